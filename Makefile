@@ -1,0 +1,41 @@
+# make demo    set everything up and crawl the example site
+# make test    set everything up and pass the tests
+# make check   lint, format and types
+# make test-min  the tests with the lowest versions that pyproject.toml allows
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-min check clean
+
+demo: $(VENV)/.ready
+	$(BIN)/python example_project/demo.py
+
+test: $(VENV)/.ready
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-min: .venv-min/.ready
+	.venv-min/bin/python -m pytest $(PYTEST_ARGS)
+
+check: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 10) and 'scrapy_neardup needs Python 3.10 or later')"
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group check
+	touch $@
+
+# uv resolves to the lowest versions; pip cannot.
+.venv-min/.ready: pyproject.toml $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.5"
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-min
+	$(BIN)/uv pip install --quiet --python .venv-min --resolution lowest-direct --editable . --group test
+	touch $@
+
+clean:
+	rm -rf .venv .venv-min .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,117 @@
+"""The detector as a library: from a page to its verdict, without Scrapy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .exceptions import ExtractionError, InvalidOption, SignatureMismatch
+from .extract import Extractor
+from .idf import IdfTable
+from .judgement import Match, Rule, Scope, Verdict
+from .page import PageSignature, Signer
+from .stores import MemoryStore, Store
+from .tokens import Tokenizer
+
+
+class NearDupDetector:
+    """Tells whether a page's main text has been met before.
+
+    >>> detector = NearDupDetector()
+    >>> text = "The ferry to Holm island leaves twice a day from the old pier, at eight in the "
+    >>> text += "morning and at five in the afternoon, except on Sundays, when the crew has a rest."
+    >>> detector.check(url="https://a.example/ferry", text=text).kind
+    'new'
+    >>> verdict = detector.check(url="https://b.example/reprint", text=text)
+    >>> verdict.kind, verdict.duplicate_of
+    ('duplicate', 'https://a.example/ferry')
+
+    :param max_distance: see :class:`~scrapy_neardup.judgement.Rule`, like the next three.
+    :param tokenizer: see :class:`~scrapy_neardup.page.Signer`, like ``idf`` and ``extractor``.
+    :param store: ``"memory"``, or a :class:`~scrapy_neardup.stores.Store`.
+    :raises InvalidOption: when an argument has a value that it cannot have.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_distance: int = Rule.max_distance,
+        min_similarity: float = Rule.min_similarity,
+        min_features: int = Rule.min_features,
+        scope: Scope = Rule.scope,
+        tokenizer: str | Tokenizer = "auto",
+        idf: str | IdfTable = "multilingual",
+        extractor: str | Extractor = "trafilatura",
+        store: str | Store = "memory",
+    ) -> None:
+        self.rule = Rule(max_distance, min_similarity, min_features, scope)
+        self.store = _open_store(store)
+        self.signer = Signer(
+            secret=self.store.secret, tokenizer=tokenizer, idf=idf, extractor=extractor
+        )
+
+    def signature(
+        self,
+        *,
+        url: str,
+        html: str | bytes | None = None,
+        text: str | None = None,
+        title: str = "",
+    ) -> PageSignature:
+        """Signature of a page.
+
+        :param url: its address.
+        :param html: the whole page, decoded or as bytes; the main text is taken out of it.
+        :param text: the main text itself, instead of ``html``.
+        :param title: the title that goes with ``text``.
+        :raises ExtractionError: when the page cannot be read.
+        :raises TypeError: when not exactly one of ``html`` and ``text`` is given.
+        """
+        if (html is None) == (text is None):
+            raise TypeError("signature() takes either html or text")
+        if html is not None:
+            return self.signer.sign_html(url, html)
+        assert text is not None
+        return self.signer.sign_text(url, text, title)
+
+    def check(
+        self, signature: PageSignature | None = None, *, rule: Rule | None = None, **page: Any
+    ) -> Verdict:
+        """Look a page up and, unless it is a duplicate, remember it.
+
+        :param signature: what :meth:`signature` returned; or give the arguments of that method,
+            and a page that cannot be read is ``"undecided"`` instead of an error.
+        :param rule: other thresholds for this page.
+        :raises SignatureMismatch: when another detector made the signature.
+        """
+        if signature is None:
+            try:
+                signature = self.signature(**page)
+            except ExtractionError:
+                return Verdict("undecided", page["url"], "extraction_failed")
+        elif page:
+            raise TypeError("check() takes either a signature or the arguments of signature()")
+        self._require_own(signature)
+        if not signature.n_features:
+            return Verdict("undecided", signature.url, "no_text")
+        return self.store.claim(signature, rule or self.rule)
+
+    def compare(self, a: PageSignature, b: PageSignature) -> Match | None:
+        """Distance and similarity if the rule takes the two for one content, else ``None``.
+
+        :raises SignatureMismatch: when another detector made one of them.
+        """
+        self._require_own(a)
+        outcome = self.rule.compare(a, b)
+        return outcome if isinstance(outcome, Match) and a.n_features else None
+
+    def _require_own(self, signature: PageSignature) -> None:
+        if signature.recipe != self.signer.recipe:
+            raise SignatureMismatch(self.signer.recipe, signature.recipe)
+
+
+def _open_store(store: str | Store) -> Store:
+    if not isinstance(store, str):
+        return store
+    if store != "memory":
+        raise InvalidOption("store", store, "'memory'")
+    return MemoryStore()

@@ -1,0 +1,74 @@
+"""In front of the downloader: URLs that are known to lead to a duplicate are not fetched."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy.dupefilters import BaseDupeFilter
+from scrapy.utils.misc import build_from_crawler, load_object
+
+from .config import Config
+from .extensions import NearDupJudge
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Request
+    from scrapy.spiders import Spider
+
+    # typing.Self requires Python 3.11
+    from typing_extensions import Self
+
+logger = logging.getLogger(__name__)
+
+
+class NearDupDupeFilter(BaseDupeFilter):
+    """Wraps the dupefilter that was configured before and asks it first.
+
+    A dupefilter cannot be switched off as other components can; without a judge this one only
+    hands on.
+
+    :param wrapped: any dupefilter.
+    """
+
+    def __init__(self, wrapped: BaseDupeFilter, crawler: Crawler) -> None:
+        self.wrapped = wrapped
+        self._crawler = crawler
+        self._judge: NearDupJudge | None = crawler.get_extension(NearDupJudge)
+        self._refused: Request | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        wrapped = load_object(Config.from_settings(crawler.settings).dupefilter)
+        return cls(build_from_crawler(wrapped, crawler), crawler)
+
+    def __getattr__(self, name: str) -> Any:
+        # Whatever else a project's dupefilter offers stays within reach.
+        return getattr(self.__dict__["wrapped"], name)
+
+    def open(self) -> Any:
+        return self.wrapped.open()
+
+    def close(self, reason: str) -> Any:
+        return self.wrapped.close(reason)
+
+    def request_seen(self, request: Request) -> bool:
+        """Has the wrapped dupefilter seen it, or is it known to lead to a duplicate?"""
+        if self.wrapped.request_seen(request):
+            return True
+        if self._judge is not None and self._judge.refuses(request):
+            self._refused = request
+            return True
+        return False
+
+    def log(self, request: Request, spider: Spider) -> None:
+        """Log and count a refused request, each by the one that refused it."""
+        if request is not self._refused:
+            self.wrapped.log(request, spider)
+            return
+        self._refused = None
+        assert self._judge is not None
+        assert self._crawler.stats
+        self._judge.count_request_refused()
+        self._crawler.stats.inc_value("dupefilter/filtered")
+        logger.debug("Refused request, it leads to a near-duplicate: %s", request)

@@ -1,0 +1,304 @@
+"""The judge of a crawl, one for each crawler.
+
+The middleware, the pipeline and the dupefilter share it. It decides, counts and logs; they
+act on what it says.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from itemadapter.adapter import ItemAdapter
+from scrapy import signals as scrapy_signals
+from scrapy.exceptions import NotConfigured
+from scrapy.http import HtmlResponse, Request, Response, TextResponse
+
+from . import signals
+from .config import (
+    META_KEY,
+    Config,
+    Policy,
+    as_setting,
+    parse_switch,
+    request_policy,
+    unknown_settings,
+)
+from .detector import NearDupDetector
+from .exceptions import ExtractionError, InvalidOption
+from .judgement import Verdict
+from .page import PageSignature
+
+if TYPE_CHECKING:
+    # typing.Self requires Python 3.11
+    from scrapy.crawler import Crawler
+    from scrapy.spiders import Spider
+    from typing_extensions import Self
+
+logger = logging.getLogger(__name__)
+
+#: Items on their way from the middleware to the pipeline; beyond this the oldest are let go
+#: (kept and counted as unjudged). Only items that another component replaced or dropped get old.
+_MAX_ITEMS_UNDER_WAY = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict and what is to follow from it."""
+
+    verdict: Verdict
+    policy: Policy
+
+    @property
+    def skips_links(self) -> bool:
+        return self.verdict.is_duplicate and self._acts and self.policy.links == "skip"
+
+    @property
+    def refuses_requests(self) -> bool:
+        return self.verdict.is_duplicate and self.policy.action == "drop"
+
+    @property
+    def _acts(self) -> bool:
+        return self.policy.action != "report"
+
+
+class NearDupJudge:
+    """Scrapy extension that holds a crawl's detector and its settings."""
+
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        try:
+            self.detector = NearDupDetector(**config.parts)
+        except InvalidOption as error:
+            raise as_setting(error) from None
+        self.config = config
+        self._crawler = crawler
+        self._under_way: OrderedDict[int, tuple[Any, Judgement | None]] = OrderedDict()
+        self._known_duplicates: set[bytes] = set()
+        self._warned: set[str] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the judge from the settings and the spider argument ``neardup``.
+
+        :raises InvalidOption: when either says what cannot be.
+        :raises NotConfigured: when one of them switches the judge off.
+        """
+        config = Config.from_settings(crawler.settings)
+        wish = getattr(crawler.spider, META_KEY, None)
+        if wish is not None and not parse_switch("spider argument neardup", wish):
+            logger.info("Off for this run: spider argument neardup=%s", wish)
+            raise NotConfigured
+        if not config.enabled:
+            raise NotConfigured
+        judge = cls(crawler, config)
+        crawler.signals.connect(judge.spider_opened, signal=scrapy_signals.spider_opened)
+        crawler.signals.connect(judge.spider_closed, signal=scrapy_signals.spider_closed)
+        return judge
+
+    def judge_page(self, response: Response) -> Judgement | None:
+        """Judge a response; ``None`` when it is passed through, which is counted."""
+        self._count("responses")
+        policy = self._policy_for(response.request)
+        reason = "disabled" if policy is None else _not_judged(response)
+        if policy is None or reason:
+            self._count(f"skipped/{reason}")
+            return None
+        verdict = self._judge(response.url, policy, lambda: self._sign_response(response))
+        self._count(f"pages/{verdict.kind}")
+        self._send(signals.page_judged, verdict, response=response)
+        judgement = Judgement(verdict, policy)
+        if judgement.refuses_requests:
+            self._remember_duplicate(response.request)
+        return judgement
+
+    def pass_page(self, reason: str) -> None:
+        """Count a response that nothing came of, so that there was nothing to judge for."""
+        self._count("responses")
+        self._count(f"skipped/{reason}")
+
+    def judge_item(self, item: Any, place: int, response: Response) -> Judgement | None:
+        """Judge an item by its field; ``None`` when its request switched that off.
+
+        :param place: how many items of this response came before it. An item is taken for the
+            same again, not for a duplicate, when it comes from the same place of the same page.
+        """
+        policy = self._policy_for(response.request)
+        if policy is None:
+            return None
+        url = f"{response.url}#item-{place}" if place else response.url
+        verdict = self._judge(url, policy, lambda: self._sign_item(url, item))
+        self._count(f"judged_items/{verdict.kind}")
+        self._send(signals.item_judged, verdict, item=item, response=response)
+        return Judgement(verdict, policy)
+
+    def send_along(self, item: Any, judgement: Judgement | None) -> None:
+        """Note the judgement on an item for the pipeline; items themselves stay untouched."""
+        self._under_way[id(item)] = item, judgement
+        if len(self._under_way) > _MAX_ITEMS_UNDER_WAY:
+            self._under_way.popitem(last=False)
+
+    def receive(self, item: Any) -> Judgement | None:
+        """The judgement that was noted for an item; ``None`` when there is nothing to do."""
+        noted = self._under_way.pop(id(item), None)
+        if noted is None:
+            self._count("items/unjudged")
+            return None
+        return noted[1]
+
+    def count_item(self, outcome: str) -> None:
+        """Count what became of an item: ``kept``, ``dropped``, ``tagged``, ``reported`` …"""
+        self._count(f"items/{outcome}")
+
+    def count_link_skipped(self) -> None:
+        """Count a link of a duplicate page that was not followed."""
+        self._count("links/skipped")
+
+    def refuses(self, request: Request) -> bool:
+        """Is this request known to lead to a page that was dropped as a duplicate?"""
+        if not self._known_duplicates or self._policy_for(request) is None:
+            return False
+        return self._fingerprint(request) in self._known_duplicates
+
+    def count_request_refused(self) -> None:
+        """Count a request that the dupefilter refused for what is known of its URL."""
+        self._count("requests/refused")
+
+    def warn_once(self, kind: str, message: str, *args: Any, exc_info: bool = False) -> None:
+        """Log the first warning of a kind; the rest are only counted."""
+        if kind not in self._warned:
+            self._warned.add(kind)
+            logger.warning(message, *args, exc_info=exc_info)
+
+    def spider_opened(self, spider: Spider) -> None:
+        for complaint in unknown_settings(self._crawler.settings):
+            logger.warning("%s", complaint)
+        policy, rule = self.config.policy, self.config.policy.rule
+        logger.info(
+            "%s near-duplicates: distance up to %d, similarity from %.2f, scope %s; "
+            "%s judged with %s; %d known",
+            {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}[policy.action],
+            rule.max_distance,
+            rule.min_similarity,
+            rule.scope,
+            f"items by field {self.config.item_field}" if self.config.item_field else "pages",
+            ", ".join(self.detector.signer.parts.values()),
+            len(self.detector.store),
+        )
+
+    def spider_closed(self, spider: Spider) -> None:
+        judged = "judged_items" if self.config.item_field else "pages"
+        logger.info(
+            "Judged %s: %s; undecided for: %s; passed over: %s; items: %s; %d remembered",
+            judged.replace("judged_", ""),
+            self._summary(judged),
+            self._summary("undecided"),
+            self._summary("skipped"),
+            self._summary("items"),
+            len(self.detector.store),
+        )
+
+    def _judge(self, url: str, policy: Policy, sign: Callable[[], PageSignature]) -> Verdict:
+        """A verdict whatever happens: a page that something fails on is undecided, and kept."""
+        started = perf_counter()
+        try:
+            verdict = self.detector.check(sign(), rule=policy.rule)
+        except ExtractionError as error:
+            verdict = Verdict("undecided", url, "extraction_failed")
+            self.warn_once("extraction_failed", "Cannot read <%s>, it is kept: %s", url, error)
+        except Exception:
+            # A tokenizer or a store of the user's own may raise anything.
+            verdict = Verdict("undecided", url, "failed")
+            self.warn_once("failed", "Cannot judge <%s>, it is kept", url, exc_info=True)
+        if verdict.kind == "undecided":
+            self._count(f"undecided/{verdict.reason}")
+        self._spend(perf_counter() - started)
+        return verdict
+
+    def _sign_response(self, response: Response) -> PageSignature:
+        assert isinstance(response, TextResponse)
+        sign = self.detector.signer
+        if isinstance(response, HtmlResponse):
+            return sign.sign_html(response.url, response.text)
+        return sign.sign_text(response.url, response.text)
+
+    def _sign_item(self, url: str, item: Any) -> PageSignature:
+        value = ItemAdapter(item).get(self.config.item_field)
+        if isinstance(value, (list, tuple)):
+            value = " ".join(map(str, value))
+        return self.detector.signer.sign_fragment(url, value if isinstance(value, str) else "")
+
+    def _policy_for(self, request: Request | None) -> Policy | None:
+        wish = None if request is None else request.meta.get(META_KEY)
+        try:
+            return request_policy(self.config.policy, wish)
+        except InvalidOption as error:
+            # To raise here would cost the page; it is kept and not judged.
+            self.warn_once(
+                "bad_meta", "Not judging %s: its meta key %r: %s", request, META_KEY, error
+            )
+            self._count("bad_meta")
+            return None
+
+    def _remember_duplicate(self, request: Request | None) -> None:
+        if request is not None:
+            self._known_duplicates.add(self._fingerprint(request))
+            for url in request.meta.get("redirect_urls", ()):
+                self._known_duplicates.add(self._fingerprint(Request(url)))
+
+    def _fingerprint(self, request: Request) -> bytes:
+        assert self._crawler.request_fingerprinter
+        return self._crawler.request_fingerprinter.fingerprint(request)
+
+    def _send(self, signal: object, verdict: Verdict, **kwargs: Any) -> None:
+        self._crawler.signals.send_catch_log(
+            signal, verdict=verdict, spider=self._crawler.spider, **kwargs
+        )
+
+    def _count(self, name: str) -> None:
+        assert self._crawler.stats
+        self._crawler.stats.inc_value(f"neardup/{name}")
+
+    def _spend(self, seconds: float) -> None:
+        assert self._crawler.stats
+        spent = self._crawler.stats.get_value("neardup/seconds", 0.0)
+        self._crawler.stats.set_value("neardup/seconds", spent + seconds)
+
+    def _summary(self, group: str) -> str:
+        assert self._crawler.stats
+        prefix = f"neardup/{group}/"
+        counts = {
+            name.removeprefix(prefix): value
+            for name, value in self._crawler.stats.get_stats().items()
+            if name.startswith(prefix)
+        }
+        return ", ".join(f"{name} {counts[name]}" for name in sorted(counts)) or "none"
+
+
+def find_judge(crawler: Crawler) -> NearDupJudge:
+    """The judge of this crawl.
+
+    :raises NotConfigured: when it is switched off.
+    """
+    judge = crawler.get_extension(NearDupJudge)
+    if judge is None:
+        raise NotConfigured
+    return judge
+
+
+def _not_judged(response: Response) -> str | None:
+    """Why this response is none of ours, if it is not: only pages of text are judged."""
+    if not 200 <= response.status < 300:
+        return "status"
+    if isinstance(response, HtmlResponse):
+        return None
+    plain = type(response) is TextResponse and _media_type(response) in ("", "text/plain")
+    return None if plain else "not_text"
+
+
+def _media_type(response: Response) -> str:
+    header = response.headers.get("Content-Type") or b""
+    return header.split(b";")[0].strip().lower().decode("latin-1")

@@ -1,0 +1,152 @@
+"""HTML to main text: the article where there is one, otherwise all that is visible.
+
+The page is parsed once, by trafilatura's own parser, and always from the HTML. The tree
+that Scrapy may have parsed already keeps comments and is not repaired; taking it would
+save a twentieth of the time and change the text of one page in a hundred, and a page's
+fingerprint must not depend on whether a spider looked at it first.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import trafilatura
+from charset_normalizer import from_bytes
+from lxml import etree
+from lxml.html import HtmlElement
+from trafilatura.utils import load_html
+from w3lib.encoding import html_to_unicode
+
+from .exceptions import ExtractionError, InvalidOption
+
+#: Not seen, or seen on every page of a site.
+_NOT_CONTENT = frozenset(
+    "script style noscript template head title nav header footer aside menu select option "
+    "button textarea iframe object svg canvas".split()
+)
+#: Elements that do not break a word or a line.
+_INLINE = frozenset(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rp ruby s samp "
+    "small span strike strong sub sup time tt u var wbr".split()
+)
+
+
+class MainText(NamedTuple):
+    """What is read of a page; both are empty strings where there is nothing."""
+
+    title: str
+    text: str
+
+
+class Extractor(Protocol):
+    """Takes the main text out of a page. A plain function of this shape does as well.
+
+    It is given the HTML and the tree parsed from it, which it must leave as it is, and returns
+    ``None`` or an empty string where there is no text.
+    """
+
+    def __call__(self, html: str, tree: HtmlElement, /) -> str | None: ...
+
+
+def decode(body: bytes, content_type: str | None = None) -> str:
+    """Text of an HTML body: by byte order mark, header, meta element, or what decodes."""
+    return html_to_unicode(content_type, body, auto_detect_fun=_guess_encoding)[1]
+
+
+def read_page(html: str, extractor: Extractor) -> MainText:
+    """Title and main text of a page.
+
+    :raises ExtractionError: when the parser or the extractor fails on it.
+    """
+    try:
+        tree = load_html(html)
+        if tree is None:
+            return MainText("", "")
+        return MainText(_title(tree), extractor(html, tree) or "")
+    except Exception as error:
+        # Extractors meet every page of the web and raise whatever their libraries raise; a page
+        # that cannot be read is kept, and the crawl goes on.
+        raise ExtractionError(_name_of(extractor), error) from error
+
+
+def read_fragment(markup: str) -> str:
+    """Text of a field that holds plain text or a piece of HTML; all of it is content.
+
+    :raises ExtractionError: when the parser fails on it.
+    """
+    if "<" not in markup:
+        return markup
+    try:
+        tree = load_html(f"<html><body><div>{markup}</div></body></html>")
+    except Exception as error:
+        raise ExtractionError("fragment", error) from error
+    return "" if tree is None else "".join(_pieces(tree, frozenset(("script", "style"))))
+
+
+def article_text(html: str, tree: HtmlElement) -> str | None:
+    """The article by trafilatura, without readers' comments; all visible text if there is none."""
+    text = trafilatura.extract(tree, fast=True, include_comments=False)
+    return text or visible_text(html, tree)
+
+
+def visible_text(html: str, tree: HtmlElement) -> str | None:
+    """All text of the body but menus, heads, feet, side bars and forms."""
+    body = tree.find(".//body")
+    return "".join(_pieces(tree if body is None else body, _NOT_CONTENT)).strip()
+
+
+def shipped_extractor(name: str) -> tuple[Extractor, str]:
+    """The extractor of that name and an identity under which its texts can be compared.
+
+    :raises InvalidOption: when there is none of that name.
+    """
+    if name == "trafilatura":
+        return article_text, "trafilatura-fast-1"
+    if name == "visible":
+        return visible_text, "visible-1"
+    raise InvalidOption("extractor", name, "'trafilatura', 'visible' or an import path")
+
+
+def _title(tree: HtmlElement) -> str:
+    titles = tree.xpath("//title[not(ancestor::svg)]")
+    return " ".join(titles[0].text_content().split()) if titles else ""
+
+
+def _pieces(root: HtmlElement, left_out: frozenset[str]) -> Iterator[str]:
+    """Text nodes in reading order, with a space wherever an element breaks the line."""
+    walk = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walk:
+        if element.tag not in _INLINE:
+            yield " "
+        if event == "end":
+            yield (element.tail or "") if element is not root else ""
+        elif element.tag in left_out:
+            walk.skip_subtree()
+        else:
+            yield element.text or ""
+
+
+def _guess_encoding(body: bytes) -> str:
+    """For a body without any label: UTF-8 where it decodes, else what its bytes look like."""
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        best = from_bytes(body).best()
+        return best.encoding if best else "cp1252"
+    return "utf-8"
+
+
+def _name_of(extractor: Extractor) -> str:
+    return getattr(extractor, "__name__", type(extractor).__name__)
+
+
+def _quieten_trafilatura() -> None:
+    """trafilatura warns of every page without an article; that is counted here, not logged."""
+    logger = logging.getLogger("trafilatura")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.CRITICAL)
+
+
+_quieten_trafilatura()

@@ -1,0 +1,136 @@
+"""Frozen IDF tables: how much a token says about a page.
+
+A weight that moves while crawling would move the fingerprints of pages already stored,
+so a table never changes: it has a format version and a digest, and the digest is part of
+what every signature is made with.
+
+File format (gzip, UTF-8): one line of JSON with ``format``, ``version``, ``name`` and
+``default``, then one line for each weight: the weight, a tab, and its tokens separated by
+spaces. Weights are whole sixteenths of a nat, at least 1. A token that is not in the table
+is rare, and gets the ``default``, which bounds what a made-up word can weigh.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from .exceptions import InvalidOption
+
+#: Weights are stored as multiples of one nat divided by this.
+UNITS_PER_NAT = 16
+
+_FORMAT = "scrapy-neardup-idf"
+_VERSION = 1
+_SHIPPED = {"multilingual": "idf-multilingual.txt.gz"}
+
+
+def token_hashes(tokens: Iterable[str], seed: int = 0) -> npt.NDArray[np.uint64]:
+    """64-bit xxh3 of each token's UTF-8, as an array in the order of the tokens.
+
+    A lone surrogate has no UTF-8; it is hashed as the three bytes it would take.
+    """
+    intdigest = xxhash.xxh3_64_intdigest
+    return np.array(
+        [intdigest(token.encode("utf-8", "surrogatepass"), seed) for token in tokens], np.uint64
+    )
+
+
+class IdfTable:
+    """Weights of tokens, looked up by the tokens' hashes.
+
+    :param name: what users call it.
+    :param default: weight of tokens that are not in the table, at least 1.
+    :param weights: token to weight, each at least 1.
+    """
+
+    def __init__(self, name: str, default: int, weights: Mapping[str, int]) -> None:
+        hashes = token_hashes(weights)
+        order = np.argsort(hashes)
+        self.name = name
+        self.default = default
+        self._hashes = hashes[order]
+        self._weights = np.fromiter(weights.values(), np.int64, len(weights))[order]
+        content = np.int64(default).tobytes() + self._hashes.tobytes() + self._weights.tobytes()
+        #: Digest of the content, 16 hexadecimal digits; equal tables have equal digests.
+        self.digest = blake2b(content, digest_size=8).hexdigest()
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def __repr__(self) -> str:
+        return f"<IdfTable {self.name}: {len(self)} tokens, digest {self.digest}>"
+
+    def weights(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """Weight of each token, given as by :func:`token_hashes`; same shape."""
+        if not len(self):
+            return np.full(hashes.shape, self.default, np.int64)
+        places = np.minimum(np.searchsorted(self._hashes, hashes), len(self) - 1)
+        return np.where(self._hashes[places] == hashes, self._weights[places], self.default)
+
+
+def shipped_table(name: str) -> IdfTable:
+    """The table of that name: ``"multilingual"``, or ``"none"``, where every token weighs the same.
+
+    :raises InvalidOption: when there is none of that name.
+    """
+    if name == "none":
+        return IdfTable("none", UNITS_PER_NAT, {})
+    if name not in _SHIPPED:
+        known = ", ".join(map(repr, (*_SHIPPED, "none")))
+        raise InvalidOption("idf", name, f"one of {known}, a table's path or an import path")
+    return _parse((resources.files(__package__) / "data" / _SHIPPED[name]).read_bytes(), name)
+
+
+def read_table(path: str | os.PathLike[str]) -> IdfTable:
+    """Read a table from a file.
+
+    :raises InvalidOption: when the file cannot be read or is not a table of this version.
+    """
+    try:
+        return _parse(Path(path).read_bytes(), str(path))
+    except OSError as error:
+        raise InvalidOption("idf", str(path), f"a readable file ({error.strerror})") from error
+
+
+def write_table(
+    path: str | os.PathLike[str], name: str, default: int, weights: Mapping[str, int]
+) -> None:
+    """Write a table; equal content gives equal bytes. Tokens must not contain white space."""
+    by_weight: dict[int, list[str]] = {}
+    for token, weight in weights.items():
+        by_weight.setdefault(weight, []).append(token)
+    header = {"format": _FORMAT, "version": _VERSION, "name": name, "default": default}
+    lines = [json.dumps(header)]
+    lines += (f"{weight}\t{' '.join(sorted(by_weight[weight]))}" for weight in sorted(by_weight))
+    Path(path).write_bytes(gzip.compress("\n".join(lines).encode(), 9, mtime=0))
+
+
+def _parse(data: bytes, source: str) -> IdfTable:
+    try:
+        header_line, *lines = gzip.decompress(data).decode().split("\n")
+        header = json.loads(header_line)
+        if header["format"] != _FORMAT or header["version"] != _VERSION:
+            raise ValueError(f"format {header['format']!r}, version {header['version']!r}")
+        weights: dict[str, int] = {}
+        for line in filter(None, lines):
+            weight, tokens = line.split("\t")
+            weights.update(dict.fromkeys(tokens.split(" "), int(weight)))
+        default = int(header["default"])
+        if min((default, *weights.values())) < 1:
+            raise ValueError("a weight below 1")
+    except (ValueError, KeyError, TypeError, EOFError, OSError, zlib.error) as error:
+        raise InvalidOption(
+            "idf", source, f"an IDF table of format {_FORMAT} version {_VERSION} ({error})"
+        ) from error
+    return IdfTable(str(header.get("name", source)), default, weights)

@@ -1,0 +1,162 @@
+"""Which stored fingerprints lie within Hamming distance *k*? Exact for every *k* up to 11.
+
+Four tables, one for each 16-bit block of the fingerprint; a bucket holds the fingerprints
+that share the block's value. For *k* = 3, of four blocks at least one is equal (Manku,
+Jain, Das Sarma, WWW 2007, section 3). For a larger *k* a block may differ as well: if two
+fingerprints differ in at most *k* bits and the blocks are given radii with
+``sum(radius + 1) = k + 1``, some block differs in no more bits than its radius (Norouzi,
+Punjani, Fleet, CVPR 2012, section 2.1). So the same tables serve every *k*, which is asked
+with each lookup.
+
+==  ============  =======        ==  ============  =======
+k   radii         buckets        k   radii         buckets
+==  ============  =======        ==  ============  =======
+0   0, -, -, -          1        6   1, 1, 1, 0         52
+1   0, 0, -, -          2        7   1, 1, 1, 1         68
+2   0, 0, 0, -          3        8   2, 1, 1, 1        188
+3   0, 0, 0, 0          4        9   2, 2, 1, 1        308
+4   1, 0, 0, 0         20        10  2, 2, 2, 1        428
+5   1, 1, 0, 0         36        11  2, 2, 2, 2        548
+==  ============  =======        ==  ============  =======
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+#: Largest distance that can be asked for.
+MAX_DISTANCE = 11
+
+_BLOCKS = 4
+_BLOCK_BITS = 16
+_BLOCK_MASK = (1 << _BLOCK_BITS) - 1
+_BUCKETS = 1 << _BLOCK_BITS
+_WORD_BYTES = 8
+_ID_BYTES = 4
+
+
+class Candidate(NamedTuple):
+    """A stored fingerprint near the one asked for."""
+
+    key: int
+    distance: int
+
+
+class SimhashIndex:
+    """Fingerprints, each with a key of the caller's.
+
+    One fingerprint may be stored under several keys. Buckets are flat byte strings of
+    8-byte words, read by one pass of numpy; keys stand only beside block 0's buckets, where
+    a fingerprint that was found can always be found again. That takes 36 bytes a fingerprint
+    and what the buckets have in reserve, and there is no rebuilding that would pause a crawl.
+    """
+
+    def __init__(self) -> None:
+        self._tables: list[list[bytearray | None]] = [[None] * _BUCKETS for _ in range(_BLOCKS)]
+        self._keys: list[bytearray | None] = [None] * _BUCKETS
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def add(self, fingerprint: int, key: int) -> None:
+        """Store a fingerprint under a key.
+
+        :param fingerprint: in ``[0, 2**64)``.
+        :param key: in ``[0, 2**32)``.
+        """
+        word = fingerprint.to_bytes(_WORD_BYTES, "little")
+        for table, value in zip(self._tables, _block_values(fingerprint), strict=True):
+            _append(table, value, word)
+        _append(self._keys, fingerprint & _BLOCK_MASK, key.to_bytes(_ID_BYTES, "little"))
+        self._size += 1
+
+    def remove(self, fingerprint: int, key: int) -> None:
+        """Take out what was stored under exactly this pair.
+
+        :raises KeyError: when it is not there.
+        """
+        values = _block_values(fingerprint)
+        places = [place for stored, place in self._places(fingerprint) if stored == key]
+        if not places:
+            raise KeyError((fingerprint, key))
+        _delete(self._keys, values[0], places[0] * _ID_BYTES, _ID_BYTES)
+        _delete(self._tables[0], values[0], places[0] * _WORD_BYTES, _WORD_BYTES)
+        for table, value in zip(self._tables[1:], values[1:], strict=True):
+            place = int(np.flatnonzero(_words(table[value]) == fingerprint)[0])
+            _delete(table, value, place * _WORD_BYTES, _WORD_BYTES)
+        self._size -= 1
+
+    def near(self, fingerprint: int, distance: int) -> list[Candidate]:
+        """All that is stored within ``distance`` bits, 0 to 11, nearest first, oldest first.
+
+        :raises ValueError: when the distance is out of bounds.
+        """
+        if not 0 <= distance <= MAX_DISTANCE:
+            raise ValueError(f"distance must lie between 0 and {MAX_DISTANCE}, got {distance}")
+        probed: list[bytearray] = []
+        values = _block_values(fingerprint)
+        for table, value, flips in zip(self._tables, values, _probes(distance), strict=True):
+            probed += [bucket for flip in flips if (bucket := table[value ^ flip]) is not None]
+        words = np.frombuffer(b"".join(probed), "<u8")
+        distances = np.bitwise_count(words ^ np.uint64(fingerprint))
+        found = words[distances <= distance]
+        candidates = [
+            Candidate(key, (near ^ fingerprint).bit_count())
+            for near in set(found.tolist())
+            for key, _ in self._places(near)
+        ]
+        return sorted(candidates, key=lambda candidate: (candidate.distance, candidate.key))
+
+    def _places(self, fingerprint: int) -> list[tuple[int, int]]:
+        """Keys of exactly this fingerprint, each with its place in block 0's bucket."""
+        value = fingerprint & _BLOCK_MASK
+        places = np.flatnonzero(_words(self._tables[0][value]) == np.uint64(fingerprint))
+        keys = np.frombuffer(bytes(self._keys[value] or b""), "<u4")
+        return [(int(keys[place]), int(place)) for place in places]
+
+
+def _block_values(fingerprint: int) -> list[int]:
+    """The four 16-bit blocks, least significant first."""
+    return [fingerprint >> shift & _BLOCK_MASK for shift in range(0, 64, _BLOCK_BITS)]
+
+
+def _words(bucket: bytearray | None) -> npt.NDArray[np.uint64]:
+    # A copy: an array over the bytearray itself would forbid it to grow.
+    return np.frombuffer(bytes(bucket or b""), "<u8")
+
+
+def _append(table: list[bytearray | None], value: int, data: bytes) -> None:
+    bucket = table[value]
+    if bucket is None:
+        table[value] = bytearray(data)
+    else:
+        bucket += data
+
+
+def _delete(table: list[bytearray | None], value: int, start: int, length: int) -> None:
+    bucket = table[value]
+    assert bucket is not None
+    del bucket[start : start + length]
+    if not bucket:
+        table[value] = None
+
+
+@cache
+def _probes(distance: int) -> tuple[tuple[int, ...], ...]:
+    """For each block, the bit patterns by which a bucket's value may differ from the query's."""
+    whole, rest = divmod(distance + 1, _BLOCKS)
+    radii = [whole if block < rest else whole - 1 for block in range(_BLOCKS)]
+    return tuple(
+        tuple(
+            sum(1 << bit for bit in bits)
+            for flips in range(radius + 1)
+            for bits in combinations(range(_BLOCK_BITS), flips)
+        )
+        for radius in radii
+    )

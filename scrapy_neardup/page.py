@@ -1,0 +1,180 @@
+"""From a page to its signature: the one way a page goes before it is judged.
+
+Pure functions of the page, of what the signer was made with and of nothing else, so that
+they can run in any process and give the same signature everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from . import features, sketch
+from .exceptions import InvalidOption
+from .extract import Extractor, MainText, decode, read_fragment, read_page, shipped_extractor
+from .features import weigh
+from .idf import IdfTable, read_table, shipped_table, token_hashes
+from .simhash import simhash, to_hex
+from .sketch import ShingleKey, Sketch, bottom_k, shingle_hashes
+from .tokens import Tokenizer, normalize, shipped_tokenizer
+from .urls import site_of
+
+_Part = TypeVar("_Part")
+
+
+@dataclass(frozen=True, slots=True)
+class PageSignature:
+    """All that is remembered of a page.
+
+    :ivar url: where it was found.
+    :ivar site: its registrable domain.
+    :ivar title: the words of its title.
+    :ivar n_features: number of distinct tokens of its main text.
+    :ivar fingerprint: 64-bit simhash of the main text.
+    :ivar sketch: bottom-k sample of its shingles, ascending little-endian 32-bit values.
+    :ivar text_digest: 16 bytes, keyed; equal for equal texts, punctuation included.
+    :ivar recipe: digest of everything that the other parts depend on.
+    """
+
+    url: str
+    site: str
+    title: frozenset[str]
+    n_features: int
+    fingerprint: int
+    sketch: bytes
+    text_digest: bytes
+    recipe: str
+
+    @property
+    def sketch_values(self) -> Sketch:
+        """The sketch as an array for :func:`~scrapy_neardup.sketch.resemblance`."""
+        return np.frombuffer(self.sketch, "<u4")
+
+    def __str__(self) -> str:
+        return f"{self.url} ({to_hex(self.fingerprint)}, {self.n_features} features)"
+
+
+class Signer:
+    """Makes signatures that can be compared with each other.
+
+    :param tokenizer: ``"auto"``, ``"jieba"``, ``"rjieba"``, ``"pairs"``, an import path or a
+        function from normalised text to tokens.
+    :param idf: ``"multilingual"``, ``"none"``, a path or import path, or an :class:`IdfTable`.
+    :param extractor: ``"trafilatura"``, ``"visible"``, an import path or a function; see
+        :class:`~scrapy_neardup.extract.Extractor`.
+    :param secret: 16 bytes or more, under which sketches are made. It must be the same for all
+        signatures of one store, and nobody who writes pages may know it.
+    :raises InvalidOption: when a name is unknown or what it names cannot be used.
+    """
+
+    def __init__(
+        self,
+        *,
+        secret: bytes,
+        tokenizer: str | Tokenizer = "auto",
+        idf: str | IdfTable = "multilingual",
+        extractor: str | Extractor = "trafilatura",
+    ) -> None:
+        self._tokenize, tokenizer_id = _part("tokenizer", tokenizer, shipped_tokenizer)
+        self._extract, extractor_id = _part("extractor", extractor, shipped_extractor)
+        self.idf = _idf_table(idf)
+        self._digest_key = blake2b(key=secret, person=b"neardup-text").digest()
+        self._shingle_key = ShingleKey.from_secret(secret)
+        #: The parts by name, as the log shows them.
+        self.parts = {"tokenizer": tokenizer_id, "extractor": extractor_id, "idf": self.idf.name}
+        #: Digest of everything that a signature depends on, the secret included.
+        self.recipe = _digest_of(
+            tokenizer_id,
+            extractor_id,
+            self.idf.digest,
+            features.VERSION,
+            f"{sketch.SHINGLE_TOKENS}-shingles, bottom {sketch.SKETCH_SIZE}",
+            key=self._digest_key,
+        )
+
+    def sign_html(
+        self, url: str, html: str | bytes, content_type: str | None = None
+    ) -> PageSignature:
+        """Signature of a page's main text and title.
+
+        :param html: decoded text, or the body's bytes.
+        :param content_type: the header of that name; names the encoding of bytes.
+        :raises ExtractionError: when the page cannot be read.
+        """
+        if isinstance(html, bytes):
+            html = decode(html, content_type)
+        return self._sign(url, read_page(html, self._extract))
+
+    def sign_text(self, url: str, text: str, title: str = "") -> PageSignature:
+        """Signature of a text that is the main text already."""
+        return self._sign(url, MainText(title, text))
+
+    def sign_fragment(self, url: str, markup: str) -> PageSignature:
+        """Signature of a field that holds plain text or a piece of HTML, taken whole.
+
+        :raises ExtractionError: when the markup cannot be read.
+        """
+        return self._sign(url, MainText("", read_fragment(markup)))
+
+    def _sign(self, url: str, page: MainText) -> PageSignature:
+        text = normalize(page.text)
+        tokens = list(self._tokenize(text))
+        found = weigh(tokens, self.idf)
+        seeded = token_hashes(tokens, self._shingle_key.seed)
+        return PageSignature(
+            url=url,
+            site=site_of(url),
+            title=frozenset(self._tokenize(normalize(page.title))),
+            n_features=found.hashes.size,
+            fingerprint=simhash(found.hashes, found.weights),
+            sketch=bottom_k(shingle_hashes(seeded, self._shingle_key)).astype("<u4").tobytes(),
+            text_digest=blake2b(
+                text.encode("utf-8", "surrogatepass"), key=self._digest_key, digest_size=16
+            ).digest(),
+            recipe=self.recipe,
+        )
+
+
+def _part(
+    option: str, given: str | _Part, shipped: Callable[[str], tuple[_Part, str]]
+) -> tuple[_Part, str]:
+    """A shipped part by its name, or the user's own by its import path or as it is."""
+    if isinstance(given, str) and "." not in given:
+        return shipped(given)
+    part: Any = _imported(option, given) if isinstance(given, str) else given
+    if not callable(part):
+        raise InvalidOption(option, given, "a shipped name, or something that can be called")
+    identity = (
+        given if isinstance(given, str) else getattr(part, "__qualname__", type(part).__name__)
+    )
+    return part, f"{identity}-{getattr(part, 'version', 1)}"
+
+
+def _idf_table(given: str | IdfTable) -> IdfTable:
+    if isinstance(given, str):
+        if Path(given).is_file() or given.endswith(".gz"):
+            return read_table(given)
+        if "." not in given:
+            return shipped_table(given)
+        given = _imported("idf", given)
+    if not isinstance(given, IdfTable):
+        raise InvalidOption("idf", given, "a shipped name, a table's path, or an IdfTable")
+    return given
+
+
+def _imported(option: str, path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InvalidOption(option, path, f"a name that can be imported ({error})") from error
+
+
+def _digest_of(*parts: str, key: bytes) -> str:
+    return blake2b("\n".join(parts).encode(), key=key, digest_size=8).hexdigest()

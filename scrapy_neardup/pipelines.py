@@ -1,0 +1,93 @@
+"""In front of the storage: the items of near-duplicate pages are dropped or tagged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from itemadapter.adapter import ItemAdapter
+from scrapy.exceptions import DropItem
+
+from .extensions import NearDupJudge, find_judge
+from .judgement import Verdict
+
+if TYPE_CHECKING:
+    # typing.Self requires Python 3.11
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
+
+#: Field that ``NEARDUP_ACTION = "tag"`` sets.
+TAG_FIELD = "neardup"
+
+
+class NearDuplicate(DropItem):
+    """An item was dropped because its page is a near-duplicate of a page already kept.
+
+    :ivar url: the page that the item is from.
+    :ivar duplicate_of: the original's URL.
+    :ivar distance: Hamming distance, 0 to 11.
+    :ivar similarity: estimated resemblance, 0.0 to 1.0.
+    :ivar reason: ``"same_text"`` or ``"similar_text"``.
+    """
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(
+            f"near-duplicate of {verdict.duplicate_of} "
+            f"(distance {verdict.distance}, similarity {verdict.similarity:.2f})",
+            log_level="DEBUG",
+        )
+        self.url = verdict.url
+        self.duplicate_of = verdict.duplicate_of
+        self.distance = verdict.distance
+        self.similarity = verdict.similarity
+        self.reason = verdict.reason
+
+
+class NearDupPipeline:
+    """Acts on the judgements; see ``NEARDUP_ACTION``.
+
+    :raises NotConfigured: when the crawl has no judge.
+    """
+
+    def __init__(self, judge: NearDupJudge) -> None:
+        self._judge = judge
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(find_judge(crawler))
+
+    def process_item(self, item: Any) -> Any:
+        """Let an item pass, or drop it.
+
+        :raises NearDuplicate: when its page is a near-duplicate and the action is ``"drop"``.
+        """
+        judgement = self._judge.receive(item)
+        if judgement is None or not judgement.verdict.is_duplicate:
+            self._judge.count_item("kept")
+        elif judgement.policy.action == "report":
+            self._judge.count_item("reported")
+        elif judgement.policy.action == "tag":
+            self._tag(item, judgement.verdict)
+        else:
+            self._judge.count_item("dropped")
+            raise NearDuplicate(judgement.verdict)
+        return item
+
+    def _tag(self, item: Any, verdict: Verdict) -> None:
+        tag = {
+            "of": verdict.duplicate_of,
+            "distance": verdict.distance,
+            "similarity": verdict.similarity,
+        }
+        try:
+            ItemAdapter(item)[TAG_FIELD] = tag
+        except Exception:
+            # Item classes refuse unknown fields each in its own way; the item is kept as it is.
+            self._judge.count_item("untagged")
+            self._judge.warn_once(
+                "untagged",
+                "Cannot tag items of %s: they need a field %r",
+                type(item).__qualname__,
+                TAG_FIELD,
+            )
+        else:
+            self._judge.count_item("tagged")

@@ -1,0 +1,10 @@
+"""Signals that this package sends through ``crawler.signals``.
+
+``page_judged(verdict, response, spider)`` after each judgement of a page, before its first
+item or link goes on; ``item_judged(verdict, item, response, spider)`` after each judgement
+of an item, when ``NEARDUP_ITEM_FIELD`` is set. ``verdict`` is a
+:class:`~scrapy_neardup.Verdict`.
+"""
+
+page_judged = object()
+item_judged = object()

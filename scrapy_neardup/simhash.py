@@ -1,0 +1,75 @@
+"""Weighted features to a 64-bit fingerprint (Charikar, STOC 2002, section 3).
+
+Each feature is a 64-bit hash with a weight. Bit *i* of the fingerprint says on
+which side of a random hyperplane the document lies: the weights of the features
+whose hash has bit *i* set are added, the others subtracted::
+
+    bit 63 (most significant)                                      bit 0
+    |  block 0 (16 bits)  |  block 1  |  block 2  |  block 3 (bits 15..0)  |
+
+**Ties.** A bit is set when its sum is greater than zero; a sum of exactly zero
+leaves the bit clear. Weights are integers, so a sum does not depend on the order
+of its terms and ties fall alike on every machine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+#: Length of a fingerprint in bits.
+BITS = 64
+
+_MAX = (1 << BITS) - 1
+_BYTES = BITS // 8
+#: Start of each byte position's own 256 counters in one flat histogram.
+_OFFSETS = np.arange(_BYTES, dtype=np.int64) * 256
+#: ``_BIT_SET[v, j]`` is 1.0 when bit ``j`` of byte ``v`` is set, ``j = 0`` the most significant.
+_BIT_SET = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
+
+
+def simhash(hashes: npt.NDArray[np.uint64], weights: npt.NDArray[np.float64]) -> int:
+    """Return the fingerprint of weighted features.
+
+    :param hashes: shape ``(n,)``, one well-mixed 64-bit hash a feature.
+    :param weights: shape ``(n,)``, whole numbers >= 0; their total must stay below 2**53, up to
+        which sums of whole floats are exact in any order.
+    :returns: an integer in ``[0, 2**64)``; 0 when there are no features.
+
+    The sum for a bit is ``2 * (weight with the bit set) - total``. Instead of 64 passes, the
+    weights are collected in one histogram per byte of the hash, 8 x 256 counters.
+    """
+    values = hashes.astype(">u8").view(np.uint8).reshape(-1, _BYTES)
+    counters = np.bincount(
+        (values + _OFFSETS).ravel(),
+        weights=np.repeat(weights, _BYTES),
+        minlength=_BYTES * 256,
+    )
+    weight_set = counters.reshape(_BYTES, 256) @ _BIT_SET
+    bits = 2 * weight_set > weights.sum()
+    return int.from_bytes(np.packbits(bits).tobytes(), "big")
+
+
+def hamming_distance(a: int, b: int) -> int:
+    """Number of bits, 0 to 64, in which two fingerprints differ."""
+    return (a ^ b).bit_count()
+
+
+def to_hex(fingerprint: int) -> str:
+    """Sixteen lower-case hexadecimal digits, most significant first.
+
+    :raises ValueError: when the number is not in ``[0, 2**64)``.
+    """
+    if not 0 <= fingerprint <= _MAX:
+        raise ValueError(f"a fingerprint lies between 0 and 2**64 - 1, got {fingerprint}")
+    return f"{fingerprint:016x}"
+
+
+def from_hex(digits: str) -> int:
+    """The fingerprint that :func:`to_hex` wrote.
+
+    :raises ValueError: when it is not exactly sixteen hexadecimal digits.
+    """
+    if len(digits) != BITS // 4 or not all(digit in "0123456789abcdefABCDEF" for digit in digits):
+        raise ValueError(f"a fingerprint has sixteen hexadecimal digits, got {digits!r}")
+    return int(digits, 16)

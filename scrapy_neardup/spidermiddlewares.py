@@ -1,0 +1,68 @@
+"""Between the spider and the engine: each page is judged before anything of it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from scrapy.http import Request, Response
+
+from .extensions import NearDupJudge, find_judge
+
+if TYPE_CHECKING:
+    # typing.Self requires Python 3.11
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
+
+
+class NearDupSpiderMiddleware:
+    """Judges pages, notes the judgement for their items, and holds back links of duplicates.
+
+    :raises NotConfigured: when the crawl has no judge.
+    """
+
+    def __init__(self, judge: NearDupJudge) -> None:
+        self._judge = judge
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(find_judge(crawler))
+
+    async def process_spider_output(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        """Judge by the page, or by each item when ``NEARDUP_ITEM_FIELD`` names a field."""
+        by_item = self._judge.config.item_field is not None
+        async for output in (self._by_item if by_item else self._by_page)(response, result):
+            yield output
+
+    async def _by_page(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """One judgement a page, when its first item or link comes."""
+        judged = False
+        judgement = None
+        try:
+            async for output in result:
+                if not judged:
+                    judged = True
+                    judgement = self._judge.judge_page(response)
+                if not isinstance(output, Request):
+                    self._judge.send_along(output, judgement)
+                elif judgement is not None and judgement.skips_links:
+                    self._judge.count_link_skipped()
+                    continue
+                yield output
+        except Exception:
+            if not judged:
+                self._judge.pass_page("callback_failed")
+            raise
+        if not judged:
+            self._judge.pass_page("no_output")
+
+    async def _by_item(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """One judgement an item."""
+        place = 0
+        async for output in result:
+            if not isinstance(output, Request):
+                self._judge.send_along(output, self._judge.judge_item(output, place, response))
+                place += 1
+            yield output

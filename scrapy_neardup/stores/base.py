@@ -1,0 +1,25 @@
+"""What a detector asks of its memory."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..judgement import Rule, Verdict
+from ..page import PageSignature
+
+
+class Store(Protocol):
+    """Remembers signatures and judges a page against them."""
+
+    @property
+    def secret(self) -> bytes:
+        """Key of all sketches in this store; never to be published."""
+
+    def __len__(self) -> int:
+        """Number of pages remembered."""
+
+    def claim(self, signature: PageSignature, rule: Rule) -> Verdict:
+        """Look the page up and, unless it is a duplicate, remember it: one atomic step.
+
+        Of any number of near-duplicates that arrive together, exactly one is ``"new"``.
+        """
