@@ -136,9 +136,13 @@ def request_policy(policy: Policy, wish: Any) -> Policy | None:
     """
     if wish is None:
         return policy
-    if isinstance(wish, Mapping):
+    name = f"request.meta[{META_KEY!r}]"
+    if not isinstance(wish, Mapping):
+        return policy if parse_switch(name, wish) else None
+    try:
         return policy.changed(wish)
-    return policy if parse_switch(f"request.meta[{META_KEY!r}]", wish) else None
+    except InvalidOption as error:
+        raise error.renamed(f"{name}[{error.option!r}]") from None
 
 
 def _neardup_names(settings: BaseSettings) -> Iterator[str]:

@@ -101,12 +101,11 @@ class NearDupJudge:
 
     def judge_page(self, response: Response) -> Judgement | None:
         """Judge a response; ``None`` when it is passed through, which is counted."""
-        self._count("responses")
-        policy = self._policy_for(response.request)
-        reason = "disabled" if policy is None else _not_judged(response)
-        if policy is None or reason:
-            self._count(f"skipped/{reason}")
+        policy = _not_judged(response) or self._policy_for(response.request)
+        if isinstance(policy, str):
+            self.pass_page(policy)
             return None
+        self._count("responses")
         verdict = self._judge(response.url, policy, lambda: self._sign_response(response))
         self._count(f"pages/{verdict.kind}")
         self._send(signals.page_judged, verdict, response=response)
@@ -123,13 +122,14 @@ class NearDupJudge:
     def judge_item(self, item: Any, place: int, response: Response) -> Judgement | None:
         """Judge an item by its field; ``None`` when its request switched that off.
 
-        :param place: how many items of this response came before it. An item is taken for the
-            same again, not for a duplicate, when it comes from the same place of the same page.
+        :param place: 1 for the first item of the response. An item is taken for the same again,
+            not for a duplicate, when it comes from the same place of the same page.
         """
         policy = self._policy_for(response.request)
-        if policy is None:
+        if isinstance(policy, str):
+            self._count(f"skipped/{policy}")
             return None
-        url = f"{response.url}#item-{place}" if place else response.url
+        url = f"{response.url}#item-{place}"
         verdict = self._judge(url, policy, lambda: self._sign_item(url, item))
         self._count(f"judged_items/{verdict.kind}")
         self._send(signals.item_judged, verdict, item=item, response=response)
@@ -159,9 +159,11 @@ class NearDupJudge:
 
     def refuses(self, request: Request) -> bool:
         """Is this request known to lead to a page that was dropped as a duplicate?"""
-        if not self._known_duplicates or self._policy_for(request) is None:
-            return False
-        return self._fingerprint(request) in self._known_duplicates
+        return (
+            bool(self._known_duplicates)
+            and isinstance(self._policy_for(request), Policy)
+            and self._fingerprint(request) in self._known_duplicates
+        )
 
     def count_request_refused(self) -> None:
         """Count a request that the dupefilter refused for what is known of its URL."""
@@ -231,17 +233,15 @@ class NearDupJudge:
             value = " ".join(map(str, value))
         return self.detector.signer.sign_fragment(url, value if isinstance(value, str) else "")
 
-    def _policy_for(self, request: Request | None) -> Policy | None:
+    def _policy_for(self, request: Request | None) -> Policy | str:
+        """What applies to a request, or the reason why it is not to be judged."""
         wish = None if request is None else request.meta.get(META_KEY)
         try:
-            return request_policy(self.config.policy, wish)
+            return request_policy(self.config.policy, wish) or "disabled"
         except InvalidOption as error:
             # To raise here would cost the page; it is kept and not judged.
-            self.warn_once(
-                "bad_meta", "Not judging %s: its meta key %r: %s", request, META_KEY, error
-            )
-            self._count("bad_meta")
-            return None
+            self.warn_once("bad_meta", "Not judging %s: %s", request, error)
+            return "bad_meta"
 
     def _remember_duplicate(self, request: Request | None) -> None:
         if request is not None:

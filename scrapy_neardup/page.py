@@ -23,7 +23,7 @@ from .idf import IdfTable, read_table, shipped_table, token_hashes
 from .simhash import simhash, to_hex
 from .sketch import ShingleKey, Sketch, bottom_k, shingle_hashes
 from .tokens import Tokenizer, normalize, shipped_tokenizer
-from .urls import site_of
+from .urls import page_key, site_of
 
 _Part = TypeVar("_Part")
 
@@ -33,6 +33,7 @@ class PageSignature:
     """All that is remembered of a page.
 
     :ivar url: where it was found.
+    :ivar key: its identity; a page with the same key is the same page at another time.
     :ivar site: its registrable domain.
     :ivar title: the words of its title.
     :ivar n_features: number of distinct tokens of its main text.
@@ -43,6 +44,7 @@ class PageSignature:
     """
 
     url: str
+    key: str
     site: str
     title: frozenset[str]
     n_features: int
@@ -68,7 +70,7 @@ class Signer:
     :param idf: ``"multilingual"``, ``"none"``, a path or import path, or an :class:`IdfTable`.
     :param extractor: ``"trafilatura"``, ``"visible"``, an import path or a function; see
         :class:`~scrapy_neardup.extract.Extractor`.
-    :param secret: 16 bytes or more, under which sketches are made. It must be the same for all
+    :param secret: 16 to 64 bytes, under which sketches are made. It must be the same for all
         signatures of one store, and nobody who writes pages may know it.
     :raises InvalidOption: when a name is unknown or what it names cannot be used.
     """
@@ -81,6 +83,8 @@ class Signer:
         idf: str | IdfTable = "multilingual",
         extractor: str | Extractor = "trafilatura",
     ) -> None:
+        if not 16 <= len(secret) <= 64:
+            raise InvalidOption("secret", f"{len(secret)} bytes long", "16 to 64 bytes long")
         self._tokenize, tokenizer_id = _part("tokenizer", tokenizer, shipped_tokenizer)
         self._extract, extractor_id = _part("extractor", extractor, shipped_extractor)
         self.idf = _idf_table(idf)
@@ -109,26 +113,28 @@ class Signer:
         """
         if isinstance(html, bytes):
             html = decode(html, content_type)
-        return self._sign(url, read_page(html, self._extract))
+        return self._sign(url, page_key(url), read_page(html, self._extract))
 
     def sign_text(self, url: str, text: str, title: str = "") -> PageSignature:
         """Signature of a text that is the main text already."""
-        return self._sign(url, MainText(title, text))
+        return self._sign(url, page_key(url), MainText(title, text))
 
     def sign_fragment(self, url: str, markup: str) -> PageSignature:
         """Signature of a field that holds plain text or a piece of HTML, taken whole.
 
+        :param url: of the item, a fragment included if one tells it from others of its page.
         :raises ExtractionError: when the markup cannot be read.
         """
-        return self._sign(url, MainText("", read_fragment(markup)))
+        return self._sign(url, url, MainText("", read_fragment(markup)))
 
-    def _sign(self, url: str, page: MainText) -> PageSignature:
+    def _sign(self, url: str, key: str, page: MainText) -> PageSignature:
         text = normalize(page.text)
         tokens = list(self._tokenize(text))
         found = weigh(tokens, self.idf)
         seeded = token_hashes(tokens, self._shingle_key.seed)
         return PageSignature(
             url=url,
+            key=key,
             site=site_of(url),
             title=frozenset(self._tokenize(normalize(page.title))),
             n_features=found.hashes.size,

@@ -63,6 +63,6 @@ class NearDupSpiderMiddleware:
         place = 0
         async for output in result:
             if not isinstance(output, Request):
-                self._judge.send_along(output, self._judge.judge_item(output, place, response))
                 place += 1
+                self._judge.send_along(output, self._judge.judge_item(output, place, response))
             yield output

@@ -36,7 +36,11 @@ def site_of(url: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _site_of_host(host: str) -> str:
-    return _public_suffixes()(host).top_domain_under_public_suffix or host
+    parts = _public_suffixes()(host)
+    if parts.suffix or parts.ipv4 or parts.ipv6:
+        return parts.top_domain_under_public_suffix or host
+    # A top level that the list does not know is a registry by itself, says the list's algorithm.
+    return ".".join(host.split(".")[-2:])
 
 
 @cache

@@ -8,13 +8,12 @@ from itertools import count
 from ..index import SimhashIndex
 from ..judgement import Match, Rule, Verdict
 from ..page import PageSignature
-from ..urls import page_key
 
 
 class MemoryStore:
     """Keeps whole signatures in a dictionary and their fingerprints in an index.
 
-    :param secret: key of the sketches, 16 bytes or more; drawn at random unless given.
+    :param secret: key of the sketches, 16 to 64 bytes; drawn at random unless given.
     """
 
     def __init__(self, secret: bytes | None = None) -> None:
@@ -29,7 +28,7 @@ class MemoryStore:
 
     def claim(self, signature: PageSignature, rule: Rule) -> Verdict:
         """See :meth:`Store.claim`. Plain code without a pause: nothing can come between."""
-        known = self._number_of.get(page_key(signature.url))
+        known = self._number_of.get(signature.key)
         if known is not None:
             return self._revisit(known, signature)
         if best := self._best_match(signature, rule):
@@ -69,5 +68,5 @@ class MemoryStore:
 
     def _remember(self, number: int, signature: PageSignature) -> None:
         self._pages[number] = signature
-        self._number_of[page_key(signature.url)] = number
+        self._number_of[signature.key] = number
         self._index.add(signature.fingerprint, number)

@@ -1,0 +1,1 @@
+"""A Scrapy project that stores each content once."""

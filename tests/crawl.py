@@ -1,0 +1,273 @@
+"""A real crawl in a process of its own.
+
+In a test: ``run_crawl(start, settings)``. As a program it reads what to do as JSON from
+standard input, crawls, and writes what came of it as JSON to standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import attrs
+import pydantic
+import scrapy
+from itemadapter.adapter import ItemAdapter
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.dupefilters import RFPDupeFilter
+from scrapy.http import Response, TextResponse
+from scrapy.signals import item_dropped, item_error, item_scraped
+
+from scrapy_neardup.signals import item_judged, page_judged
+
+SCRAPY = tuple(int(part) for part in scrapy.__version__.split(".")[:2])
+
+#: Ways to run a crawl that this Scrapy has.
+LOOPS = ["reactor", "no reactor"] if SCRAPY >= (2, 15) else ["reactor"]
+
+
+@dataclass
+class Crawl:
+    """What came of a crawl."""
+
+    items: list[dict[str, Any]]
+    dropped: list[dict[str, Any]]
+    errors: int
+    judged: list[dict[str, Any]]
+    stats: dict[str, Any]
+    log: list[tuple[str, str, str]]
+
+    @property
+    def stored(self) -> list[str]:
+        """Paths of the pages whose items were stored, sorted."""
+        return sorted(item["path"] for item in self.items)
+
+    def counts(self, prefix: str = "") -> dict[str, int]:
+        """Our own stats below a prefix, but for times."""
+        start = f"neardup/{prefix}"
+        return {
+            name.removeprefix(start): value
+            for name, value in self.stats.items()
+            if name.startswith(start) and name != "neardup/seconds"
+        }
+
+    def logged(self, level: str, logger: str = "scrapy_neardup") -> list[str]:
+        """Our own messages of a level."""
+        return [text for name, at, text in self.log if at == level and name.startswith(logger)]
+
+
+@dataclass
+class DataItem:
+    path: str
+    text: str
+    neardup: dict[str, Any] | None = None
+
+
+@attrs.define
+class AttrsItem:
+    path: str
+    text: str
+    neardup: dict[str, Any] | None = None
+
+
+class PydanticItem(pydantic.BaseModel):
+    path: str
+    text: str
+    neardup: dict[str, Any] | None = None
+
+
+class ScrapyItem(scrapy.Item):
+    path = scrapy.Field()
+    text = scrapy.Field()
+    neardup = scrapy.Field()
+
+
+class ClosedItem(scrapy.Item):
+    path = scrapy.Field()
+    text = scrapy.Field()
+
+
+@dataclass(frozen=True)
+class FrozenItem:
+    path: str
+    text: str
+
+
+ITEMS: dict[str, Any] = {
+    "dict": dict,
+    "dataclass": DataItem,
+    "attrs": AttrsItem,
+    "pydantic": PydanticItem,
+    "scrapy": ScrapyItem,
+    "closed": ClosedItem,
+    "frozen": FrozenItem,
+}
+
+
+class CrawlSpider(scrapy.Spider):
+    name = "crawl"
+    handle_httpstatus_list = (404, 500)
+
+    def __init__(self, plan: dict[str, Any], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.plan = plan
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.plan["start"]:
+            meta = self.plan["meta"].get(url, {})
+            yield scrapy.Request(url, meta=meta, dont_filter=self.plan["dont_filter"])
+        for item in self.plan["start_items"]:
+            yield item
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        if "fail" in response.url:
+            raise ZeroDivisionError
+        for number in range(self.plan["items_per_page"]):
+            text = response.text if isinstance(response, TextResponse) else ""
+            texts = self.plan["texts"]
+            path = response.url.split("/", 3)[-1]
+            yield ITEMS[self.plan["item"]](path=path, text=texts[number] if texts else text)
+        if isinstance(response, TextResponse) and "<a" in response.text:
+            for link in response.css("a.next::attr(href)").getall():
+                yield response.follow(link)
+
+
+class Replacing:
+    """A pipeline that puts a new item in the place of each."""
+
+    def process_item(self, item: Any) -> Any:
+        return dict(item)
+
+
+class Counting(RFPDupeFilter):
+    """A project's own dupefilter."""
+
+    colour = "own"
+
+
+def run_crawl(
+    start: list[str],
+    settings: dict[str, Any] | None = None,
+    *,
+    loop: str = "reactor",
+    meta: dict[str, dict[str, Any]] | None = None,
+    dont_filter: bool = False,
+    item: str = "dict",
+    items_per_page: int = 1,
+    texts: list[str] | None = None,
+    start_items: list[dict[str, Any]] | None = None,
+    arguments: dict[str, str] | None = None,
+    environment: dict[str, str] | None = None,
+) -> Crawl:
+    """Crawl and wait for the end.
+
+    :param meta: meta of the start requests, by URL.
+    :param texts: texts of the items of each page, instead of the page's own.
+    :param arguments: spider arguments, as ``-a`` gives them.
+    """
+    plan = {
+        "start": start,
+        "meta": meta or {},
+        "dont_filter": dont_filter,
+        "item": item,
+        "items_per_page": items_per_page,
+        "texts": texts,
+        "start_items": start_items or [],
+        "arguments": arguments or {},
+        "settings": {
+            "ADDONS": {"scrapy_neardup.Addon": 500},
+            "LOG_ENABLED": False,
+            "TELNETCONSOLE_ENABLED": False,
+            "REMOTE_CONTROL_ENABLED": False,
+            "TWISTED_REACTOR_ENABLED": loop == "reactor",
+            **(settings or {}),
+        },
+    }
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "tests.crawl"],
+        input=json.dumps(plan),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, **(environment or {})},
+    )
+    assert done.stdout, done.stderr
+    crawl = Crawl(**json.loads(done.stdout))
+    assert not [line for line in crawl.log if "Deprecat" in line[2]], crawl.log
+    return crawl
+
+
+class _Log(logging.Handler):
+    def __init__(self, lines: list[tuple[str, str, str]]) -> None:
+        super().__init__()
+        self.lines = lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if record.exc_info and record.exc_info[1]:
+            text += f" {record.exc_info[1]!r}"
+        self.lines.append((record.name, record.levelname, text))
+
+
+@dataclass
+class _Observer:
+    """Listens to a crawl as any extension could."""
+
+    items: list[dict[str, Any]] = field(default_factory=list)
+    dropped: list[dict[str, Any]] = field(default_factory=list)
+    judged: list[dict[str, Any]] = field(default_factory=list)
+    errors: int = 0
+
+    def watch(self, crawler: Any) -> None:
+        for handler, signal in (
+            (self.on_scraped, item_scraped),
+            (self.on_dropped, item_dropped),
+            (self.on_error, item_error),
+            (self.on_judged, page_judged),
+            (self.on_judged, item_judged),
+        ):
+            crawler.signals.connect(handler, signal=signal)
+
+    def on_scraped(self, item: Any) -> None:
+        self.items.append(ItemAdapter(item).asdict())
+
+    def on_dropped(self, item: Any, exception: Any) -> None:
+        self.dropped.append(
+            {**ItemAdapter(item).asdict(), "class": type(exception).__name__, **vars(exception)}
+        )
+
+    def on_error(self) -> None:
+        self.errors += 1
+
+    def on_judged(self, verdict: Any, response: Any, spider: Any) -> None:
+        self.judged.append({"url": response.url, "spider": spider.name, "kind": verdict.kind})
+
+
+def main() -> None:
+    """Crawl as standard input says."""
+    plan = json.load(sys.stdin)
+    lines: list[tuple[str, str, str]] = []
+    logging.getLogger().addHandler(_Log(lines))
+    logging.getLogger().setLevel(logging.DEBUG)
+    logging.captureWarnings(True)
+    process = AsyncCrawlerProcess(plan.pop("settings"))
+    crawler = process.create_crawler(CrawlSpider)
+    observer = _Observer()
+    observer.watch(crawler)
+    outcome = process.crawl(crawler, plan=plan, **plan.pop("arguments"))
+    process.start()
+    if outcome.done() and (error := outcome.exception()):
+        lines.append(("crawl", "CRITICAL", f"{type(error).__name__}: {error}"))
+    stats = crawler.stats.get_stats() if crawler._stats else {}
+    json.dump({**vars(observer), "stats": stats, "log": lines}, sys.stdout, default=str)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""A real HTTP server on loopback, in a thread of the test process."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server says under a path."""
+
+    body: str | bytes = ""
+    content_type: str = "text/html; charset=utf-8"
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Site(ThreadingHTTPServer):
+    """Pages by their path and query; every other path is a 404.
+
+    :ivar hits: how often each path was asked for.
+    :ivar together: with ``n``, answers wait until ``n`` requests are being answered at once.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, pages: Mapping[str, Answer | str], together: int = 1) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.pages = pages
+        self.hits: Counter[str] = Counter()
+        self.together = threading.Barrier(together)
+
+    def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
+        return f"http://{host}:{self.server_port}{path}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Site
+
+    def do_GET(self) -> None:
+        self.server.hits[self.path] += 1
+        page = self.server.pages.get(self.path, Answer(status=404))
+        answer = page if isinstance(page, Answer) else Answer(page)
+        body = answer.body.encode() if isinstance(answer.body, str) else answer.body
+        self.server.together.wait(timeout=30)
+        self.send_response(answer.status)
+        headers = {"Content-Type": answer.content_type, "Content-Length": str(len(body))}
+        for name, value in {**headers, **answer.headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the base class's name)
+        """Say nothing."""
+
+
+@contextmanager
+def serving(pages: Mapping[str, Answer | str], together: int = 1) -> Iterator[Site]:
+    """Serve these pages until the block ends."""
+    site = Site(pages, together)
+    thread = threading.Thread(target=site.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield site
+    finally:
+        site.shutdown()
+        site.server_close()
+        thread.join()

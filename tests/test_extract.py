@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import logging
+
+import pytest
+import trafilatura
+
+from scrapy_neardup import ExtractionError, InvalidOption
+from scrapy_neardup.extract import (
+    article_text,
+    decode,
+    read_fragment,
+    read_page,
+    shipped_extractor,
+    visible_text,
+)
+
+PARAGRAPH = (
+    "The ferry to Holm island leaves twice a day from the old pier, at eight in the morning and "
+    "at five in the afternoon, except on Sundays, when the crew has a rest. "
+)
+ARTICLE = f"""<html><head><title> The
+    ferry </title></head><body><nav><a href="/">Home</a> <a href="/news">News</a></nav>
+    <article><h1>The ferry</h1><p>{PARAGRAPH * 3}</p></article>
+    <footer>Printed by the harbour office</footer><script>var x = "secret";</script></body>
+    </html>"""
+FRONT = """<html><body><header>Masthead</header><nav>Menu</nav>
+    <ul><li><a href="/1">One</a></li><li><a href="/2">Two<b>fold</b></a></li></ul>
+    <select><option>Choose</option></select><footer>Foot</footer></body></html>"""
+
+
+def test_the_article_is_the_main_text():
+    page = read_page(ARTICLE, article_text)
+    assert page.title == "The ferry"
+    assert PARAGRAPH.strip() in page.text
+    for frame in ("Home", "harbour office", "secret"):
+        assert frame not in page.text
+
+
+def test_a_page_without_an_article_is_read_whole_but_for_its_menus():
+    page = read_page(FRONT, visible_text)
+    assert page.text.split() == ["One", "Twofold"]
+    assert page.title == ""
+
+
+def test_where_trafilatura_finds_nothing_the_visible_text_is_taken():
+    html = "<html><body><div class='footer'><i>Closed</i> on Mondays</div></body></html>"
+    assert trafilatura.extract(html, fast=True) is None
+    assert read_page(html, article_text).text.split() == ["Closed", "on", "Mondays"]
+
+
+@pytest.mark.parametrize("html", ["", " ", "\n", "<!-- only a comment -->", "<html></html>"])
+def test_an_empty_page_has_no_text(html):
+    assert read_page(html, article_text).text.strip() == ""
+
+
+def test_the_title_of_a_drawing_is_not_the_title_of_the_page():
+    html = "<html><body><svg><title>An icon</title></svg><p>Text</p></body></html>"
+    assert read_page(html, visible_text).title == ""
+
+
+def test_deep_nesting_does_not_end_the_walk():
+    html = "<html><body>" + "<div>" * 200 + "deep" + "</div>" * 200 + "</body></html>"
+    assert read_page(html, visible_text).text.strip() == "deep"
+
+
+def test_an_extractor_that_fails_is_named():
+    def clumsy(html, tree):
+        raise ZeroDivisionError
+
+    with pytest.raises(ExtractionError, match="extractor clumsy failed: ZeroDivision") as info:
+        read_page(ARTICLE, clumsy)
+    assert isinstance(info.value.cause, ZeroDivisionError)
+
+
+def test_the_extractor_gets_the_html_and_its_tree():
+    page = read_page(ARTICLE, lambda html, tree: f"{len(html)} {tree.tag}")
+    assert page.text == f"{len(ARTICLE)} html"
+
+
+@pytest.mark.parametrize(
+    ("markup", "words"),
+    [
+        ("plain text, 3 < 4", ["plain", "text,", "3", "<", "4"]),
+        ("<p>One</p><p>two<b>fold</b></p>", ["One", "twofold"]),
+        ("<nav>Kept</nav><script>not()</script>", ["Kept"]),
+        ("", []),
+    ],
+)
+def test_a_field_is_read_whole(markup, words):
+    assert read_fragment(markup).split() == words
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "gb18030", "gbk", "big5", "utf-16"])
+def test_labelled_bodies_are_decoded(encoding):
+    text = "<html><body>中文網頁</body></html>" if encoding == "big5" else "<p>中文网页</p>"
+    body = text.encode(encoding)
+    assert decode(body, f"text/html; charset={encoding}").lstrip("\ufeff") == text
+
+
+def test_the_label_may_stand_in_the_page():
+    text = '<html><head><meta charset="gbk"></head><body>中文网页</body></html>'
+    assert decode(text.encode("gbk")) == text
+
+
+def test_bodies_without_a_label_are_guessed():
+    text = "<html><body>" + "这是一个没有标明编码的中文网页。" * 8 + "</body></html>"
+    assert decode(text.encode("utf-8")) == text
+    assert decode(text.encode("gb18030")) == text
+
+
+def test_a_page_without_an_article_warns_nobody(caplog):
+    with caplog.at_level(logging.WARNING):
+        read_page("<html><body></body></html>", article_text)
+    assert caplog.records == []
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones():
+    with pytest.raises(InvalidOption, match="'trafilatrua', but it must be 'trafilatura'"):
+        shipped_extractor("trafilatrua")

@@ -1,0 +1,111 @@
+"""The house stands as it was drawn: modules import downwards only, and the lower floors
+do not know Scrapy."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "scrapy_neardup"
+
+#: Floor of each module; a package's face stands on the floor of what it hands on.
+FLOORS = {
+    "exceptions": 0,
+    "simhash": 0,
+    "sketch": 0,
+    "urls": 0,
+    "extract": 1,
+    "tokens": 1,
+    "idf": 1,
+    "features": 1.5,
+    "index": 1,
+    "page": 2,
+    "judgement": 2.2,
+    "stores.base": 2.4,
+    "stores.memory": 2.6,
+    "stores": 2.7,
+    "detector": 2.8,
+    "config": 3,
+    "signals": 3,
+    "extensions": 3.2,
+    "spidermiddlewares": 3.4,
+    "pipelines": 3.4,
+    "dupefilters": 3.4,
+    "addon": 3.6,
+}
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+MODULES.pop("__init__")
+
+
+def imports_of(name: str) -> set[str]:
+    """Modules of this package that a module imports, at any depth of its code."""
+    package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
+    found = set()
+    for node in ast.walk(ast.parse(MODULES[name].read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            assert not any(alias.name.startswith("scrapy_neardup") for alias in node.names)
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        assert not (node.module or "").startswith("scrapy_neardup"), "imports here are relative"
+        if node.level:
+            parts = package.split(".") if package else []
+            base = ".".join([*parts[: len(parts) - node.level + 1], *filter(None, [node.module])])
+            found |= {
+                inner if (inner := f"{base}.{alias.name}".lstrip(".")) in MODULES else base
+                for alias in node.names
+            }
+    return found
+
+
+def test_every_module_has_its_floor():
+    assert set(MODULES) == set(FLOORS)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_imports_point_downwards(name):
+    for imported in imports_of(name):
+        assert FLOORS[imported] < FLOORS[name], f"{name} imports {imported}"
+
+
+@pytest.mark.parametrize("name", [name for name, floor in FLOORS.items() if floor < 3])
+def test_the_lower_floors_do_not_load_scrapy(name):
+    program = (
+        f"import sys, scrapy_neardup.{name}\n"
+        "sys.exit(str([m for m in sys.modules if m.split('.')[0] in ('scrapy', 'twisted')] or ''))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.strip() == ""
+
+
+def test_the_detector_works_where_scrapy_cannot_be_imported():
+    program = (
+        "import sys\n"
+        "sys.modules['scrapy'] = sys.modules['twisted'] = None\n"
+        "from scrapy_neardup import NearDupDetector\n"
+        "detector = NearDupDetector()\n"
+        "print(detector.check(url='https://a.example/', html='<p>我来到北京清华大学</p>').kind)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "undecided"
+
+
+def test_the_package_offers_what_it_names():
+    import scrapy_neardup
+
+    assert all(hasattr(scrapy_neardup, name) for name in scrapy_neardup.__all__)
+    with pytest.raises(AttributeError, match="NoSuchThing"):
+        _ = scrapy_neardup.NoSuchThing

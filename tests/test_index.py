@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from scrapy_neardup.index import MAX_DISTANCE, SimhashIndex, _probes
+
+UINT64 = st.integers(0, 2**64 - 1)
+#: Fingerprints that lie near each other: a few centres with up to 12 bits flipped.
+NEAR = st.builds(
+    lambda centre, flips: centre ^ sum(1 << bit for bit in flips),
+    st.sampled_from([0, 2**64 - 1, 0x0123456789ABCDEF, 0x8000800080008000]),
+    st.sets(st.integers(0, 63), max_size=12),
+)
+DISTANCES = st.integers(0, MAX_DISTANCE)
+
+
+def brute_force(stored: list[tuple[int, int]], query: int, distance: int) -> list[tuple[int, int]]:
+    found = [(key, (query ^ fp).bit_count()) for fp, key in stored]
+    return sorted((d, key) for key, d in found if d <= distance)
+
+
+def indexed(stored: list[tuple[int, int]]) -> SimhashIndex:
+    index = SimhashIndex()
+    for fingerprint, key in stored:
+        index.add(fingerprint, key)
+    return index
+
+
+@given(st.lists(NEAR | UINT64, max_size=60), NEAR | UINT64, DISTANCES)
+@settings(max_examples=400, deadline=None)
+def test_it_finds_what_brute_force_finds(fingerprints, query, distance):
+    stored = [(fingerprint, key) for key, fingerprint in enumerate(fingerprints)]
+    found = indexed(stored).near(query, distance)
+    assert [(c.distance, c.key) for c in found] == brute_force(stored, query, distance)
+
+
+@pytest.mark.parametrize("distance", range(MAX_DISTANCE + 1))
+def test_every_spread_of_flips_over_the_blocks_is_found(distance):
+    # The worst case of the pigeonhole: flips dealt to the four blocks in every proportion.
+    rng = random.Random(distance)
+    centre = rng.getrandbits(64)
+    index = indexed([(centre, 7)])
+    for first in range(distance + 1):
+        for second in range(distance + 1 - first):
+            for third in range(distance + 1 - first - second):
+                shares = (first, second, third, distance - first - second - third)
+                query = centre
+                for block, share in enumerate(shares):
+                    for bit in rng.sample(range(16), share):
+                        query ^= 1 << (16 * block + bit)
+                assert index.near(query, distance) == [(7, distance)], shares
+                if distance:
+                    assert index.near(query, distance - 1) == []
+
+
+def test_many_random_fingerprints_agree_with_brute_force():
+    rng = random.Random(5)
+    centres = [rng.getrandbits(64) for _ in range(30)]
+    stored = [
+        (rng.choice(centres) ^ sum(1 << rng.randrange(64) for _ in range(rng.randrange(12))), key)
+        for key in range(3000)
+    ]
+    stored = [(fingerprint & (2**64 - 1), key) for fingerprint, key in stored]
+    index = indexed(stored)
+    for distance in range(MAX_DISTANCE + 1):
+        for query in centres[:10]:
+            found = index.near(query, distance)
+            assert [(c.distance, c.key) for c in found] == brute_force(stored, query, distance)
+
+
+@pytest.mark.parametrize(
+    ("distance", "buckets"),
+    [(0, 1), (1, 2), (2, 3), (3, 4), (4, 20), (7, 68), (8, 188), (11, 548)],
+)
+def test_no_more_buckets_are_read_than_the_design_says(distance, buckets):
+    assert sum(map(len, _probes(distance))) == buckets
+
+
+@pytest.mark.parametrize("distance", [-1, 12])
+def test_other_distances_are_refused(distance):
+    with pytest.raises(ValueError, match=f"between 0 and 11, got {distance}"):
+        SimhashIndex().near(0, distance)
+
+
+def test_one_fingerprint_under_several_keys():
+    index = indexed([(5, 3), (5, 1), (5, 2)])
+    assert [c.key for c in index.near(5, 0)] == [1, 2, 3]
+    index.remove(5, 1)
+    assert [c.key for c in index.near(5, 0)] == [2, 3]
+
+
+def test_removing_what_is_not_there():
+    index = indexed([(5, 3)])
+    with pytest.raises(KeyError):
+        index.remove(5, 4)
+    with pytest.raises(KeyError):
+        index.remove(6, 3)
+    assert len(index) == 1
+
+
+class IndexMachine(RuleBasedStateMachine):
+    """Any sequence of additions and removals leaves what a plain list would hold."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.index = SimhashIndex()
+        self.stored: list[tuple[int, int]] = []
+
+    @rule(fingerprint=NEAR)
+    def add(self, fingerprint: int) -> None:
+        key = len(self.stored)
+        while any(key == used for _, used in self.stored):
+            key += 1
+        self.index.add(fingerprint, key)
+        self.stored.append((fingerprint, key))
+
+    @rule(data=st.data())
+    def remove(self, data: st.DataObject) -> None:
+        if self.stored:
+            entry = data.draw(st.sampled_from(self.stored))
+            self.stored.remove(entry)
+            self.index.remove(*entry)
+
+    @rule(query=NEAR, distance=DISTANCES)
+    def look_up(self, query: int, distance: int) -> None:
+        found = [(c.distance, c.key) for c in self.index.near(query, distance)]
+        assert found == brute_force(self.stored, query, distance)
+
+    @invariant()
+    def size(self) -> None:
+        assert len(self.index) == len(self.stored)
+
+
+TestIndexMachine = IndexMachine.TestCase
