@@ -22,7 +22,7 @@ from itemadapter.adapter import ItemAdapter
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.http import Response, TextResponse
-from scrapy.signals import item_dropped, item_error, item_scraped
+from scrapy.signals import item_dropped, item_error, item_scraped, spider_closed
 
 from scrapy_neardup.signals import item_judged, page_judged
 
@@ -223,6 +223,7 @@ class _Observer:
     items: list[dict[str, Any]] = field(default_factory=list)
     dropped: list[dict[str, Any]] = field(default_factory=list)
     judged: list[dict[str, Any]] = field(default_factory=list)
+    stats: dict[str, Any] = field(default_factory=dict)
     errors: int = 0
 
     def watch(self, crawler: Any) -> None:
@@ -232,6 +233,7 @@ class _Observer:
             (self.on_error, item_error),
             (self.on_judged, page_judged),
             (self.on_judged, item_judged),
+            (self.on_closed, spider_closed),
         ):
             crawler.signals.connect(handler, signal=signal)
 
@@ -249,6 +251,9 @@ class _Observer:
     def on_judged(self, verdict: Any, response: Any, spider: Any) -> None:
         self.judged.append({"url": response.url, "spider": spider.name, "kind": verdict.kind})
 
+    def on_closed(self, spider: Any) -> None:
+        self.stats = spider.crawler.stats.get_stats()
+
 
 def main() -> None:
     """Crawl as standard input says."""
@@ -265,8 +270,7 @@ def main() -> None:
     process.start()
     if outcome.done() and (error := outcome.exception()):
         lines.append(("crawl", "CRITICAL", f"{type(error).__name__}: {error}"))
-    stats = crawler.stats.get_stats() if crawler._stats else {}
-    json.dump({**vars(observer), "stats": stats, "log": lines}, sys.stdout, default=str)
+    json.dump({**vars(observer), "log": lines}, sys.stdout, default=str)
 
 
 if __name__ == "__main__":
