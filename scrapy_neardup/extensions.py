@@ -180,14 +180,16 @@ class NearDupJudge:
             logger.warning("%s", complaint)
         policy, rule = self.config.policy, self.config.policy.rule
         logger.info(
-            "%s near-duplicates: distance up to %d, similarity from %.2f, scope %s; "
-            "%s judged with %s; %d known",
+            "%s near-duplicate %s: max_distance %d, min_similarity %s, min_features %d, scope %s, "
+            "links %s; %s; %d pages known",
             {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}[policy.action],
+            f"items by field {self.config.item_field}" if self.config.item_field else "pages",
             rule.max_distance,
             rule.min_similarity,
+            rule.min_features,
             rule.scope,
-            f"items by field {self.config.item_field}" if self.config.item_field else "pages",
-            ", ".join(self.detector.signer.parts.values()),
+            policy.links,
+            ", ".join(f"{part} {name}" for part, name in self.detector.signer.parts.items()),
             len(self.detector.store),
         )
 

@@ -433,14 +433,18 @@ def test_numbers_may_come_from_the_command_line():
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1")], settings)
     [start] = [text for text in crawl.logged("INFO") if text.startswith("Dropping")]
-    assert "distance up to 3, similarity from 0.90" in start
+    assert "max_distance 3, min_similarity 0.9," in start
 
 
 def test_one_line_at_the_start_and_one_at_the_end():
     with serving(SIX) as site:
         crawl = run_crawl([site.url(path) for path in SIX])
     start, end = crawl.logged("INFO")
-    assert start.startswith("Dropping near-duplicates: distance up to 11, similarity from 0.75")
+    assert start.startswith(
+        "Dropping near-duplicate pages: max_distance 11, min_similarity 0.75, min_features 20, "
+        "scope all, links follow; tokenizer jieba-"
+    )
+    assert start.endswith("idf multilingual; 0 pages known")
     assert end.startswith("Judged pages: duplicate 2, new 4; undecided for: none; passed over:")
     assert "items: dropped 2, kept 4; 4 remembered" in end
     drops = [text for name, level, text in crawl.log if text.startswith("Dropped: ")]

@@ -1,0 +1,90 @@
+"""What is public is documented, and what the documents show runs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from scrapy_neardup import Rule
+from scrapy_neardup.config import SETTINGS, Policy
+from tests.crawl import run_crawl
+from tests.server import serving
+from tests.texts import FERRY, page
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+REFERENCE = (ROOT / "docs" / "settings.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_setting_is_documented(setting):
+    assert f"| `{setting}` |" in README
+    assert f"### {setting}\n" in REFERENCE
+
+
+def test_no_other_setting_is():
+    named = set(re.findall(r"NEARDUP_[A-Z_]+", README + REFERENCE))
+    assert named == set(SETTINGS)
+
+
+def test_the_defaults_are_as_documented():
+    defaults = dict(re.findall(r"\| `(NEARDUP_\w+)` \| `([^`]+)` \|", README))
+    policy = Policy()
+    actual = {
+        "NEARDUP_ENABLED": True,
+        **{f"NEARDUP_{f.name.upper()}": getattr(policy.rule, f.name) for f in fields(Rule)},
+        "NEARDUP_ACTION": policy.action,
+        "NEARDUP_LINKS": policy.links,
+        "NEARDUP_ITEM_FIELD": None,
+        "NEARDUP_TOKENIZER": "auto",
+        "NEARDUP_IDF": "multilingual",
+        "NEARDUP_EXTRACTOR": "trafilatura",
+        "NEARDUP_STORE": "memory",
+    }
+    assert defaults == {name: repr(value).replace("'", '"') for name, value in actual.items()}
+    for name, value in defaults.items():
+        assert f"### {name}\nDefault: `{value}`" in REFERENCE
+
+
+def test_every_stat_in_the_code_is_documented():
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "scrapy_neardup").glob("*.py"))
+    names = set(re.findall(r'_count\(f?"([a-z_/]+)', code))
+    names |= {f"skipped/{reason}" for reason in re.findall(r'pass_page\("(\w+)"\)', code)}
+    names |= {f"items/{outcome}" for outcome in re.findall(r'count_item\("(\w+)"\)', code)}
+    assert len(names) > 10
+    for name in names:
+        assert f"`neardup/{name}" in REFERENCE, name
+
+
+def test_every_reason_is_documented():
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "scrapy_neardup").rglob("*.py"))
+    reasons = set(re.findall(r'"(?:new|undecided)",\s*[\w.]+,\s*"(\w+)"', code))
+    reasons |= {"same_text", "similar_text", "changed", "unchanged"}
+    assert {"no_match", "no_text", "few_features", "failed", "extraction_failed"} <= reasons
+    for reason in reasons:
+        assert f"`{reason}`" in REFERENCE
+
+
+def test_the_readmes_python_example_prints_what_it_says():
+    [example] = [
+        block for block in re.findall(r"```python\n(.*?)```", README, re.S) if "print" in block
+    ]
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(example, "README.md", "exec"), {})
+    assert f"# {output.getvalue()}" in example
+
+
+def test_the_readmes_log_lines_are_what_the_log_says():
+    with serving({"/1": page(FERRY)}) as site:
+        crawl = run_crawl([site.url("/1")])
+    shown, said = re.findall(r"INFO: (.*)", README), crawl.logged("INFO")
+    assert shown[0] == said[0]
+    assert [part.split(":")[0] for part in shown[1].split(";")][:4] == [
+        part.split(":")[0] for part in said[1].split(";")
+    ][:4]
