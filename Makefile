@@ -30,11 +30,11 @@ $(VENV)/.ready: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group check
 	touch $@
 
-# uv resolves to the lowest versions; pip cannot.
-.venv-min/.ready: pyproject.toml $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.5"
-	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-min
-	$(BIN)/uv pip install --quiet --python .venv-min --resolution lowest-direct --editable . --group test
+.venv-min/.ready: $(VENV)/.ready tools/lowest_versions.py
+	$(PYTHON) -m venv --clear .venv-min
+	$(BIN)/python tools/lowest_versions.py >.venv-min/lowest.txt
+	.venv-min/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	.venv-min/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group test --constraint .venv-min/lowest.txt
 	touch $@
 
 clean:
