@@ -1,4 +1,4 @@
-"""Print the lowest version of each dependency that pyproject.toml allows, as constraints for pip."""
+"""Print the lowest version of each dependency that pyproject.toml allows, for pip -c."""
 
 from __future__ import annotations
 
