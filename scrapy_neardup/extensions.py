@@ -7,7 +7,7 @@ act on what it says.
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
@@ -76,7 +76,7 @@ class NearDupJudge:
             raise as_setting(error) from None
         self.config = config
         self._crawler = crawler
-        self._under_way: OrderedDict[int, tuple[Any, Judgement | None]] = OrderedDict()
+        self._under_way: OrderedDict[int, tuple[Any, deque[Judgement | None]]] = OrderedDict()
         self._known_duplicates: set[bytes] = set()
         self._warned: set[str] = set()
 
@@ -88,11 +88,8 @@ class NearDupJudge:
         :raises NotConfigured: when one of them switches the judge off.
         """
         config = Config.from_settings(crawler.settings)
-        wish = getattr(crawler.spider, META_KEY, None)
-        if wish is not None and not parse_switch("spider argument neardup", wish):
-            logger.info("Off for this run: spider argument neardup=%s", wish)
-            raise NotConfigured
-        if not config.enabled:
+        if _is_off(crawler, config):
+            logger.info("Off for this run: near-duplicate pages are stored")
             raise NotConfigured
         judge = cls(crawler, config)
         crawler.signals.connect(judge.spider_opened, signal=scrapy_signals.spider_opened)
@@ -136,18 +133,24 @@ class NearDupJudge:
         return Judgement(verdict, policy)
 
     def send_along(self, item: Any, judgement: Judgement | None) -> None:
-        """Note the judgement on an item for the pipeline; items themselves stay untouched."""
-        self._under_way[id(item)] = item, judgement
+        """Note the judgement on an item for the pipeline; items themselves stay untouched.
+
+        A spider may send one object several times, so each has a queue.
+        """
+        self._under_way.setdefault(id(item), (item, deque()))[1].append(judgement)
         if len(self._under_way) > _MAX_ITEMS_UNDER_WAY:
             self._under_way.popitem(last=False)
 
     def receive(self, item: Any) -> Judgement | None:
         """The judgement that was noted for an item; ``None`` when there is nothing to do."""
-        noted = self._under_way.pop(id(item), None)
-        if noted is None:
+        if id(item) not in self._under_way:
             self._count("items/unjudged")
             return None
-        return noted[1]
+        noted = self._under_way[id(item)][1]
+        judgement = noted.popleft()
+        if not noted:
+            del self._under_way[id(item)]
+        return judgement
 
     def count_item(self, outcome: str) -> None:
         """Count what became of an item: ``kept``, ``dropped``, ``tagged``, ``reported`` …"""
@@ -283,12 +286,20 @@ class NearDupJudge:
 def find_judge(crawler: Crawler) -> NearDupJudge:
     """The judge of this crawl.
 
-    :raises NotConfigured: when it is switched off.
+    :raises NotConfigured: when it is switched off, or was never enabled.
     """
     judge = crawler.get_extension(NearDupJudge)
-    if judge is None:
+    if judge is not None:
+        return judge
+    if _is_off(crawler, Config.from_settings(crawler.settings)):
         raise NotConfigured
-    return judge
+    raise NotConfigured("it needs the add-on, or scrapy_neardup.NearDupJudge in EXTENSIONS")
+
+
+def _is_off(crawler: Crawler, config: Config) -> bool:
+    """Is it switched off, by the setting or by the spider argument?"""
+    wish = getattr(crawler.spider, META_KEY, None)
+    return not config.enabled or not (wish is None or parse_switch("spider argument neardup", wish))
 
 
 def _not_judged(response: Response) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from itemadapter.adapter import ItemAdapter
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     # typing.Self requires Python 3.11
     from scrapy.crawler import Crawler
     from typing_extensions import Self
+
+logger = logging.getLogger(__name__)
 
 #: Field that ``NEARDUP_ACTION = "tag"`` sets.
 TAG_FIELD = "neardup"
@@ -30,11 +33,7 @@ class NearDuplicate(DropItem):
     """
 
     def __init__(self, verdict: Verdict) -> None:
-        super().__init__(
-            f"near-duplicate of {verdict.duplicate_of} "
-            f"(distance {verdict.distance}, similarity {verdict.similarity:.2f})",
-            log_level="DEBUG",
-        )
+        super().__init__(_in_words(verdict), log_level="DEBUG")
         self.url = verdict.url
         self.duplicate_of = verdict.duplicate_of
         self.distance = verdict.distance
@@ -63,13 +62,16 @@ class NearDupPipeline:
         judgement = self._judge.receive(item)
         if judgement is None or not judgement.verdict.is_duplicate:
             self._judge.count_item("kept")
-        elif judgement.policy.action == "report":
+            return item
+        verdict = judgement.verdict
+        if judgement.policy.action == "report":
             self._judge.count_item("reported")
+            logger.debug("Would drop an item of <%s>: %s", verdict.url, _in_words(verdict))
         elif judgement.policy.action == "tag":
-            self._tag(item, judgement.verdict)
+            self._tag(item, verdict)
         else:
             self._judge.count_item("dropped")
-            raise NearDuplicate(judgement.verdict)
+            raise NearDuplicate(verdict)
         return item
 
     def _tag(self, item: Any, verdict: Verdict) -> None:
@@ -91,3 +93,10 @@ class NearDupPipeline:
             )
         else:
             self._judge.count_item("tagged")
+
+
+def _in_words(verdict: Verdict) -> str:
+    return (
+        f"near-duplicate of {verdict.duplicate_of} "
+        f"(distance {verdict.distance}, similarity {verdict.similarity:.2f})"
+    )

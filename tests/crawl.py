@@ -108,6 +108,16 @@ ITEMS: dict[str, Any] = {
     "closed": ClosedItem,
     "frozen": FrozenItem,
 }
+_SHARED: dict[str, Any] = {}
+
+
+def shared(**fields: Any) -> dict[str, Any]:
+    """One and the same dict, filled anew each time."""
+    _SHARED.update(fields)
+    return _SHARED
+
+
+ITEMS["shared"] = shared
 
 
 class CrawlSpider(scrapy.Spider):

@@ -100,6 +100,9 @@ def test_report_touches_nothing():
     assert crawl.stored == ["1", "2", "a", "b"]
     assert all("neardup" not in item for item in crawl.items)
     assert crawl.counts("items/") == {"kept": 3, "reported": 1}
+    [report] = crawl.logged("DEBUG", "scrapy_neardup.pipelines")
+    assert report.startswith(f"Would drop an item of <{site.url('/')}")
+    assert "near-duplicate of" in report
     assert crawl.counts("pages/") == {"new": 3, "duplicate": 1}
 
 
@@ -110,6 +113,31 @@ def test_a_page_is_judged_once_however_many_items_it_yields():
     assert len({item["path"] for item in crawl.items}) == 1
     assert crawl.counts("pages/") == {"new": 1, "duplicate": 1}
     assert sorted(judged["kind"] for judged in crawl.judged) == ["duplicate", "new"]
+
+
+def test_one_object_sent_several_times_is_judged_each_time():
+    with serving(TWO) as site:
+        crawl = run_crawl([site.url("/1"), site.url("/2")], item="shared", items_per_page=3)
+    assert len(crawl.items) == len(crawl.dropped) == 3
+    assert "neardup/items/unjudged" not in crawl.stats
+
+
+def test_components_without_the_extension_say_what_is_missing():
+    settings = {
+        "ADDONS": {},
+        "ITEM_PIPELINES": {"scrapy_neardup.NearDupPipeline": 100},
+        "SPIDER_MIDDLEWARES": {"scrapy_neardup.NearDupSpiderMiddleware": 100},
+        "DUPEFILTER_CLASS": "scrapy_neardup.NearDupDupeFilter",
+    }
+    with serving(TWO) as site:
+        crawl = run_crawl([site.url("/1"), site.url("/2")], settings)
+        assert crawl.stored == ["1", "2"]
+        missing = [text for _, at, text in crawl.log if at == "WARNING" and "needs the add" in text]
+        assert len(missing) == 2
+        extension = {"EXTENSIONS": {"scrapy_neardup.NearDupJudge": 100}}
+        assert (
+            len(run_crawl([site.url("/1"), site.url("/2")], {**settings, **extension}).items) == 1
+        )
 
 
 def test_items_that_came_from_no_page_are_kept():
