@@ -210,7 +210,7 @@ def run_crawl(
     )
     assert done.stdout, done.stderr
     crawl = Crawl(**json.loads(done.stdout))
-    assert not [line for line in crawl.log if "Deprecat" in line[2]], crawl.log
+    assert [text for _, _, text in crawl.log if "Deprecat" in text] == []
     return crawl
 
 

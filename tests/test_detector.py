@@ -17,6 +17,7 @@ from scrapy_neardup import (
     Rule,
     SignatureMismatch,
     Verdict,
+    features,
 )
 from scrapy_neardup.page import Signer
 from scrapy_neardup.simhash import hamming_distance, to_hex
@@ -314,6 +315,13 @@ def test_signatures_made_in_other_ways_are_refused(options):
 def test_signatures_of_another_secret_are_refused():
     with pytest.raises(SignatureMismatch):
         detector().check(NearDupDetector().signature(url="u", text=FERRY))
+
+
+def test_another_version_of_the_weighting_is_another_recipe(monkeypatch):
+    before = detector().signer.recipe
+    assert detector().signer.recipe == before
+    monkeypatch.setattr(features, "VERSION", "another")
+    assert detector().signer.recipe != before
 
 
 def test_both_jiebas_make_one_kind_of_signature():

@@ -24,7 +24,7 @@ ARTICLE = f"""<html><head><title> The
     <article><h1>The ferry</h1><p>{PARAGRAPH * 3}</p></article>
     <footer>Printed by the harbour office</footer><script>var x = "secret";</script></body>
     </html>"""
-FRONT = """<html><body><header>Masthead</header><nav>Menu</nav>
+FRONT = """<html><body><header>Masthead</header><nav><ul><li>Menu</li></ul></nav>
     <ul><li><a href="/1">One</a></li><li><a href="/2">Two<b>fold</b></a></li></ul>
     <select><option>Choose</option></select><footer>Foot</footer></body></html>"""
 
@@ -35,6 +35,13 @@ def test_the_article_is_the_main_text():
     assert PARAGRAPH.strip() in page.text
     for frame in ("Home", "harbour office", "secret"):
         assert frame not in page.text
+
+
+def test_readers_comments_are_not_the_main_text():
+    comments = f'<div id="comments"><p>{"First! I liked this ferry very much. " * 9}</p></div>'
+    html = ARTICLE.replace("</article>", f"</article>{comments}")
+    assert "First!" in trafilatura.extract(html, fast=True)
+    assert read_page(html, article_text) == read_page(ARTICLE, article_text)
 
 
 def test_a_page_without_an_article_is_read_whole_but_for_its_menus():

@@ -47,6 +47,14 @@ def test_a_short_text_beside_a_long_one_that_contains_it():
     )
 
 
+def test_only_what_both_sketches_know_is_counted():
+    # Of the union's 64 smallest values, 1 to 64, the 32 even ones are in both (Broder 1997).
+    every, even = np.arange(1, 65, dtype=np.uint32), np.arange(2, 130, 2, dtype=np.uint32)
+    assert resemblance(every, even) == resemblance(even, every) == 0.5
+    # A sketch that is not full knows its document wholly: nothing beyond 20 is in it.
+    assert resemblance(every, even[:10]) == 10 / 64
+
+
 @given(WORDS)
 def test_a_text_resembles_itself(tokens):
     assert resemblance(sketch_of(tokens), sketch_of(tokens)) == 1.0

@@ -80,5 +80,10 @@ class TestMemoryStore(StoreContract):
     def store(self):
         return MemoryStore()
 
+    def test_a_changed_page_leaves_nothing_behind(self, store, detector):
+        for text in (FERRY, MUSEUM):
+            detector.check(url="https://a.example/", text=text)
+        assert len(store._index) == len(store) == 1
+
     def test_two_stores_have_two_secrets(self):
         assert MemoryStore().secret != MemoryStore().secret
