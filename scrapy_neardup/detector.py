@@ -98,10 +98,12 @@ class NearDupDetector:
     def compare(self, a: PageSignature, b: PageSignature) -> Match | None:
         """Distance and similarity if the rule takes the two for one content, else ``None``.
 
+        The rule of :meth:`check`, with what has been learned of both sites so far.
+
         :raises SignatureMismatch: when another detector made one of them.
         """
         self._require_own(a)
-        outcome = self.rule.compare(a, b)
+        outcome = self.rule.compare(a, b, self.store.frames)
         return outcome if isinstance(outcome, Match) and a.n_features else None
 
     def _require_own(self, signature: PageSignature) -> None:

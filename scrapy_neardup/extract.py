@@ -9,6 +9,7 @@ fingerprint must not depend on whether a spider looked at it first.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
@@ -21,11 +22,17 @@ from w3lib.encoding import html_to_unicode
 
 from .exceptions import ExtractionError, InvalidOption
 
+#: Not seen.
+_NOT_SEEN = frozenset("script style noscript template head title svg canvas".split())
 #: Not seen, or seen on every page of a site.
-_NOT_CONTENT = frozenset(
-    "script style noscript template head title nav header footer aside menu select option "
-    "button textarea iframe object svg canvas".split()
+_NOT_CONTENT = _NOT_SEEN | frozenset(
+    "nav header footer aside menu select option button textarea iframe object".split()
 )
+#: Where the address of a picture, film or frame stands; lazy loading keeps it in ``data-src``.
+_MEDIA = "//body//*[not(self::script)]/@*[name()='src' or name()='data-src']"
+
+_END = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)
+_CONTENT = re.compile(r"<(?:body|p|div|article|section|main|table|ul|h[1-6])\b", re.IGNORECASE)
 #: Elements that do not break a word or a line.
 _INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rp ruby s samp "
@@ -34,10 +41,19 @@ _INLINE = frozenset(
 
 
 class MainText(NamedTuple):
-    """What is read of a page; both are empty strings where there is nothing."""
+    """What is read of a page; empty strings where there is nothing.
+
+    :ivar title: of the page.
+    :ivar text: main text.
+    :ivar shown: all text of the body, menus included.
+    :ivar media: addresses of the pictures, films and frames in the body; ``None`` where only the
+        text is known.
+    """
 
     title: str
     text: str
+    shown: str
+    media: str | None = None
 
 
 class Extractor(Protocol):
@@ -56,15 +72,15 @@ def decode(body: bytes, content_type: str | None = None) -> str:
 
 
 def read_page(html: str, extractor: Extractor) -> MainText:
-    """Title and main text of a page.
+    """Title and main text of a page, and all that it shows.
 
     :raises ExtractionError: when the parser or the extractor fails on it.
     """
     try:
-        tree = load_html(html)
+        tree = load_html(without_early_ends(html))
         if tree is None:
-            return MainText("", "")
-        return MainText(_title(tree), extractor(html, tree) or "")
+            return MainText("", "", "", "")
+        return MainText(_title(tree), extractor(html, tree) or "", _shown(tree), _media(tree))
     except Exception as error:
         # Extractors meet every page of the web and raise whatever their libraries raise; a page
         # that cannot be read is kept, and the crawl goes on.
@@ -82,12 +98,12 @@ def read_fragment(markup: str) -> str:
         tree = load_html(f"<html><body><div>{markup}</div></body></html>")
     except Exception as error:
         raise ExtractionError("fragment", error) from error
-    return "" if tree is None else "".join(_pieces(tree, frozenset(("script", "style"))))
+    return "" if tree is None else "".join(_pieces(tree, _NOT_SEEN))
 
 
 def article_text(html: str, tree: HtmlElement) -> str | None:
     """The article by trafilatura, without readers' comments; all visible text if there is none."""
-    text = trafilatura.extract(tree, fast=True, include_comments=False)
+    text = trafilatura.extract(tree, include_comments=False)
     return text or visible_text(html, tree)
 
 
@@ -97,13 +113,26 @@ def visible_text(html: str, tree: HtmlElement) -> str | None:
     return "".join(_pieces(tree if body is None else body, _NOT_CONTENT)).strip()
 
 
+def without_early_ends(html: str) -> str:
+    """Take out every ``</html>`` and ``</body>`` that more content follows.
+
+    libxml2 ends the document there and drops the rest, which on some blogs is the whole body;
+    browsers take no notice of such a tag.
+    """
+    first = _END.search(html)
+    if first is None:
+        return html
+    last_content = max((m.start() for m in _CONTENT.finditer(html, first.end())), default=-1)
+    return _END.sub(lambda end: end[0] if end.start() > last_content else "", html)
+
+
 def shipped_extractor(name: str) -> tuple[Extractor, str]:
     """The extractor of that name and an identity under which its texts can be compared.
 
     :raises InvalidOption: when there is none of that name.
     """
     if name == "trafilatura":
-        return article_text, "trafilatura-fast-1"
+        return article_text, "trafilatura-1"
     if name == "visible":
         return visible_text, "visible-1"
     raise InvalidOption("extractor", name, "'trafilatura', 'visible' or an import path")
@@ -112,6 +141,15 @@ def shipped_extractor(name: str) -> tuple[Extractor, str]:
 def _title(tree: HtmlElement) -> str:
     titles = tree.xpath("//title[not(ancestor::svg)]")
     return " ".join(titles[0].text_content().split()) if titles else ""
+
+
+def _shown(tree: HtmlElement) -> str:
+    body = tree.find(".//body")
+    return "".join(_pieces(tree if body is None else body, _NOT_SEEN))
+
+
+def _media(tree: HtmlElement) -> str:
+    return " ".join(map(str, tree.xpath(_MEDIA)))
 
 
 def _pieces(root: HtmlElement, left_out: frozenset[str]) -> Iterator[str]:

@@ -5,25 +5,44 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from .exceptions import InvalidOption, SignatureMismatch
+from .frame import Frames, SiteFrame
 from .index import MAX_DISTANCE
 from .page import PageSignature
 from .simhash import hamming_distance
 from .sketch import resemblance
+from .titles import title_words
 
 Scope = Literal["all", "site"]
 Kind = Literal["new", "duplicate", "revisit", "undecided"]
 
 SCOPES = ("all", "site")
 
+#: A text is thin when it is less than this part of what the page shows and has fewer distinct
+#: tokens than this: extraction may have taken a notice instead of the content.
+THIN_COVERAGE = 0.7
+THIN_FEATURES = 200
+#: Words that two sites' titles must share, as a part of the shorter one, for a thin text to count.
+MIN_TITLE_OVERLAP = 0.6
+#: On one site, where the titles are not the same: how little the smaller page may show.
+MIN_SIZE_RATIO = 1 / 3
+#: On one site: resemblance of two texts without what the site's pages share.
+MIN_OWN_SIMILARITY = 0.5
+#: A thin text is the site's when less than this part of it is the page's own.
+MIN_OWN_SHARE = 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
     """How near two pages of one content are.
 
-    :ivar distance: Hamming distance of their fingerprints, 0 to 11.
+    :ivar distance: Hamming distance of their fingerprints, 0 to 64; beyond 11 only when the pages
+        show the same all over.
     :ivar similarity: estimated resemblance of their texts, 0.0 to 1.0; 1.0 for equal texts.
-    :ivar reason: ``"same_text"`` or ``"similar_text"``.
+    :ivar reason: ``"same_page"``, ``"same_text"`` or ``"similar_text"``.
     """
 
     distance: int
@@ -35,8 +54,8 @@ class Match:
 class Mismatch:
     """Why two pages are not one content.
 
-    :ivar reason: ``"other_site"``, ``"far"``, ``"title_differs"``, ``"few_features"`` or
-        ``"text_differs"``.
+    :ivar reason: ``"other_site"``, ``"title_differs"``, ``"size_differs"``, ``"thin_text"``,
+        ``"only_frame_alike"``, ``"few_features"``, ``"far"`` or ``"text_differs"``.
     """
 
     reason: str
@@ -81,7 +100,7 @@ class Rule:
     """
 
     max_distance: int = 11
-    min_similarity: float = 0.75
+    min_similarity: float = 0.73
     min_features: int = 20
     scope: Scope = "all"
 
@@ -92,18 +111,37 @@ class Rule:
         if self.scope not in SCOPES:
             raise InvalidOption("scope", self.scope, "'all' or 'site'")
 
-    def compare(self, page: PageSignature, other: PageSignature) -> Match | Mismatch:
+    def compare(
+        self, page: PageSignature, other: PageSignature, frames: Frames
+    ) -> Match | Mismatch:
         """Are these one content? Gives the same answer in either order.
 
+        :param frames: what was learned of the sites so far.
         :raises SignatureMismatch: when the signatures were made in different ways.
         """
         if page.recipe != other.recipe:
             raise SignatureMismatch(page.recipe, other.recipe)
-        same_site = page.site == other.site
-        if self.scope == "site" and not same_site:
-            return Mismatch("other_site")
-        if same_site and not titles_agree(page, other):
-            return Mismatch("title_differs")
+        if page.site == other.site:
+            if page.shown_digest and page.shown_digest == other.shown_digest:
+                return Match(
+                    hamming_distance(page.fingerprint, other.fingerprint), 1.0, "same_page"
+                )
+            objection = _objection_on_one_site(page, other, frames.known(page.site))
+        else:
+            objection = self._objection_across_sites(page, other, frames)
+        return Mismatch(objection) if objection else self._compare_texts(page, other)
+
+    def _objection_across_sites(
+        self, page: PageSignature, other: PageSignature, frames: Frames
+    ) -> str | None:
+        if self.scope == "site":
+            return "other_site"
+        if not (is_thin(page) or is_thin(other)):
+            return None
+        notice = any(frames.known(p.site).is_notice(p.text_digest) for p in (page, other))
+        return "thin_text" if notice or _title_overlap(page, other) < MIN_TITLE_OVERLAP else None
+
+    def _compare_texts(self, page: PageSignature, other: PageSignature) -> Match | Mismatch:
         if page.text_digest == other.text_digest:
             return Match(0, 1.0, "same_text")
         if min(page.n_features, other.n_features) < self.min_features:
@@ -117,13 +155,66 @@ class Rule:
         return Match(distance, similarity, "similar_text")
 
 
-def titles_agree(page: PageSignature, other: PageSignature) -> bool:
-    """On one site, copies of a page bear its title, or the title with more around it.
+def is_thin(page: PageSignature) -> bool:
+    """Extraction took little, and little of what the page shows: a notice, a side list, a foot."""
+    return page.n_text < THIN_COVERAGE * page.n_shown and page.n_features < THIN_FEATURES
+
+
+def learn(frames: Frames, page: PageSignature) -> None:
+    """Learn from a page what its site's pages share."""
+    frame = frames.of(page.site)
+    frame.learn(page.title, page.sketch_values)
+    if is_thin(page):
+        frame.learn_thin(page.title, page.text_digest)
+
+
+def _objection_on_one_site(
+    page: PageSignature, other: PageSignature, frame: SiteFrame
+) -> str | None:
+    """What speaks against two pages of a site, however alike their texts are.
 
     Tag pages, archives, chapters and variants of a product may share nearly all of their text;
-    what tells them apart, a name or a number, then stands in the title.
+    what tells them apart, a name or a number, then stands in the title. Copies of a page bear
+    its title, or the title with more around it.
     """
-    return page.title <= other.title or other.title <= page.title
+    core, other_core = (frame.titles.core(p.title) for p in (page, other))
+    if not (core <= other_core or other_core <= core):
+        return "title_differs"
+    same_title = core == other_core
+    if not (same_title and core) and _size_ratio(page, other) < MIN_SIZE_RATIO:
+        return "size_differs"
+    own = [frame.texts.own(p.sketch_values) for p in (page, other)]
+    if is_thin(page) or is_thin(other):
+        untitled = not same_title and not (core and other_core)
+        if untitled or any(map(_is_all_frame, own, (page, other))):
+            return "thin_text"
+    return "only_frame_alike" if _own_resemblance(own, page, other) < MIN_OWN_SIMILARITY else None
+
+
+def _is_all_frame(own: npt.NDArray[np.bool_], page: PageSignature) -> bool:
+    """Is nearly everything in this page's text its site's?"""
+    return bool(np.count_nonzero(own) < MIN_OWN_SHARE * np.count_nonzero(page.sketch_values))
+
+
+def _own_resemblance(
+    own: list[npt.NDArray[np.bool_]], page: PageSignature, other: PageSignature
+) -> float:
+    """Resemblance of what is not the site's on either page; 1.0 where there is nothing."""
+    either = own[0] | own[1]
+    if page.text_digest == other.text_digest or not either.any():
+        return 1.0
+    return resemblance(page.sketch_values[either], other.sketch_values[either])
+
+
+def _size_ratio(page: PageSignature, other: PageSignature) -> float:
+    """What the smaller page shows, in characters, as a part of what the larger shows."""
+    return min(page.n_shown, other.n_shown) / max(page.n_shown, other.n_shown, 1)
+
+
+def _title_overlap(page: PageSignature, other: PageSignature) -> float:
+    """Words of both titles as a part of the shorter title; 0.0 where one has no title."""
+    words, other_words = title_words(page.title), title_words(other.title)
+    return len(words & other_words) / max(1, min(len(words), len(other_words)))
 
 
 def _require_number(

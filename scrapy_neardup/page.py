@@ -21,8 +21,9 @@ from .extract import Extractor, MainText, decode, read_fragment, read_page, ship
 from .features import weigh
 from .idf import IdfTable, read_table, shipped_table, token_hashes
 from .simhash import simhash, to_hex
-from .sketch import ShingleKey, Sketch, bottom_k, shingle_hashes
-from .tokens import Tokenizer, normalize, shipped_tokenizer
+from .sketch import ShingleKey, Sketch, shingle_hashes, sketch_of
+from .titles import Title, title_segments
+from .tokens import Tokenizer, normalize, shingle_units, shipped_tokenizer
 from .urls import page_key, site_of
 
 _Part = TypeVar("_Part")
@@ -35,28 +36,35 @@ class PageSignature:
     :ivar url: where it was found.
     :ivar key: its identity; a page with the same key is the same page at another time.
     :ivar site: its registrable domain.
-    :ivar title: the words of its title.
+    :ivar title: the parts of its title, each as its words.
     :ivar n_features: number of distinct tokens of its main text.
     :ivar fingerprint: 64-bit simhash of the main text.
-    :ivar sketch: bottom-k sample of its shingles, ascending little-endian 32-bit values.
+    :ivar sketch: sample of its shingles, a byte for each bin.
     :ivar text_digest: 16 bytes, keyed; equal for equal texts, punctuation included.
+    :ivar n_text: characters of the main text, white space left out.
+    :ivar n_shown: characters of all that the page shows, likewise.
+    :ivar shown_digest: 16 bytes, keyed; equal for pages that show the same text and media, empty
+        where only the text is known.
     :ivar recipe: digest of everything that the other parts depend on.
     """
 
     url: str
     key: str
     site: str
-    title: frozenset[str]
+    title: Title
     n_features: int
     fingerprint: int
     sketch: bytes
     text_digest: bytes
+    n_text: int
+    n_shown: int
+    shown_digest: bytes
     recipe: str
 
     @property
     def sketch_values(self) -> Sketch:
         """The sketch as an array for :func:`~scrapy_neardup.sketch.resemblance`."""
-        return np.frombuffer(self.sketch, "<u4")
+        return np.frombuffer(self.sketch, np.uint8)
 
     def __str__(self) -> str:
         return f"{self.url} ({to_hex(self.fingerprint)}, {self.n_features} features)"
@@ -98,7 +106,7 @@ class Signer:
             extractor_id,
             self.idf.digest,
             features.VERSION,
-            f"{sketch.SHINGLE_TOKENS}-shingles, bottom {sketch.SKETCH_SIZE}",
+            f"{sketch.SHINGLE_UNITS}-shingles, {sketch.SKETCH_BINS} bins",
             key=self._digest_key,
         )
 
@@ -117,7 +125,7 @@ class Signer:
 
     def sign_text(self, url: str, text: str, title: str = "") -> PageSignature:
         """Signature of a text that is the main text already."""
-        return self._sign(url, page_key(url), MainText(title, text))
+        return self._sign(url, page_key(url), MainText(title, text, text))
 
     def sign_fragment(self, url: str, markup: str) -> PageSignature:
         """Signature of a field that holds plain text or a piece of HTML, taken whole.
@@ -125,26 +133,42 @@ class Signer:
         :param url: of the item, a fragment included if one tells it from others of its page.
         :raises ExtractionError: when the markup cannot be read.
         """
-        return self._sign(url, url, MainText("", read_fragment(markup)))
+        text = read_fragment(markup)
+        return self._sign(url, url, MainText("", text, text))
 
     def _sign(self, url: str, key: str, page: MainText) -> PageSignature:
         text = normalize(page.text)
         tokens = list(self._tokenize(text))
         found = weigh(tokens, self.idf)
-        seeded = token_hashes(tokens, self._shingle_key.seed)
+        units = token_hashes(shingle_units(tokens), self._shingle_key.seed)
         return PageSignature(
             url=url,
             key=key,
             site=site_of(url),
-            title=frozenset(self._tokenize(normalize(page.title))),
+            title=title_segments(page.title, self._tokenize),
             n_features=found.hashes.size,
             fingerprint=simhash(found.hashes, found.weights),
-            sketch=bottom_k(shingle_hashes(seeded, self._shingle_key)).astype("<u4").tobytes(),
-            text_digest=blake2b(
-                text.encode("utf-8", "surrogatepass"), key=self._digest_key, digest_size=16
-            ).digest(),
+            sketch=sketch_of(shingle_hashes(units, self._shingle_key)).tobytes(),
+            text_digest=self._digest(text),
+            n_text=_length(page.text),
+            n_shown=_length(page.shown),
+            shown_digest=self._digest_of_shown(page),
             recipe=self.recipe,
         )
+
+    def _digest_of_shown(self, page: MainText) -> bytes:
+        if page.media is None:
+            return b""
+        return self._digest(f"{' '.join(page.shown.split())}\n{page.media}")
+
+    def _digest(self, text: str) -> bytes:
+        data = text.encode("utf-8", "surrogatepass")
+        return blake2b(data, key=self._digest_key, digest_size=16).digest()
+
+
+def _length(text: str) -> int:
+    """Characters, white space left out."""
+    return sum(map(len, text.split()))
 
 
 def _part(

@@ -32,6 +32,10 @@ _RUNS = regex.compile(
     regex.V1,
 )
 
+_HAN_WORD = regex.compile(r"\p{Han}{2,}")
+#: No Han character comes before it; it spares most tokens the question.
+_FIRST_HAN = "\u2e80"
+
 
 class Tokenizer(Protocol):
     """Cuts normalised text into tokens. A plain function of this shape does as well."""
@@ -69,6 +73,19 @@ class ScriptTokenizer:
             else:
                 tokens.append(match[0])
         return tokens
+
+
+def shingle_units(tokens: Iterable[str]) -> list[str]:
+    """Tokens with words of Han characters cut into characters.
+
+    One different character can move the borders of a dictionary's words all around it; a
+    resemblance of word runs would make much of that.
+    """
+    return [
+        unit
+        for token in tokens
+        for unit in (token if token >= _FIRST_HAN and _HAN_WORD.match(token) else (token,))
+    ]
 
 
 def character_pairs(run: str) -> list[str]:

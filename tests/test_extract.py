@@ -13,6 +13,7 @@ from scrapy_neardup.extract import (
     read_page,
     shipped_extractor,
     visible_text,
+    without_early_ends,
 )
 
 PARAGRAPH = (
@@ -41,7 +42,24 @@ def test_readers_comments_are_not_the_main_text():
     comments = f'<div id="comments"><p>{"First! I liked this ferry very much. " * 9}</p></div>'
     html = ARTICLE.replace("</article>", f"</article>{comments}")
     assert "First!" in (trafilatura.extract(html, fast=True) or "")
-    assert read_page(html, article_text) == read_page(ARTICLE, article_text)
+    assert read_page(html, article_text).text == read_page(ARTICLE, article_text).text
+
+
+def test_what_a_page_shows_is_text_and_media_of_the_whole_body():
+    html = FRONT.replace(
+        "<select>", "<img src=a.png><img data-src=b.png><script src=c.js>x()</script><select>"
+    )
+    page = read_page(html, article_text)
+    assert page.shown.split() == "Masthead Menu One Twofold Choose Foot".split()
+    assert page.media == "a.png b.png"
+
+
+def test_content_behind_an_early_end_is_read():
+    body = f"<body><article><p>{PARAGRAPH * 3}</p></article></body>"
+    for early in ("</head></html>", "</head></body></html>", "</head></HTML >"):
+        html = f"<html><head><title>Ferry</title>{early}{body}</html>"
+        assert PARAGRAPH.strip() in read_page(html, article_text).text
+    assert without_early_ends(ARTICLE) == ARTICLE
 
 
 def test_a_page_without_an_article_is_read_whole_but_for_its_menus():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from ..frame import Frames
 from ..judgement import Rule, Verdict
 from ..page import PageSignature
 
@@ -14,6 +15,10 @@ class Store(Protocol):
     @property
     def secret(self) -> bytes:
         """Key of all sketches in this store; never to be published."""
+
+    @property
+    def frames(self) -> Frames:
+        """What was learned of each site."""
 
     def __len__(self) -> int:
         """Number of pages remembered."""

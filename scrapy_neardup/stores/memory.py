@@ -5,8 +5,9 @@ from __future__ import annotations
 import secrets
 from itertools import count
 
+from ..frame import Frames
 from ..index import SimhashIndex
-from ..judgement import Match, Rule, Verdict
+from ..judgement import Match, Mismatch, Rule, Verdict, learn
 from ..page import PageSignature
 
 
@@ -18,6 +19,7 @@ class MemoryStore:
 
     def __init__(self, secret: bytes | None = None) -> None:
         self.secret = secrets.token_bytes(32) if secret is None else secret
+        self.frames = Frames()
         self._index = SimhashIndex()
         self._pages: dict[int, PageSignature] = {}
         self._number_of: dict[str, int] = {}
@@ -28,10 +30,12 @@ class MemoryStore:
 
     def claim(self, signature: PageSignature, rule: Rule) -> Verdict:
         """See :meth:`Store.claim`. Plain code without a pause: nothing can come between."""
+        learn(self.frames, signature)
         known = self._number_of.get(signature.key)
         if known is not None:
             return self._revisit(known, signature)
-        if best := self._best_match(signature, rule):
+        best, objections = self._best_match(signature, rule)
+        if best is not None:
             original, match = best
             return Verdict(
                 "duplicate",
@@ -44,19 +48,27 @@ class MemoryStore:
         self._remember(next(self._numbers), signature)
         if signature.n_features < rule.min_features:
             return Verdict("undecided", signature.url, "few_features")
+        if "thin_text" in objections:
+            return Verdict("undecided", signature.url, "thin_text")
         return Verdict("new", signature.url, "no_match")
 
     def _best_match(
         self, signature: PageSignature, rule: Rule
-    ) -> tuple[PageSignature, Match] | None:
-        """The most similar page that the rule accepts; of equals, the nearest and oldest."""
+    ) -> tuple[tuple[PageSignature, Match] | None, set[str]]:
+        """The most similar page that the rule accepts, of equals the nearest and oldest.
+
+        Also the reasons for which it refused others.
+        """
         best: tuple[PageSignature, Match] | None = None
+        objections = set()
         for candidate in self._index.near(signature.fingerprint, rule.max_distance):
             page = self._pages[candidate.key]
-            match = rule.compare(signature, page)
-            if isinstance(match, Match) and (best is None or match.similarity > best[1].similarity):
-                best = page, match
-        return best
+            outcome = rule.compare(signature, page, self.frames)
+            if isinstance(outcome, Mismatch):
+                objections.add(outcome.reason)
+            elif best is None or outcome.similarity > best[1].similarity:
+                best = page, outcome
+        return best, objections
 
     def _revisit(self, number: int, signature: PageSignature) -> Verdict:
         before = self._pages[number]

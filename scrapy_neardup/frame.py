@@ -1,0 +1,168 @@
+"""What the pages of one site share, learned page by page in bounded memory.
+
+Side lists, tag clouds, notices and the site's name stand on many of its pages. They make
+different pages alike, so they are taken out before two pages of the site are compared:
+
+* a **title**'s frame is the parts that stood beside several different rests;
+* a **text**'s frame is the bins of its sketch that hold the same value on many pages;
+* a **notice** is a text that stood under several different titles.
+
+Copies of a page bear its title and teach nothing new, so each title counts once.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from .sketch import SKETCH_BINS, Sketch
+from .titles import Segment, Title, title_words
+
+#: What at least this part of a site's pages bear, and at least this many, is the site's.
+SHARE = 0.3
+LEAST = 3
+#: A text under this many titles of its site is a notice.
+NOTICE_TITLES = 2
+
+#: Bounds: entries of each table of a site, values of each bin of its text frame, and sites.
+#: A site with full tables takes a quarter of a megabyte, one of thirty pages a tenth of that.
+MAX_ENTRIES = 256
+_SLOTS = 3
+MAX_SITES = 4096
+
+
+class TitleFrame:
+    """Parts and words that a site's titles share."""
+
+    def __init__(self) -> None:
+        self._titles: deque[int] = deque(maxlen=MAX_ENTRIES)
+        self._n_titles = 0
+        self._words: dict[str, int] = {}
+        self._rests: dict[Segment, tuple[int, ...]] = {}
+
+    def learn(self, title: Title) -> bool:
+        """Count a title, unless it is among the last that were counted. Was it counted?"""
+        key = _key(title)
+        if not title or key in self._titles:
+            return False
+        self._titles.append(key)
+        self._n_titles += 1
+        for word in title_words(title):
+            self._words[word] = self._words.get(word, 0) + 1
+        for segment in set(title):
+            rest = _key(tuple(other for other in title if other != segment))
+            seen = self._rests.get(segment, ())
+            if len(seen) < LEAST and rest not in seen:
+                self._rests[segment] = (*seen, rest)
+        self._forget()
+        return True
+
+    def core(self, title: Title) -> frozenset[str]:
+        """Words of the parts that are the page's own."""
+        return title_words(tuple(part for part in title if not self._is_shared(part)))
+
+    def _is_shared(self, segment: Segment) -> bool:
+        """Did it stand beside several rests, and does it bear a word that many titles bear?
+
+        The second question keeps a catalogue's "navy" or "part 2", however often they come back.
+        """
+        if len(self._rests.get(segment, ())) < LEAST:
+            return False
+        many = max(LEAST, SHARE * self._n_titles)
+        return any(self._words.get(word, 0) >= many for word in segment)
+
+    def _forget(self) -> None:
+        """Keep what came back most, and of the rest the newest."""
+        if len(self._words) > MAX_ENTRIES:
+            by_count = sorted(self._words.items(), key=lambda entry: entry[1])
+            self._words = dict(by_count[-MAX_ENTRIES // 2 :])
+        if len(self._rests) > MAX_ENTRIES:
+            by_rests = sorted(self._rests.items(), key=lambda entry: len(entry[1]))
+            self._rests = dict(by_rests[-MAX_ENTRIES // 2 :])
+
+
+class TextFrame:
+    """Values that recur in the bins of a site's sketches.
+
+    Each bin counts a few values, and a new one takes the place of the rarest (Metwally, Agrawal,
+    El Abbadi, ICDT 2005, "space saving"). A shingle of most pages is the least of its bin on
+    many of them, and stays.
+    """
+
+    def __init__(self) -> None:
+        self._n_pages = 0
+        self._values = np.zeros((_SLOTS, SKETCH_BINS), np.uint8)
+        self._counts = np.zeros((_SLOTS, SKETCH_BINS), np.uint16)
+
+    def learn(self, sketch: Sketch) -> None:
+        """Count the filled bins of a page."""
+        if self._n_pages == np.iinfo(np.uint16).max:
+            self._n_pages //= 2
+            self._counts //= 2
+        self._n_pages += 1
+        known = (self._values == sketch) & (sketch != 0)
+        self._counts[known] += 1
+        new = np.flatnonzero((sketch != 0) & ~known.any(axis=0))
+        rarest = self._counts[:, new].argmin(axis=0)
+        self._values[rarest, new] = sketch[new]
+        self._counts[rarest, new] = 1
+
+    def own(self, sketch: Sketch) -> npt.NDArray[np.bool_]:
+        """Which bins hold something that is the page's own; shape ``(SKETCH_BINS,)``."""
+        many = max(LEAST, SHARE * self._n_pages)
+        shared: npt.NDArray[np.bool_] = (self._values == sketch) & (self._counts >= many)
+        own: npt.NDArray[np.bool_] = (sketch != 0) & ~shared.any(axis=0)
+        return own
+
+
+class SiteFrame:
+    """All that was learned of one site."""
+
+    def __init__(self) -> None:
+        self.titles = TitleFrame()
+        self.texts = TextFrame()
+        self._thin_texts: OrderedDict[bytes, tuple[int, ...]] = OrderedDict()
+
+    def learn(self, title: Title, sketch: Sketch) -> None:
+        """Learn from a page."""
+        if self.titles.learn(title):
+            self.texts.learn(sketch)
+
+    def learn_thin(self, title: Title, text_digest: bytes) -> None:
+        """Note under which titles a text stands that is little of what its page shows."""
+        titles, key = self._thin_texts.get(text_digest, ()), _key(title)
+        if len(titles) < NOTICE_TITLES and key not in titles:
+            self._thin_texts[text_digest] = (*titles, key)
+        if len(self._thin_texts) > MAX_ENTRIES:
+            self._thin_texts.popitem(last=False)
+
+    def is_notice(self, text_digest: bytes) -> bool:
+        """Did this text stand under several titles: a notice, not a page's own?"""
+        return len(self._thin_texts.get(text_digest, ())) >= NOTICE_TITLES
+
+
+class Frames:
+    """The frames of the sites met last, at most :data:`MAX_SITES` of them."""
+
+    def __init__(self) -> None:
+        self._sites: OrderedDict[str, SiteFrame] = OrderedDict()
+
+    def of(self, site: str) -> SiteFrame:
+        """The frame of a site, for learning; the site not met for longest may be forgotten."""
+        frame = self._sites.setdefault(site, SiteFrame())
+        self._sites.move_to_end(site)
+        if len(self._sites) > MAX_SITES:
+            self._sites.popitem(last=False)
+        return frame
+
+    def known(self, site: str) -> SiteFrame:
+        """The frame of a site, for reading: an empty one where nothing was learned."""
+        return self._sites.get(site) or SiteFrame()
+
+
+def _key(words: tuple[Segment, ...]) -> int:
+    joined = "\n".join(" ".join(segment) for segment in words)
+    return xxhash.xxh3_64_intdigest(joined.encode("utf-8", "surrogatepass"))
