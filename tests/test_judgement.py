@@ -1,0 +1,184 @@
+"""The rule's objections one by one, each with pages that only it tells apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from scrapy_neardup import NearDupDetector
+from scrapy_neardup.judgement import is_thin
+from scrapy_neardup.stores import MemoryStore
+from tests.texts import FERRY, MUSEUM, article
+
+NOTICE = (
+    "This theme is missing a module. Install the file parser, then add these lines to your site "
+    "configuration and build again: the parser reads every post and writes the list that is "
+    "searched from the side panel, and without it only this notice can be shown to your readers."
+)
+
+
+def detector() -> NearDupDetector:
+    """Takes the first paragraph for the main text, whatever else a page shows."""
+    store = MemoryStore(b"a secret for tests")
+    return NearDupDetector(store=store, extractor="tests.parts.first_paragraph")
+
+
+def html(title: str, text: str, rest: str = "") -> str:
+    return f"<html><head><title>{title}</title></head><body><p>{text}</p>{rest}</body></html>"
+
+
+def words(seed: int, count: int = 300) -> str:
+    return " ".join(article(count, seed))
+
+
+def verdicts(judge: NearDupDetector, *pages: tuple[str, str]) -> list[str]:
+    return [judge.check(url=url, html=page).kind for url, page in pages]
+
+
+def why(judge: NearDupDetector, one: tuple[str, str], other: tuple[str, str]) -> str:
+    a, b = (judge.signature(url=url, html=page) for url, page in (one, other))
+    outcome = judge.rule.compare(a, b, judge.store.frames)
+    assert outcome == judge.rule.compare(b, a, judge.store.frames)
+    return outcome.reason
+
+
+# --- one site ---------------------------------------------------------------------------
+
+
+def test_what_shows_the_same_all_over_is_one_page_under_any_title():
+    one = ("https://a.example/1", html("Tag: gfw", "No posts yet.", "<ul><li>Home</ul>"))
+    other = ("https://a.example/2", html("Tag: golang", "No posts yet.", "<ul><li>Home</ul>"))
+    assert why(detector(), one, other) == "same_page"
+    assert verdicts(detector(), one, other) == ["undecided", "duplicate"]
+
+
+def test_unless_it_shows_another_picture():
+    one = ("https://a.example/1", html("Photo 1", "Click to enlarge.", "<img src=1.jpg>"))
+    other = ("https://a.example/2", html("Photo 2", "Click to enlarge.", "<img src=2.jpg>"))
+    assert why(detector(), one, other) == "title_differs"
+    assert verdicts(detector(), one, other) == ["undecided", "undecided"]
+
+
+def test_or_stands_on_another_site():
+    one = ("https://a.example/1", html("Tag: gfw", "No posts yet.", "<ul><li>Home, About</ul>"))
+    other = (
+        "https://b.example/1",
+        html("Tag: golang", "No posts yet.", "<ul><li>Home, About</ul>"),
+    )
+    assert why(detector(), one, other) == "thin_text"
+
+
+def test_the_sites_name_in_the_title_is_set_aside_once_it_is_known():
+    versions = [f"Using magics — Handbook {version} documentation" for version in ("1.2", "2.4")]
+    pages = [(f"https://a.example/{n}", html(versions[n], FERRY, f"<ul><li>{n}")) for n in (0, 1)]
+    judge = detector()
+    assert why(judge, *pages) == "title_differs"
+    for number, name in enumerate(["History", "Kernels", "Widgets"]):
+        for version in ("1.2", "2.4"):
+            title = f"{name} — Handbook {version} documentation"
+            judge.check(url=f"https://a.example/{version}/{name}", html=html(title, words(number)))
+    assert why(judge, *pages) == "same_text"
+
+
+def test_a_post_is_not_the_front_page_that_begins_with_it():
+    post = ("https://a.example/hello", html("Hello | Blog", FERRY))
+    front = ("https://a.example/", html("Blog", FERRY, f"<div>{words(1)} {words(2)}</div>"))
+    judge = detector()
+    for number in range(3):
+        judge.check(
+            url=f"https://a.example/{number}", html=html(f"P{number} | Blog", words(number))
+        )
+    assert why(judge, post, front) == "size_differs"
+    assert verdicts(judge, post, front) == ["new", "new"]
+
+
+def test_alike_by_their_frame_alone_is_not_alike():
+    frame = words(99, 400)
+    judge = detector()
+    for number in range(8):
+        text = f"{frame} {words(number, 30)}"
+        judge.check(url=f"https://a.example/{number}", html=html(f"Post {number} | Blog", text))
+    one, other = (
+        (f"https://a.example/list/{n}", html("Archive | Blog", f"{frame} {words(100 + n, 30)}"))
+        for n in (1, 2)
+    )
+    assert why(judge, one, other) == "only_frame_alike"
+    assert verdicts(judge, one, other) == ["new", "new"]
+    # On a site whose frame is not known the same two are one content.
+    assert why(detector(), one, other) == "similar_text"
+
+
+def test_a_thin_text_that_is_the_sites_frame_says_nothing():
+    rest = [f"<ul><li>{words(200 + n, 200)}</ul>" for n in range(12)]
+    judge = detector()
+    for number in range(8):
+        page = html(f"Post {number} | Blog", NOTICE, rest[number])
+        judge.check(url=f"https://a.example/{number}", html=page)
+    one, other = (
+        (f"https://a.example/list/{n}", html("Archive | Blog", NOTICE, rest[n])) for n in (10, 11)
+    )
+    assert why(judge, one, other) == "thin_text"
+    assert verdicts(judge, one, other) == ["new", "undecided"]
+
+
+# --- two sites --------------------------------------------------------------------------
+
+
+def blog(site: str, name: str, seed: int, title: str = "") -> tuple[str, str]:
+    rest = f"<ul><li>{words(seed, 200)}</ul>"
+    return f"https://{site}.example/{name}", html(title or f"{name} | {site}", NOTICE, rest)
+
+
+def test_a_notice_does_not_make_two_blogs_one():
+    judge = detector()
+    signature = judge.signature(url="https://a.example/", html=blog("a", "About", 1)[1])
+    assert is_thin(signature)
+    assert why(judge, blog("a", "Photos", 1), blog("b", "Archive", 2)) == "thin_text"
+    pages = [blog(site, f"Page{n}", n) for n, site in enumerate("abcdefgh")]
+    assert verdicts(judge, *pages) == ["new", *["undecided"] * 7]
+
+
+def test_a_thin_text_counts_where_the_titles_agree():
+    one, other = (blog(site, "poem", n, f"A long way home | {site}") for n, site in enumerate("ab"))
+    assert why(detector(), one, other) == "same_text"
+
+
+def test_unless_it_stands_under_several_titles_of_its_own_site():
+    one, other = (blog(site, "about", n, "About us") for n, site in enumerate("ab"))
+    judge = detector()
+    assert why(judge, one, other) == "same_text"
+    for title in ("Photos", "Archive"):
+        judge.check(**dict(zip(("url", "html"), blog("a", title, 7), strict=True)))
+    assert why(judge, one, other) == "thin_text"
+
+
+def test_a_text_that_is_most_of_its_page_needs_no_title():
+    one = ("https://a.example/1", html("Kettle", MUSEUM, "<ul><li>Home</ul>"))
+    other = ("https://b.example/2", html("Wasserkocher", MUSEUM, "<ul><li>Start</ul>"))
+    assert why(detector(), one, other) == "same_text"
+
+
+# --- the texts themselves ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "other_text", "reason"),
+    [
+        (FERRY, MUSEUM, "far"),
+        ("Closed on Mondays.", "Closed on Tuesdays.", "few_features"),
+        (FERRY, FERRY.upper(), "same_text"),
+        (FERRY, FERRY + " " + MUSEUM, "far"),
+    ],
+)
+def test_texts(text, other_text, reason):
+    one, other = (
+        ("https://a.example/", html("", text)),
+        ("https://b.example/", html("", other_text)),
+    )
+    assert why(detector(), one, other) == reason
+
+
+def test_the_same_words_in_another_order_are_another_text():
+    shuffled = " ".join(sorted(words(1).split()))
+    one = ("https://a.example/", html("", words(1)))
+    other = ("https://b.example/", html("", shuffled))
+    assert why(detector(), one, other) == "text_differs"
