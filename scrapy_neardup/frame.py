@@ -87,9 +87,8 @@ class TitleFrame:
 class TextFrame:
     """Values that recur in the bins of a site's sketches.
 
-    Each bin counts a few values, and a new one takes the place of the rarest (Metwally, Agrawal,
-    El Abbadi, ICDT 2005, "space saving"). A shingle of most pages is the least of its bin on
-    many of them, and stays.
+    Each bin counts a few values; a new one takes the place of the rarest and starts from one. A
+    shingle of most pages is the least of its bin on many of them, and stays.
     """
 
     def __init__(self) -> None:

@@ -55,6 +55,13 @@ def test_copies_of_a_page_teach_nothing():
     assert frame.core(title("Ferry | Harbour News")) == {"ferry", "harbour", "news"}
 
 
+def test_and_neither_does_their_text():
+    frame = SiteFrame()
+    for _ in range(9):
+        frame.learn(title("Ferry | Harbour News"), sketch(b0=7))
+    assert own_places(frame.texts, sketch(b0=7)) == [0]
+
+
 def test_what_comes_back_on_few_pages_stays_the_pages_own():
     goods = [f"Ware {number} | Shop" for number in range(40)]
     colours = [f"{ware} | navy | Shop" for ware in ("Jumper", "Scarf", "Cap", "Glove")]
@@ -101,6 +108,7 @@ def test_a_value_of_the_frame_outlives_passing_ones():
     for number in range(1, 200):
         frame.learn(sketch(b0=7 if number % 2 else number % 250 + 1))
     assert own_places(frame, sketch(b0=7)) == []
+    assert own_places(frame, sketch(b0=198 + 1)) == [0]
 
 
 def test_counters_do_not_overflow():

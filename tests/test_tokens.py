@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup import InvalidOption
-from scrapy_neardup.tokens import jieba_words, normalize, rjieba_words, shipped_tokenizer
+from scrapy_neardup.tokens import (
+    jieba_words,
+    normalize,
+    rjieba_words,
+    shingle_units,
+    shipped_tokenizer,
+)
 
 TOKENIZE, _ = shipped_tokenizer("auto")
 CHINESE = "他来到了网易杭研大厦，小明硕士毕业于中国科学院计算所，后在日本京都大学深造。"
@@ -84,6 +90,11 @@ def test_chinese_is_cut_but_not_changed(text):
 @given(st.lists(st.text(st.sampled_from("中国人民的我来到北京清华大学计算机学生们"), min_size=1)))
 def test_rjieba_and_jieba_give_the_same_words(runs):
     assert list(rjieba_words(runs)) == list(jieba_words(runs))
+
+
+def test_shingles_take_han_characters_one_by_one():
+    tokens = ["茶叶", "museum", "的", "ab", "カタ", "清华大学"]
+    assert shingle_units(tokens) == [*"茶叶", "museum", "的", "ab", "カタ", *"清华大学"]
 
 
 def test_both_jiebas_have_one_identity_and_the_pairs_another():
