@@ -1,13 +1,14 @@
 # make demo    set everything up and crawl the example site
 # make test    set everything up and pass the tests
 # make check   lint, format and types
+# make quality DATA=FOLDER  hold the figures on real pages against their floors
 # make test-min  the tests with the lowest versions that pyproject.toml allows
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-min check clean
+.PHONY: demo test test-min check quality clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python example_project/demo.py
@@ -17,6 +18,9 @@ test: $(VENV)/.ready
 
 test-min: .venv-min/.ready
 	.venv-min/bin/python -m pytest $(PYTEST_ARGS)
+
+quality: $(VENV)/.ready
+	$(BIN)/python benchmarks/quality.py --data $(DATA)/dev --early-close $(DATA)/early-close --no-peers --gate
 
 check: $(VENV)/.ready
 	$(BIN)/ruff check .

@@ -146,8 +146,7 @@ def test_unless_it_stands_under_several_titles_of_its_own_site():
     one, other = (blog(site, "about", n, "About us") for n, site in enumerate("ab"))
     judge = detector()
     assert why(judge, one, other) == "same_text"
-    for title in ("Photos", "Archive"):
-        judge.check(**dict(zip(("url", "html"), blog("a", title, 7), strict=True)))
+    verdicts(judge, blog("a", "Photos", 7), blog("a", "Archive", 7))
     assert why(judge, one, other) == "thin_text"
 
 

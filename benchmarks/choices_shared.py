@@ -1,0 +1,72 @@
+"""What several questions of choices.py need, measured once a run."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from corpus import Corpus, html_of, read_corpus
+from figures import Yardstick
+from judged import Hits, Signatures, compare_all, crawl, sign
+from pages import Page
+from truth import Shingles, Truth, shingles, tokens, true_text
+
+from scrapy_neardup import ExtractionError, NearDupDetector
+from scrapy_neardup.extract import read_page, shipped_extractor
+from scrapy_neardup.tokens import normalize, shipped_tokenizer
+
+PAIR_HEAD = ("finds J>=0.8", "finds J>=0.9", "hits J<0.5", "hits J<0.7", "hits")
+LABEL_HEAD = ("duplicates found", "distinct hit")
+
+
+def main_text(page: Page) -> str:
+    """What the package reads of a page."""
+    try:
+        return read_page(html_of(page), shipped_extractor("trafilatura")[0]).text
+    except ExtractionError:
+        return ""
+
+
+def words_of(page: Page) -> list[str]:
+    return list(shipped_tokenizer("auto")[0](normalize(main_text(page))))
+
+
+def truth_of(page: Page) -> tuple[int, Shingles]:
+    found = tokens(true_text(html_of(page)))
+    return len(found), shingles(found)
+
+
+@cache
+def _known(folder: Path) -> Yardstick:
+    corpus = read_corpus(folder)
+    sizes, found = zip(*corpus.map(truth_of), strict=True)
+    return Yardstick(Truth(corpus, np.array(sizes), found))
+
+
+def known(corpus: Corpus) -> Yardstick:
+    """The truth about the pages, measured once a run."""
+    return _known(corpus.files[0].parent)
+
+
+@cache
+def _signed(folder: Path) -> Signatures:
+    return read_corpus(folder).map(sign)
+
+
+def signed(corpus: Corpus) -> Signatures:
+    """The pages' signatures, made once a run."""
+    return _signed(corpus.files[0].parent)
+
+
+def hits_of(detector: NearDupDetector, signatures: Signatures) -> Hits:
+    crawl(detector, signatures, range(len(signatures)))
+    return compare_all(detector, signatures)
+
+
+def cells(yardstick: Yardstick, hits: Hits) -> tuple[object, ...]:
+    f, labels = yardstick.of_pairs(hits), yardstick.of_labels(hits)
+    return (
+        *(f.found_80, f.found_90, f.below_50, f.below_70, f.hits),
+        *(labels.duplicates, labels.distinct),
+    )

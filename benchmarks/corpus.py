@@ -1,0 +1,219 @@
+"""Pages whose pairs are known: which pages resemble each other, and what readers said of them.
+
+A folder holds ``pages-*.jsonl.gz``, ``pairs.csv`` (``id_a``, ``id_b``, ``jaccard`` of every pair
+from 0.3 on), ``labels.csv`` (``id_a``, ``id_b``, ``label``, ``reason``, ``jaccard``) and
+``theme-notice.txt`` (ids of pages whose extracted text is only a theme's error notice). Only the
+pages have to be there.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, pairwise
+from multiprocessing import Pool
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import unquote, urlsplit
+
+from pages import InputError, Page, read_pages
+
+from scrapy_neardup.extract import decode
+from scrapy_neardup.urls import site_of
+
+#: Two pages by their places in the corpus, the smaller first.
+Pair = tuple[int, int]
+
+_Result = TypeVar("_Result")
+
+_CHUNK = 16
+_LISTS = frozenset("tag tags category categories".split())
+_INDEX = re.compile(r"(?:index|default)\.\w+$")
+_SUFFIX = re.compile(r"\.(?:html?|php|aspx?)$")
+_YEAR = re.compile(r"(?:19|20)\d\d$")
+_DAY_OR_MONTH = re.compile(r"\d{1,2}$")
+_NUMBERED_PAGE = re.compile(r"page[-_]?\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a reader said of a pair: ``"duplicate"``, ``"distinct"`` or ``"unclear"``."""
+
+    pair: Pair
+    label: str
+    jaccard: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A folder's pages by number, and what is known of them; the pages themselves stay on disk.
+
+    :ivar pairs: resemblance of every pair from 0.3 on.
+    """
+
+    files: tuple[Path, ...]
+    ids: tuple[str, ...]
+    urls: tuple[str, ...]
+    pairs: dict[Pair, float]
+    labels: tuple[Label, ...]
+    notices: frozenset[int]
+
+    @property
+    def sites(self) -> list[str]:
+        return [site_of(url) for url in self.urls]
+
+    def pages(self) -> Iterator[Page]:
+        """The pages, in the order of their numbers."""
+        return read_pages(map(str, self.files), Counter())
+
+    def map(self, work: Callable[[Page], _Result]) -> list[_Result]:
+        """What ``work``, a function that can be pickled, makes of each page, on all cores."""
+        with Pool() as pool:
+            return list(pool.imap(work, self.pages(), _CHUNK))
+
+
+def read_corpus(folder: Path) -> Corpus:
+    """Read what is known of a folder's pages.
+
+    :raises InputError: when it has no pages, or one cannot be read, or names an unknown page.
+    """
+    files = tuple(sorted(folder.glob("pages-*.jsonl.gz")))
+    if not files:
+        raise InputError(f"{folder}: no pages-*.jsonl.gz")
+    skipped: Counter[str] = Counter()
+    ids, urls = [], []
+    for page in read_pages(map(str, files), skipped):
+        ids.append(page.id)
+        urls.append(page.url)
+    if skipped:
+        raise InputError(f"{folder}: bad records: {dict(skipped)}")
+    number = {page_id: place for place, page_id in enumerate(ids)}
+    try:
+        return Corpus(
+            files,
+            tuple(ids),
+            tuple(urls),
+            {_pair(number, row): float(row["jaccard"]) for row in _rows(folder / "pairs.csv")},
+            tuple(_label(number, row) for row in _rows(folder / "labels.csv")),
+            frozenset(number[page_id] for page_id in _words(folder / "theme-notice.txt")),
+        )
+    except KeyError as error:
+        raise InputError(f"{folder}: no page or column {error}") from error
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as file:
+            yield from csv.DictReader(file)
+
+
+def _words(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").split() if path.exists() else []
+
+
+def _pair(number: dict[str, int], row: dict[str, str]) -> Pair:
+    a, b = sorted((number[row["id_a"]], number[row["id_b"]]))
+    return a, b
+
+
+def _label(number: dict[str, int], row: dict[str, str]) -> Label:
+    return Label(_pair(number, row), row["label"], float(row["jaccard"]), row["reason"])
+
+
+def digest(folders: Iterable[Path]) -> str:
+    """Digest of the bytes and names of the files that the figures rest on."""
+    total = hashlib.sha256()
+    for folder in folders:
+        kinds = ("*.jsonl.gz", "*.csv", "*.txt")
+        for path in chain.from_iterable(sorted(folder.glob(kind)) for kind in kinds):
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            total.update(f"{folder.name}/{path.name} {content}\n".encode())
+    return total.hexdigest()
+
+
+def html_of(page: Page) -> str:
+    """The page as text, decoded as the add-on decodes a response."""
+    return decode(page.body, page.content_type)
+
+
+def is_list(url: str) -> bool:
+    """Is this, by its path, a page that lists others?
+
+    These are: a front page (``/``, ``/index.html``); whatever lies at or under a segment ``tag``,
+    ``tags``, ``category`` or ``categories``; ``archive`` or ``archives`` with nothing behind it
+    but a date or a page number (``/archives/1234.html`` is a post); a numbered page
+    (``…/page/2``, ``…/page-2``); and a date alone (``/2020/05/``, ``/blog/2020/``).
+    """
+    segments = [part for part in unquote(urlsplit(url).path).lower().split("/") if part]
+    if segments and _INDEX.match(segments[-1]):
+        del segments[-1]
+    if not segments:
+        return True
+    segments[-1] = _SUFFIX.sub("", segments[-1])
+    if not _LISTS.isdisjoint(segments) or _NUMBERED_PAGE.match(segments[-1]):
+        return True
+    if any(before == "page" and after.isdecimal() for before, after in pairwise(segments)):
+        return True
+    for place, segment in enumerate(segments):
+        if segment in ("archive", "archives"):
+            return _is_date(segments[place + 1 :]) or place == len(segments) - 1
+    return _is_date(segments) or _is_date(segments[1:])
+
+
+def _is_date(segments: list[str]) -> bool:
+    """A year, or a year and a month, or a year, a month and a day."""
+    return (
+        0 < len(segments) <= 3
+        and _YEAR.match(segments[0]) is not None
+        and all(map(_DAY_OR_MONTH.match, segments[1:]))
+    )
+
+
+def slug(url: str) -> str:
+    """The name of a post in its address: the last segment that is not ``index.html``."""
+    segments = [part for part in unquote(urlsplit(url).path).lower().split("/") if part]
+    if segments and _INDEX.match(segments[-1]):
+        del segments[-1]
+    return _SUFFIX.sub("", segments[-1]) if segments else ""
+
+
+def halves(sites: Iterable[str], joined: Iterable[tuple[str, str]]) -> dict[str, int]:
+    """Cut the sites in two, such that no joined pair is cut.
+
+    Sites with a resembling pair of pages are one family. Families, the largest first and of
+    equals by the hash of their first name, go to the half that is smaller by then. So the cut is
+    the same in every run, and what was tuned on one half has not met a copy of the other.
+
+    :returns: the half, 0 or 1, of each site.
+    """
+    family = {site: site for site in sites}
+    find = partial(_head, family)
+    for a, b in joined:
+        first, second = sorted((find(a), find(b)))
+        family[second] = first
+    members: dict[str, list[str]] = {}
+    for site in family:
+        members.setdefault(find(site), []).append(site)
+    sizes = [0, 0]
+    half: dict[str, int] = {}
+    for head in sorted(members, key=lambda head: (-len(members[head]), _hashed(head))):
+        smaller = sizes.index(min(sizes))
+        sizes[smaller] += len(members[head])
+        half.update(dict.fromkeys(members[head], smaller))
+    return half
+
+
+def _head(family: dict[str, str], site: str) -> str:
+    while family[site] != site:
+        site = family[site]
+    return site
+
+
+def _hashed(name: str) -> bytes:
+    return hashlib.sha256(name.encode()).digest()

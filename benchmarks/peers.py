@@ -1,0 +1,158 @@
+"""Other ways to find near-duplicates, and how they are called for a fair comparison.
+
+All are given the text that the ground truth was measured on, whole and extracted well, which is
+more than a page alone gives them. Words are ours, so that Chinese is not one long word to them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from scrapy_neardup.idf import IdfTable, shipped_table, token_hashes
+from scrapy_neardup.simhash import simhash
+
+Prints = npt.NDArray[np.uint64]
+#: Two ascending rows: the first and the second page of each pair.
+Pairs = npt.NDArray[np.int64]
+
+_DISTANCE = 3
+_RESEMBLANCE = 0.78
+_PERMUTATIONS = 128
+_SIMHASH_LETTERS = re.compile(r"[\w\u4e00-\u9fcc]+")
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A way to find near-duplicates.
+
+    :ivar package: what has to be installed, by its name in the index.
+    :ivar module: what is imported of it.
+    :ivar fingerprint: from the imported module, the text and its words to one row of numbers.
+    :ivar search: from the rows of all pages to the pairs that are taken for duplicates.
+    """
+
+    name: str
+    package: str
+    module: str
+    fingerprint: Callable[[Any, str, list[str]], Sequence[int]]
+    search: Callable[[Prints], Pairs]
+
+    @property
+    def trouble(self) -> str:
+        """Why it cannot be used here; empty when it can."""
+        try:
+            importlib.import_module(self.module)
+        except Exception as error:  # whatever a foreign module does while it is imported
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    @property
+    def title(self) -> str:
+        return self.name.replace(self.package, f"{self.package} {version(self.package)}", 1)
+
+
+def near_pairs(fingerprints: Prints, distance: int) -> Pairs:
+    """All pairs of 64-bit fingerprints, shape ``(n,)``, that differ in so many bits at most."""
+    found = [
+        _beside(place, np.bitwise_count(fingerprints[place + 1 :] ^ fingerprint) <= distance)
+        for place, fingerprint in enumerate(fingerprints)
+    ]
+    return np.concatenate(found, axis=1) if found else np.empty((2, 0), np.int64)
+
+
+def alike_pairs(rows: Prints, share: float) -> Pairs:
+    """All pairs of rows of which at least this share of the columns is equal."""
+    narrow = rows.astype(np.uint32)
+    found = [
+        _beside(place, (narrow[place + 1 :] == row).mean(axis=1) >= share)
+        for place, row in enumerate(narrow)
+    ]
+    return np.concatenate(found, axis=1) if found else np.empty((2, 0), np.int64)
+
+
+def _beside(place: int, flags: npt.NDArray[np.bool_]) -> Pairs:
+    others = np.flatnonzero(flags) + place + 1
+    return np.stack([np.full_like(others, place), others])
+
+
+def _within_three(rows: Prints) -> Pairs:
+    return near_pairs(rows[:, 0], _DISTANCE)
+
+
+def _resembling(rows: Prints) -> Pairs:
+    return alike_pairs(rows, _RESEMBLANCE)
+
+
+def _simhash_of_text(module: Any, text: str, _: list[str]) -> list[int]:
+    try:
+        return [module.Simhash(text).value]
+    except OverflowError:
+        # With numpy 2 it cannot count a feature more than 255 times, unless it is given the same
+        # features with the same counts as floats.
+        letters = "".join(_SIMHASH_LETTERS.findall(text.lower()))
+        counts = Counter(letters[i : i + 4] for i in range(max(len(letters) - 3, 1)))
+        return [module.Simhash({gram: float(count) for gram, count in counts.items()}).value]
+
+
+def _simhash_of_words(module: Any, _: str, words: list[str]) -> list[int]:
+    return [module.Simhash(words).value]
+
+
+def _simhash_hash(module: Any, text: str, _: list[str]) -> list[int]:
+    return [module.Simhash(text).hash]
+
+
+def _minhash(module: Any, _: str, words: list[str]) -> Sequence[int]:
+    grams = {" ".join(words[i : i + 3]) for i in range(max(len(words) - 2, 1))}
+    sketch = module.MinHash(num_perm=_PERMUTATIONS)
+    sketch.update_batch([gram.encode("utf-8", "surrogatepass") for gram in grams])
+    values: Sequence[int] = sketch.hashvalues.tolist()
+    return values
+
+
+def _tf_idf(_: Any, __: str, words: list[str]) -> list[int]:
+    counts = Counter(words)
+    hashes = token_hashes(counts)
+    frequency = np.fromiter(counts.values(), np.float64, len(counts))
+    return [simhash(hashes, frequency * _idf().weights(hashes))]
+
+
+@cache
+def _idf() -> IdfTable:
+    return shipped_table("multilingual")
+
+
+_TRAFILATURA = "trafilatura.deduplication"
+_MINHASH = f"datasketch MinHash of {_PERMUTATIONS}, word 3-grams, from {_RESEMBLANCE}"
+
+PEERS = (
+    Peer("simhash, own features, k = 3", "simhash", "simhash", _simhash_of_text, _within_three),
+    Peer("simhash, words, k = 3", "simhash", "simhash", _simhash_of_words, _within_three),
+    Peer("trafilatura Simhash, k = 3", "trafilatura", _TRAFILATURA, _simhash_hash, _within_three),
+    Peer(_MINHASH, "datasketch", "datasketch", _minhash, _resembling),
+    Peer("tf·idf of our words, k = 3", "scrapy-neardup", "scrapy_neardup", _tf_idf, _within_three),
+)
+
+
+@cache
+def usable() -> tuple[Peer, ...]:
+    """The peers that can be imported."""
+    return tuple(peer for peer in PEERS if not peer.trouble)
+
+
+def fingerprints(text: str, words: list[str]) -> dict[str, Sequence[int]]:
+    """What each usable peer makes of a text."""
+    return {
+        peer.name: peer.fingerprint(importlib.import_module(peer.module), text, words)
+        for peer in usable()
+    }

@@ -1,0 +1,212 @@
+"""What quality.py prints and writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import peers
+from corpus import Corpus, Pair
+from figures import (
+    CrawlFigures,
+    PairFigures,
+    Share,
+    Yardstick,
+    is_wanted,
+    other_names,
+    other_posts,
+    spread,
+)
+from floors import Figure
+from judged import Hits, signing_detector
+from tables import Table
+
+_NOISE = 0.02
+
+
+@dataclass(frozen=True)
+class Result:
+    """All that was measured."""
+
+    yardstick: Yardstick
+    hits: Hits
+    crawls: dict[str, CrawlFigures]
+    peers: dict[str, PairFigures]
+    early: tuple[Corpus, Hits] | None
+
+
+def tables(result: Result) -> list[Table]:
+    return [
+        _pair_table(result),
+        _goal_table(result),
+        _crawl_table(result),
+    ]
+
+
+def _pair_table(result: Result) -> Table:
+    rule = signing_detector().rule
+    table = Table(
+        f"all pairs with at least 50 tokens on both sides ({len(result.yardstick.sites):,} pages)",
+        ("detector", "finds J>=0.8", "finds J>=0.9", "hits J<0.5", "hits J<0.7", "hits"),
+    )
+    ours = f"scrapy-neardup, k = {rule.max_distance}, similarity from {rule.min_similarity}"
+    rows = {ours: result.yardstick.of_pairs(result.hits)} | result.peers
+    for name, f in rows.items():
+        table.add(name, f.found_80, f.found_90, f.below_50, f.below_70, f.hits)
+    deviations = result.yardstick.truth.deviations()
+    if deviations.size:
+        table.notes.append(
+            f"J computed anew for {deviations.size:,} recorded pairs: off by "
+            f"{deviations.mean():.4f} on average, {deviations.max():.4f} at most"
+        )
+    if result.peers:
+        table.notes += (
+            f"left out, because it cannot be imported: {peer.name} ({peer.trouble})"
+            for peer in peers.PEERS
+            if peer.trouble
+        )
+    return table
+
+
+def _goal_table(result: Result) -> Table:
+    table = Table("what it has to reach", ("figure", "measured", "goal"))
+    yardstick = result.yardstick
+    articles = yardstick.of_pairs(result.hits, yardstick.is_article_pair)
+    table.add("no lists, no theme notice: J>=0.9 found", articles.found_90, ">= 0.99")
+    table.add("no lists, no theme notice: J>=0.8 found", articles.found_80, ">= 0.97")
+    everything = yardstick.of_pairs(result.hits)
+    table.add("hits with J<0.5", everything.below_50, "read each")
+    table.add("hits with J<0.7", Share(everything.below_70, everything.hits), "<= 0.01")
+    for name, half, least, most in (
+        ("all labels", None, 0.92, 0.04),
+        ("labels, first half of the sites", 0, 0.85, 0.06),
+        ("labels, second half of the sites", 1, 0.85, 0.06),
+    ):
+        labels = yardstick.of_labels(result.hits, half)
+        table.add(f"{name}: duplicates with J>=0.6 found", labels.duplicates, f">= {least}")
+        table.add(f"{name}: distinct hit", labels.distinct, f"<= {most}")
+    table.add("blogs merged by the theme notice", len(yardstick.notices_merged(result.hits)), "0")
+    if result.early:
+        table.add("early-close: different posts merged", len(other_posts(*result.early)), "0")
+        table.add("and lists of different names", _early_lists(result), "read each")
+    table.add("pages dropped in random orders: spread", _spread(result), f"<= {_NOISE}")
+    return table
+
+
+def _early_lists(result: Result) -> int:
+    assert result.early is not None
+    return len(other_names(*result.early)) - len(other_posts(*result.early))
+
+
+def _spread(result: Result) -> float:
+    return spread(f.dropped for name, f in result.crawls.items() if name.startswith("random"))
+
+
+def _crawl_table(result: Result) -> Table:
+    table = Table(
+        "checked one after the other",
+        ("order", "dropped", "J<0.5", "J<0.7", "duplicates merged", "distinct merged", "notices"),
+    )
+    for name, f in result.crawls.items():
+        table.add(name, f.dropped, f.below_50, f.below_70, f.duplicates, f.distinct, f.notices)
+    return table
+
+
+def listing(result: Result) -> list[str]:
+    """What went wrong, pair by pair: hits of little resemblance and what readers disagree with."""
+    yardstick, hits = result.yardstick, result.hits
+    lines = ["", "hits with J<0.7"]
+    lines += _described(result, [pair for _, pair in yardstick.unlike(hits)])
+    labels = yardstick.corpus.labels
+    for title, wrong in {
+        "labelled distinct, hit": [x for x in labels if x.label == "distinct" and x.pair in hits],
+        "labelled duplicate with J>=0.6, missed": [
+            x for x in labels if is_wanted(x) and x.pair not in hits
+        ],
+    }.items():
+        lines += ["", title]
+        lines += _described(result, [x.pair for x in wrong], [x.reason for x in wrong])
+    lines += ["", "no lists, no theme notice, J>=0.8, missed"]
+    missed = [pair for pair in yardstick.truth.pairs(0.8) if pair not in hits]
+    lines += _described(result, filter(yardstick.is_article_pair, missed))
+    if result.early:
+        early, early_hits = result.early
+        lines += ["", "early-close pages of different names, merged"]
+        merged = other_names(early, early_hits)
+        lines += (f"  {early.urls[a]}\n    {early.urls[b]}" for a, b in merged)
+    return lines
+
+
+def _described(
+    result: Result, pairs: Iterable[Pair], reasons: Sequence[str] | None = None
+) -> list[str]:
+    """Two or three lines a pair: ids, figures and, where there is one, the reader's reason."""
+    corpus, lines = result.yardstick.corpus, []
+    for place, (a, b) in enumerate(pairs):
+        match = result.hits.get((a, b))
+        judged = f"distance {match.distance}, similarity {match.similarity:.2f}" if match else "-"
+        j = result.yardstick.truth.resemblance((a, b))
+        reason = f"; {reasons[place]}" if reasons else ""
+        lines.append(f"  {corpus.ids[a]} {corpus.ids[b]}  J {j:.2f}, {judged}{reason}")
+        lines += (f"    {corpus.urls[page]}" for page in (a, b))
+    return lines
+
+
+def figures_of(result: Result) -> dict[str, Figure]:
+    """The figures for which floors are kept."""
+    yardstick, hits = result.yardstick, result.hits
+    figures: dict[str, Figure] = {}
+
+    def least(name: str, value: float) -> None:
+        figures[name] = Figure(value, "at least")
+
+    def most(name: str, value: float) -> None:
+        figures[name] = Figure(value, "at most")
+
+    everything = yardstick.of_pairs(hits)
+    articles = yardstick.of_pairs(hits, yardstick.is_article_pair)
+    for name, found in (("all pairs", everything), ("articles", articles)):
+        least(f"{name}: J>=0.9 found", found.found_90.value)
+        least(f"{name}: J>=0.8 found", found.found_80.value)
+    most("hits with J<0.5", everything.below_50)
+    most("hits with J<0.7", everything.below_70)
+    for half, name in ((None, "labels"), (0, "labels, first half"), (1, "labels, second half")):
+        labels = yardstick.of_labels(hits, half)
+        least(f"{name}: duplicates found", labels.duplicates.value)
+        most(f"{name}: distinct hit", labels.distinct.value)
+    most("theme notice: pairs merged", len(yardstick.notices_merged(hits)))
+    # Less than what counts as noise is no better than that.
+    most("random orders: spread", max(_spread(result), _NOISE))
+    crawls = result.crawls.values()
+    least("worst order: duplicates merged", min(f.duplicates.value for f in crawls))
+    most("worst order: distinct merged", max(f.distinct.value for f in crawls))
+    most("worst order: dropped with J<0.5", max(f.below_50 for f in crawls))
+    most("worst order: theme notices merged", max(f.notices for f in crawls))
+    if result.early:
+        most("early close: posts merged", len(other_posts(*result.early)))
+    return figures
+
+
+def write_json(result: Result, digest: str, path: Path) -> None:
+    """Write all figures, and the hits of little resemblance."""
+    yardstick = result.yardstick
+    ids = yardstick.corpus.ids
+    content = {
+        "data": digest,
+        "pairs": {"scrapy-neardup": asdict(yardstick.of_pairs(result.hits))}
+        | {name: asdict(figures) for name, figures in result.peers.items()},
+        "crawls": {name: asdict(figures) for name, figures in result.crawls.items()},
+        "figures": {name: figure.value for name, figure in figures_of(result).items()},
+        "hits with J<0.7": [
+            {"id_a": ids[a], "id_b": ids[b], "jaccard": j, **asdict(result.hits[a, b])}
+            for j, (a, b) in yardstick.unlike(result.hits)
+        ],
+    }
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def write_markdown(result: Result, path: Path) -> None:
+    text = "\n".join(table.as_markdown() for table in tables(result))
+    path.write_text(text.lstrip("\n") + "\n", encoding="utf-8")

@@ -1,0 +1,99 @@
+"""``scrapy neardup``: tools to judge stored pages with, inside a project and outside.
+
+Scrapy imports this module at the start of every command, so it imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+#: What a shell shows for a program that a signal ended: 128 and the signal's number.
+_INTERRUPTED = 128 + 2
+_BROKEN_PIPE = 128 + 13
+
+
+class Command(ScrapyCommand):
+    """The command, which hands on to its sub-commands."""
+
+    requires_project = False
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 (declared as a ClassVar by the base)
+
+    def syntax(self) -> str:
+        return "scan|compare|evaluate|idf [options] ..."
+
+    def short_desc(self) -> str:
+        return "Find near-duplicates among stored pages, and choose thresholds"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Scrapy's own options go with the sub-commands: what stands before them is refused."""
+        from . import compare, evaluate, idf, scan
+
+        commands = parser.add_subparsers(
+            metavar="COMMAND", dest="command", parser_class=_Parser, prog="scrapy neardup"
+        )
+        for module in (scan, compare, evaluate, idf):
+            module.add_command(commands, super().add_options)
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        if args:
+            raise UsageError(f"unknown option {args[0]}; options go behind the sub-command")
+        if opts.command is None:
+            raise UsageError("say what to do: scan, compare, evaluate or idf")
+        super().process_options(args, opts)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from ..exceptions import InvalidOption, NearDupError
+        from ..workers import quieten_jieba
+
+        quieten_jieba()
+        try:
+            opts.run(opts, self.settings)
+            sys.stdout.flush()
+        except InvalidOption as error:
+            self.exitcode = _complain(opts, error, 2)
+        except NearDupError as error:
+            self.exitcode = _complain(opts, error, 1)
+        except KeyboardInterrupt:
+            self.exitcode = _INTERRUPTED
+        except BrokenPipeError:
+            # Whatever is still buffered goes nowhere, or Python would complain on its way out.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self.exitcode = _BROKEN_PIPE
+
+
+class _Parser(argparse.ArgumentParser):
+    """Refuses what it does not know, where Scrapy would pass it over, in one line."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_abbrev=False, **kwargs)
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Any = None, namespace: Any = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(self._not_known(unknown[0]))
+        return options, []
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+    def _not_known(self, word: str) -> str:
+        name = word.partition("=")[0]
+        if not name.startswith("-"):
+            return f"{word!r} is one argument too many"
+        near = get_close_matches(name, self._option_string_actions, n=1)
+        return f"there is no option {name}" + (f"; did you mean {near[0]}?" if near else "")
+
+
+def _complain(opts: argparse.Namespace, error: Exception, exitcode: int) -> int:
+    print(f"scrapy neardup {opts.command}: {error}", file=sys.stderr)  # noqa: T201
+    return exitcode

@@ -1,0 +1,149 @@
+"""``scrapy neardup evaluate``: which thresholds find one's own copies, and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..page import PageSignature
+from ..records import InputError, PageReader
+from ..workers import Failure, sign_record
+from . import plot
+from .figures import DISTANCES, SIMILARITIES, Figures, Pair, read_pairs
+from .options import (
+    AddGlobalOptions,
+    Commands,
+    Judge,
+    add_pages,
+    add_rule,
+    add_workers,
+    new_command,
+    share,
+)
+from .terminal import counted, report_skipped, say, show, table, with_progress
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from scrapy.settings import BaseSettings
+
+
+def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
+    """Describe the sub-command."""
+    parser = new_command(
+        commands,
+        "evaluate",
+        "Precision and recall at each distance and similarity, over pairs that are known.",
+        run,
+        add_global_options,
+    )
+    add_pages(parser)
+    parser.add_argument(
+        "--pairs",
+        required=True,
+        metavar="FILE",
+        help="CSV with the columns id_a, id_b, and label (duplicate, distinct, unclear) or "
+        "jaccard or both; where there is a label, it decides",
+    )
+    parser.add_argument(
+        "--jaccard",
+        type=share,
+        default=0.8,
+        metavar="J",
+        help="a pair without a label is one of duplicates from this jaccard on "
+        "(default: %(default)g)",
+    )
+    parser.add_argument(
+        "--precision",
+        type=share,
+        default=0.99,
+        metavar="P",
+        help="precision that recommended thresholds must reach (default: %(default)g)",
+    )
+    parser.add_argument("--plot", metavar="FILE", help="draw the figures, as .svg, .png or .pdf")
+    add_rule(parser, "max_distance", "min_similarity")
+    add_workers(parser)
+
+
+def run(options: argparse.Namespace, settings: BaseSettings) -> None:
+    """Print the figures and a recommendation."""
+    if options.plot:
+        plot.require(options.plot)
+    skipped: Counter[str] = Counter()
+    pairs = read_pairs(options.pairs, options.jaccard, skipped)
+    pages = PageReader(options.pages)
+    judge = Judge.from_options(options, settings)
+    signatures = _signatures(pairs, pages, judge, options)
+    figures = Figures.count(pairs, signatures, judge.detector.rule, judge.compare, skipped)
+    if not figures.duplicates:
+        listed = counted(skipped) or "no pair"
+        raise InputError(options.pairs, f"no pair of duplicates whose pages are there ({listed})")
+    best = figures.recommended(options.precision)
+    show(
+        figures.sentence(),
+        _grid("Recall, %", figures.recall),
+        _grid("Precision, %", figures.precision),
+    )
+    show(_advice(figures, best, options.precision))
+    if options.plot:
+        plot.draw(options.plot, figures, best)
+        say(f"{options.plot}: drawn")
+    if skipped:
+        say(f"pairs left out: {skipped.total()} ({counted(skipped)})")
+    report_skipped(pages)
+
+
+def _signatures(
+    pairs: list[Pair],
+    pages: PageReader,
+    judge: Judge,
+    options: argparse.Namespace,
+) -> dict[str, PageSignature]:
+    """Signatures of the pages that the pairs name; all are read, to learn what sites share."""
+    wanted = {name for pair in pairs for name in (pair.a, pair.b)}
+    signatures: dict[str, PageSignature] = {}
+    failures: Counter[str] = Counter()
+    with judge.pool(sign_record, options) as workers:
+        for record, outcome in with_progress(workers.map(pages), pages, "evaluate"):
+            if isinstance(outcome, Failure):
+                failures[outcome.reason] += 1
+                continue
+            judge.learn(outcome)
+            if str(record.id) in wanted:
+                signatures.setdefault(str(record.id), outcome)
+    if failures:
+        say(f"pages that cannot be judged: {counted(failures)}")
+    return signatures
+
+
+def _grid(title: str, shares: npt.NDArray[np.float64]) -> Table:
+    rows = (
+        (f"{similarity:.2f}", *(_percent(share) for share in shares[:, column]))
+        for column, similarity in enumerate(SIMILARITIES)
+    )
+    heads = [f"{distance:>4}" for distance in DISTANCES]
+    title = f"{title} (columns: distance)"
+    return table("similarity", *heads, rows=rows, title=title, dense=True)
+
+
+def _percent(share: float) -> str:
+    return "-" if np.isnan(share) else "100" if share == 1 else f"{100 * share:.1f}"
+
+
+def _advice(figures: Figures, best: tuple[int, int] | None, precision: float) -> str:
+    rule = (
+        f"the greatest recall with a precision of at least {precision:g}; of equals, the strictest"
+    )
+    if best is None:
+        highest = np.nanmax(figures.precision)
+        return f"No recommendation ({rule}): the highest precision is {highest:.3f}."
+    row, column = best
+    return (
+        f"Recommended ({rule}): NEARDUP_MAX_DISTANCE = {DISTANCES[row]}, "
+        f"NEARDUP_MIN_SIMILARITY = {SIMILARITIES[column]:g}: "
+        f"recall {figures.recall[best]:.3f} ({figures.hits[best]} of {figures.duplicates}), "
+        f"precision {figures.precision[best]:.3f} ({figures.wrong[best]} wrong)."
+    )

@@ -1,0 +1,151 @@
+"""``scrapy neardup idf train``: an IDF table from a crawl's own pages."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import xxhash
+
+from ..idf import UNITS_PER_NAT, read_table, write_table
+from ..page import Signer
+from ..records import InputError, PageReader, Record
+from ..workers import Failure, main_tokens
+from .options import AddGlobalOptions, Commands, Judge, add_pages, add_workers, new_command
+from .output import whole_file
+from .terminal import counted, report_skipped, say, with_progress
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+#: IDF in nats of every token that is not in the table, and the bound of those that are; the
+#: shipped table has the same. Tokens on fewer than one page in 148 reach it and are left out.
+BOUND = 5.0
+
+#: Below this a table says more of its few pages than of the words.
+_FEW_PAGES = 200
+
+#: Tokens counted at once. Beyond it those that are far from ever getting into the table are
+#: forgotten (lossy counting: Manku and Motwani, VLDB 2002).
+_MAX_COUNTED = 2_000_000
+_FAR = 10
+
+_DIGIT = re.compile(r"\d")
+
+
+def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
+    """Describe the sub-command, which has one of its own so far."""
+    group = commands.add_parser("idf", help="Make IDF tables.", description="Make IDF tables.")
+    parser = new_command(
+        group.add_subparsers(metavar="COMMAND", dest="idf_command", required=True),
+        "train",
+        "Count on how many pages each word stands, for NEARDUP_IDF.",
+        run,
+        add_global_options,
+    )
+    add_pages(parser)
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help="table to write, ending in .gz"
+    )
+    parser.add_argument("--name", help="what logs call the table (default: the file's name)")
+    add_workers(parser)
+
+
+def run(options: argparse.Namespace, settings: BaseSettings) -> None:
+    """Count, write the table, and say what is in it."""
+    target = Path(options.output)
+    if target.suffix != ".gz":
+        raise InputError(options.output, "the name of a table ends in .gz")
+    pages = PageReader(options.pages)
+    judge = Judge.from_options(options, settings)
+    counts = DocumentFrequencies()
+    failures: Counter[str] = Counter()
+    with (
+        whole_file(options.output, options.pages) as part,
+        judge.pool(distinct_tokens, options) as workers,
+    ):
+        for _, outcome in with_progress(workers.map(pages), pages, "idf train"):
+            if isinstance(outcome, Failure):
+                failures[outcome.reason] += 1
+            else:
+                counts.add(outcome)
+        if not counts.pages:
+            raise InputError(", ".join(options.pages), "no page with a text in it")
+        name = options.name or target.name.removesuffix(".gz").removesuffix(".txt")
+        write_table(part, name, round(UNITS_PER_NAT * BOUND), counts.weights())
+    _report(target, counts, failures)
+    report_skipped(pages)
+
+
+def distinct_tokens(signer: Signer, record: Record) -> list[str]:
+    """What a worker answers: each token of the page once."""
+    return list(dict.fromkeys(main_tokens(signer, record)))
+
+
+class DocumentFrequencies:
+    """On how many pages each token stands. Pages of the same words count as one page."""
+
+    def __init__(self) -> None:
+        #: Pages counted.
+        self.pages = 0
+        #: Pages left out because their words were those of an earlier one.
+        self.copies = 0
+        self._counts: Counter[str] = Counter()
+        self._seen: set[int] = set()
+
+    def add(self, tokens: Iterable[str]) -> None:
+        """Count a page, given each of its tokens once; nothing of it when it has none."""
+        words = [token for token in tokens if _fits(token)]
+        digest = xxhash.xxh3_64_intdigest("\n".join(sorted(words)).encode())
+        if digest in self._seen:
+            self.copies += 1
+        elif words:
+            self._seen.add(digest)
+            self.pages += 1
+            self._counts.update(words)
+            if len(self._counts) > _MAX_COUNTED:
+                self._forget_rare()
+
+    def weights(self) -> dict[str, int]:
+        """Weight of each token that is not rare: minus the logarithm of its share of the pages."""
+        idf = {token: math.log(self.pages / n) for token, n in self._counts.items()}
+        return {
+            token: max(1, round(UNITS_PER_NAT * nats))
+            for token, nats in idf.items()
+            if nats < BOUND
+        }
+
+    def _forget_rare(self) -> None:
+        least = self.pages * math.exp(-BOUND) / _FAR
+        self._counts = Counter({token: n for token, n in self._counts.items() if n > least})
+
+
+def _fits(token: str) -> bool:
+    """Numbers have a weight of their own, and the table's format parts tokens by white space."""
+    return not _DIGIT.search(token) and len(token.split()) == 1 and _is_unicode(token)
+
+
+def _is_unicode(token: str) -> bool:
+    try:
+        token.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _report(target: Path, counts: DocumentFrequencies, failures: Counter[str]) -> None:
+    table = read_table(target)
+    say(
+        f"{target}: {len(table)} tokens from {counts.pages} pages"
+        f" ({counts.copies} more were copies), digest {table.digest}"
+    )
+    if failures:
+        say(f"pages not counted: {counted(failures)}")
+    if counts.pages < _FEW_PAGES:
+        say(f"warning: a table of fewer than {_FEW_PAGES} pages says little of rare words")
+    say(f"to use it: NEARDUP_IDF = {str(target.resolve())!r}")
