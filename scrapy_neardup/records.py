@@ -176,6 +176,7 @@ class PageReader:
 
     def _warc_pages(self, stream: io.BufferedReader, source: str) -> Iterator[Record]:
         watched = _Watched(stream)
+        record = None
         for record in _warc_records(watched, source):
             try:
                 yield _warc_page(record)
@@ -184,6 +185,8 @@ class PageReader:
             except _BadRecordError as error:
                 self.bad[str(error)] += 1
         watched.require_whole(source)
+        if record is not None and getattr(record.raw_stream, "limit", 0) > 0:
+            raise InputError(source, "ends within a record")
 
 
 class _NotAPageError(Exception):

@@ -34,7 +34,8 @@ def touchy(text: str) -> list[str]:
             os.kill(os.getpid(), signal.SIGKILL)
         case ["kill", *_]:
             os.kill(os.getpid(), signal.SIGKILL)
-        case ["hang", *_]:
+        case ["hang", marker]:
+            Path(marker).touch()
             time.sleep(3600)
         case ["raise", *_]:
             raise ZeroDivisionError(words)
@@ -262,10 +263,9 @@ def _read(terminal: int) -> bytes:
 
 
 def test_a_page_that_kills_or_hangs_its_worker_costs_itself_only(tmp_path):
-    source = stored(
-        tmp_path / "in",
-        FERRY, "kill me", TEA, "hang on", "raise an error", MUSEUM, "print this", FERRY,
-    )  # fmt: skip
+    hang = f"hang {tmp_path / 'marker'}"
+    texts = FERRY, "kill me", TEA, hang, "raise an error", MUSEUM, "print this", FERRY
+    source = stored(tmp_path / "in", *texts)
     done = scan(source, "-o", "-", "--workers", "2", "--timeout", "3", *TOUCHY)
     assert done.returncode == 0
     assert kinds(done.stdout) == [
@@ -372,22 +372,29 @@ def test_workers_killed_while_they_wait_are_replaced(tmp_path):
     ids=["Ctrl-C", "SIGTERM", "SIGKILL"],
 )
 def test_no_worker_outlives_the_scan(tmp_path, ending, exitcode):
-    source = stored(tmp_path / "in", FERRY, "hang 1", "hang 2")
+    markers = [tmp_path / "hangs", tmp_path / "hangs-too"]
+    source = stored(tmp_path / "in", FERRY, *(f"hang {marker}" for marker in markers))
     target = tmp_path / "out"
-    with subprocess.Popen(
-        [*SCAN, source, "-o", target, "--workers", "2", *TOUCHY],
-        stderr=subprocess.PIPE, cwd=ROOT, start_new_session=True,
-    ) as process:  # fmt: skip
-        wait_for(lambda: len(workers_of(process.pid)) == 2)
-        everyone = [process.pid, *children_of(process.pid), *workers_of(process.pid)]
+    said = tmp_path / "stderr"
+    with said.open("w") as stderr:
+        process = subprocess.Popen(
+            [*SCAN, source, "-o", target, "--workers", "2", "--timeout", "999", *TOUCHY],
+            stderr=stderr, cwd=ROOT, start_new_session=True,
+        )  # fmt: skip
+    wait_for(lambda: all(marker.exists() for marker in markers))
+    everyone = [process.pid, *children_of(process.pid), *workers_of(process.pid)]
+    assert len(everyone) >= 4
+    try:
         if ending == signal.SIGINT:
             os.killpg(process.pid, ending)  # as a terminal does
         else:
             os.kill(process.pid, ending)
-        _, stderr = process.communicate()
-    assert process.returncode == exitcode
-    assert stderr == b""
-    wait_for(lambda: not any(map(alive, everyone)))
+        assert process.wait() == exitcode
+        wait_for(lambda: not any(map(alive, everyone)))
+    finally:
+        for survivor in filter(alive, everyone):
+            os.kill(survivor, signal.SIGKILL)
+    assert said.read_text() == ""
     assert not target.exists()
 
 
