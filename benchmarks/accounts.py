@@ -55,6 +55,7 @@ class Crawl:
     addon: bool
     figures: dict[str, float]
     beats: dict[str, float]
+    slices: dict[str, float]
     stats: dict[str, Any]
     outcomes: list[list[Outcome]]
     judgements: list[Judgement | None]

@@ -2,7 +2,7 @@
 
     python benchmarks/choices.py --data FOLDER [--only QUESTION]…
 
-One function a question, in choices_text.py and choices_rule.py. Times are processor time in a
+One function a question, in the modules choices_*.py. Times are processor time in a
 worker process, so that they hardly depend on what else the machine does. Pairs are counted as in
 quality.py.
 """
@@ -14,8 +14,18 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from choices_first import first_pages
+from choices_heldout import thresholds_held_out
+from choices_masking import masking
 from choices_rule import sketch_size, title_rule, weights_and_distances
-from choices_text import extraction_on_scrapys_tree, fast_extraction, jieba_against_rjieba
+from choices_secrets import secrets_drawn
+from choices_short import short_pages
+from choices_text import (
+    decoding,
+    extraction_on_scrapys_tree,
+    fast_extraction,
+    jieba_against_rjieba,
+)
 from corpus import Corpus, read_corpus
 from pages import InputError
 from tables import Table
@@ -23,10 +33,16 @@ from tables import Table
 QUESTIONS: dict[str, Callable[[Corpus], list[Table]]] = {
     "tree": extraction_on_scrapys_tree,
     "fast": fast_extraction,
+    "encodings": decoding,
     "words": jieba_against_rjieba,
     "weights": weights_and_distances,
     "titles": title_rule,
     "sketch": sketch_size,
+    "secrets": secrets_drawn,
+    "first": first_pages,
+    "heldout": thresholds_held_out,
+    "masking": masking,
+    "short": short_pages,
 }
 
 

@@ -12,24 +12,36 @@ from judged import Hits, Signatures, compare_all, crawl, sign
 from pages import Page
 from truth import Shingles, Truth, shingles, tokens, true_text
 
-from scrapy_neardup import ExtractionError, NearDupDetector
-from scrapy_neardup.extract import read_page, shipped_extractor
+from scrapy_neardup import NearDupDetector, UnreadablePage
+from scrapy_neardup.extract import MainText, read_page, shipped_extractor
+from scrapy_neardup.idf import token_hashes
+from scrapy_neardup.sketch import ShingleKey, shingle_hashes, sketch_of
 from scrapy_neardup.tokens import normalize, shipped_tokenizer
 
 PAIR_HEAD = ("finds J>=0.8", "finds J>=0.9", "hits J<0.5", "hits J<0.7", "hits")
 LABEL_HEAD = ("duplicates found", "distinct hit")
 
 
-def main_text(page: Page) -> str:
-    """What the package reads of a page."""
+def main_page(page: Page) -> MainText:
+    """What the package reads of a page; nothing of one that it cannot read."""
     try:
-        return read_page(html_of(page), shipped_extractor("trafilatura")[0]).text
-    except ExtractionError:
-        return ""
+        return read_page(html_of(page), shipped_extractor("trafilatura")[0])
+    except UnreadablePage:
+        return MainText("", "", "")
+
+
+def main_text(page: Page) -> str:
+    return main_page(page).text
 
 
 def words_of(page: Page) -> list[str]:
     return list(shipped_tokenizer("auto")[0](normalize(main_text(page))))
+
+
+def sketch_by(secret: bytes, units: list[str]) -> bytes:
+    """The sketch of shingle units as a store of that secret would have it."""
+    key = ShingleKey.from_secret(secret)
+    return sketch_of(shingle_hashes(token_hashes(units, key.seed), key)).tobytes()
 
 
 def truth_of(page: Page) -> tuple[int, Shingles]:

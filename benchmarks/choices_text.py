@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import trafilatura
+from charset_normalizer import from_bytes
 from choices_shared import LABEL_HEAD, PAIR_HEAD, cells, hits_of, known, main_text
 from corpus import Corpus, html_of
 from judged import new_detector
@@ -19,8 +21,10 @@ from scrapy.http import HtmlResponse
 from tables import Table
 from trafilatura.utils import load_html
 from truth import Shingles, jaccard, shingles, tokens
+from w3lib.encoding import resolve_encoding
 
-from scrapy_neardup import ExtractionError, NearDupDetector
+from scrapy_neardup import NearDupDetector, UnreadablePage
+from scrapy_neardup.encodings import decode
 from scrapy_neardup.extract import visible_text
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.tokens import normalize, shipped_tokenizer
@@ -113,7 +117,7 @@ def _extracted(page: Page, html: str, *, fast: bool) -> Extracted:
     extraction.last = Timed("", 0.0)
     try:
         signature = detector.signature(url=page.url, html=html)
-    except ExtractionError:
+    except UnreadablePage:
         signature = None
     return Extracted(extraction.last, shingles(tokens(extraction.last.text)), signature)
 
@@ -150,3 +154,84 @@ def jieba_against_rjieba(corpus: Corpus) -> list[Table]:
     table = _text_table("words by jieba, or by jieba-rs", "jieba", jieba, "rjieba", rjieba)
     table.notes.append("the two must not differ on any page")
     return [table]
+
+
+#: Header of a right label's absence, and wrong ones that are met.
+NO_LABEL = "text/html"
+WRONG_LABELS = {
+    "utf-8": ("gbk", "iso-8859-1"),
+    "gb18030": ("utf-8", "iso-8859-1", "big5"),
+    "big5": ("utf-8", "iso-8859-1", "gbk"),
+    "cp1252": ("utf-8",),
+}
+#: Encodings of alphabets, and the letters of which a page has some that is theirs.
+ALPHABETS = {
+    "cp1252": "[à-ÿ]",
+    "iso-8859-2": "[ąćčęěłńřśšůźž]",
+    "cp1251": "(?:[а-я][^а-я]*){100}",
+    "koi8-r": "(?:[а-я][^а-я]*){100}",
+}
+HAN_CHARACTERS = 100
+
+_CHARSET = re.compile("charset", re.IGNORECASE)
+_HAN = re.compile("[\u4e00-\u9fff]")
+
+
+class Decoded(NamedTuple):
+    """One page in one encoding under one label."""
+
+    encoding: str
+    label: str
+    right: bool
+    guessed_right: bool
+    ms: float
+    guess_ms: float
+
+
+def encoded(page: Page) -> Iterator[tuple[str, bytes]]:
+    """The page in each encoding that its text could have stood in, without a label of its own."""
+    html = _CHARSET.sub("_", html_of(page))
+    if html.isascii():
+        return
+    if len(_HAN.findall(html)) >= HAN_CHARACTERS:
+        for encoding in ("utf-8", "gb18030", "big5"):
+            yield encoding, html.encode(encoding, "xmlcharrefreplace")
+        return
+    yield "utf-8", html.encode()
+    for encoding, letters in ALPHABETS.items():
+        if re.search(letters, html, re.DOTALL):
+            yield encoding, html.encode(encoding, "xmlcharrefreplace")
+
+
+def decoded(page: Page) -> list[Decoded]:
+    """What becomes of the page under right, wrong and no labels."""
+    return [
+        _decoded(encoding, body, label)
+        for encoding, body in encoded(page)
+        for label in (encoding, *WRONG_LABELS.get(encoding, ()), "none")
+    ]
+
+
+def _decoded(encoding: str, body: bytes, label: str) -> Decoded:
+    header = NO_LABEL if label == "none" else f"{NO_LABEL}; charset={label}"
+    text = body.decode(resolve_encoding(encoding) or encoding, "replace")
+    ours = timed(lambda: decode(body, header))
+    theirs = timed(lambda: str(from_bytes(body).best() or "")) if label == "none" else ours
+    return Decoded(encoding, label, ours.text == text, theirs.text == text, ours.ms, theirs.ms)
+
+
+def decoding(corpus: Corpus) -> list[Table]:
+    everything = [each for of_page in corpus.map(decoded) for each in of_page]
+    head = ("encoding", "label", "pages", "wrong", "ms", "charset_normalizer wrong", "its ms")
+    table = Table("pages re-encoded and labelled: texts that come out different", head)
+    for encoding, label in dict.fromkeys((d.encoding, d.label) for d in everything):
+        group = [d for d in everything if (d.encoding, d.label) == (encoding, label)]
+        cells: list[object] = [len(group), sum(not d.right for d in group), _mean_ms(group, "ms")]
+        if label == "none":
+            cells += [sum(not d.guessed_right for d in group), _mean_ms(group, "guess_ms")]
+        table.add(encoding, label, *cells, *[""] * (len(head) - 2 - len(cells)))
+    return [table]
+
+
+def _mean_ms(group: Sequence[Decoded], name: str) -> float:
+    return float(np.mean([getattr(d, name) for d in group]))

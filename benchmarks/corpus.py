@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 from pages import InputError, Page, read_pages
 
-from scrapy_neardup.extract import decode
+from scrapy_neardup.encodings import decode
 from scrapy_neardup.urls import site_of
 
 #: Two pages by their places in the corpus, the smaller first.
@@ -183,13 +183,16 @@ def slug(url: str) -> str:
     return _SUFFIX.sub("", segments[-1]) if segments else ""
 
 
-def halves(sites: Iterable[str], joined: Iterable[tuple[str, str]]) -> dict[str, int]:
+def halves(
+    sites: Iterable[str], joined: Iterable[tuple[str, str]], seed: int | None = None
+) -> dict[str, int]:
     """Cut the sites in two, such that no joined pair is cut.
 
     Sites with a resembling pair of pages are one family. Families, the largest first and of
     equals by the hash of their first name, go to the half that is smaller by then. So the cut is
     the same in every run, and what was tuned on one half has not met a copy of the other.
 
+    :param seed: of another cut, for which families come in an order drawn by it, large or small.
     :returns: the half, 0 or 1, of each site.
     """
     family = {site: site for site in sites}
@@ -202,7 +205,13 @@ def halves(sites: Iterable[str], joined: Iterable[tuple[str, str]]) -> dict[str,
         members.setdefault(find(site), []).append(site)
     sizes = [0, 0]
     half: dict[str, int] = {}
-    for head in sorted(members, key=lambda head: (-len(members[head]), _hashed(head))):
+
+    def turn(head: str) -> tuple[int, bytes]:
+        if seed is None:
+            return -len(members[head]), _hashed(head)
+        return 0, _hashed(f"{seed} {head}")
+
+    for head in sorted(members, key=turn):
         smaller = sizes.index(min(sizes))
         sizes[smaller] += len(members[head])
         half.update(dict.fromkeys(members[head], smaller))

@@ -24,6 +24,7 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.spidermiddlewares.httperror import HttpError
+from slices import Slices
 from twisted.python.failure import Failure
 
 ADDON = "scrapy_neardup.Addon"
@@ -118,12 +119,23 @@ class Meter:
     def __init__(self) -> None:
         self.figures: dict[str, float] = {}
         self.heartbeat = Heartbeat()
+        self.slices = Slices()
         self._created = self._opened = perf_counter()
+        self._first_request = 0.0
         self._cpu = _cpu_seconds()
 
-    def connect(self, crawler: Crawler) -> None:
+    def connect(self, crawler: Crawler, addon: bool) -> None:
+        if addon:
+            from scrapy_neardup import NearDupJudge
+
+            measured = self.slices.measured(NearDupJudge.judge_page)
+            NearDupJudge.judge_page = measured  # type: ignore[method-assign]
         crawler.signals.connect(self._start, signals.spider_opened)
         crawler.signals.connect(self._stop, signals.spider_closed)
+        crawler.signals.connect(self._sent, signals.request_reached_downloader)
+
+    def _sent(self) -> None:
+        self._first_request = self._first_request or perf_counter()
 
     def _start(self) -> None:
         self._opened = perf_counter()
@@ -133,6 +145,7 @@ class Meter:
         self.heartbeat.stop()
         self.figures = {
             "start-up s": self._opened - self._created,
+            "to first request s": self._first_request - self._opened,
             "crawl s": perf_counter() - self._opened,
             "CPU s": _cpu_seconds() - self._cpu,
             "peak memory MiB": _peak_memory(),
@@ -202,7 +215,7 @@ def run(job: Job) -> Crawl:
     ledger, meter = Ledger(len(catalogue)), Meter()
     process = AsyncCrawlerProcess(settings_for(job))
     crawler = process.create_crawler(PageSpider)
-    meter.connect(crawler)
+    meter.connect(crawler, job.addon)
     try:
         ledger.connect(crawler, job.addon)
         crawl = process.crawl(crawler, catalogue=catalogue, proxy=job.proxy, ledger=ledger)
@@ -214,6 +227,7 @@ def run(job: Job) -> Crawl:
         addon=job.addon,
         figures=meter.figures,
         beats=meter.heartbeat.figures(),
+        slices=meter.slices.figures(),
         stats=crawler.stats.get_stats(),
         outcomes=ledger.outcomes,
         judgements=ledger.judgements,

@@ -91,9 +91,14 @@ class Yardstick:
         return frozenset(i for i, url in enumerate(self.corpus.urls) if is_list(url))
 
     @cached_property
-    def half_of(self) -> dict[str, int]:
+    def joined(self) -> list[tuple[str, str]]:
+        """The sites of each recorded pair, resembling or labelled."""
         pairs = {*self.corpus.pairs, *(label.pair for label in self.corpus.labels)}
-        return halves(self.sites, ((self.sites[a], self.sites[b]) for a, b in pairs))
+        return [(self.sites[a], self.sites[b]) for a, b in pairs]
+
+    @cached_property
+    def half_of(self) -> dict[str, int]:
+        return halves(self.sites, self.joined)
 
     def of_pairs(
         self, hits: Collection[Pair], keep: Callable[[Pair], bool] = lambda _: True

@@ -17,7 +17,7 @@ from corpus import Pair, html_of
 from pages import Page
 from peers import near_pairs
 
-from scrapy_neardup import ExtractionError, NearDupDetector
+from scrapy_neardup import NearDupDetector, UnreadablePage
 from scrapy_neardup.index import MAX_DISTANCE
 from scrapy_neardup.judgement import Match
 from scrapy_neardup.page import PageSignature
@@ -46,7 +46,7 @@ def sign(page: Page, html: str | None = None) -> PageSignature | None:
     """Signature of a page, or ``None`` when it cannot be read."""
     try:
         return signing_detector().signature(url=page.url, html=html or html_of(page))
-    except ExtractionError:
+    except UnreadablePage:
         return None
 
 

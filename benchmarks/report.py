@@ -132,6 +132,10 @@ def _print_beats(run: Run) -> None:
     for share in run.crawls[0].beats:
         values = _medians(run, _beat(share))
         _row(share, *(f"{value:,.1f}" for value in values))
+    _header("the add-on's own code between two turns, ms", "with")
+    of_addon = [crawl.slices for crawl, _ in run.of(True)]
+    for share in of_addon[0]:
+        _row(share, f"{median(slices[share] for slices in of_addon):,.1f}")
 
 
 def _print_accounts(run: Run) -> None:
@@ -199,6 +203,7 @@ def write_json(run: Run, path: Path) -> None:
             "pages/s": len(run.catalogue) / crawl.figures["crawl s"],
             "figures": crawl.figures,
             "late beats ms": crawl.beats,
+            "own code ms": crawl.slices,
             "account": asdict(account),
             "stats": crawl.stats,
         }

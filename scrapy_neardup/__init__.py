@@ -1,6 +1,7 @@
 """Near-duplicate pages, recognised while they are crawled.
 
-The detector works without Scrapy; what belongs to Scrapy is imported when it is asked for.
+The detector works without Scrapy. Every name is imported when it is asked for, so that to import
+the package costs nothing.
 """
 
 from __future__ import annotations
@@ -8,16 +9,23 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .detector import NearDupDetector
-from .exceptions import ExtractionError, InvalidOption, NearDupError, SignatureMismatch
-from .idf import IdfTable
-from .judgement import Match, Rule, Verdict
-from .page import PageSignature
-
 if TYPE_CHECKING:
     from .addon import Addon
+    from .detector import NearDupDetector
     from .dupefilters import NearDupDupeFilter
+    from .exceptions import (
+        ExtractionError,
+        InvalidOption,
+        LimitExceeded,
+        NearDupError,
+        SignatureMismatch,
+        UnreadablePage,
+    )
     from .extensions import NearDupJudge
+    from .idf import IdfTable
+    from .judgement import Match, Rule, Verdict
+    from .limits import PageLimits
+    from .page import PageSignature
     from .pipelines import NearDuplicate, NearDupPipeline
     from .spidermiddlewares import NearDupSpiderMiddleware
 
@@ -28,6 +36,7 @@ __all__ = [
     "ExtractionError",
     "IdfTable",
     "InvalidOption",
+    "LimitExceeded",
     "Match",
     "NearDupDetector",
     "NearDupDupeFilter",
@@ -36,23 +45,42 @@ __all__ = [
     "NearDupPipeline",
     "NearDupSpiderMiddleware",
     "NearDuplicate",
+    "PageLimits",
     "PageSignature",
     "Rule",
     "SignatureMismatch",
+    "UnreadablePage",
     "Verdict",
 ]
 
-_OF_SCRAPY = {
+_HOME = {
     "Addon": "addon",
+    "ExtractionError": "exceptions",
+    "IdfTable": "idf",
+    "InvalidOption": "exceptions",
+    "LimitExceeded": "exceptions",
+    "Match": "judgement",
+    "NearDupDetector": "detector",
     "NearDupDupeFilter": "dupefilters",
+    "NearDupError": "exceptions",
     "NearDupJudge": "extensions",
     "NearDupPipeline": "pipelines",
     "NearDupSpiderMiddleware": "spidermiddlewares",
     "NearDuplicate": "pipelines",
+    "PageLimits": "limits",
+    "PageSignature": "page",
+    "Rule": "judgement",
+    "SignatureMismatch": "exceptions",
+    "UnreadablePage": "exceptions",
+    "Verdict": "judgement",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OF_SCRAPY:
-        return getattr(import_module(f".{_OF_SCRAPY[name]}", __name__), name)
+    if name in _HOME:
+        return getattr(import_module(f".{_HOME[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .exceptions import InvalidOption
 from .judgement import Rule
+from .limits import PageLimits
+from .workers import Limits, usable_cores
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -66,6 +68,9 @@ class Config:
     :ivar item_field: field of items that is judged instead of the page, if any.
     :ivar parts: arguments of :class:`~scrapy_neardup.NearDupDetector`: ``tokenizer``, ``idf``,
         ``extractor`` and ``store``, where they are set.
+    :ivar workers: number of processes that read pages; 0 for none.
+    :ivar limits: what one page may take of a worker.
+    :ivar page_limits: what one page may be made of.
     :ivar dupefilter: class or import path of the dupefilter that is wrapped.
     """
 
@@ -73,6 +78,9 @@ class Config:
     policy: Policy
     item_field: str | None
     parts: Mapping[str, Any]
+    workers: int
+    limits: Limits
+    page_limits: PageLimits
     dupefilter: Any
 
     @classmethod
@@ -92,6 +100,15 @@ class Config:
                 policy=Policy().changed({k: v for k, v in given.items() if k in POLICY_OPTIONS}),
                 item_field=_field_name(given.get("item_field")),
                 parts={k: v for k, v in given.items() if k in _PARTS},
+                # One core is left to the crawl itself.
+                workers=_whole_number("workers", given.get("workers", max(1, usable_cores() - 1))),
+                limits=Limits(
+                    seconds=_seconds("page_timeout", given.get("page_timeout", Limits.seconds)),
+                    memory_mb=_whole_number(
+                        "worker_memory", given.get("worker_memory", Limits.memory_mb)
+                    ),
+                ),
+                page_limits=_page_limits(given),
                 dupefilter=given.get("dupefilter", "scrapy.dupefilters.RFPDupeFilter"),
             )
         except InvalidOption as error:
@@ -99,7 +116,10 @@ class Config:
 
 
 _PARTS = ("tokenizer", "idf", "extractor", "store")
-_OPTIONS = ("enabled", *POLICY_OPTIONS, "item_field", *_PARTS, "dupefilter")
+_WORK = ("workers", "page_timeout", "worker_memory")
+_MOST = "max_"
+_PAGE_LIMITS = tuple(_MOST + limit.name for limit in fields(PageLimits))
+_OPTIONS = ("enabled", *POLICY_OPTIONS, "item_field", *_PARTS, *_WORK, *_PAGE_LIMITS, "dupefilter")
 
 #: Every setting that is read.
 SETTINGS = tuple(PREFIX + name.upper() for name in _OPTIONS)
@@ -158,6 +178,32 @@ def _number(value: Any) -> Any:
             except ValueError:
                 continue
     return value
+
+
+def _whole_number(option: str, value: Any) -> int:
+    number = _number(value)
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        raise InvalidOption(option, value, "a whole number of 0 or more")
+    return number
+
+
+def _page_limits(given: Mapping[str, Any]) -> PageLimits:
+    limits = {
+        name.removeprefix(_MOST): _whole_number(name, given[name])
+        for name in _PAGE_LIMITS
+        if name in given
+    }
+    try:
+        return PageLimits(**limits)
+    except InvalidOption as error:
+        raise error.renamed(_MOST + error.option) from None
+
+
+def _seconds(option: str, value: Any) -> float:
+    number = _number(value)
+    if not isinstance(number, (int, float)) or isinstance(number, bool) or not 0 < number < 1e6:
+        raise InvalidOption(option, value, "a number of seconds above 0")
+    return float(number)
 
 
 def _field_name(value: Any) -> str | None:

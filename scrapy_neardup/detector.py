@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .exceptions import ExtractionError, InvalidOption, SignatureMismatch
+from .exceptions import InvalidOption, SignatureMismatch, UnreadablePage
 from .extract import Extractor
 from .idf import IdfTable
 from .judgement import Match, Rule, Scope, Verdict
+from .limits import PageLimits
 from .page import PageSignature, Signer
 from .stores import MemoryStore, Store
 from .tokens import Tokenizer
@@ -26,7 +27,8 @@ class NearDupDetector:
     ('duplicate', 'https://a.example/ferry')
 
     :param max_distance: see :class:`~scrapy_neardup.judgement.Rule`, like the next three.
-    :param tokenizer: see :class:`~scrapy_neardup.page.Signer`, like ``idf`` and ``extractor``.
+    :param tokenizer: see :class:`~scrapy_neardup.page.Signer`, like ``idf``, ``extractor``
+        and ``limits``.
     :param store: ``"memory"``, or a :class:`~scrapy_neardup.stores.Store`.
     :raises InvalidOption: when an argument has a value that it cannot have.
     """
@@ -41,12 +43,17 @@ class NearDupDetector:
         tokenizer: str | Tokenizer = "auto",
         idf: str | IdfTable = "multilingual",
         extractor: str | Extractor = "trafilatura",
+        limits: PageLimits | None = None,
         store: str | Store = "memory",
     ) -> None:
         self.rule = Rule(max_distance, min_similarity, min_features, scope)
         self.store = _open_store(store)
         self.signer = Signer(
-            secret=self.store.secret, tokenizer=tokenizer, idf=idf, extractor=extractor
+            secret=self.store.secret,
+            tokenizer=tokenizer,
+            idf=idf,
+            extractor=extractor,
+            limits=limits,
         )
 
     def signature(
@@ -63,7 +70,8 @@ class NearDupDetector:
         :param html: the whole page, decoded or as bytes; the main text is taken out of it.
         :param text: the main text itself, instead of ``html``.
         :param title: the title that goes with ``text``.
-        :raises ExtractionError: when the page cannot be read.
+        :raises LimitExceeded: when the page is beyond a limit.
+        :raises ExtractionError: when it cannot be read.
         :raises TypeError: when not exactly one of ``html`` and ``text`` is given.
         """
         if (html is None) == (text is None):
@@ -86,8 +94,8 @@ class NearDupDetector:
         if signature is None:
             try:
                 signature = self.signature(**page)
-            except ExtractionError:
-                return Verdict("undecided", page["url"], "extraction_failed")
+            except UnreadablePage as error:
+                return Verdict("undecided", page["url"], error.reason)
         elif page:
             raise TypeError("check() takes either a signature or the arguments of signature()")
         self._require_own(signature)

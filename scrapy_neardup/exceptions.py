@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 
 class NearDupError(Exception):
@@ -40,10 +40,47 @@ class SignatureMismatch(NearDupError, ValueError):
         self.other = other
 
 
-class ExtractionError(NearDupError):
-    """An extractor failed on a page; the page cannot be judged."""
+class UnreadablePage(NearDupError):
+    """A page cannot be read, and so cannot be judged."""
+
+    #: Why, as verdicts and stats name it.
+    reason: str
+
+
+class ExtractionError(UnreadablePage):
+    """An extractor failed on a page."""
+
+    reason = "extraction_failed"
 
     def __init__(self, extractor: str, cause: Exception) -> None:
         super().__init__(f"extractor {extractor} failed: {cause!r}")
         self.extractor = extractor
         self.cause = cause
+
+
+class LimitExceeded(UnreadablePage):
+    """A page is beyond what is read of any page."""
+
+    _WHAT: ClassVar = {
+        "too_large": "bytes",
+        "too_many_tags": "tags",
+        "too_many_attributes": "attributes on one tag",
+        "too_nested": "elements in one another",
+        "text_too_long": "characters of text",
+    }
+
+    def __init__(self, reason: str, value: int, bound: int) -> None:
+        super().__init__(
+            f"the page has at least {value:,} {self._WHAT[reason]}, but {bound:,} is the most that "
+            "is read"
+        )
+        #: ``"too_large"``, ``"too_many_tags"``, ``"too_many_attributes"``, ``"too_nested"`` or
+        #: ``"text_too_long"``.
+        self.reason = reason
+        #: What was counted; the counting may have ended before the page did.
+        self.value = value
+        #: What it may be at most.
+        self.bound = bound
+
+    def __reduce__(self) -> tuple[type[LimitExceeded], tuple[str, int, int]]:
+        return type(self), (self.reason, self.value, self.bound)

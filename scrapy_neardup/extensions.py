@@ -6,9 +6,10 @@ act on what it says.
 
 from __future__ import annotations
 
+import gc
 import logging
+import pickle
 from collections import OrderedDict, deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -29,9 +30,12 @@ from .config import (
     unknown_settings,
 )
 from .detector import NearDupDetector
-from .exceptions import ExtractionError, InvalidOption
+from .exceptions import InvalidOption
 from .judgement import Verdict
 from .page import PageSignature
+from .records import Record
+from .signing import PageSigning
+from .workers import Failure, WorkersFailedError
 
 if TYPE_CHECKING:
     # typing.Self requires Python 3.11
@@ -75,6 +79,12 @@ class NearDupJudge:
         except InvalidOption as error:
             raise as_setting(error) from None
         self.config = config
+        self._signing = PageSigning(
+            {"secret": self.detector.store.secret, **_signer_parts(config)},
+            config.page_limits,
+            config.workers,
+            config.limits,
+        )
         self._crawler = crawler
         self._under_way: OrderedDict[int, tuple[Any, deque[Judgement | None]]] = OrderedDict()
         self._known_duplicates: set[bytes] = set()
@@ -96,14 +106,14 @@ class NearDupJudge:
         crawler.signals.connect(judge.spider_closed, signal=scrapy_signals.spider_closed)
         return judge
 
-    def judge_page(self, response: Response) -> Judgement | None:
+    async def judge_page(self, response: Response) -> Judgement | None:
         """Judge a response; ``None`` when it is passed through, which is counted."""
         policy = _not_judged(response) or self._policy_for(response.request)
         if isinstance(policy, str):
             self.pass_page(policy)
             return None
         self._count("responses")
-        verdict = self._judge(response.url, policy, lambda: self._sign_response(response))
+        verdict = await self._judge(_page_record(response), policy)
         self._count(f"pages/{verdict.kind}")
         self._send(signals.page_judged, verdict, response=response)
         judgement = Judgement(verdict, policy)
@@ -116,7 +126,7 @@ class NearDupJudge:
         self._count("responses")
         self._count(f"skipped/{reason}")
 
-    def judge_item(self, item: Any, place: int, response: Response) -> Judgement | None:
+    async def judge_item(self, item: Any, place: int, response: Response) -> Judgement | None:
         """Judge an item by its field; ``None`` when its request switched that off.
 
         :param place: 1 for the first item of the response. An item is taken for the same again,
@@ -126,8 +136,7 @@ class NearDupJudge:
         if isinstance(policy, str):
             self._count(f"skipped/{policy}")
             return None
-        url = f"{response.url}#item-{place}"
-        verdict = self._judge(url, policy, lambda: self._sign_item(url, item))
+        verdict = await self._judge(self._item_record(f"{response.url}#item-{place}", item), policy)
         self._count(f"judged_items/{verdict.kind}")
         self._send(signals.item_judged, verdict, item=item, response=response)
         return Judgement(verdict, policy)
@@ -179,6 +188,10 @@ class NearDupJudge:
             logger.warning(message, *args, exc_info=exc_info)
 
     def spider_opened(self, spider: Spider) -> None:
+        self._signing.start()
+        # What is loaded by now stays until the end. Each full collection that walks through it
+        # holds the event loop for some 0.1 s, and Scrapy's tasks make them frequent.
+        gc.freeze()
         for complaint in unknown_settings(self._crawler.settings):
             logger.warning("%s", complaint)
         policy, rule = self.config.policy, self.config.policy.rule
@@ -197,6 +210,9 @@ class NearDupJudge:
         )
 
     def spider_closed(self, spider: Spider) -> None:
+        self._signing.stop()
+        self._count("equal_bodies", self._signing.spared)
+        self._count("workers_lost", self._signing.workers_lost)
         judged = "judged_items" if self.config.item_field else "pages"
         logger.info(
             "Judged %s: %s; undecided for: %s; passed over: %s; items: %s; %d remembered",
@@ -208,35 +224,44 @@ class NearDupJudge:
             len(self.detector.store),
         )
 
-    def _judge(self, url: str, policy: Policy, sign: Callable[[], PageSignature]) -> Verdict:
+    async def _judge(self, record: Record, policy: Policy) -> Verdict:
         """A verdict whatever happens: a page that something fails on is undecided, and kept."""
-        started = perf_counter()
         try:
-            verdict = self.detector.check(sign(), rule=policy.rule)
-        except ExtractionError as error:
-            verdict = Verdict("undecided", url, "extraction_failed")
-            self.warn_once("extraction_failed", "Cannot read <%s>, it is kept: %s", url, error)
-        except Exception:
-            # A tokenizer or a store of the user's own may raise anything.
-            verdict = Verdict("undecided", url, "failed")
-            self.warn_once("failed", "Cannot judge <%s>, it is kept", url, exc_info=True)
+            outcome = await self._signing.sign(record)
+            verdict = self._verdict(record, policy, outcome)
+        except WorkersFailedError as error:
+            verdict = self._undecided(record, Failure("no_worker", str(error)))
+        except Exception as error:
+            # A store of the user's own may raise anything.
+            verdict = self._undecided(record, Failure("failed", repr(error)), exc_info=True)
         if verdict.kind == "undecided":
             self._count(f"undecided/{verdict.reason}")
+        return verdict
+
+    def _verdict(self, record: Record, policy: Policy, outcome: PageSignature | Failure) -> Verdict:
+        if isinstance(outcome, Failure):
+            return self._undecided(record, outcome)
+        started = perf_counter()
+        verdict = self.detector.check(outcome, rule=policy.rule)
         self._spend(perf_counter() - started)
         return verdict
 
-    def _sign_response(self, response: Response) -> PageSignature:
-        assert isinstance(response, TextResponse)
-        sign = self.detector.signer
-        if isinstance(response, HtmlResponse):
-            return sign.sign_html(response.url, response.text)
-        return sign.sign_text(response.url, response.text)
+    def _undecided(self, record: Record, why: Failure, *, exc_info: bool = False) -> Verdict:
+        self.warn_once(
+            why.reason,
+            "Cannot judge <%s>, it is kept: %s, %s (the first of its kind; all are counted)",
+            record.url,
+            why.reason,
+            why.detail,
+            exc_info=exc_info,
+        )
+        return Verdict("undecided", record.url, why.reason)
 
-    def _sign_item(self, url: str, item: Any) -> PageSignature:
+    def _item_record(self, url: str, item: Any) -> Record:
         value = ItemAdapter(item).get(self.config.item_field)
         if isinstance(value, (list, tuple)):
             value = " ".join(map(str, value))
-        return self.detector.signer.sign_fragment(url, value if isinstance(value, str) else "")
+        return Record(url, url, value if isinstance(value, str) else "", "fragment")
 
     def _policy_for(self, request: Request | None) -> Policy | str:
         """What applies to a request, or the reason why it is not to be judged."""
@@ -263,9 +288,10 @@ class NearDupJudge:
             signal, verdict=verdict, spider=self._crawler.spider, **kwargs
         )
 
-    def _count(self, name: str) -> None:
+    def _count(self, name: str, number: int = 1) -> None:
         assert self._crawler.stats
-        self._crawler.stats.inc_value(f"neardup/{name}")
+        if number:
+            self._crawler.stats.inc_value(f"neardup/{name}", number)
 
     def _spend(self, seconds: float) -> None:
         assert self._crawler.stats
@@ -296,6 +322,53 @@ def find_judge(crawler: Crawler) -> NearDupJudge:
     raise NotConfigured("it needs the add-on, or scrapy_neardup.NearDupJudge in EXTENSIONS")
 
 
+def _signer_parts(config: Config) -> dict[str, Any]:
+    """What is set of tokenizer, IDF table and extractor, fit for other processes.
+
+    :raises InvalidOption: when one is an object that another process cannot have.
+    """
+    parts = {name: part for name, part in config.parts.items() if name != "store"}
+    for name, part in parts.items():
+        if config.workers and not _can_travel(part):
+            raise as_setting(
+                InvalidOption(
+                    name,
+                    part,
+                    "an import path or an object of an importable module, so that worker "
+                    "processes can have it too (or NEARDUP_WORKERS = 0)",
+                )
+            )
+    return parts
+
+
+def _can_travel(part: Any) -> bool:
+    """Can it be pickled here, and found again where the main module is another one?"""
+    if getattr(part, "__module__", None) == "__main__":
+        return False
+    try:
+        pickle.dumps(part)
+    except Exception:
+        return False
+    return True
+
+
+def _page_record(response: Response) -> Record:
+    """The bytes of a page, and what Scrapy was told of their encoding.
+
+    Decoding is left to whoever reads the page: it can take long, and a label can be wrong.
+    """
+    return Record(
+        id=response.url,
+        url=response.url,
+        content=response.body,
+        kind="html" if isinstance(response, HtmlResponse) else "text",
+        content_type=_content_type(response),
+        # Given to the response when it was made, by a renderer for instance, whose text was
+        # encoded anew; it has no public name. ``response.encoding`` would guess, and decode.
+        encoding=getattr(response, "_encoding", None),
+    )
+
+
 def _is_off(crawler: Crawler, config: Config) -> bool:
     """Is it switched off, by the setting or by the spider argument?"""
     wish = getattr(crawler.spider, META_KEY, None)
@@ -313,5 +386,8 @@ def _not_judged(response: Response) -> str | None:
 
 
 def _media_type(response: Response) -> str:
-    header = response.headers.get("Content-Type") or b""
-    return header.split(b";")[0].strip().lower().decode("latin-1")
+    return _content_type(response).partition(";")[0].strip().lower()
+
+
+def _content_type(response: Response) -> str:
+    return (response.headers.get("Content-Type") or b"").decode("latin-1")

@@ -1,6 +1,6 @@
 """HTML to main text: the article where there is one, otherwise all that is visible.
 
-The page is parsed once, by trafilatura's own parser, and always from the HTML. The tree
+The page is parsed once, as trafilatura would parse it, and always from the HTML. The tree
 that Scrapy may have parsed already keeps comments and is not repaired; taking it would
 save a twentieth of the time and change the text of one page in a hundred, and a page's
 fingerprint must not depend on whether a spider looked at it first.
@@ -9,18 +9,21 @@ fingerprint must not depend on whether a spider looked at it first.
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 import trafilatura
-from charset_normalizer import from_bytes
 from lxml import etree
-from lxml.html import HtmlElement
-from trafilatura.utils import load_html
-from w3lib.encoding import html_to_unicode
+from lxml.html import HtmlElement, HTMLParser, fromstring
 
-from .exceptions import ExtractionError, InvalidOption
+from .exceptions import ExtractionError, InvalidOption, LimitExceeded
+from .limits import PageLimits
+from .repair import repaired
+
+_DEFAULT_LIMITS = PageLimits()
+
+#: Where a page says that it is one.
+_BEGINNING = 50
 
 #: Not seen.
 _NOT_SEEN = frozenset("script style noscript template head title svg canvas".split())
@@ -30,9 +33,6 @@ _NOT_CONTENT = _NOT_SEEN | frozenset(
 )
 #: Where the address of a picture, film or frame stands; lazy loading keeps it in ``data-src``.
 _MEDIA = "//body//*[not(self::script)]/@*[name()='src' or name()='data-src']"
-
-_END = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)
-_CONTENT = re.compile(r"<(?:body|p|div|article|section|main|table|ul|h[1-6])\b", re.IGNORECASE)
 #: Elements that do not break a word or a line.
 _INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rp ruby s samp "
@@ -66,39 +66,48 @@ class Extractor(Protocol):
     def __call__(self, html: str, tree: HtmlElement, /) -> str | None: ...
 
 
-def decode(body: bytes, content_type: str | None = None) -> str:
-    """Text of an HTML body: by byte order mark, header, meta element, or what decodes."""
-    return html_to_unicode(content_type, body, auto_detect_fun=_guess_encoding)[1]
-
-
-def read_page(html: str, extractor: Extractor) -> MainText:
+def read_page(html: str, extractor: Extractor, limits: PageLimits = _DEFAULT_LIMITS) -> MainText:
     """Title and main text of a page, and all that it shows.
 
+    :raises LimitExceeded: when the page is beyond a limit.
     :raises ExtractionError: when the parser or the extractor fails on it.
     """
     try:
-        tree = load_html(without_early_ends(html))
+        limits.check_body(html)
+        html = repaired(html)
+        tree = _parsed_page(html, limits)
         if tree is None:
             return MainText("", "", "", "")
-        return MainText(_title(tree), extractor(html, tree) or "", _shown(tree), _media(tree))
+        page = MainText(_title(tree), extractor(html, tree) or "", _shown(tree), _media(tree))
+    except LimitExceeded:
+        raise
     except Exception as error:
         # Extractors meet every page of the web and raise whatever their libraries raise; a page
         # that cannot be read is kept, and the crawl goes on.
         raise ExtractionError(_name_of(extractor), error) from error
+    limits.check_text(page.title, page.text, page.shown)
+    return page
 
 
-def read_fragment(markup: str) -> str:
+def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:
     """Text of a field that holds plain text or a piece of HTML; all of it is content.
 
+    :raises LimitExceeded: when it is beyond a limit.
     :raises ExtractionError: when the parser fails on it.
     """
+    limits.check_body(markup)
     if "<" not in markup:
+        limits.check_text(markup)
         return markup
     try:
-        tree = load_html(f"<html><body><div>{markup}</div></body></html>")
+        tree = _parsed(repaired(f"<html><body><div>{markup}</div></body></html>"), limits)
+        text = "" if tree is None else "".join(_pieces(tree, _NOT_SEEN))
+    except LimitExceeded:
+        raise
     except Exception as error:
         raise ExtractionError("fragment", error) from error
-    return "" if tree is None else "".join(_pieces(tree, _NOT_SEEN))
+    limits.check_text(text)
+    return text
 
 
 def article_text(html: str, tree: HtmlElement) -> str | None:
@@ -113,19 +122,6 @@ def visible_text(html: str, tree: HtmlElement) -> str | None:
     return "".join(_pieces(tree if body is None else body, _NOT_CONTENT)).strip()
 
 
-def without_early_ends(html: str) -> str:
-    """Take out every ``</html>`` and ``</body>`` that more content follows.
-
-    libxml2 ends the document there and drops the rest, which on some blogs is the whole body;
-    browsers take no notice of such a tag.
-    """
-    first = _END.search(html)
-    if first is None:
-        return html
-    last_content = max((m.start() for m in _CONTENT.finditer(html, first.end())), default=-1)
-    return _END.sub(lambda end: end[0] if end.start() > last_content else "", html)
-
-
 def shipped_extractor(name: str) -> tuple[Extractor, str]:
     """The extractor of that name and an identity under which its texts can be compared.
 
@@ -136,6 +132,36 @@ def shipped_extractor(name: str) -> tuple[Extractor, str]:
     if name == "visible":
         return visible_text, "visible-1"
     raise InvalidOption("extractor", name, "'trafilatura', 'visible' or an import path")
+
+
+def _parsed_page(html: str, limits: PageLimits) -> HtmlElement | None:
+    """The page's tree; ``None`` where there is no element, or nothing that looks like a page."""
+    tree = _parsed(html, limits)
+    if tree is None or (len(tree) < 2 and "html" not in html[:_BEGINNING].lower()):
+        return None
+    return tree
+
+
+def _parsed(html: str, limits: PageLimits) -> HtmlElement | None:
+    """The tree as trafilatura would have it, but however deep and however long its texts.
+
+    :raises LimitExceeded: when it would take long to parse or is too deep.
+    """
+    limits.check_markup(html)
+    # A parser of its own for each page: a parser can do one thing at a time.
+    parser = HTMLParser(
+        collect_ids=False,
+        encoding="utf-8",
+        huge_tree=True,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        tree = fromstring(html.encode(), parser=parser)
+    except etree.ParserError:  # there is no element
+        return None
+    limits.check_tree(tree)
+    return tree
 
 
 def _title(tree: HtmlElement) -> str:
@@ -164,16 +190,6 @@ def _pieces(root: HtmlElement, left_out: frozenset[str]) -> Iterator[str]:
             walk.skip_subtree()
         else:
             yield element.text or ""
-
-
-def _guess_encoding(body: bytes) -> str:
-    """For a body without any label: UTF-8 where it decodes, else what its bytes look like."""
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        best = from_bytes(body).best()
-        return best.encoding if best else "cp1252"
-    return "utf-8"
 
 
 def _name_of(extractor: Extractor) -> str:

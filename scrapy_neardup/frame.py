@@ -64,6 +64,10 @@ class TitleFrame:
         """Words of the parts that are the page's own."""
         return title_words(tuple(part for part in title if not self._is_shared(part)))
 
+    def own_words(self, title: Title) -> frozenset[str]:
+        """Words that few of the site's titles bear, wherever they stand."""
+        return frozenset(word for word in title_words(title) if not self._is_common(word))
+
     def _is_shared(self, segment: Segment) -> bool:
         """Did it stand beside several rests, and does it bear a word that many titles bear?
 
@@ -71,8 +75,10 @@ class TitleFrame:
         """
         if len(self._rests.get(segment, ())) < LEAST:
             return False
-        many = max(LEAST, SHARE * self._n_titles)
-        return any(self._words.get(word, 0) >= many for word in segment)
+        return any(map(self._is_common, segment))
+
+    def _is_common(self, word: str) -> bool:
+        return self._words.get(word, 0) >= max(LEAST, SHARE * self._n_titles)
 
     def _forget(self) -> None:
         """Keep what came back most, and of the rest the newest."""

@@ -17,6 +17,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
@@ -79,6 +80,7 @@ class IdfTable:
         return np.where(self._hashes[places] == hashes, self._weights[places], self.default)
 
 
+@cache
 def shipped_table(name: str) -> IdfTable:
     """The table of that name: ``"multilingual"``, or ``"none"``, where every token weighs the same.
 

@@ -37,14 +37,23 @@ _BLOCK_BITS = 16
 _BLOCK_MASK = (1 << _BLOCK_BITS) - 1
 _BUCKETS = 1 << _BLOCK_BITS
 _WORD_BYTES = 8
-_ID_BYTES = 4
+_KEY_BYTES = 4
+_KEY_BITS = 8 * _KEY_BYTES
+_KEY_MASK = (1 << _KEY_BITS) - 1
+
+#: Words or keys one after the other; the empty ones are all the same ``b""``.
+_Bucket = bytes | bytearray
 
 
-class Candidate(NamedTuple):
-    """A stored fingerprint near the one asked for."""
+class Candidates(NamedTuple):
+    """Stored fingerprints near the one asked for, nearest first, of equals the smallest key first.
 
-    key: int
-    distance: int
+    :ivar keys: shape ``(n,)``, the keys they are stored under.
+    :ivar distances: shape ``(n,)``, Hamming distances, 0 to 11.
+    """
+
+    keys: npt.NDArray[np.intp]
+    distances: npt.NDArray[np.intp]
 
 
 class SimhashIndex:
@@ -57,8 +66,8 @@ class SimhashIndex:
     """
 
     def __init__(self) -> None:
-        self._tables: list[list[bytearray | None]] = [[None] * _BUCKETS for _ in range(_BLOCKS)]
-        self._keys: list[bytearray | None] = [None] * _BUCKETS
+        self._tables: list[list[_Bucket]] = [[b""] * _BUCKETS for _ in range(_BLOCKS)]
+        self._keys: list[_Bucket] = [b""] * _BUCKETS
         self._size = 0
 
     def __len__(self) -> int:
@@ -73,7 +82,7 @@ class SimhashIndex:
         word = fingerprint.to_bytes(_WORD_BYTES, "little")
         for table, value in zip(self._tables, _block_values(fingerprint), strict=True):
             _append(table, value, word)
-        _append(self._keys, fingerprint & _BLOCK_MASK, key.to_bytes(_ID_BYTES, "little"))
+        _append(self._keys, fingerprint & _BLOCK_MASK, key.to_bytes(_KEY_BYTES, "little"))
         self._size += 1
 
     def remove(self, fingerprint: int, key: int) -> None:
@@ -85,39 +94,58 @@ class SimhashIndex:
         places = [place for stored, place in self._places(fingerprint) if stored == key]
         if not places:
             raise KeyError((fingerprint, key))
-        _delete(self._keys, values[0], places[0] * _ID_BYTES, _ID_BYTES)
+        _delete(self._keys, values[0], places[0] * _KEY_BYTES, _KEY_BYTES)
         _delete(self._tables[0], values[0], places[0] * _WORD_BYTES, _WORD_BYTES)
         for table, value in zip(self._tables[1:], values[1:], strict=True):
             place = int(np.flatnonzero(_words(table[value]) == fingerprint)[0])
             _delete(table, value, place * _WORD_BYTES, _WORD_BYTES)
         self._size -= 1
 
-    def near(self, fingerprint: int, distance: int) -> list[Candidate]:
-        """All that is stored within ``distance`` bits, 0 to 11, nearest first, oldest first.
+    def near(self, fingerprint: int, distance: int) -> Candidates:
+        """All that is stored within ``distance`` bits, 0 to 11.
 
         :raises ValueError: when the distance is out of bounds.
         """
         if not 0 <= distance <= MAX_DISTANCE:
             raise ValueError(f"distance must lie between 0 and {MAX_DISTANCE}, got {distance}")
-        probed: list[bytearray] = []
+        probed: list[_Bucket] = []
         values = _block_values(fingerprint)
         for table, value, flips in zip(self._tables, values, _probes(distance), strict=True):
-            probed += [bucket for flip in flips if (bucket := table[value ^ flip]) is not None]
+            probed += [table[value ^ flip] for flip in flips]
         words = np.frombuffer(b"".join(probed), "<u8")
+        found = words[np.bitwise_count(words ^ np.uint64(fingerprint)) <= distance]
+        return self._with_keys(found, fingerprint, distance)
+
+    def _with_keys(
+        self, found: npt.NDArray[np.uint64], fingerprint: int, distance: int
+    ) -> Candidates:
+        """What was found, with its keys.
+
+        The buckets of block 0 that hold it are read once each, however many fingerprints of a
+        bucket were found: a flood of near fingerprints costs one pass over it.
+        """
+        is_there = np.zeros(_BUCKETS, bool)
+        is_there[found.astype(np.uint16).astype(np.intp)] = True
+        values = np.flatnonzero(is_there).tolist()
+        words, keys = (
+            np.frombuffer(b"".join(map(table.__getitem__, values)), dtype)
+            for table, dtype in ((self._tables[0], "<u8"), (self._keys, "<u4"))
+        )
         distances = np.bitwise_count(words ^ np.uint64(fingerprint))
-        found = words[distances <= distance]
-        candidates = [
-            Candidate(key, (near ^ fingerprint).bit_count())
-            for near in set(found.tolist())
-            for key, _ in self._places(near)
-        ]
-        return sorted(candidates, key=lambda candidate: (candidate.distance, candidate.key))
+        near = np.flatnonzero(distances <= distance)
+        # Distance above, key below: one number, by which they are sorted.
+        ranks = distances[near].astype(np.uint64) << np.uint64(_KEY_BITS) | keys[near]
+        ranks.sort()
+        return Candidates(
+            (ranks & np.uint64(_KEY_MASK)).astype(np.intp),
+            (ranks >> np.uint64(_KEY_BITS)).astype(np.intp),
+        )
 
     def _places(self, fingerprint: int) -> list[tuple[int, int]]:
         """Keys of exactly this fingerprint, each with its place in block 0's bucket."""
         value = fingerprint & _BLOCK_MASK
         places = np.flatnonzero(_words(self._tables[0][value]) == np.uint64(fingerprint))
-        keys = np.frombuffer(bytes(self._keys[value] or b""), "<u4")
+        keys = np.frombuffer(bytes(self._keys[value]), "<u4")
         return [(int(keys[place]), int(place)) for place in places]
 
 
@@ -126,25 +154,23 @@ def _block_values(fingerprint: int) -> list[int]:
     return [fingerprint >> shift & _BLOCK_MASK for shift in range(0, 64, _BLOCK_BITS)]
 
 
-def _words(bucket: bytearray | None) -> npt.NDArray[np.uint64]:
+def _words(bucket: _Bucket) -> npt.NDArray[np.uint64]:
     # A copy: an array over the bytearray itself would forbid it to grow.
-    return np.frombuffer(bytes(bucket or b""), "<u8")
+    return np.frombuffer(bytes(bucket), "<u8")
 
 
-def _append(table: list[bytearray | None], value: int, data: bytes) -> None:
+def _append(table: list[_Bucket], value: int, data: bytes) -> None:
+    if not table[value]:
+        table[value] = bytearray()
+    table[value] += data
+
+
+def _delete(table: list[_Bucket], value: int, start: int, length: int) -> None:
     bucket = table[value]
-    if bucket is None:
-        table[value] = bytearray(data)
-    else:
-        bucket += data
-
-
-def _delete(table: list[bytearray | None], value: int, start: int, length: int) -> None:
-    bucket = table[value]
-    assert bucket is not None
+    assert isinstance(bucket, bytearray)
     del bucket[start : start + length]
     if not bucket:
-        table[value] = None
+        table[value] = b""
 
 
 @cache

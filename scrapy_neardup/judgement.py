@@ -178,7 +178,9 @@ def _objection_on_one_site(
     its title, or the title with more around it.
     """
     core, other_core = (frame.titles.core(p.title) for p in (page, other))
-    if not (core <= other_core or other_core <= core):
+    if not _contained(core, other_core):
+        return "title_differs"
+    if not (core or other_core) and _only_the_sites_name_is_common(page, other, frame):
         return "title_differs"
     same_title = core == other_core
     if not (same_title and core) and _size_ratio(page, other) < MIN_SIZE_RATIO:
@@ -191,6 +193,25 @@ def _objection_on_one_site(
     return "only_frame_alike" if _own_resemblance(own, page, other) < MIN_OWN_SIMILARITY else None
 
 
+def _contained(words: frozenset[str], other_words: frozenset[str]) -> bool:
+    """Does one title hold all words of the other?"""
+    return words <= other_words or other_words <= words
+
+
+def _only_the_sites_name_is_common(
+    page: PageSignature, other: PageSignature, frame: SiteFrame
+) -> bool:
+    """Of two titles of which every part stood beside others: is one part of both its page's name?
+
+    "Kettle X200" with its manual, its parts and its reviews is not the site's, and neither is a
+    chapter that stands in many versions of a manual.
+    """
+    if _contained(*(title_words(p.title) for p in (page, other))):
+        return False
+    both = tuple(part for part in page.title if part in other.title)
+    return not frame.titles.own_words(both)
+
+
 def _is_all_frame(own: npt.NDArray[np.bool_], page: PageSignature) -> bool:
     """Is nearly everything in this page's text its site's?"""
     return bool(np.count_nonzero(own) < MIN_OWN_SHARE * np.count_nonzero(page.sketch_values))
@@ -199,11 +220,17 @@ def _is_all_frame(own: npt.NDArray[np.bool_], page: PageSignature) -> bool:
 def _own_resemblance(
     own: list[npt.NDArray[np.bool_]], page: PageSignature, other: PageSignature
 ) -> float:
-    """Resemblance of what is not the site's on either page; 1.0 where there is nothing."""
-    either = own[0] | own[1]
-    if page.text_digest == other.text_digest or not either.any():
+    """Resemblance of the texts without what both have of the site's; 1.0 where there is no more.
+
+    What differs counts even where each page has something of the site's: whoever teaches a site's
+    frame can take away what makes two pages alike, but never what tells them apart.
+    """
+    texts = [p.sketch_values for p in (page, other)]
+    counts = own[0] | own[1] | (texts[0] != texts[1])
+    if page.text_digest == other.text_digest or not counts.any():
         return 1.0
-    return resemblance(page.sketch_values[either], other.sketch_values[either])
+    # A bin that is empty on both sides does not count.
+    return resemblance(*(text * counts for text in texts))
 
 
 def _size_ratio(page: PageSignature, other: PageSignature) -> float:

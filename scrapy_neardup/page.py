@@ -7,7 +7,7 @@ they can run in any process and give the same signature everywhere.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
@@ -16,10 +16,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import features, sketch
+from .encodings import decode
 from .exceptions import InvalidOption
-from .extract import Extractor, MainText, decode, read_fragment, read_page, shipped_extractor
+from .extract import Extractor, MainText, read_fragment, read_page, shipped_extractor
 from .features import weigh
 from .idf import IdfTable, read_table, shipped_table, token_hashes
+from .limits import PageLimits
 from .simhash import simhash, to_hex
 from .sketch import ShingleKey, Sketch, shingle_hashes, sketch_of
 from .titles import Title, title_segments
@@ -66,6 +68,10 @@ class PageSignature:
         """The sketch as an array for :func:`~scrapy_neardup.sketch.resemblance`."""
         return np.frombuffer(self.sketch, np.uint8)
 
+    def found_at(self, url: str) -> PageSignature:
+        """The signature of the same page at another address."""
+        return replace(self, url=url, key=page_key(url), site=site_of(url))
+
     def __str__(self) -> str:
         return f"{self.url} ({to_hex(self.fingerprint)}, {self.n_features} features)"
 
@@ -80,6 +86,7 @@ class Signer:
         :class:`~scrapy_neardup.extract.Extractor`.
     :param secret: 16 to 64 bytes, under which sketches are made. It must be the same for all
         signatures of one store, and nobody who writes pages may know it.
+    :param limits: what is read of one page at most; a signature does not depend on them.
     :raises InvalidOption: when a name is unknown or what it names cannot be used.
     """
 
@@ -90,12 +97,14 @@ class Signer:
         tokenizer: str | Tokenizer = "auto",
         idf: str | IdfTable = "multilingual",
         extractor: str | Extractor = "trafilatura",
+        limits: PageLimits | None = None,
     ) -> None:
         if not 16 <= len(secret) <= 64:
             raise InvalidOption("secret", f"{len(secret)} bytes long", "16 to 64 bytes long")
         self._tokenize, tokenizer_id = _part("tokenizer", tokenizer, shipped_tokenizer)
         self._extract, extractor_id = _part("extractor", extractor, shipped_extractor)
         self.idf = _idf_table(idf)
+        self.limits = limits or PageLimits()
         self._digest_key = blake2b(key=secret, person=b"neardup-text").digest()
         self._shingle_key = ShingleKey.from_secret(secret)
         #: The parts by name, as the log shows them.
@@ -111,30 +120,57 @@ class Signer:
         )
 
     def sign_html(
-        self, url: str, html: str | bytes, content_type: str | None = None
+        self,
+        url: str,
+        html: str | bytes,
+        content_type: str | None = None,
+        encoding: str | None = None,
     ) -> PageSignature:
-        """Signature of a page's main text and title.
+        """Signature of a page's main text and title; the parameters are those of :meth:`read`.
 
-        :param html: decoded text, or the body's bytes.
-        :param content_type: the header of that name; names the encoding of bytes.
+        :raises LimitExceeded: when the page is beyond a limit.
         :raises ExtractionError: when the page cannot be read.
         """
-        if isinstance(html, bytes):
-            html = decode(html, content_type)
-        return self._sign(url, page_key(url), read_page(html, self._extract))
+        return self._sign(url, page_key(url), self.read(html, content_type, encoding))
 
     def sign_text(self, url: str, text: str, title: str = "") -> PageSignature:
-        """Signature of a text that is the main text already."""
+        """Signature of a text that is the main text already.
+
+        :raises LimitExceeded: when the text is too long.
+        """
+        self.limits.check_text(text, title)
         return self._sign(url, page_key(url), MainText(title, text, text))
 
     def sign_fragment(self, url: str, markup: str) -> PageSignature:
         """Signature of a field that holds plain text or a piece of HTML, taken whole.
 
         :param url: of the item, a fragment included if one tells it from others of its page.
+        :raises LimitExceeded: when the markup is beyond a limit.
         :raises ExtractionError: when the markup cannot be read.
         """
-        text = read_fragment(markup)
+        text = read_fragment(markup, self.limits)
         return self._sign(url, url, MainText("", text, text))
+
+    def read(
+        self, html: str | bytes, content_type: str | None = None, encoding: str | None = None
+    ) -> MainText:
+        """What signatures of a page are made of: its title, main text and all that it shows.
+
+        :param html: decoded text, or the body's bytes.
+        :param content_type: the header of that name; names the encoding of bytes.
+        :param encoding: of the bytes, where somebody said so; goes before header and page, but
+            not before a byte order mark.
+        :raises LimitExceeded: when the page is beyond a limit.
+        :raises ExtractionError: when the page cannot be read.
+        """
+        if isinstance(html, bytes):
+            self.limits.check_body(html)
+            html = decode(html, content_type, encoding)
+        return read_page(html, self._extract, self.limits)
+
+    def tokens(self, text: str) -> list[str]:
+        """Tokens of a text, normalised and in reading order."""
+        return list(self._tokenize(normalize(text)))
 
     def _sign(self, url: str, key: str, page: MainText) -> PageSignature:
         text = normalize(page.text)

@@ -56,22 +56,25 @@ class _BadRecordError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A stored page.
+    """A page as it was stored or fetched.
 
     :ivar id: what its owner calls it; its URL unless the record says otherwise.
     :ivar url: its address.
-    :ivar content: HTML, decoded or as bytes; or the main text itself.
-    :ivar kind: which of the two.
+    :ivar content: a page's HTML, its main text, or a piece of HTML or text that is taken whole;
+        decoded or as bytes.
+    :ivar kind: which of the three.
     :ivar title: the title that goes with a text.
     :ivar content_type: the header of that name; names the encoding of bytes.
+    :ivar encoding: of bytes, when whoever made the record was told; it wins over the header.
     """
 
     id: str | int
     url: str
     content: str | bytes
-    kind: Literal["html", "text"] = "html"
+    kind: Literal["html", "text", "fragment"] = "html"
     title: str = ""
     content_type: str | None = None
+    encoding: str | None = None
 
 
 class PageReader:

@@ -32,6 +32,9 @@ _HASH_BITS = np.uint64(32)
 #: Values that a filled bin can have, 1 to 255.
 _VALUES = 255
 
+_EVEN_BYTES = np.uint64(0x00FF00FF00FF00FF)
+_FOUR_ONES = np.uint64(0x0001000100010001)
+
 
 @dataclass(frozen=True, slots=True)
 class ShingleKey:
@@ -95,14 +98,45 @@ def sketch_of(hashes: npt.NDArray[np.uint64]) -> Sketch:
 def resemblance(a: Sketch, b: Sketch) -> float:
     """Estimate the Jaccard measure, 0.0 to 1.0, of two documents from their sketches.
 
+    See :func:`resemblances`; this is one of them.
+    """
+    return float(resemblances(a, b[None])[0])
+
+
+def resemblances(a: Sketch, others: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+    """Estimate the Jaccard measure, 0.0 to 1.0, of a document with each of several others.
+
+    :param a: shape ``(bins,)``, a sketch or the same bins of all sketches; ``bins`` is a multiple
+        of eight, 2,040 at most.
+    :param others: shape ``(n, bins)``.
+
     It is the part of bins that agree among those filled on either side (Li, Owen, Zhang,
     section 4). Two different least hashes have the same byte in one case of 255; as many are
     taken off. Equal sketches give exactly 1.0, and so do not two empty ones: they say nothing.
     """
-    filled = np.count_nonzero(a | b)
-    if not filled:
-        return 0.0
-    both = np.count_nonzero((a != 0) & (b != 0))
-    agreeing = np.count_nonzero((a == b) & (a != 0))
+    filled = a.size - _count(others | a == 0)
+    both = np.count_nonzero(a) + _count(others != 0) - filled
+    agreeing = agreements(a, others)
     by_chance = (both - agreeing) / (_VALUES - 1)
-    return max(0.0, float((agreeing - by_chance) / filled))
+    return np.maximum(0.0, (agreeing - by_chance) / np.maximum(filled, 1))
+
+
+def agreements(a: Sketch, others: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """Count the bins in which each of several sketches holds what ``a`` holds, empty ones not.
+
+    :param a: and ``others``: see :func:`resemblances`.
+    """
+    flags = others == a
+    flags &= a != 0
+    return _count(flags)
+
+
+def _count(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """True values in each row, of which there may be 2,040 and must be a multiple of eight.
+
+    Eight columns at a time are added as eight counters of a byte, which are then added up.
+    """
+    counters = np.einsum("ij->i", flags.view(np.uint64))
+    pairs = (counters & _EVEN_BYTES) + (counters >> np.uint64(8) & _EVEN_BYTES)
+    counts: npt.NDArray[np.int64] = (pairs * _FOUR_ONES >> np.uint64(48)).astype(np.int64)
+    return counts

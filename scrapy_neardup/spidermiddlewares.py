@@ -44,7 +44,7 @@ class NearDupSpiderMiddleware:
             async for output in result:
                 if not judged:
                     judged = True
-                    judgement = self._judge.judge_page(response)
+                    judgement = await self._judge.judge_page(response)
                 if not isinstance(output, Request):
                     self._judge.send_along(output, judgement)
                 elif judgement is not None and judgement.skips_links:
@@ -64,5 +64,6 @@ class NearDupSpiderMiddleware:
         async for output in result:
             if not isinstance(output, Request):
                 place += 1
-                self._judge.send_along(output, self._judge.judge_item(output, place, response))
+                judgement = await self._judge.judge_item(output, place, response)
+                self._judge.send_along(output, judgement)
             yield output

@@ -6,22 +6,25 @@ No language has to be named. A text is cut into runs by script:
   is taken when it is installed);
 * scripts written without spaces for which no dictionary is at hand (kana, Thai, Lao, Khmer,
   Myanmar): overlapping pairs of characters;
-* everything else: maximal runs of letters, marks and digits.
+* everything else: maximal runs of letters, marks and digits, however long: a token is hashed and
+  never cut, so that two that differ stay two, and the limit of a page's text bounds them all.
 """
 
 from __future__ import annotations
 
 import unicodedata
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from importlib import resources
 from importlib.util import find_spec
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 import regex
 import xxhash
 
 from .exceptions import InvalidOption
+from .repair import bounded_marks
 
 #: Soft hyphen, zero-width and direction marks: they are not seen, so they do not count.
 _INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}--\u3164]+", regex.V1)
@@ -31,6 +34,12 @@ _RUNS = regex.compile(
     rf"(?P<han>\p{{Han}}+)|(?P<unspaced>[{_UNSPACED}]+)|[\w--[_\p{{Han}}{_UNSPACED}]]+",
     regex.V1,
 )
+
+#: jieba's time for a run grows faster than the run, and from some hundred characters on it shows.
+_LONGEST_RUN = 500
+
+#: What jieba's words depend on, by their places in its package.
+_JIEBA_TABLES = ("dict.txt", *(f"finalseg/prob_{name}.py" for name in ("emit", "start", "trans")))
 
 _HAN_WORD = regex.compile(r"\p{Han}{2,}")
 #: No Han character comes before it; it spares most tokens the question.
@@ -44,10 +53,14 @@ class Tokenizer(Protocol):
 
 
 def normalize(text: str) -> str:
-    """Fold what looks or reads the same: NFKC, case, invisible characters, white space."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    # Case folding can undo the composition (Unicode 3.13, D145), so it is done again.
-    folded = unicodedata.normalize("NFKC", _INVISIBLE.sub("", folded))
+    """Fold what looks or reads the same: NFKC, case, invisible characters, white space.
+
+    Runs of combining marks are bounded first, which keeps the time in proportion to the text.
+    """
+    folded = unicodedata.normalize("NFKC", bounded_marks(text)).casefold()
+    # Case folding can undo the composition (Unicode 3.13, D145), so it is done again; and a mark
+    # may have become two.
+    folded = unicodedata.normalize("NFKC", bounded_marks(_INVISIBLE.sub("", folded)))
     return " ".join(folded.split())
 
 
@@ -63,16 +76,34 @@ class ScriptTokenizer:
     def __call__(self, text: str) -> list[str]:
         """Tokens of normalised text, in reading order."""
         matches = list(_RUNS.finditer(text))
-        han_words = self._cut_han([run for match in matches if (run := match["han"])])
+        pieces = [list(han_pieces(match["han"] or "")) for match in matches]
+        han_words = self._cut_han([piece for of_run in pieces for piece in of_run])
         tokens: list[str] = []
-        for match in matches:
-            if match["han"]:
-                tokens += next(han_words)
+        for match, of_run in zip(matches, pieces, strict=True):
+            if of_run:
+                for _ in of_run:
+                    tokens += next(han_words)
             elif match["unspaced"]:
                 tokens += character_pairs(match["unspaced"])
             else:
                 tokens.append(match[0])
         return tokens
+
+
+def han_pieces(run: str) -> Iterator[str]:
+    """A run in pieces of at most 500 characters; no punctuated text has longer runs.
+
+    A cut is made where the text itself says, before the highest character of the second half, so
+    that behind an inserted character the cuts soon fall into the same places again.
+    """
+    start = 0
+    while len(run) - start > _LONGEST_RUN:
+        half = run[start + _LONGEST_RUN // 2 : start + _LONGEST_RUN]
+        end = start + _LONGEST_RUN // 2 + half.index(max(half))
+        yield run[start:end]
+        start = end
+    if start < len(run):
+        yield run[start:]
 
 
 def shingle_units(tokens: Iterable[str]) -> list[str]:
@@ -95,9 +126,10 @@ def character_pairs(run: str) -> list[str]:
 
 def jieba_words(runs: list[str]) -> Iterator[list[str]]:
     """Words of each run by jieba, its dictionary and HMM."""
-    cut = _jieba_cut() if runs else None
+    if not runs:
+        return
+    cut = jieba_cut()
     for run in runs:
-        assert cut is not None
         yield list(cut(run))
 
 
@@ -123,16 +155,15 @@ def characters(runs: list[str]) -> Iterator[list[str]]:
 
 
 @cache
-def _jieba_cut() -> Callable[[str], Iterable[str]]:
-    """jieba's own cut over its bundled dictionary, built in this process.
+def jieba_cut() -> Callable[[str], Iterable[str]]:
+    """jieba's own cut over its bundled dictionary, built in this process, once.
 
-    jieba would load a cache file of a known name from the shared temporary folder without
-    looking whose it is; a planted one changes every fingerprint. Reading the dictionary again
-    takes a few tenths of a second, once.
+    jieba would load a cache file of a known name from the shared temporary folder without looking
+    whose it is; a planted one changes every fingerprint. A private cache would save most of the
+    time that reading the dictionary takes, less than a second, and would have to be guarded.
+    Instead, call this in the process that workers are forked from: they have it for nothing.
     """
-    import jieba
-
-    tokenizer = jieba.Tokenizer()
+    tokenizer = _jieba().Tokenizer()
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True
     cut: Callable[[str], Iterable[str]] = tokenizer.cut
@@ -140,21 +171,38 @@ def _jieba_cut() -> Callable[[str], Iterable[str]]:
 
 
 @cache
-def _jieba_dictionary_digest() -> str:
-    """Hash of the dictionary that jieba and rjieba both carry."""
-    return xxhash.xxh3_64_hexdigest((resources.files("jieba") / "dict.txt").read_bytes())
+def _jieba_digest() -> str:
+    """Hash of the tables that jieba and rjieba both carry."""
+    # Found without importing it, which takes long and is left to whoever cuts text.
+    spec = find_spec("jieba")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    [package] = map(Path, spec.submodule_search_locations)
+    digest = xxhash.xxh3_64()
+    for table in _JIEBA_TABLES:
+        digest.update((package / table).read_bytes())
+    return str(digest.hexdigest())
+
+
+def _jieba() -> Any:
+    """The package, without what Python says of its source: jieba 0.42.1 is of 2020."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import jieba
+    return jieba
 
 
 def shipped_tokenizer(name: str) -> tuple[Tokenizer, str]:
     """The tokenizer of that name, and an identity under which its tokens can be compared.
 
-    ``"auto"`` is rjieba when it is installed and jieba otherwise; they give the same tokens and
-    have the same identity. ``"pairs"`` uses pairs of characters for Han as well.
+    ``"auto"`` is rjieba when it is installed and jieba otherwise. They have one identity and give
+    the same tokens, except in made-up words that repeat a character: two cuts can be as likely
+    there, and rounding decides. ``"pairs"`` uses pairs of characters for Han as well.
 
     :raises InvalidOption: when there is none of that name, or its package is not installed.
     """
     if name == "pairs":
-        return ScriptTokenizer(characters), "pairs-1"
+        return ScriptTokenizer(characters), "pairs-2"
     if name == "auto":
         name = "rjieba" if find_spec("rjieba") else "jieba"
     if name == "rjieba" and not find_spec("rjieba"):
@@ -164,4 +212,4 @@ def shipped_tokenizer(name: str) -> tuple[Tokenizer, str]:
             "tokenizer", name, "'auto', 'jieba', 'rjieba', 'pairs' or an import path"
         )
     words = rjieba_words if name == "rjieba" else jieba_words
-    return ScriptTokenizer(words), f"jieba-1-{_jieba_dictionary_digest()}"
+    return ScriptTokenizer(words), f"jieba-2-{_jieba_digest()}"

@@ -11,27 +11,30 @@ in them. They ignore Ctrl-C, which is for their parent, and end when it does, ho
 
 from __future__ import annotations
 
+import mmap
 import multiprocessing
 import os
 import signal
 import sys
 import threading
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import spawn
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from queue import SimpleQueue
-from types import ModuleType, TracebackType
+from time import monotonic
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .exceptions import ExtractionError, NearDupError
-from .extract import MainText, decode, read_page
+from .encodings import decode
+from .exceptions import ExtractionError, NearDupError, UnreadablePage
+from .extract import MainText
 from .page import PageSignature, Signer
 from .records import Record
-from .tokens import normalize
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -48,15 +51,23 @@ _START_SECONDS = 120
 
 #: How often a page is tried whose worker died: the page may not have been to blame. And how often
 #: a worker is started that dies before it is ready.
-_TRIES = 2
+_TRIES = 3
 _STARTS = 3
+
+#: Near the bound of memory, from this part of it on, nothing that was read is believed.
+_TRUSTED_SHARE = 0.85
+_STATM, _STATUS = Path("/proc/self/statm"), Path("/proc/self/status")
+
+#: However long the first try took, a page's next one has this many seconds.
+_LEAST_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why there is no result for a page.
 
-    :ivar reason: ``"extraction_failed"``, ``"failed"``, ``"timeout"`` or ``"worker_died"``.
+    :ivar reason: ``"extraction_failed"``, ``"failed"``, ``"timeout"``, ``"out_of_memory"``,
+        ``"worker_died"``, or that of a :exc:`~scrapy_neardup.exceptions.LimitExceeded`.
     :ivar detail: what happened, in words for a log.
     """
 
@@ -74,7 +85,13 @@ class Limits:
     """
 
     seconds: float = 30.0
-    memory_mb: int = 2048
+    memory_mb: int = 1024
+
+
+def usable_cores() -> int:
+    """Cores that this process may use, where the system says so."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 class WorkersFailedError(NearDupError):
@@ -86,11 +103,16 @@ Job = Callable[[Signer, Record], T]
 
 
 def sign_record(signer: Signer, record: Record) -> PageSignature:
-    """Signature of a stored page."""
+    """Signature of a page."""
     if record.kind == "html":
-        return signer.sign_html(record.url, record.content, record.content_type)
-    assert isinstance(record.content, str)
-    return signer.sign_text(record.url, record.content, record.title)
+        return signer.sign_html(record.url, record.content, record.content_type, record.encoding)
+    content = record.content
+    if isinstance(content, bytes):
+        signer.limits.check_body(content)
+        content = decode(content, record.content_type, record.encoding)
+    if record.kind == "fragment":
+        return signer.sign_fragment(record.url, content)
+    return signer.sign_text(record.url, content, record.title)
 
 
 def main_text(signer: Signer, record: Record) -> MainText:
@@ -98,31 +120,26 @@ def main_text(signer: Signer, record: Record) -> MainText:
     if record.kind == "text":
         text = str(record.content)
         return MainText(record.title, text, text)
-    html = record.content
-    if isinstance(html, bytes):
-        html = decode(html, record.content_type)
-    return read_page(html, signer._extract)
+    return signer.read(record.content, record.content_type, record.encoding)
 
 
 def main_tokens(signer: Signer, record: Record) -> list[str]:
     """Tokens of a stored page's main text, in reading order."""
-    return list(signer._tokenize(normalize(main_text(signer, record).text)))
+    return signer.tokens(main_text(signer, record).text)
 
 
 def attempt(job: Job[T], signer: Signer, record: Record) -> T | Failure:
     """Do the job, whatever the page does to it."""
     try:
         return job(signer, record)
-    except ExtractionError as error:
-        return Failure("extraction_failed", str(error))
+    except UnreadablePage as error:
+        no_memory = isinstance(error, ExtractionError) and isinstance(error.cause, MemoryError)
+        return Failure("out_of_memory" if no_memory else error.reason, str(error))
+    except MemoryError as error:
+        return Failure("out_of_memory", repr(error))
     except Exception as error:
         # A tokenizer or an extractor of the user's own may raise anything.
         return Failure("failed", repr(error))
-
-
-def quieten_jieba() -> None:
-    """Where Python keeps no compiled files, it finds fault with jieba's source at every start."""
-    warnings.filterwarnings("ignore", ".*invalid escape sequence", SyntaxWarning)
 
 
 class WorkerPool(Generic[T]):
@@ -149,10 +166,7 @@ class WorkerPool(Generic[T]):
         self._keepers = [_Keeper(make, self._jobs) for _ in range(workers)]
 
     def __enter__(self) -> Self:
-        if self._keepers:
-            _start_forkserver()
-        for keeper in self._keepers:
-            keeper.start()
+        self.start()
         return self
 
     def __exit__(
@@ -161,16 +175,31 @@ class WorkerPool(Generic[T]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """End all workers, whatever they are doing; what still waits is cancelled."""
+        self.stop()
+        for keeper in self._keepers:
+            keeper.join()
+
+    @property
+    def lost(self) -> int:
+        """How many workers died or were ended over a page, and were replaced."""
+        return sum(keeper.lost for keeper in self._keepers)
+
+    def start(self) -> None:
+        """Start the workers, without waiting until they are ready."""
+        if self._keepers:
+            _start_forkserver()
+        for keeper in self._keepers:
+            keeper.start()
+
+    def stop(self) -> None:
+        """End all workers, whatever they are doing, and cancel what still waits.
+
+        Does not wait for the end; at the latest they end with this process.
+        """
         for keeper in self._keepers:
             keeper.stop()
         for _ in self._keepers:
             self._jobs.put(None)
-        for keeper in self._keepers:
-            keeper.join()
-        while not self._jobs.empty():
-            if (task := self._jobs.get()) is not None:
-                task.future.cancel()
 
     def submit(self, record: Record) -> Future[T | Failure]:
         """Hand a page over. The future is given an exception only when no worker can start."""
@@ -224,6 +253,8 @@ class _Keeper(threading.Thread, Generic[T]):
 
     def __init__(self, recipe: _WorkerRecipe, jobs: SimpleQueue[_Task[T] | None]) -> None:
         super().__init__(name="neardup-keeper", daemon=True)
+        #: Workers that died or were ended over a page.
+        self.lost = 0
         self._recipe = recipe
         self._jobs = jobs
         self._worker: _Worker | None = None
@@ -232,14 +263,11 @@ class _Keeper(threading.Thread, Generic[T]):
 
     def run(self) -> None:
         try:
+            # Before the first page, so that it need not wait; who asks is told why there is none.
+            with suppress(WorkersFailedError):
+                self._ready_worker()
             while (task := self._jobs.get()) is not None:
-                if self._stopping.is_set():
-                    task.future.cancel()
-                    continue
-                try:
-                    task.future.set_result(self._result(task.record))
-                except Exception as error:
-                    task.future.set_exception(error)
+                self._do(task)
         finally:
             self._discard()
 
@@ -250,22 +278,44 @@ class _Keeper(threading.Thread, Generic[T]):
             if self._worker is not None:
                 self._worker.kill()
 
+    def _do(self, task: _Task[T]) -> None:
+        if self._stopping.is_set():
+            task.future.cancel()
+        # From here on nobody else can set or cancel it.
+        if not task.future.set_running_or_notify_cancel():
+            return
+        try:
+            task.future.set_result(self._result(task.record))
+        except Exception as error:
+            task.future.set_exception(error)
+
     def _result(self, record: Record) -> T | Failure:
+        """Ask a worker, and when it dies another one, within one limit of time for all of them."""
         failure = Failure("worker_died", "the work was stopped")
+        seconds_left = self._recipe.limits.seconds
         for _ in range(_TRIES):
             worker = self._ready_worker()
             if worker is None:
                 break
+            started = monotonic()
             try:
-                answer: T | Failure = worker.ask(record)
+                answer: T | Failure = worker.ask(record, seconds_left)
             except TimeoutError:
-                self._discard()
+                self._lose()
                 return Failure("timeout", f"it took more than {self._recipe.limits.seconds:g} s")
             except (EOFError, OSError):
-                failure = Failure("worker_died", f"its process ended with {self._discard()}")
+                failure = Failure("worker_died", f"its process ended with {self._lose()}")
+                seconds_left = max(_LEAST_SECONDS, seconds_left - (monotonic() - started))
             else:
+                if isinstance(answer, Failure) and answer.reason == "out_of_memory":
+                    self._lose()
                 return answer
         return failure
+
+    def _lose(self) -> int | None:
+        """End a worker over a page; its exit code. :meth:`_ready_worker` starts another one."""
+        self.lost += not self._stopping.is_set()
+        return self._discard()
 
     def _ready_worker(self) -> _Worker | None:
         """The worker, started if need be; ``None`` when the work is being stopped.
@@ -284,10 +334,17 @@ class _Keeper(threading.Thread, Generic[T]):
                 raise WorkersFailedError(f"a worker cannot be started: {error}") from error
             with self._lock:
                 self._worker = worker
+                if self._stopping.is_set():
+                    worker.kill()
             try:
                 worker.wait_until_ready()
             except (EOFError, OSError):
                 code = self._discard()
+            except WorkersFailedError:
+                self._discard()
+                raise
+            else:
+                return worker
         raise WorkersFailedError(f"workers do not start, they end with {code}")
 
     def _discard(self) -> int | None:
@@ -302,12 +359,11 @@ class _Worker:
 
     def __init__(self, recipe: _WorkerRecipe) -> None:
         context = multiprocessing.get_context(_start_method())
-        self._seconds = recipe.limits.seconds
         self._pipe, far_end = context.Pipe()
         self._process = context.Process(  # type: ignore[attr-defined]
             target=_serve, args=(far_end, recipe), name="neardup-worker", daemon=True
         )
-        with _main_module_hidden():
+        with _starting_or_ending, _main_module_left_out():
             self._process.start()
         far_end.close()
 
@@ -321,10 +377,13 @@ class _Worker:
         if (answer := self._pipe.recv()) is not True:
             raise WorkersFailedError(f"a worker cannot start: {answer}")
 
-    def ask(self, record: Record) -> Any:
-        """Its answer; :exc:`EOFError` or :exc:`OSError` when it dies over the question."""
+    def ask(self, record: Record, seconds: float) -> Any:
+        """Its answer; :exc:`EOFError` or :exc:`OSError` when it dies over the question.
+
+        :raises TimeoutError: when it has not answered in time.
+        """
         self._pipe.send(record)
-        if not self._pipe.poll(self._seconds):
+        if not self._pipe.poll(seconds):
             raise TimeoutError
         return self._pipe.recv()
 
@@ -335,8 +394,8 @@ class _Worker:
         with _starting_or_ending:
             self.kill()
             self._process.join()
+            # Not closed: at exit multiprocessing may be asking it at this very moment.
             code: int | None = self._process.exitcode
-            self._process.close()
         self._pipe.close()
         return code
 
@@ -352,8 +411,8 @@ def _start_forkserver() -> None:
         return
     from multiprocessing import forkserver, resource_tracker
 
-    forkserver.set_forkserver_preload([__name__])
-    with _main_module_hidden(), _interrupts_ignored():
+    forkserver.set_forkserver_preload([f"{__package__}.preload"])
+    with _interrupts_ignored():
         resource_tracker.ensure_running()
         forkserver.ensure_running()
 
@@ -376,15 +435,25 @@ _starting_or_ending = threading.Lock()
 
 
 @contextmanager
-def _main_module_hidden() -> Iterator[None]:
-    """A new process runs its parent's main module again; ours need nothing of it."""
-    with _starting_or_ending:
-        main = sys.modules["__main__"]
-        sys.modules["__main__"] = ModuleType("__main__")
-        try:
-            yield
-        finally:
-            sys.modules["__main__"] = main
+def _main_module_left_out() -> Iterator[None]:
+    """A new process runs its parent's main module again; those that this thread starts do not.
+
+    The module itself stays in its place: another thread may be pickling something of it.
+    """
+    prepare, thread = spawn.get_preparation_data, threading.get_ident()
+
+    def prepared(name: str) -> dict[str, Any]:
+        data = prepare(name)
+        if threading.get_ident() == thread:
+            data.pop("init_main_from_name", None)
+            data.pop("init_main_from_path", None)
+        return data
+
+    spawn.get_preparation_data = prepared
+    try:
+        yield
+    finally:
+        spawn.get_preparation_data = prepare
 
 
 def _serve(pipe: Connection[Any, Any], recipe: _WorkerRecipe) -> None:
@@ -392,8 +461,7 @@ def _serve(pipe: Connection[Any, Any], recipe: _WorkerRecipe) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
     os.dup2(2, 1)  # what a library prints must not get into the results
-    _limit_memory(recipe.limits.memory_mb)
-    quieten_jieba()
+    memory = _Memory(recipe.limits.memory_mb)
     try:
         signer = Signer(**recipe.signer)
     except Exception as error:
@@ -405,6 +473,10 @@ def _serve(pipe: Connection[Any, Any], recipe: _WorkerRecipe) -> None:
             record = pipe.recv()
             with _alarm(recipe.limits.seconds):
                 answer = attempt(recipe.job, signer, record)
+            if memory.is_exhausted():
+                answer = Failure(
+                    "out_of_memory", f"it took more than {_TRUSTED_SHARE:.0%} of what a worker may"
+                )
             pipe.send(answer)
 
 
@@ -426,12 +498,67 @@ def _alarm(seconds: float) -> Iterator[None]:
     signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _limit_memory(mebibytes: int) -> None:
+class _Memory:
+    """Bounds what this process may hold, and tells when a page came near the bound.
+
+    C libraries do not always say that they were refused memory: libxml2 may hand over the part of
+    a tree that it got done, and lxml only mutters where it cannot raise. What was read of a page
+    that came near the bound is not believed.
+    """
+
+    def __init__(self, mebibytes: int) -> None:
+        #: Has an allocation been refused?
+        self.refused = False
+        self._bound = mebibytes * 2**20
+        if mebibytes and _set_data_limit(self._bound):
+            virtual, data = _virtual_and_data_bytes()
+            # Of the virtual size the system keeps the peak; of the data it does not.
+            self._other = virtual - data
+            # Cython prints such an error before it hands it on, which calls the other hook.
+            sys.excepthook, sys.unraisablehook = self._on_error, self._on_unraisable
+        else:
+            self._bound = 0
+
+    def is_exhausted(self) -> bool:
+        """Did this process come near the bound, or beyond it, since it was started?"""
+        if not self._bound:
+            return False
+        return self.refused or _peak_virtual_bytes() - self._other > _TRUSTED_SHARE * self._bound
+
+    def _on_error(self, kind: type[BaseException], error: BaseException, trace: Any, /) -> None:
+        if isinstance(error, MemoryError):
+            self.refused = True
+        else:
+            sys.__excepthook__(kind, error, trace)
+
+    def _on_unraisable(self, unraisable: Any, /) -> None:
+        if isinstance(unraisable.exc_value, MemoryError):
+            self.refused = True
+        else:
+            sys.__unraisablehook__(unraisable)
+
+
+def _set_data_limit(size: int) -> bool:
+    """Bound this process's data; ``False`` where the system knows no such bound, or it is wide."""
     try:
         import resource
     except ImportError:
-        return
-    if mebibytes:
-        with suppress(OSError, ValueError):
-            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-            resource.setrlimit(resource.RLIMIT_DATA, (mebibytes * 2**20, hard))
+        return False
+    try:
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, (size, hard))
+    except (OSError, ValueError):
+        return False
+    return _STATM.exists()
+
+
+def _virtual_and_data_bytes() -> tuple[int, int]:
+    fields = _STATM.read_text().split()
+    return int(fields[0]) * mmap.PAGESIZE, int(fields[5]) * mmap.PAGESIZE
+
+
+def _peak_virtual_bytes() -> int:
+    for line in _STATUS.read_text().splitlines():
+        if line.startswith("VmPeak:"):
+            return int(line.split()[1]) * 1024
+    return 0

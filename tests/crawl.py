@@ -138,14 +138,18 @@ class CrawlSpider(scrapy.Spider):
     def parse(self, response: Response) -> Iterator[Any]:
         if "fail" in response.url:
             raise ZeroDivisionError
+        texts = self.plan["texts"]
         for number in range(self.plan["items_per_page"]):
-            text = response.text if isinstance(response, TextResponse) else ""
-            texts = self.plan["texts"]
             path = response.url.split("/", 3)[-1]
-            yield ITEMS[self.plan["item"]](path=path, text=texts[number] if texts else text)
-        if isinstance(response, TextResponse) and "<a" in response.text:
+            text = texts[number] if texts else _text(response)
+            yield ITEMS[self.plan["item"]](path=path, text=text)
+        if self.plan["follow"] and "<a" in _text(response):
             for link in response.css("a.next::attr(href)").getall():
                 yield response.follow(link)
+
+
+def _text(response: Response) -> str:
+    return response.text if isinstance(response, TextResponse) else ""
 
 
 class Replacing:
@@ -171,15 +175,19 @@ def run_crawl(
     item: str = "dict",
     items_per_page: int = 1,
     texts: list[str] | None = None,
+    follow: bool = True,
     start_items: list[dict[str, Any]] | None = None,
     arguments: dict[str, str] | None = None,
     environment: dict[str, str] | None = None,
+    seconds: float = 120,
 ) -> Crawl:
     """Crawl and wait for the end.
 
     :param meta: meta of the start requests, by URL.
     :param texts: texts of the items of each page, instead of the page's own.
+    :param follow: whether to follow links of class ``next``.
     :param arguments: spider arguments, as ``-a`` gives them.
+    :param seconds: what the crawl may take.
     """
     plan = {
         "start": start,
@@ -188,11 +196,14 @@ def run_crawl(
         "item": item,
         "items_per_page": items_per_page,
         "texts": texts,
+        "follow": follow,
         "start_items": start_items or [],
         "arguments": arguments or {},
         "settings": {
             "ADDONS": {"scrapy_neardup.Addon": 500},
             "LOG_ENABLED": False,
+            # Quick to start; tests/test_crawl_workers.py crawls with workers.
+            "NEARDUP_WORKERS": 0,
             "TELNETCONSOLE_ENABLED": False,
             "REMOTE_CONTROL_ENABLED": False,
             "TWISTED_REACTOR_ENABLED": loop == "reactor",
@@ -204,7 +215,7 @@ def run_crawl(
         input=json.dumps(plan),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=seconds,
         check=False,
         env={**os.environ, **(environment or {})},
     )
@@ -259,7 +270,9 @@ class _Observer:
         self.errors += 1
 
     def on_judged(self, verdict: Any, response: Any, spider: Any) -> None:
-        self.judged.append({"url": response.url, "spider": spider.name, "kind": verdict.kind})
+        told = "kind", "reason", "duplicate_of"
+        verdict_says = {name: getattr(verdict, name) for name in told}
+        self.judged.append({"url": response.url, "spider": spider.name, **verdict_says})
 
     def on_closed(self, spider: Any) -> None:
         self.stats = spider.crawler.stats.get_stats()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,9 +13,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server says under a path."""
+    """What the server says under a path; a large body is made when it is asked for."""
 
-    body: str | bytes = ""
+    body: str | bytes | Callable[[], bytes] = ""
     content_type: str = "text/html; charset=utf-8"
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -47,7 +47,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.hits[self.path] += 1
         page = self.server.pages.get(self.path, Answer(status=404))
         answer = page if isinstance(page, Answer) else Answer(page)
-        body = answer.body.encode() if isinstance(answer.body, str) else answer.body
+        body = answer.body() if callable(answer.body) else answer.body
+        if isinstance(body, str):
+            body = body.encode()
         self.server.together.wait(timeout=30)
         self.send_response(answer.status)
         headers = {"Content-Type": answer.content_type, "Content-Length": str(len(body))}

@@ -9,8 +9,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,32 +16,12 @@ import pytest
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.simhash import from_hex
+from tests.processes import alive, children_of, linux, wait_for, workers_of
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, article, page, replaced
 
 ROOT = Path(__file__).parent.parent
 SCAN = [sys.executable, "-m", "scrapy", "neardup", "scan"]
-TOUCHY = ["-s", "NEARDUP_TOKENIZER=tests.test_commands_scan.touchy"]
-
-
-def touchy(text: str) -> list[str]:
-    """A tokenizer that does to its process what some pages do."""
-    words = text.split()
-    match words:
-        case ["once", marker, *_] if not Path(marker).exists():
-            Path(marker).touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        case ["kill", *_]:
-            os.kill(os.getpid(), signal.SIGKILL)
-        case ["hang", marker]:
-            Path(marker).touch()
-            time.sleep(3600)
-        case ["raise", *_]:
-            raise ZeroDivisionError(words)
-        case ["print", *_]:
-            sys.stdout.write("this is no JSON")
-        case ["hoard", *_]:
-            _ = bytearray(3 * 2**30)
-    return words
+TOUCHY = ["-s", "NEARDUP_TOKENIZER=tests.parts.touchy"]
 
 
 def scan(*arguments: object, stdin: bytes | None = None, cwd: Path = ROOT):
@@ -295,7 +273,7 @@ def test_a_page_whose_worker_was_killed_once_is_tried_again(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems know no such limit")
 def test_a_page_that_wants_too_much_memory(tmp_path):
     done = scan(stored(tmp_path / "in", "hoard it", FERRY), "-o", "-", "--workers", "1", *TOUCHY)
-    assert kinds(done.stdout) == ["undecided failed", "new no_match"]
+    assert kinds(done.stdout) == ["undecided out_of_memory", "new no_match"]
     assert b"MemoryError" in done.stderr
 
 
@@ -310,40 +288,6 @@ def test_workers_that_cannot_start(tmp_path):
     done = scan(source, "-o", "out", "-s", "NEARDUP_TOKENIZER=its_tokens.words", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr == b"scrapy neardup scan: a worker cannot start: RuntimeError('not here')\n"
-
-
-linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-
-
-def workers_of(pid: int) -> list[int]:
-    """Processes below the forkserver of a scan."""
-    return [worker for server in children_of(pid) for worker in children_of(server)]
-
-
-def children_of(parent: int) -> list[int]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == parent and fields[0] != "Z":
-            found.append(int(path.parent.name))
-    return found
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "this never comes"
-        time.sleep(0.02)
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @linux

@@ -7,7 +7,7 @@ import sys
 
 from scrapy_neardup.page import Signer
 from scrapy_neardup.records import Record
-from scrapy_neardup.workers import WorkerPool, sign_record
+from scrapy_neardup.workers import Failure, Limits, WorkerPool, sign_record
 from tests.texts import article
 
 SECRET = bytes(16)
@@ -28,7 +28,7 @@ def test_a_script_that_guards_nothing_runs_once(tmp_path):
     script.write_text(
         "print('began')\n"
         "from scrapy_neardup.records import Record\n"
-        "from scrapy_neardup.workers import WorkerPool, sign_record\n"
+        "from scrapy_neardup.workers import Failure, Limits, WorkerPool, sign_record\n"
         "with WorkerPool(sign_record, {'secret': bytes(16)}, 2) as workers:\n"
         "    future = workers.submit(Record('id', 'https://a.example/', 'some text', 'text'))\n"
         "    print(future.result().url)\n"
@@ -38,6 +38,15 @@ def test_a_script_that_guards_nothing_runs_once(tmp_path):
     )
     assert done.stdout == "began\nhttps://a.example/\n"
     assert done.stderr == ""
+
+
+def test_all_tries_of_a_page_share_one_limit_of_time():
+    recipe = {"secret": SECRET, "tokenizer": "tests.parts.touchy"}
+    record = Record(1, "https://a.example/", "drag 2", "text")
+    with WorkerPool(sign_record, recipe, 1, Limits(seconds=3)) as workers:
+        outcome = workers.submit(record).result()
+    assert isinstance(outcome, Failure)
+    assert outcome.reason == "timeout"
 
 
 def test_what_waits_when_the_pool_is_closed_is_cancelled():

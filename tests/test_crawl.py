@@ -428,6 +428,13 @@ def test_the_projects_own_dupefilter_is_wrapped():
         ("NEARDUP_TOKENIZER", "jeiba", "'auto', 'jieba', 'rjieba', 'pairs'"),
         ("NEARDUP_EXTRACTOR", "tests.parts.absent", "a name that can be imported"),
         ("NEARDUP_STORE", "mysql://", "'memory'"),
+        ("NEARDUP_WORKERS", "-1", "a whole number of 0 or more"),
+        ("NEARDUP_WORKERS", 1.5, "a whole number of 0 or more"),
+        ("NEARDUP_PAGE_TIMEOUT", 0, "a number of seconds above 0"),
+        ("NEARDUP_PAGE_TIMEOUT", "nan", "a number of seconds above 0"),
+        ("NEARDUP_WORKER_MEMORY", "1G", "a whole number of 0 or more"),
+        ("NEARDUP_MAX_TAGS", 0, "at least 1"),
+        ("NEARDUP_MAX_NESTING", "9999", "at most 2000"),
     ],
 )
 def test_a_wrong_value_is_refused_at_start(setting, value, expected):

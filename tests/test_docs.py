@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_neardup import Rule
+from scrapy_neardup import PageLimits, Rule
 from scrapy_neardup.config import SETTINGS, Policy
+from scrapy_neardup.workers import Limits
 from tests.crawl import run_crawl
 from tests.server import serving
 from tests.texts import FERRY, page
@@ -45,6 +46,12 @@ def test_the_defaults_are_as_documented():
         "NEARDUP_IDF": "multilingual",
         "NEARDUP_EXTRACTOR": "trafilatura",
         "NEARDUP_STORE": "memory",
+        "NEARDUP_PAGE_TIMEOUT": Limits.seconds,
+        "NEARDUP_WORKER_MEMORY": Limits.memory_mb,
+        **{
+            f"NEARDUP_MAX_{f.name.upper()}": getattr(PageLimits(), f.name)
+            for f in fields(PageLimits)
+        },
     }
     assert defaults == {name: repr(value).replace("'", '"') for name, value in actual.items()}
     for name, value in defaults.items():
@@ -64,6 +71,7 @@ def test_every_stat_in_the_code_is_documented():
 def test_every_reason_is_documented():
     code = "".join(path.read_text("utf-8") for path in (ROOT / "scrapy_neardup").rglob("*.py"))
     reasons = set(re.findall(r'"(?:new|undecided)",\s*[\w.]+,\s*"(\w+)"', code))
+    reasons |= set(re.findall(r'(?:Failure\(|LimitExceeded\(|    reason = )"(\w+)"', code))
     reasons |= {"same_text", "similar_text", "changed", "unchanged"}
     assert {"no_match", "no_text", "few_features", "failed", "extraction_failed"} <= reasons
     for reason in reasons:

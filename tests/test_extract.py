@@ -8,12 +8,10 @@ import trafilatura
 from scrapy_neardup import ExtractionError, InvalidOption
 from scrapy_neardup.extract import (
     article_text,
-    decode,
     read_fragment,
     read_page,
     shipped_extractor,
     visible_text,
-    without_early_ends,
 )
 
 PARAGRAPH = (
@@ -59,7 +57,6 @@ def test_content_behind_an_early_end_is_read():
     for early in ("</head></html>", "</head></body></html>", "</head></HTML >"):
         html = f"<html><head><title>Ferry</title>{early}{body}</html>"
         assert PARAGRAPH.strip() in read_page(html, article_text).text
-    assert without_early_ends(ARTICLE) == ARTICLE
 
 
 def test_a_page_without_an_article_is_read_whole_but_for_its_menus():
@@ -114,24 +111,6 @@ def test_the_extractor_gets_the_html_and_its_tree():
 )
 def test_a_field_is_read_whole(markup, words):
     assert read_fragment(markup).split() == words
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "gb18030", "gbk", "big5", "utf-16"])
-def test_labelled_bodies_are_decoded(encoding):
-    text = "<html><body>中文網頁</body></html>" if encoding == "big5" else "<p>中文网页</p>"
-    body = text.encode(encoding)
-    assert decode(body, f"text/html; charset={encoding}").lstrip("\ufeff") == text
-
-
-def test_the_label_may_stand_in_the_page():
-    text = '<html><head><meta charset="gbk"></head><body>中文网页</body></html>'
-    assert decode(text.encode("gbk")) == text
-
-
-def test_bodies_without_a_label_are_guessed():
-    text = "<html><body>" + "这是一个没有标明编码的中文网页。" * 8 + "</body></html>"
-    assert decode(text.encode("utf-8")) == text
-    assert decode(text.encode("gb18030")) == text
 
 
 def test_a_page_without_an_article_warns_nobody(caplog):

@@ -68,20 +68,24 @@ def test_another_weight_is_another_digest():
     assert IdfTable("other name", 80, {"x": 1}).digest == tables[0].digest
 
 
+def packed(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
+
+
 @pytest.mark.parametrize(
     "content",
     [
         b"not gzip",
-        gzip.compress(b"not json\n"),
-        gzip.compress(b"[]\n"),
-        gzip.compress(b'{"format": "another", "version": 1, "default": 1}\n1\tx'),
-        gzip.compress(b'{"format": "scrapy-neardup-idf", "version": 2, "default": 1}\n1\tx'),
-        gzip.compress(b'{"format": "scrapy-neardup-idf", "version": 1}\n1\tx'),
-        gzip.compress(b'{"format": "scrapy-neardup-idf", "version": 1, "default": 1}\n1 x'),
-        gzip.compress(b'{"format": "scrapy-neardup-idf", "version": 1, "default": 1}\n0\tx'),
-        gzip.compress(b'{"format": "scrapy-neardup-idf", "version": 1, "default": 1}\nx\tx'),
-        gzip.compress(b'{"format": "scrapy-neardup-idf", "version": 1, "default": 1}\n1\tx')[:-9],
-        gzip.compress(b"\xff\xfe"),
+        packed(b"not json\n"),
+        packed(b"[]\n"),
+        packed(b'{"format": "another", "version": 1, "default": 1}\n1\tx'),
+        packed(b'{"format": "scrapy-neardup-idf", "version": 2, "default": 1}\n1\tx'),
+        packed(b'{"format": "scrapy-neardup-idf", "version": 1}\n1\tx'),
+        packed(b'{"format": "scrapy-neardup-idf", "version": 1, "default": 1}\n1 x'),
+        packed(b'{"format": "scrapy-neardup-idf", "version": 1, "default": 1}\n0\tx'),
+        packed(b'{"format": "scrapy-neardup-idf", "version": 1, "default": 1}\nx\tx'),
+        packed(b'{"format": "scrapy-neardup-idf", "version": 1, "default": 1}\n1\tx')[:-9],
+        packed(b"\xff\xfe"),
     ],
 )
 def test_what_is_no_table_is_refused_by_name(tmp_path, content):

@@ -24,6 +24,11 @@ def brute_force(stored: list[tuple[int, int]], query: int, distance: int) -> lis
     return sorted((d, key) for key, d in found if d <= distance)
 
 
+def looked_up(index: SimhashIndex, query: int, distance: int) -> list[tuple[int, int]]:
+    keys, distances = index.near(query, distance)
+    return list(zip(distances.tolist(), keys.tolist(), strict=True))
+
+
 def indexed(stored: list[tuple[int, int]]) -> SimhashIndex:
     index = SimhashIndex()
     for fingerprint, key in stored:
@@ -35,8 +40,8 @@ def indexed(stored: list[tuple[int, int]]) -> SimhashIndex:
 @settings(max_examples=400, deadline=None)
 def test_it_finds_what_brute_force_finds(fingerprints, query, distance):
     stored = [(fingerprint, key) for key, fingerprint in enumerate(fingerprints)]
-    found = indexed(stored).near(query, distance)
-    assert [(c.distance, c.key) for c in found] == brute_force(stored, query, distance)
+    found = looked_up(indexed(stored), query, distance)
+    assert found == brute_force(stored, query, distance)
 
 
 @pytest.mark.parametrize("distance", range(MAX_DISTANCE + 1))
@@ -53,9 +58,9 @@ def test_every_spread_of_flips_over_the_blocks_is_found(distance):
                 for block, share in enumerate(shares):
                     for bit in rng.sample(range(16), share):
                         query ^= 1 << (16 * block + bit)
-                assert index.near(query, distance) == [(7, distance)], shares
+                assert looked_up(index, query, distance) == [(distance, 7)], shares
                 if distance:
-                    assert index.near(query, distance - 1) == []
+                    assert looked_up(index, query, distance - 1) == []
 
 
 def test_many_random_fingerprints_agree_with_brute_force():
@@ -69,8 +74,31 @@ def test_many_random_fingerprints_agree_with_brute_force():
     index = indexed(stored)
     for distance in range(MAX_DISTANCE + 1):
         for query in centres[:10]:
-            found = index.near(query, distance)
-            assert [(c.distance, c.key) for c in found] == brute_force(stored, query, distance)
+            found = looked_up(index, query, distance)
+            assert found == brute_force(stored, query, distance)
+
+
+def test_all_near_fingerprints_of_one_bucket_and_of_many_are_found():
+    # The flood: everything within reach of one fingerprint, in one bucket of a block or spread
+    # over as many as there are, and stored several times.
+    rng = random.Random(7)
+    centre = rng.getrandbits(64)
+    one_bucket = [centre ^ rng.getrandbits(48) << 16 for _ in range(1500)]
+    near = [centre ^ 1 << a ^ 1 << b for a in range(64) for b in range(a)]
+    many_buckets = [centre ^ value for value in rng.sample(range(1 << 16), 1500)]
+    fingerprints = one_bucket + near + many_buckets + near[:50] + [centre] * 50
+    rng.shuffle(fingerprints)
+    stored = [(fingerprint, key) for key, fingerprint in enumerate(fingerprints)]
+    index = indexed(stored)
+    for query in (centre, near[5], many_buckets[5]):
+        for distance in (0, 3, 8, 11):
+            found = looked_up(index, query, distance)
+            assert found == brute_force(stored, query, distance)
+
+
+def test_the_greatest_key_is_kept_whole():
+    index = indexed([(0, 2**32 - 1), (1, 0)])
+    assert looked_up(index, 0, 1) == [(0, 2**32 - 1), (1, 0)]
 
 
 @pytest.mark.parametrize(
@@ -89,9 +117,9 @@ def test_other_distances_are_refused(distance):
 
 def test_one_fingerprint_under_several_keys():
     index = indexed([(5, 3), (5, 1), (5, 2)])
-    assert [c.key for c in index.near(5, 0)] == [1, 2, 3]
+    assert looked_up(index, 5, 0) == [(0, 1), (0, 2), (0, 3)]
     index.remove(5, 1)
-    assert [c.key for c in index.near(5, 0)] == [2, 3]
+    assert looked_up(index, 5, 0) == [(0, 2), (0, 3)]
 
 
 def test_removing_what_is_not_there():
@@ -128,7 +156,7 @@ class IndexMachine(RuleBasedStateMachine):
 
     @rule(query=NEAR, distance=DISTANCES)
     def look_up(self, query: int, distance: int) -> None:
-        found = [(c.distance, c.key) for c in self.index.near(query, distance)]
+        found = looked_up(self.index, query, distance)
         assert found == brute_force(self.stored, query, distance)
 
     @invariant()

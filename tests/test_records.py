@@ -238,7 +238,7 @@ def test_a_page_by_itself(tmp_path):
     ("data", "reason"),
     [
         (b"", "empty"),
-        (gzip.compress(b""), "empty"),
+        (gzip.compress(b"", mtime=0), "empty"),
         (b"\x00\x01\x02", "line 1 is cut off or not JSON"),
         (b"\n\n", r"no page in it \(no record\)"),
         (b'{"url": "u"}\n' * 2, r"no page in it \(no html, html_b64 or text: 2\)"),

@@ -12,6 +12,7 @@ from scrapy_neardup.sketch import (
     ShingleKey,
     Sketch,
     resemblance,
+    resemblances,
     shingle_hashes,
     sketch_of,
 )
@@ -94,3 +95,19 @@ def test_without_the_secret_a_sketch_says_nothing():
 def test_equal_secrets_give_equal_sketches():
     again = ShingleKey.from_secret(b"a secret of tests")
     assert sketched(numbered(0, 500)).tolist() == sketched(numbered(0, 500), again).tolist()
+
+
+BINS = st.lists(st.sampled_from([0, 0, 1, 2, 255]), min_size=16, max_size=16)
+
+
+@given(BINS, st.lists(BINS, max_size=5))
+def test_many_at_once_are_estimated_as_the_formula_says(one, others):
+    rows = np.array(others, np.uint8).reshape(-1, 16)
+    estimates = resemblances(np.array(one, np.uint8), rows)
+    for other, estimate in zip(others, estimates, strict=True):
+        pairs = list(zip(one, other, strict=True))
+        filled = sum(a > 0 or b > 0 for a, b in pairs)
+        agreeing = sum(a == b > 0 for a, b in pairs)
+        differing = sum(a != b and a > 0 and b > 0 for a, b in pairs)
+        expected = (agreeing - differing / 254) / filled if filled else 0.0
+        assert estimate == pytest.approx(max(0.0, expected), abs=1e-12)

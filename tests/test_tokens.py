@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import importlib.util
+import random
+import shutil
 import subprocess
 import sys
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,6 +14,7 @@ from hypothesis import strategies as st
 
 from scrapy_neardup import InvalidOption
 from scrapy_neardup.tokens import (
+    han_pieces,
     jieba_words,
     normalize,
     rjieba_words,
@@ -87,9 +92,64 @@ def test_chinese_is_cut_but_not_changed(text):
     assert "".join(tokens(text)) == normalize(text)
 
 
-@given(st.lists(st.text(st.sampled_from("中国人民的我来到北京清华大学计算机学生们"), min_size=1)))
+HAN = st.sampled_from("中国人民的我来到北京清华大学计算机生们")
+
+
+# Unique: where a character is repeated, two cuts can be as likely, and rounding decides.
+@given(st.lists(st.lists(HAN, min_size=1, unique=True).map("".join)))
 def test_rjieba_and_jieba_give_the_same_words(runs):
     assert list(rjieba_words(runs)) == list(jieba_words(runs))
+
+
+def han_text(length: int, seed: int = 0) -> str:
+    return "".join(
+        random.Random(seed).choices("中国人民的我来到北京清华大学计算机学生们", k=length)
+    )
+
+
+@given(st.integers(0, 5000), st.integers())
+def test_pieces_of_a_run_are_the_run(length, seed):
+    run = han_text(length, seed)
+    pieces = list(han_pieces(run))
+    assert "".join(pieces) == run
+    assert all(0 < len(piece) <= 500 for piece in pieces)
+    assert len(pieces) <= 1 or min(map(len, pieces[:-1])) >= 250
+
+
+def test_a_run_of_ordinary_length_is_one_piece():
+    assert list(han_pieces("中" * 500)) == ["中" * 500]
+    assert [len(piece) for piece in han_pieces("中" * 800)] == [250, 250, 300]
+
+
+def test_behind_an_inserted_character_the_pieces_are_the_same_again():
+    rng = random.Random(7)
+    run = "".join(chr(rng.randint(0x4E00, 0x9FA5)) for _ in range(50_000))
+    before, after = set(han_pieces(run)), set(han_pieces(run[:99] + "中" + run[99:]))
+    assert len(before - after) < len(before) / 5
+
+
+@pytest.mark.parametrize("name", ["jieba", "rjieba", "pairs"])
+def test_a_run_without_end_is_cut_into_words_all_the_same(name):
+    run = han_text(20_000)
+    found = list(shipped_tokenizer(name)[0](f"{run} museum"))
+    assert found[-1] == "museum"
+    if name == "pairs":
+        assert len(found) < 20_000
+    else:
+        assert "".join(found[:-1]) == run
+        assert found == list(shipped_tokenizer("jieba")[0](f"{run} museum"))
+
+
+def test_a_token_is_never_cut():
+    assert tokens("a" * 10**6 + "b") == ["a" * 10**6 + "b"]
+
+
+@pytest.mark.parametrize("marks", ["\u0301", "\u0301\u0323", "\u0301\u200d\u0323", "\u0344"])
+def test_many_marks_are_normalised_like_few(marks):
+    few, many = (normalize("e" + marks * count) for count in (30, 50_000))
+    assert normalize(many) == many
+    assert many.startswith(few[:10])
+    assert max(map(len, many.split("\u25cc"))) <= 31
 
 
 def test_shingles_take_han_characters_one_by_one():
@@ -126,3 +186,54 @@ def test_a_planted_cache_file_is_not_read(tmp_path):
     )
     assert done.stdout.strip() == "[['我', '来到', '北京', '清华大学']] ['jieba.cache']"
     assert done.stderr == ""
+
+
+def run_with_jieba_at(folder: Path, program: str, *options: str) -> str:
+    """What a program prints that finds another jieba first."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            *options,
+            "-c",
+            f"import sys; sys.path.insert(0, {str(folder)!r})\n{program}",
+        ],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def copied_jieba(tmp_path):
+    """A copy of jieba without compiled files."""
+    spec = importlib.util.find_spec("jieba")
+    assert spec
+    assert spec.origin
+    unneeded = shutil.ignore_patterns("__pycache__", "lac_small", "posseg", "analyse")
+    shutil.copytree(Path(spec.origin).parent, tmp_path / "jieba", ignore=unneeded)
+    return tmp_path / "jieba"
+
+
+@pytest.mark.parametrize("table", ["dict.txt", "finalseg/prob_emit.py"])
+def test_another_dictionary_is_another_identity(copied_jieba, table):
+    program = (
+        "from scrapy_neardup.tokens import shipped_tokenizer; print(shipped_tokenizer('jieba')[1])"
+    )
+    identity = shipped_tokenizer("jieba")[1]
+    assert run_with_jieba_at(copied_jieba.parent, program) == identity
+    with (copied_jieba / table).open("a", encoding="utf-8") as file:
+        file.write("\n")
+    assert run_with_jieba_at(copied_jieba.parent, program) != identity
+
+
+def test_nobody_is_told_of_faults_in_the_source_of_jieba(copied_jieba):
+    program = (
+        "from scrapy_neardup.tokens import jieba_words, shipped_tokenizer\n"
+        "import warnings; warnings.simplefilter('error')\n"
+        "shipped_tokenizer('jieba')\n"
+        "print(list(jieba_words(['我来到北京清华大学'])), sys.modules['jieba'].__file__)"
+    )
+    said = run_with_jieba_at(copied_jieba.parent, program, "-B", "-X", "utf8")
+    assert said == f"[['我', '来到', '北京', '清华大学']] {copied_jieba / '__init__.py'}"

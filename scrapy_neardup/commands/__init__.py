@@ -51,9 +51,7 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from ..exceptions import InvalidOption, NearDupError
-        from ..workers import quieten_jieba
 
-        quieten_jieba()
         try:
             opts.run(opts, self.settings)
             sys.stdout.flush()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,7 +13,7 @@ from ..exceptions import InvalidOption
 from ..judgement import SCOPES, Match, Mismatch, Rule
 from ..page import PageSignature
 from ..stores import MemoryStore
-from ..workers import Job, Limits, WorkerPool
+from ..workers import Job, Limits, WorkerPool, usable_cores
 from .terminal import say
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers",
         type=_at_least_0,
-        default=_cores(),
+        default=usable_cores(),
         metavar="N",
         help="processes that read pages (default: one for each core, here %(default)s; "
         "0: none, without limits on time and memory)",
@@ -97,9 +96,9 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout",
         type=_above_0,
-        default=Limits.seconds,
         metavar="SECONDS",
-        help="a page that takes longer is undecided (default: %(default)g)",
+        help="a page that takes longer is undecided "
+        f"(default: NEARDUP_PAGE_TIMEOUT, or {Limits.seconds:g})",
     )
 
 
@@ -116,6 +115,7 @@ class Judge:
 
     detector: NearDupDetector
     signer: Mapping[str, Any]
+    limits: Limits
 
     @classmethod
     def from_options(cls, options: argparse.Namespace, settings: BaseSettings) -> Judge:
@@ -128,11 +128,12 @@ class Judge:
         config = Config.from_settings(settings)
         rule = _changed(config.policy.rule, options)
         parts = {name: part for name, part in config.parts.items() if name != "store"}
+        parts["limits"] = config.page_limits
         try:
             detector = NearDupDetector(**asdict(rule), **parts, store=MemoryStore(_KEY))
         except InvalidOption as error:
             raise as_setting(error) from None
-        return cls(detector, {"secret": _KEY, **parts})
+        return cls(detector, {"secret": _KEY, **parts}, config.limits)
 
     def compare(self, a: PageSignature, b: PageSignature, rule: Rule) -> Match | Mismatch:
         """What the rule says of two pages, with what the detector has learned of their sites."""
@@ -144,7 +145,10 @@ class Judge:
 
     def pool(self, job: Job[T], options: argparse.Namespace) -> WorkerPool[T]:
         """Workers whose signatures the detector takes."""
-        return WorkerPool(job, self.signer, options.workers, Limits(seconds=options.timeout))
+        limits = self.limits
+        if options.timeout is not None:
+            limits = replace(limits, seconds=options.timeout)
+        return WorkerPool(job, self.signer, options.workers, limits)
 
 
 def _changed(rule: Rule, options: argparse.Namespace) -> Rule:
@@ -157,12 +161,6 @@ def _changed(rule: Rule, options: argparse.Namespace) -> Rule:
         return replace(rule, **given)
     except InvalidOption as error:
         raise error.renamed(_FLAGS.get(error.option, error.option)) from None
-
-
-def _cores() -> int:
-    """Cores that this process may use, where the system says so."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _at_least_0(text: str) -> int:

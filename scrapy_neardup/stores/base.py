@@ -26,5 +26,8 @@ class Store(Protocol):
     def claim(self, signature: PageSignature, rule: Rule) -> Verdict:
         """Look the page up and, unless it is a duplicate, remember it: one atomic step.
 
-        Of any number of near-duplicates that arrive together, exactly one is ``"new"``.
+        Of any number of near-duplicates that arrive together, exactly one is ``"new"``. What it
+        finds near is judged by :func:`scrapy_neardup.search.judge`.
+
+        :raises SignatureMismatch: when the signature was made in another way than the first one.
         """

@@ -1,0 +1,258 @@
+"""How long a claim takes, in an ordinary store and amid a flood, and what a page takes of memory.
+
+    python benchmarks/lookups.py [--pages 10000 --pages 100000 …] [--flood 20000] [--claims 500]
+
+Pages are made up: random fingerprints and sketches, sites of 50 pages, titles of six words. A
+flood is pages that one lookup has to look at:
+
+* *one block*: all fingerprints have one 16-bit block in common and are far from each other;
+* *same words*: a page's words shuffled, so fingerprints within 3 bits and nothing else alike;
+* *spread*: the same, at distance 8 in one block, so that its values are all different;
+* *one shop*: near-identical pages of one site, fingerprints within 3 bits, other titles;
+* *thin*: one text, little of what the pages show, on many sites.
+
+The times are processor time of this thread, in milliseconds: other programs of the machine do not
+count, but what they take of its caches does. Memory is the growth of the process; each store has a
+process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing import get_context
+from time import thread_time
+from typing import Any
+
+import numpy as np
+from tables import Table
+
+from scrapy_neardup import Rule
+from scrapy_neardup.page import PageSignature
+from scrapy_neardup.sketch import SKETCH_BINS, Sketch
+from scrapy_neardup.stores import MemoryStore
+
+_PAGES = (10_000, 100_000, 1_000_000)
+_FLOOD = 20_000
+_CLAIMS = 500
+_DISTANCES = (3, 8, 11)
+_SITE_PAGES = 50
+_BLOCK_BITS = 16
+_SEED = 7
+#: Remembers everything, at the price of one bucket a lookup.
+_FILLING = Rule(max_distance=0, min_similarity=1, scope="site")
+_MEGABYTE = 2**20
+#: ``ru_maxrss`` is in bytes on macOS, in kilobytes elsewhere.
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+class Maker:
+    """Makes pages up, from a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._bits = random.Random(seed)
+        self._bytes = np.random.default_rng(seed)
+        self._number = 0
+        self.fingerprint = self._bits.getrandbits(64)
+        self.sketch = self.any_sketch()
+
+    def page(self, fingerprint: int, sketch: Sketch, site: str = "", **parts: Any) -> PageSignature:
+        """A page; what is not given is like no other's."""
+        number = self._number = self._number + 1
+        site = site or f"site{number // _SITE_PAGES}.example"
+        url = f"https://{site}/articles/{number}/about-the-ferry-to-holm-island.html"
+        given: dict[str, Any] = {
+            "title": (("about", "the", "ferry", f"{number:x}"), ("daily", "news")),
+            "n_features": 300,
+            "text_digest": self._bytes.bytes(16),
+            "n_text": 3000,
+            "n_shown": 4000,
+            "shown_digest": self._bytes.bytes(16),
+            **parts,
+        }
+        return PageSignature(
+            url=url,
+            key=f"{url}?",
+            site=site,
+            fingerprint=fingerprint,
+            sketch=sketch.tobytes(),
+            recipe="benchmark",
+            **given,
+        )
+
+    def any_fingerprint(self) -> int:
+        return self._bits.getrandbits(64)
+
+    def any_sketch(self) -> Sketch:
+        return self._bytes.integers(1, 256, SKETCH_BINS, np.uint8)
+
+    def near(self, bits: int, *, within: int = 64) -> int:
+        """The flood's fingerprint with so many bits flipped, among its lowest ``within``."""
+        return self.fingerprint ^ sum(1 << b for b in self._bits.sample(range(within), bits))
+
+    def alike(self) -> Sketch:
+        """The flood's sketch with a twentieth of it changed."""
+        changed = self._bytes.random(SKETCH_BINS) < 1 / 20
+        return np.where(changed, self.any_sketch(), self.sketch)
+
+
+def ordinary(maker: Maker) -> PageSignature:
+    return maker.page(maker.any_fingerprint(), maker.any_sketch())
+
+
+def one_block(maker: Maker) -> PageSignature:
+    fingerprint = maker.any_fingerprint() >> _BLOCK_BITS << _BLOCK_BITS
+    return maker.page(fingerprint, maker.any_sketch())
+
+
+def same_words(maker: Maker) -> PageSignature:
+    return maker.page(maker.near(3), maker.any_sketch())
+
+
+def spread(maker: Maker) -> PageSignature:
+    return maker.page(maker.near(8, within=_BLOCK_BITS), maker.any_sketch())
+
+
+def one_shop(maker: Maker) -> PageSignature:
+    return maker.page(maker.near(3), maker.alike(), "shop.example")
+
+
+def thin(maker: Maker) -> PageSignature:
+    parts: dict[str, Any] = {"n_features": 60, "n_text": 300, "text_digest": b"one notice, once"}
+    return maker.page(maker.fingerprint, maker.sketch, **parts)
+
+
+FLOODS: dict[str, Callable[[Maker], PageSignature]] = {
+    "one block": one_block,
+    "same words": same_words,
+    "spread": spread,
+    "one shop": one_shop,
+    "thin": thin,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Milliseconds of each claim, by Hamming distance, and what the claims said."""
+
+    remembered: int
+    bytes_a_page: float
+    times: dict[int, Sequence[float]]
+    said: Counter[str]
+
+
+def pages(kind: Callable[[Maker], PageSignature]) -> Iterator[PageSignature]:
+    maker = Maker(_SEED)
+    while True:
+        yield kind(maker)
+
+
+def measure(
+    kind: Callable[[Maker], PageSignature], count: int, claims: int, distances: Sequence[int]
+) -> Figures:
+    """Fill a store with pages of one kind and claim more of them."""
+    source = pages(kind)
+    store = MemoryStore(b"a benchmark has nothing to hide.")
+    store.claim(next(source), _FILLING)
+    before = _memory()
+    for page in islice(source, count - 1):
+        store.claim(page, _FILLING)
+    grown = _memory() - before
+    times: dict[int, Sequence[float]] = {}
+    said: Counter[str] = Counter()
+    for distance in distances:
+        rule = Rule(max_distance=distance)
+        times[distance] = [_timed(store, page, rule, said) for page in islice(source, claims)]
+    return Figures(len(store), grown / max(count - 1, 1), times, said)
+
+
+def _timed(store: MemoryStore, page: PageSignature, rule: Rule, said: Counter[str]) -> float:
+    started = thread_time()
+    verdict = store.claim(page, rule)
+    spent = thread_time() - started
+    said[f"{verdict.kind} ({verdict.reason})"] += 1
+    return 1000 * spent
+
+
+def _memory() -> int:
+    """Most bytes that this process has held so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
+
+
+def _row(times: Sequence[float]) -> tuple[float, float, float]:
+    return float(np.median(times)), float(np.quantile(times, 0.99)), max(times)
+
+
+def ordinary_table(found: dict[int, Figures]) -> Table:
+    table = Table(
+        "a claim in an ordinary store, ms",
+        ("pages", "k", "claims", "median", "99 %", "max", "bytes a page"),
+    )
+    for count, figures in found.items():
+        for distance, times in figures.times.items():
+            table.add(f"{count:,}", distance, len(times), *_row(times), round(figures.bytes_a_page))
+    return table
+
+
+def flood_table(found: dict[str, Figures], usual: float) -> Table:
+    table = Table(
+        f"a claim amid a flood, k = {_DISTANCES[-1]}, ms",
+        ("flood", "remembered", "claims", "median", "99 %", "max", "times ordinary"),
+    )
+    for name, figures in found.items():
+        [times] = figures.times.values()
+        row = _row(times)
+        table.add(name, figures.remembered, len(times), *row, row[0] / usual)
+        said = ", ".join(f"{count:,} {what}" for what, count in figures.said.most_common())
+        table.notes.append(f"{name}: {said}")
+    return table
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--pages", type=_number, action="append", metavar="N")
+    parser.add_argument("--flood", type=_number, default=_FLOOD, metavar="N")
+    parser.add_argument("--claims", type=_number, default=_CLAIMS, metavar="N")
+    return parser.parse_args()
+
+
+def _number(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise ValueError
+    return number
+
+
+def main() -> int:
+    options = arguments()
+    sizes = sorted(set(options.pages or _PAGES))
+    usual: dict[int, Figures] = {}
+    for count in sizes:
+        usual[count] = _apart(ordinary, count, options.claims, _DISTANCES)
+    print(ordinary_table(usual).as_text(), flush=True)
+    of_size = _apart(ordinary, options.flood, options.claims, _DISTANCES[-1:])
+    floods = {
+        name: _apart(kind, options.flood, options.claims, _DISTANCES[-1:])
+        for name, kind in FLOODS.items()
+    }
+    table = flood_table(
+        {"none": of_size, **floods}, float(np.median(of_size.times[_DISTANCES[-1]]))
+    )
+    print(table.as_text())
+    return 0
+
+
+def _apart(*arguments: Any) -> Figures:
+    """Measure in a process of its own: a flood leaves nothing behind, and memory can be told."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(measure, *arguments).result()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

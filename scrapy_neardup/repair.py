@@ -1,0 +1,121 @@
+"""Characters that parsers and tables choke on, taken out of a page before it is parsed.
+
+Each step takes time in proportion to the page's length, whatever is in it.
+"""
+
+from __future__ import annotations
+
+import re
+from html.entities import html5
+
+import regex
+
+#: Marks that combine with the character before them: combining class other than 0, or such marks
+#: when decomposed (NFKD).
+_MARKS = r"[\P{Canonical_Combining_Class=0}\u0f73\u0f75\u0f81\uff9e\uff9f]"
+
+#: Unicode's stream-safe text format (UAX #15, section 13) has at most 30 of them in a run.
+_MARKS_IN_A_RUN = 30
+#: What is not seen may be taken out later, so it does not end a run.
+_LONG_RUN = regex.compile(
+    rf"(?>(?:{_MARKS}\p{{Default_Ignorable_Code_Point}}*+){{{_MARKS_IN_A_RUN}}})(?={_MARKS})"
+)
+_ALL_MARKS = regex.compile(rf"{_MARKS}+")
+
+#: The dotted circle, on which a mark stands that has no character of its own.
+_BEARER = "\u25cc"
+
+#: Not allowed in a tree, and not seen in a browser; in a page they are as good as not there.
+_UNSEEN = re.compile("[\0-\x08\x0b\x0e-\x1f\ufffe\uffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+#: Entities that are nothing but combining marks.
+_MARK_NAMES = "|".join(
+    sorted(name for name, value in html5.items() if name[-1] == ";" and _ALL_MARKS.fullmatch(value))
+)
+_REFERENCE = re.compile(
+    rf"&(?:#(?:[xX](?P<hexadecimal>[0-9a-fA-F]+)|(?P<decimal>[0-9]+));?|(?P<name>{_MARK_NAMES}))"
+)
+
+#: Stands for a reference to nothing. It is not seen either, but unlike nothing at all it keeps
+#: apart what stands around it, which might be the halves of another reference.
+_NOTHING = "\u2060"
+
+_DOCTYPE = re.compile(r"< ?! ?DOCTYPE[^>]*>", re.IGNORECASE)
+_EMPTY_ROOT = re.compile(r"(<html[^<>]*)/>", re.IGNORECASE)
+#: Where a doctype and the root are looked for.
+_BEGINNING = 4096
+
+_END = re.compile(r"</(?:html|body)(?=[\s/>])[^>]*>?", re.IGNORECASE)
+_CONTENT = re.compile(r"<(?:body|p|div|article|section|main|table|ul|h[1-6])\b", re.IGNORECASE)
+
+
+def repaired(html: str) -> str:
+    """The page as a parser can read it, with nothing lost that a browser would show.
+
+    Characters that no tree can hold are taken out, as such and as references; lone surrogates
+    become U+FFFD. Runs of combining marks are bounded, see :func:`bounded_marks`.
+    """
+    html = _UNSEEN.sub("", html).replace("\f", " ")
+    html = _SURROGATE.sub("\ufffd", html)
+    html = bounded_marks(_REFERENCE.sub(_resolved, html))
+    return without_early_ends(_without_faulty_start(html))
+
+
+def bounded_marks(text: str) -> str:
+    """No more than 30 combining marks in a run: the next one is given a dotted circle to stand on.
+
+    Putting a run in order, as every normalisation does, takes quadratic time. No language has
+    such runs. The circle is seen, so that two texts that differ in their marks still differ.
+    """
+    return text if text.isascii() else _LONG_RUN.sub(rf"\g<0>{_BEARER}", text)
+
+
+def without_early_ends(html: str) -> str:
+    """Take out every ``</html>`` and ``</body>`` that more content follows.
+
+    libxml2 ends the document there and drops the rest, which on some blogs is the whole body;
+    browsers take no notice of such a tag.
+    """
+    first = _END.search(html)
+    if first is None:
+        return html
+    last_content = max((m.start() for m in _CONTENT.finditer(html, first.end())), default=-1)
+    return _END.sub(lambda end: end[0] if end.start() > last_content else "", html)
+
+
+def _resolved(reference: re.Match[str]) -> str:
+    """What stands for a reference: a mark itself, so that runs can be seen; else as it is."""
+    if reference["name"]:
+        return html5[reference["name"]]
+    digits, base = (
+        (reference["hexadecimal"], 16)
+        if reference["hexadecimal"]
+        else (
+            reference["decimal"],
+            10,
+        )
+    )
+    digits = digits.lstrip("0")
+    # More than any character has; the number may have millions of digits.
+    if len(digits) > 7 or (code := int(digits or "0", base)) > 0x10FFFF:
+        return "\ufffd"
+    character = chr(code)
+    if _UNSEEN.match(character):
+        return _NOTHING
+    if _SURROGATE.match(character):
+        return "\ufffd"
+    if character == "\f":
+        return " "
+    return character if _ALL_MARKS.match(character) else reference[0]
+
+
+def _without_faulty_start(html: str) -> str:
+    """Take out what libxml2 stumbles over: a doctype with slashes, a root that ends at once.
+
+    See https://bugs.launchpad.net/lxml/+bug/1955915.
+    """
+    doctype = _DOCTYPE.match(html)
+    if doctype and "/" in doctype[0]:
+        html = "\n" + html[doctype.end() :]
+    return _EMPTY_ROOT.sub(r"\1>", html[:_BEGINNING], count=1) + html[_BEGINNING:]

@@ -1,0 +1,197 @@
+"""Which of the pages with a near fingerprint is a page's original?
+
+All stores ask here. What can be asked of many pages at once is asked of all of them: are the
+texts equal, are there enough tokens, do the sketches resemble? The whole rule is then put to
+those that are left, from the most similar on, until it accepts one.
+
+A flood must not halt a crawl: twenty thousand pages that somebody made alike, or a shop's that
+differ in their titles alone. So what is done page by page is done for a bounded number of them,
+those first that promise most. When that was not enough, the verdict says so
+(``"crowded"``), and the page is kept.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from .frame import Frames
+from .index import Candidates
+from .judgement import Match, Rule, Verdict
+from .page import PageSignature
+from .sketch import agreements, resemblances
+
+#: Bounds, each for the work of about a millisecond: sketches that are compared whole, and
+#: pages to which the whole rule is put.
+MAX_SKETCHES = 1024
+MAX_RULED = 64
+
+#: When there are more, the first bins of all of them say which to leave out: those whose
+#: estimate stays so many standard errors below what is asked for.
+FIRST_BINS = 64
+_ERRORS = 6
+#: So many pages at a time, because the system takes large arrays back and clears them again.
+_PIECE = 1024
+
+#: What a store keeps of each page to be asked of many pages at once: digests of its site, title,
+#: text and all that it shows (0 where that is not known), and its number of distinct tokens.
+#: Equal values have equal digests; what differs may have the same, so the rule is asked as well.
+TRAITS = np.dtype(
+    [("site", "<u8"), ("title", "<u8"), ("text", "<u8"), ("shown", "<u8"), ("n_features", "<u4")]
+)
+Traits = npt.NDArray[np.void]
+Similarities = npt.NDArray[np.float64]
+
+
+class Shelf(Protocol):
+    """Where a store keeps its pages, by the numbers under which the index has them."""
+
+    def traits(self, numbers: npt.NDArray[np.intp]) -> Traits:
+        """What :func:`traits_of` said of these pages."""
+
+    def first_bins(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
+        """The first :data:`FIRST_BINS` bins of the sketches of these pages, a row each."""
+
+    def sketches(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
+        """The sketches of these pages, a row each."""
+
+    def page(self, number: int) -> PageSignature:
+        """The whole signature."""
+
+
+def traits_of(page: PageSignature) -> Traits:
+    """A page's row of :data:`TRAITS`, shape ``()``."""
+    title = "\n".join(" ".join(part) for part in page.title)
+    return np.array(
+        (
+            _digest(page.site),
+            _digest(title),
+            _first_bytes(page.text_digest),
+            _first_bytes(page.shown_digest),
+            page.n_features,
+        ),
+        TRAITS,
+    )
+
+
+def judge(
+    page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule, frames: Frames
+) -> Verdict:
+    """The verdict on a page that is not remembered under its address.
+
+    :param candidates: all pages that the index has near the page's fingerprint.
+    :raises SignatureMismatch: when one of them was made in another way.
+
+    Of several originals it names the most similar, of equals the nearest, then the oldest.
+    """
+    numbers, is_cut = _promising(page, candidates, shelf, rule)
+    objections = set()
+    for number in numbers:
+        original = shelf.page(number)
+        outcome = rule.compare(page, original, frames)
+        if isinstance(outcome, Match):
+            return Verdict(
+                "duplicate",
+                page.url,
+                outcome.reason,
+                original.url,
+                outcome.distance,
+                outcome.similarity,
+            )
+        objections.add(outcome.reason)
+    if is_cut:
+        return Verdict("undecided", page.url, "crowded")
+    if page.n_features < rule.min_features:
+        return Verdict("undecided", page.url, "few_features")
+    if "thin_text" in objections:
+        return Verdict("undecided", page.url, "thin_text")
+    return Verdict("new", page.url, "no_match")
+
+
+class _Pool(NamedTuple):
+    """Pages that the rule could accept, nearest and oldest first.
+
+    :ivar equal: is it known that the text, or all that is shown on one site, is equal?
+    :ivar favour: how likely it is, other things being equal, that the rule accepts a page.
+    """
+
+    numbers: npt.NDArray[np.intp]
+    equal: npt.NDArray[np.bool_]
+    favour: npt.NDArray[np.intp]
+
+    def at(self, places: npt.NDArray[Any]) -> _Pool:
+        return _Pool(*(column[places] for column in self))
+
+
+def _promising(
+    page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule
+) -> tuple[list[int], bool]:
+    """Numbers of the pages to put the whole rule to, the most similar first.
+
+    Also whether there were too many to put it to all that it could accept.
+    """
+    if not candidates.keys.size:
+        return [], False
+    pool, is_cut = _possible(page, candidates, shelf, rule), False
+    if pool.numbers.size > MAX_SKETCHES:
+        sample, error = _estimate(page, pool, shelf)
+        least = rule.min_similarity - _ERRORS * error
+        pool, _, is_cut = _most_alike(pool, sample, least, MAX_SKETCHES)
+    similarity = resemblances(page.sketch_values, shelf.sketches(pool.numbers))
+    similarity[pool.equal] = 1.0
+    pool, similarity, more = _most_alike(pool, similarity, rule.min_similarity, MAX_RULED)
+    order = np.argsort(-similarity, kind="stable")
+    return pool.numbers[order].tolist(), is_cut or more
+
+
+def _possible(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule) -> _Pool:
+    """Leave out what the rule refuses whatever the sketches say."""
+    own, theirs = traits_of(page), shelf.traits(candidates.keys)
+    same_site = theirs["site"] == own["site"]
+    same_page = same_site & (theirs["shown"] == own["shown"]) & (own["shown"] != 0)
+    same_title = theirs["title"] == own["title"]
+    equal = same_page | (theirs["text"] == own["text"])
+    possible = equal | (np.minimum(theirs["n_features"], own["n_features"]) >= rule.min_features)
+    if rule.scope == "site":
+        possible &= same_site
+    pool = _Pool(candidates.keys, equal, same_title + 2 * same_page)
+    return pool.at(possible)
+
+
+def _estimate(page: PageSignature, pool: _Pool, shelf: Shelf) -> tuple[Similarities, float]:
+    """Upper bound of the similarity with each page by the first bins, and its standard error.
+
+    The error of a share of ``n`` bins is ``1 / 2 / sqrt(n)`` at most.
+    """
+    sketch = page.sketch_values[:FIRST_BINS]
+    filled = max(1, int(np.count_nonzero(sketch)))
+    pieces = np.split(pool.numbers, range(_PIECE, pool.numbers.size, _PIECE))
+    agreeing = [agreements(sketch, shelf.first_bins(piece)) for piece in pieces]
+    share = np.concatenate(agreeing) / filled
+    share[pool.equal] = 1.0
+    return share, 1 / 2 / sqrt(filled)
+
+
+def _most_alike(
+    pool: _Pool, similarity: Similarities, least: float, most: int
+) -> tuple[_Pool, Similarities, bool]:
+    """Those of a similarity from ``least`` on, ``most`` of them at most; were there more?"""
+    kept = np.flatnonzero(similarity >= least)
+    is_cut = kept.size > most
+    if is_cut:
+        # In thousandths: numpy sorts short integers in one pass over them.
+        promise = (1000 * (similarity + pool.favour))[kept].astype(np.int16)
+        kept = np.sort(kept[np.argsort(-promise, kind="stable")[:most]])
+    return pool.at(kept), similarity[kept], is_cut
+
+
+def _first_bytes(digest: bytes) -> int:
+    return int.from_bytes(digest[:8], "little")
+
+
+def _digest(text: str) -> int:
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,126 @@
+"""Signatures for a crawl: asked for in the event loop, made elsewhere, once for equal bodies."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import OrderedDict
+from collections.abc import Mapping
+from concurrent.futures import Future
+from threading import Thread
+from typing import Any, TypeVar
+
+import xxhash
+from scrapy.utils.asyncio import is_asyncio_available
+from twisted.internet.defer import Deferred
+
+from .exceptions import LimitExceeded
+from .limits import PageLimits
+from .page import PageSignature
+from .records import Record
+from .urls import site_of
+from .workers import Failure, Limits, WorkerPool, sign_record
+
+T = TypeVar("T")
+
+#: Signatures of the bodies met last, which are not made again for an equal body: 8 MB of them.
+_BODIES = 4096
+
+_Outcome = PageSignature | Failure
+
+
+class PageSigning:
+    """Makes the signatures of a crawl.
+
+    A body that is equal to one of the last few thousand, or to one under way, byte by byte and
+    in what its encoding depends on, is not read again: many addresses lead to one page.
+
+    :param signer: arguments of the :class:`~scrapy_neardup.page.Signer`.
+    :param page_limits: what one page may be made of.
+    :param workers: number of processes; 0 to do it in this one, without limits on time and memory.
+    :param limits: what one page may take of a worker.
+    """
+
+    def __init__(
+        self, signer: Mapping[str, Any], page_limits: PageLimits, workers: int, limits: Limits
+    ) -> None:
+        self._page_limits = page_limits
+        self._pool = WorkerPool(sign_record, {**signer, "limits": page_limits}, workers, limits)
+        # Nobody who writes pages can tell which two bodies would have one hash.
+        self._seed = secrets.randbits(64)
+        self._known: OrderedDict[bytes, PageSignature] = OrderedDict()
+        self._under_way: dict[bytes, Future[_Outcome]] = {}
+        #: How many pages were not read because an equal one had been.
+        self.spared = 0
+
+    @property
+    def workers_lost(self) -> int:
+        """How many workers died or were ended over a page, and were replaced."""
+        return self._pool.lost
+
+    def start(self) -> None:
+        """Start the workers, without waiting for them."""
+        self._pool.start()
+        # The list of public suffixes takes 0.1 s to load, when an equal body is met elsewhere.
+        Thread(target=site_of, args=("https://example.com/",), daemon=True).start()
+
+    def stop(self) -> None:
+        """End the workers, whatever they are doing."""
+        self._pool.stop()
+
+    async def sign(self, record: Record) -> PageSignature | Failure:
+        """Signature of a page, or why there is none.
+
+        :raises WorkersFailedError: when no worker can be started.
+        """
+        try:
+            # Before a worker is sent what it would only refuse.
+            self._page_limits.check_body(record.content)
+        except LimitExceeded as error:
+            return Failure(error.reason, str(error))
+        if record.kind == "fragment":
+            return await result_of(self._pool.submit(record))
+        body = self._body_hash(record)
+        if (known := self._known.get(body)) is not None:
+            self._known.move_to_end(body)
+            self.spared += 1
+            return known.found_at(record.url)
+        if (under_way := self._under_way.get(body)) is None:
+            return await self._first(body, record)
+        outcome = await result_of(under_way)
+        self.spared += 1
+        return outcome if isinstance(outcome, Failure) else outcome.found_at(record.url)
+
+    async def _first(self, body: bytes, record: Record) -> _Outcome:
+        """Sign a body that is not known; equal ones that come meanwhile wait for it."""
+        future = self._under_way[body] = self._pool.submit(record)
+        try:
+            outcome = await result_of(future)
+        finally:
+            del self._under_way[body]
+        if not isinstance(outcome, Failure):
+            self._known[body] = outcome
+            if len(self._known) > _BODIES:
+                self._known.popitem(last=False)
+        return outcome
+
+    def _body_hash(self, record: Record) -> bytes:
+        content = record.content
+        data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+        how = f"{record.kind}\n{record.content_type}\n{record.encoding}".encode()
+        return xxhash.xxh3_128_digest(data, self._seed) + xxhash.xxh3_128_digest(how, self._seed)
+
+
+async def result_of(future: Future[T]) -> T:
+    """Wait for a future of another thread, with any reactor or without one."""
+    if future.done():
+        return future.result()
+    if is_asyncio_available():
+        # A crawl that is being stopped cancels those who wait, not the work.
+        return await asyncio.shield(asyncio.wrap_future(future))
+    from twisted.internet import reactor
+
+    done: Deferred[None] = Deferred()
+    future.add_done_callback(lambda _: reactor.callFromThread(done.callback, None))
+    await done
+    return future.result()

@@ -1,0 +1,48 @@
+"""A growing array in pieces: no growth copies what is there and halts a crawl."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_PIECE_BITS = 16
+#: Rows of a piece. The system gives memory to those alone that were written to.
+PIECE_ROWS = 1 << _PIECE_BITS
+
+
+class Rows:
+    """Rows of one type by their numbers, from 0 on.
+
+    :param dtype: of a row, or of each of its columns.
+    :param columns: how many columns a row has; none where its type says it all.
+    """
+
+    def __init__(self, dtype: npt.DTypeLike, *columns: int) -> None:
+        self._dtype = np.dtype(dtype)
+        self._columns = columns
+        self._pieces: list[npt.NDArray[Any]] = []
+
+    def __setitem__(self, number: int, row: Any) -> None:
+        piece, place = divmod(number, PIECE_ROWS)
+        while piece >= len(self._pieces):
+            self._pieces.append(np.empty((PIECE_ROWS, *self._columns), self._dtype))
+        self._pieces[piece][place] = row
+
+    def __getitem__(self, number: int) -> npt.NDArray[Any]:
+        piece, place = divmod(number, PIECE_ROWS)
+        row: npt.NDArray[Any] = self._pieces[piece][place]
+        return row
+
+    def take(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+        """Copies of rows that were written to, in the order of these numbers."""
+        pieces, places = numbers >> _PIECE_BITS, numbers & (PIECE_ROWS - 1)
+        used = np.flatnonzero(np.bincount(pieces)).tolist()
+        if len(used) == 1:
+            return self._pieces[used[0]].take(places, axis=0)
+        out = np.empty((numbers.size, *self._columns), self._dtype)
+        for piece in used:
+            here = pieces == piece
+            out[here] = self._pieces[piece].take(places[here], axis=0)
+        return out

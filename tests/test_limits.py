@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import dataclasses
+import pickle
+
+import pytest
+
+from scrapy_neardup import InvalidOption
+from scrapy_neardup.exceptions import LimitExceeded
+from scrapy_neardup.extract import read_fragment, read_page, visible_text
+from scrapy_neardup.limits import PageLimits
+from scrapy_neardup.page import Signer
+
+SECRET = b"a secret for tests"
+
+
+def refused(html: str, **limits: int) -> tuple[str, int, int] | None:
+    """Why a page is refused; ``None`` when it is read."""
+    try:
+        read_page(html, visible_text, PageLimits(**limits))
+    except LimitExceeded as error:
+        return error.reason, error.value, error.bound
+    return None
+
+
+def page(body: str) -> str:
+    return f"<html><head><title>T</title></head><body>{body}</body></html>"
+
+
+#: Bytes of such a page.
+SIZE = len(page("ä" * 100).encode())
+
+
+@pytest.mark.parametrize(
+    ("html", "limits", "expected"),
+    [
+        (page("ä" * 100), {"body_bytes": SIZE}, None),
+        (page("ä" * 100), {"body_bytes": SIZE - 1}, ("too_large", SIZE, SIZE - 1)),
+        (page("<p>" * 6 + "</p>" * 90), {"tags": 10}, None),
+        (page("<p>" * 7 + "</p>" * 90), {"tags": 10}, ("too_many_tags", 11, 10)),
+        (page("3 < 4 " * 99), {"tags": 10}, None),
+        (page("<p a b=1 c='2' d=\"3\">x"), {"attributes": 4}, None),
+        (page("<p a b=1 c='2' d=\"3\" e>x"), {"attributes": 4}, ("too_many_attributes", 5, 4)),
+        (page("<p a=1 b/c='>'d=3 e = '4' f>x"), {"attributes": 4}, ("too_many_attributes", 6, 4)),
+        (page('<p a="1 2 3 4 5 6 7 8 9">x'), {"attributes": 4}, None),
+        (page("<i a b><i c d><i e f>x"), {"attributes": 4}, None),
+        (page("<div>" * 3 + "x"), {"nesting": 5}, None),
+        (page("<div>" * 4 + "x"), {"nesting": 5}, ("too_nested", 6, 5)),
+        (page("<p>x" * 50), {"nesting": 5}, None),
+        (page("<p>x" * 25), {"text_chars": 77}, None),
+        (page("<p>x" * 25), {"text_chars": 76}, ("text_too_long", 77, 76)),
+        (page(f"<nav>{'x' * 51}</nav>"), {"text_chars": 50}, ("text_too_long", 55, 50)),
+        (
+            f"<html><head><title>{'x' * 51}</title></head><body>x</body></html>",
+            {"text_chars": 50},
+            ("text_too_long", 51, 50),
+        ),
+    ],
+)
+def test_the_limit_itself_is_allowed_and_one_more_is_not(html, limits, expected):
+    assert refused(html, **limits) == expected
+
+
+def test_a_body_of_bytes_is_refused_before_it_is_decoded():
+    signer = Signer(secret=SECRET, limits=PageLimits(body_bytes=99))
+    with pytest.raises(LimitExceeded, match="at least 100 bytes, but 99 is the most") as info:
+        signer.sign_html("https://a.example/", b"\xff" * 100, encoding="utf-16")
+    assert (info.value.reason, info.value.value, info.value.bound) == ("too_large", 100, 99)
+
+
+def test_texts_and_fragments_have_the_same_limits():
+    signer = Signer(secret=SECRET, limits=PageLimits(text_chars=9, tags=9))
+    for sign in (
+        lambda: signer.sign_text("https://a.example/", "x" * 10),
+        lambda: signer.sign_text("https://a.example/", "x", title="x" * 10),
+        lambda: signer.sign_fragment("https://a.example/", "x" * 10),
+        lambda: signer.sign_fragment("https://a.example/", f"<p>{'x' * 10}"),
+        lambda: signer.sign_fragment("https://a.example/", "<p>" * 9),
+    ):
+        with pytest.raises(LimitExceeded):
+            sign()
+    assert read_fragment("<p>" * 6 + "x", PageLimits(tags=9)).split() == ["x"]
+
+
+def test_limits_do_not_change_a_signature():
+    signers = [Signer(secret=SECRET, limits=limits) for limits in (None, PageLimits(tags=50))]
+    one, other = (signer.sign_html("https://a.example/", page("some words")) for signer in signers)
+    assert one == other
+
+
+def test_the_deepest_limit_is_read_to_its_depth():
+    deepest = PageLimits(nesting=2000, tags=5000)
+    assert read_page(page("<b>" * 1998 + "deep"), visible_text, deepest).text == "deep"
+    assert refused(page("<b>" * 1999 + "deep"), nesting=2000) == ("too_nested", 2001, 2000)
+    assert refused(page("<b>" * 20000 + "deep"), nesting=2000) == ("too_nested", 2001, 2000)
+
+
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(PageLimits)])
+def test_a_limit_is_a_positive_number(name):
+    with pytest.raises(InvalidOption, match=f"{name} is 0, but it must be at least 1"):
+        PageLimits(**{name: 0})
+
+
+def test_a_nesting_that_cannot_be_read_is_refused():
+    with pytest.raises(InvalidOption, match="nesting is 2001, but it must be at most 2000"):
+        PageLimits(nesting=2001)
+
+
+def test_the_error_survives_the_way_between_processes():
+    error = LimitExceeded("too_nested", 12_000, 500)
+    copy = pickle.loads(pickle.dumps(error))
+    assert (copy.reason, copy.value, copy.bound) == ("too_nested", 12_000, 500)
+    assert str(copy) == str(error)
+    assert "12,000 elements in one another" in str(error)
