@@ -195,7 +195,9 @@ import scrapy
 class Pages(scrapy.Spider):
     name = "pages"
     custom_settings = {
-        "ADDONS": {"scrapy_neardup.Addon": 500}, "NEARDUP_WORKERS": 2, %s
+        "ADDONS": {"scrapy_neardup.Addon": 500}, "NEARDUP_WORKERS": 2,
+        # Their ports may be taken by another test's crawl.
+        "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False, %s
     }
     start_urls = %r
 
