@@ -105,7 +105,7 @@ class Judge:
         if thin not in self._frames:
             self._frames[thin] = Frames()
             for signature in filter(None, self.signatures):
-                judgement.learn(self._frames[thin], signature)
+                judgement.learn(self._frames[thin].of(signature.site), signature)
         return self._frames[thin]
 
     def _hits(self, rule: Rule) -> Iterator[Pair]:

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from tables import Table
 
-from scrapy_neardup import Rule
+from scrapy_neardup import Rule, Verdict
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.sketch import SKETCH_BINS, Sketch
 from scrapy_neardup.stores import MemoryStore
@@ -160,10 +160,10 @@ def measure(
     """Fill a store with pages of one kind and claim more of them."""
     source = pages(kind)
     store = MemoryStore(b"a benchmark has nothing to hide.")
-    store.claim(next(source), _FILLING)
+    _claim(store, next(source), _FILLING)
     before = _memory()
     for page in islice(source, count - 1):
-        store.claim(page, _FILLING)
+        _claim(store, page, _FILLING)
     grown = _memory() - before
     times: dict[int, Sequence[float]] = {}
     said: Counter[str] = Counter()
@@ -173,9 +173,16 @@ def measure(
     return Figures(len(store), grown / max(count - 1, 1), times, said)
 
 
+def _claim(store: MemoryStore, page: PageSignature, rule: Rule) -> Verdict:
+    claim = store.claim(page, rule)
+    if claim.ticket is not None:
+        store.commit(claim.ticket)
+    return claim.verdict
+
+
 def _timed(store: MemoryStore, page: PageSignature, rule: Rule, said: Counter[str]) -> float:
     started = thread_time()
-    verdict = store.claim(page, rule)
+    verdict = _claim(store, page, rule)
     spent = thread_time() - started
     said[f"{verdict.kind} ({verdict.reason})"] += 1
     return 1000 * spent

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from concurrent.futures import wait
+from time import monotonic, sleep
 from typing import Any
 
-from .exceptions import InvalidOption, SignatureMismatch, UnreadablePage
+from .exceptions import SignatureMismatch, UnreadablePage
 from .extract import Extractor
 from .idf import IdfTable
 from .judgement import Match, Rule, Scope, Verdict
 from .limits import PageLimits
 from .page import PageSignature, Signer
-from .stores import MemoryStore, Store
+from .stores import Claim, Store, open_store
 from .tokens import Tokenizer
+
+#: Seconds that a page waits for the outcome of another one, and after which it asks again where
+#: nobody tells it.
+MAX_WAIT = 60.0
+_ASK_AGAIN = 0.1
 
 
 class NearDupDetector:
@@ -29,7 +36,8 @@ class NearDupDetector:
     :param max_distance: see :class:`~scrapy_neardup.judgement.Rule`, like the next three.
     :param tokenizer: see :class:`~scrapy_neardup.page.Signer`, like ``idf``, ``extractor``
         and ``limits``.
-    :param store: ``"memory"``, or a :class:`~scrapy_neardup.stores.Store`.
+    :param store: an address, see :func:`~scrapy_neardup.stores.open_store`, or a
+        :class:`~scrapy_neardup.stores.Store`.
     :raises InvalidOption: when an argument has a value that it cannot have.
     """
 
@@ -47,7 +55,7 @@ class NearDupDetector:
         store: str | Store = "memory",
     ) -> None:
         self.rule = Rule(max_distance, min_similarity, min_features, scope)
-        self.store = _open_store(store)
+        self.store = open_store(store) if isinstance(store, str) else store
         self.signer = Signer(
             secret=self.store.secret,
             tokenizer=tokenizer,
@@ -55,6 +63,7 @@ class NearDupDetector:
             extractor=extractor,
             limits=limits,
         )
+        self.store.adopt(self.signer.recipe, self.signer.parts)
 
     def signature(
         self,
@@ -86,6 +95,8 @@ class NearDupDetector:
     ) -> Verdict:
         """Look a page up and, unless it is a duplicate, remember it.
 
+        While somebody else holds a claim on its content it waits, :data:`MAX_WAIT` at most.
+
         :param signature: what :meth:`signature` returned; or give the arguments of that method,
             and a page that cannot be read is ``"undecided"`` instead of an error.
         :param rule: other thresholds for this page.
@@ -98,9 +109,32 @@ class NearDupDetector:
                 return Verdict("undecided", page["url"], error.reason)
         elif page:
             raise TypeError("check() takes either a signature or the arguments of signature()")
+        claim = self.claim(signature, rule=rule)
+        give_up = monotonic() + MAX_WAIT
+        while claim.is_blocked:
+            if monotonic() > give_up:
+                return Verdict("undecided", signature.url, "waited")
+            if claim.outcome:
+                wait([claim.outcome], _ASK_AGAIN)
+            else:
+                sleep(_ASK_AGAIN)
+            claim = self.claim(signature, rule=rule)
+        if claim.ticket is not None:
+            self.store.commit(claim.ticket)
+        return claim.verdict
+
+    def claim(self, signature: PageSignature, *, rule: Rule | None = None) -> Claim:
+        """Look a page up and, unless it is a duplicate, reserve it.
+
+        For pages that are stored only after they were judged: whoever stores the page then says so
+        by ``store.commit(claim.ticket)``, or by ``store.release(claim.ticket)`` when that failed.
+
+        :param rule: other thresholds for this page.
+        :raises SignatureMismatch: when another detector made the signature.
+        """
         self._require_own(signature)
         if not signature.n_features:
-            return Verdict("undecided", signature.url, "no_text")
+            return Claim(Verdict("undecided", signature.url, "no_text"))
         return self.store.claim(signature, rule or self.rule)
 
     def compare(self, a: PageSignature, b: PageSignature) -> Match | None:
@@ -117,11 +151,3 @@ class NearDupDetector:
     def _require_own(self, signature: PageSignature) -> None:
         if signature.recipe != self.signer.recipe:
             raise SignatureMismatch(self.signer.recipe, signature.recipe)
-
-
-def _open_store(store: str | Store) -> Store:
-    if not isinstance(store, str):
-        return store
-    if store != "memory":
-        raise InvalidOption("store", store, "'memory'")
-    return MemoryStore()

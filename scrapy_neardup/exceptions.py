@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 
@@ -29,15 +30,56 @@ class InvalidOption(NearDupError, ValueError):
 class SignatureMismatch(NearDupError, ValueError):
     """Two signatures were made in different ways and cannot be compared."""
 
-    def __init__(self, recipe: str, other: str) -> None:
+    def __init__(
+        self,
+        recipe: str,
+        other: str,
+        parts: Mapping[str, str] | None = None,
+        other_parts: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(
             f"a signature made by recipe {other} cannot be compared with those of recipe {recipe}: "
             "tokenizer, dictionary, IDF table, extractor and secret must be the same"
+            + _differences(parts or {}, other_parts or {})
         )
         #: Recipe that was expected.
         self.recipe = recipe
         #: Recipe that was met.
         self.other = other
+
+
+def _differences(parts: Mapping[str, str], other_parts: Mapping[str, str]) -> str:
+    """What was another then, where that is known, and what to do about it."""
+    if not parts:
+        return ""
+    told = [
+        f"the {name} was {parts[name]} and is {other_parts[name]} now"
+        for name in parts
+        if name in other_parts and parts[name] != other_parts[name]
+    ]
+    return (
+        f" ({', '.join(told) or 'the parts have the same names, but were others'}). Set back what "
+        "was changed, or give a new store or namespace"
+    )
+
+
+class StoreError(NearDupError):
+    """A store cannot be used."""
+
+    def __init__(self, store: str, problem: str) -> None:
+        super().__init__(f"store {store}: {problem}")
+        #: The store's address, without a password.
+        self.store = store
+        #: What is wrong, and what would help.
+        self.problem = problem
+
+
+class StoreInUse(StoreError):
+    """Another process holds a store that only one may have."""
+
+
+class StoreUnreachable(StoreError):
+    """A store gave no answer; it may give one later."""
 
 
 class UnreadablePage(NearDupError):

@@ -13,6 +13,7 @@ Copies of a page bear its title and teach nothing new, so each title counts once
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -150,22 +151,26 @@ class SiteFrame:
 
 
 class Frames:
-    """The frames of the sites met last, at most :data:`MAX_SITES` of them."""
+    """The frames of the sites met last, at most :data:`MAX_SITES` of them.
 
-    def __init__(self) -> None:
+    :param teach: given a site and its new, empty frame, teaches it what is known of the site from
+        an earlier crawl, or from before its frame was forgotten.
+    """
+
+    def __init__(self, teach: Callable[[str, SiteFrame], None] = lambda *_: None) -> None:
         self._sites: OrderedDict[str, SiteFrame] = OrderedDict()
+        self._teach = teach
 
     def of(self, site: str) -> SiteFrame:
-        """The frame of a site, for learning; the site not met for longest may be forgotten."""
-        frame = self._sites.setdefault(site, SiteFrame())
+        """The frame of a site; that of the site not met for longest may be forgotten."""
+        frame = self._sites.get(site)
+        if frame is None:
+            frame = self._sites[site] = SiteFrame()
+            self._teach(site, frame)
         self._sites.move_to_end(site)
         if len(self._sites) > MAX_SITES:
             self._sites.popitem(last=False)
         return frame
-
-    def known(self, site: str) -> SiteFrame:
-        """The frame of a site, for reading: an empty one where nothing was learned."""
-        return self._sites.get(site) or SiteFrame()
 
 
 def _key(words: tuple[Segment, ...]) -> int:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -84,6 +84,17 @@ class SimhashIndex:
             _append(table, value, word)
         _append(self._keys, fingerprint & _BLOCK_MASK, key.to_bytes(_KEY_BYTES, "little"))
         self._size += 1
+
+    def extend(self, fingerprints: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint32]) -> None:
+        """Store many fingerprints at once, each under its key; both of shape ``(n,)``."""
+        for block, table in enumerate(self._tables):
+            values = (fingerprints >> np.uint64(block * _BLOCK_BITS)).astype(np.uint16)
+            order = np.argsort(values, kind="stable")
+            ends = np.cumsum(np.bincount(values, minlength=_BUCKETS))
+            _append_runs(table, fingerprints[order].astype("<u8"), ends)
+            if block == 0:
+                _append_runs(self._keys, keys[order].astype("<u4"), ends)
+        self._size += fingerprints.size
 
     def remove(self, fingerprint: int, key: int) -> None:
         """Take out what was stored under exactly this pair.
@@ -163,6 +174,15 @@ def _append(table: list[_Bucket], value: int, data: bytes) -> None:
     if not table[value]:
         table[value] = bytearray()
     table[value] += data
+
+
+def _append_runs(table: list[_Bucket], values: npt.NDArray[Any], ends: npt.NDArray[Any]) -> None:
+    """To each bucket its run of values, which ends where ``ends`` says."""
+    data, start = values.tobytes(), 0
+    for place, end in enumerate((ends * values.itemsize).tolist()):
+        if end > start:
+            _append(table, place, data[start:end])
+            start = end
 
 
 def _delete(table: list[_Bucket], value: int, start: int, length: int) -> None:

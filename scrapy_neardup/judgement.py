@@ -126,7 +126,7 @@ class Rule:
                 return Match(
                     hamming_distance(page.fingerprint, other.fingerprint), 1.0, "same_page"
                 )
-            objection = _objection_on_one_site(page, other, frames.known(page.site))
+            objection = _objection_on_one_site(page, other, frames.of(page.site))
         else:
             objection = self._objection_across_sites(page, other, frames)
         return Mismatch(objection) if objection else self._compare_texts(page, other)
@@ -138,7 +138,7 @@ class Rule:
             return "other_site"
         if not (is_thin(page) or is_thin(other)):
             return None
-        notice = any(frames.known(p.site).is_notice(p.text_digest) for p in (page, other))
+        notice = any(frames.of(p.site).is_notice(p.text_digest) for p in (page, other))
         return "thin_text" if notice or _title_overlap(page, other) < MIN_TITLE_OVERLAP else None
 
     def _compare_texts(self, page: PageSignature, other: PageSignature) -> Match | Mismatch:
@@ -160,9 +160,8 @@ def is_thin(page: PageSignature) -> bool:
     return page.n_text < THIN_COVERAGE * page.n_shown and page.n_features < THIN_FEATURES
 
 
-def learn(frames: Frames, page: PageSignature) -> None:
+def learn(frame: SiteFrame, page: PageSignature) -> None:
     """Learn from a page what its site's pages share."""
-    frame = frames.of(page.site)
     frame.learn(page.title, page.sketch_values)
     if is_thin(page):
         frame.learn_thin(page.title, page.text_digest)

@@ -32,16 +32,25 @@ MAX_RULED = 64
 
 #: When there are more, the first bins of all of them say which to leave out: those whose
 #: estimate stays so many standard errors below what is asked for.
-FIRST_BINS = 64
-_ERRORS = 6
+FIRST_BINS = 48
+_ERRORS = 4
 #: So many pages at a time, because the system takes large arrays back and clears them again.
 _PIECE = 1024
 
 #: What a store keeps of each page to be asked of many pages at once: digests of its site, title,
 #: text and all that it shows (0 where that is not known), and its number of distinct tokens.
 #: Equal values have equal digests; what differs may have the same, so the rule is asked as well.
+#: The key's digest and the time are the store's own business.
 TRAITS = np.dtype(
-    [("site", "<u8"), ("title", "<u8"), ("text", "<u8"), ("shown", "<u8"), ("n_features", "<u4")]
+    [
+        ("key", "<u8"),
+        ("site", "<u4"),
+        ("title", "<u4"),
+        ("text", "<u4"),
+        ("shown", "<u4"),
+        ("n_features", "<u4"),
+        ("stored_at", "<u4"),
+    ]
 )
 Traits = npt.NDArray[np.void]
 Similarities = npt.NDArray[np.float64]
@@ -63,19 +72,26 @@ class Shelf(Protocol):
         """The whole signature."""
 
 
-def traits_of(page: PageSignature) -> Traits:
+def traits_of(page: PageSignature, key: int = 0, stored_at: int = 0) -> Traits:
     """A page's row of :data:`TRAITS`, shape ``()``."""
     title = "\n".join(" ".join(part) for part in page.title)
     return np.array(
         (
-            _digest(page.site),
+            key,
+            site_digest(page.site),
             _digest(title),
             _first_bytes(page.text_digest),
             _first_bytes(page.shown_digest),
             page.n_features,
+            stored_at,
         ),
         TRAITS,
     )
+
+
+def site_digest(site: str) -> int:
+    """32 bits by which pages of one site are found."""
+    return _digest(site)
 
 
 def judge(
@@ -190,8 +206,8 @@ def _most_alike(
 
 
 def _first_bytes(digest: bytes) -> int:
-    return int.from_bytes(digest[:8], "little")
+    return int.from_bytes(digest[:4], "little")
 
 
 def _digest(text: str) -> int:
-    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) & 0xFFFFFFFF

@@ -24,6 +24,7 @@ from scrapy_neardup.sketch import (
     sketch_of,
 )
 from scrapy_neardup.stores import MemoryStore, Store
+from tests.claims import met
 from tests.reference import jaccard
 from tests.texts import FERRY, article, replaced, word
 
@@ -154,7 +155,7 @@ def test_what_contains_the_victims_text_is_a_copy_while_little_else_is_there(own
 
 def flooded(store: Store, pages: list[PageSignature]) -> None:
     for flooding in pages:
-        assert not store.claim(flooding, STRICT).is_duplicate
+        assert not met(store, flooding, STRICT).is_duplicate
 
 
 def flood(
@@ -337,7 +338,7 @@ def test_who_teaches_a_sites_frame_cannot_make_two_pages_one():
     assert judge.compare(*signed) is None
     # The attacker copies both under so many titles that all of their text seems the site's.
     taught(judge, [f"Copy {word(n)} | Blog" for n in range(60)], [one, other])
-    texts = judge.store.frames.known("host.example").texts
+    texts = judge.store.frames.of("host.example").texts
     left = [int(np.count_nonzero(texts.own(s.sketch_values))) for s in signed]
     assert max(left) < 20, left
     assert judge.compare(*signed) is None
@@ -371,7 +372,7 @@ def kinds_of_two_wares(rest: str) -> list[str]:
         )
         for seed, name in enumerate(("Kettle X200", "Kettle X300"))
     ]
-    core = judge.store.frames.known("host.example").titles.core
+    core = judge.store.frames.of("host.example").titles.core
     assert core(wares[0].title) == core(wares[1].title)
     return [judge.check(ware).kind for ware in wares]
 

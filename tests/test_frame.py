@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -137,12 +135,23 @@ def test_sites_are_remembered_in_bounded_number():
     assert frames.of("first.example") is first
     for number in range(MAX_SITES):
         frames.of(f"more{number}.example")
-    assert frames.known("first.example") is not first
+    assert frames.of("first.example") is not first
     assert len(frames._sites) == MAX_SITES
 
 
-def test_reading_does_not_grow_it():
-    frames = Frames()
-    frames.known("a.example")
-    assert len(frames._sites) == 0
-    assert sys.getsizeof(frames._sites) < 1000
+def test_a_site_that_was_forgotten_is_learned_again():
+    taught = []
+
+    def teach(site: str, frame: SiteFrame) -> None:
+        taught.append(site)
+        frame.learn_thin(title("One"), b"text")
+        frame.learn_thin(title("Two"), b"text")
+
+    frames = Frames(teach)
+    assert frames.of("a.example").is_notice(b"text")
+    assert frames.of("a.example") is frames.of("a.example")
+    assert taught == ["a.example"]
+    for number in range(MAX_SITES):
+        frames.of(f"{number}.example")
+    assert frames.of("a.example").is_notice(b"text")
+    assert taught.count("a.example") == 2

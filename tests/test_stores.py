@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
+from collections.abc import Container
 from dataclasses import replace
+from itertools import count
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +18,10 @@ from hypothesis import strategies as st
 from scrapy_neardup import NearDupDetector, Rule, SignatureMismatch, Verdict, search
 from scrapy_neardup.judgement import Match
 from scrapy_neardup.page import PageSignature
-from scrapy_neardup.stores import MemoryStore, Store
+from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store
 from scrapy_neardup.stores.rows import PIECE_ROWS, Rows
+from scrapy_neardup.stores.sqlite import SqliteStore
+from tests.claims import met
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, article, replaced, word
 
 #: A few values of each kind, so that pages meet in some and differ in others.
@@ -102,6 +108,19 @@ def thin(detector: NearDupDetector, url: str, text: str, title: str) -> PageSign
     return replace(detector.signature(url=url, text=text, title=title), n_shown=9000)
 
 
+def expected_of(
+    url: str, text: str, held: Container[str], held_texts: list[str], committed: dict[str, str]
+) -> str:
+    """What is to be said of a page, by addresses that are held and committed and their texts."""
+    if url in held:
+        return "blocked"
+    if url in committed:
+        return "revisit"
+    if text in committed.values():
+        return "duplicate"
+    return "blocked" if text in held_texts else "new"
+
+
 class StoreContract:
     @pytest.fixture
     def empty_store(self):
@@ -159,11 +178,11 @@ class StoreContract:
         )
         apart = (a.fingerprint ^ b.fingerprint).bit_count()
         assert 0 < apart <= 11
-        store.claim(a, Rule())
+        met(store, a, Rule())
         for distance, kind in ((apart - 1, "new"), (apart, "duplicate")):
             c = detector.signature(url=f"https://{distance}.other/", text=texts[1])
             rule = Rule(max_distance=distance, min_similarity=0.5)
-            assert store.claim(c, rule).kind == kind
+            assert met(store, c, rule).kind == kind
             break  # the first claim stored the text itself
 
     def test_its_verdicts_are_those_of_brute_force(self, empty_store):
@@ -175,7 +194,7 @@ class StoreContract:
             store = empty_store()
             stored: list[PageSignature] = []
             for page in pages:
-                verdict = store.claim(page, rule)
+                verdict = met(store, page, rule)
                 assert verdict == by_brute_force(page, stored, rule, store)
                 kinds[verdict.reason] += 1
                 if not verdict.is_duplicate:
@@ -198,7 +217,7 @@ class StoreContract:
             store = empty_store()
             stored: list[PageSignature] = []
             for page in pages:
-                verdict = store.claim(page, rule)
+                verdict = met(store, page, rule)
                 said[verdict.reason] += 1
                 expected = by_brute_force(page, stored, rule, store)
                 if verdict.is_duplicate:
@@ -219,12 +238,12 @@ class StoreContract:
         notice, post = " ".join(words), " ".join(replaced(words, 0.012))
         for n in range(2 * search.MAX_RULED):
             url = f"https://site{n}.example/"
-            assert not store.claim(thin(detector, url, notice, word(n)), Rule()).is_duplicate
+            assert not met(store, thin(detector, url, notice, word(n)), Rule()).is_duplicate
         original = thin(detector, "https://a.example/", post, "The ferry to Holm")
-        assert store.claim(original, Rule()).reason == "crowded"
+        assert met(store, original, Rule()).reason == "crowded"
         # All the notices are nearer to it than its original.
-        again = store.claim(
-            thin(detector, "https://b.example/", notice, "The ferry to Holm"), Rule()
+        again = met(
+            store, thin(detector, "https://b.example/", notice, "The ferry to Holm"), Rule()
         )
         assert (again.kind, again.duplicate_of) == ("duplicate", original.url)
 
@@ -246,12 +265,203 @@ class StoreContract:
         detector.check(url="https://a.example/", text=FERRY)
         foreign = NearDupDetector().signature(url="https://b.example/", text=FERRY)
         with pytest.raises(SignatureMismatch):
-            store.claim(foreign, Rule())
+            met(store, foreign, Rule())
         assert len(store) == 1
 
     def test_its_secret_is_long_and_its_own(self, store):
         assert len(store.secret) >= 16
         assert store.secret == store.secret
+
+    # --- claim, then commit or release ---
+
+    def claims(self, store, detector, *urls: str, text: str = FERRY) -> list[Claim]:
+        pages = [detector.signature(url=url, text=text) for url in urls]
+        return [store.claim(page, Rule()) for page in pages]
+
+    def test_of_copies_that_are_claimed_together_one_is_new_and_the_others_wait(
+        self, store, detector
+    ):
+        urls = [f"https://{n}.example/" for n in range(5)]
+        first, *others = self.claims(store, detector, *urls)
+        assert (first.verdict.kind, first.is_blocked) == ("new", False)
+        assert len(store) == 0
+        for claim in others:
+            assert (claim.is_blocked, claim.ticket) == (True, None)
+            assert claim.verdict.duplicate_of == urls[0]
+        store.commit(first.ticket)
+        assert len(store) == 1
+        for claim in self.claims(store, detector, *urls[1:]):
+            assert (claim.is_blocked, claim.verdict.kind) == (False, "duplicate")
+
+    def test_who_waits_is_told_the_outcome(self, store, detector):
+        for settle in (store.release, store.commit):
+            first, other = self.claims(store, detector, "https://a.example/", "https://b.example/")
+            if other.outcome is not None:
+                assert not other.outcome.done()
+            settle(first.ticket)
+            if other.outcome is not None:
+                assert other.outcome.done()
+
+    def test_what_was_released_was_never_there(self, store, detector):
+        [first] = self.claims(store, detector, "https://a.example/")
+        store.release(first.ticket)
+        assert len(store) == 0
+        [second] = self.claims(store, detector, "https://b.example/")
+        assert (second.verdict.kind, second.is_blocked) == ("new", False)
+        store.commit(second.ticket)
+        [again] = self.claims(store, detector, "https://a.example/")
+        assert again.verdict.duplicate_of == "https://b.example/"
+
+    def test_a_page_that_is_claimed_twice_waits_for_itself(self, store, detector):
+        first, again = self.claims(store, detector, *["https://a.example/"] * 2)
+        assert (again.is_blocked, again.verdict.kind) == (True, "revisit")
+        store.commit(first.ticket)
+        [again] = self.claims(store, detector, "https://a.example/")
+        assert (again.is_blocked, again.verdict.reason) == (False, "unchanged")
+
+    def test_what_is_committed_goes_before_what_is_reserved(self, store, detector):
+        words = article(500)
+        kept, claimed, third = (
+            detector.signature(url=f"https://{n}.example/", text=" ".join(replaced(words, r, 1)))
+            for n, r in (("a", 0.004), ("b", 0), ("c", 0))
+        )
+        store.commit(store.claim(kept, Rule()).ticket)
+        strict = Rule(max_distance=0, min_similarity=1)
+        assert store.claim(claimed, strict).ticket is not None
+        claim = store.claim(third, Rule())
+        assert (claim.is_blocked, claim.verdict.duplicate_of) == (False, "https://a.example/")
+
+    def test_a_changed_page_takes_its_old_place_only_when_it_is_stored(self, store, detector):
+        [first] = self.claims(store, detector, "https://a.example/")
+        store.commit(first.ticket)
+        for settle, remembered in ((store.release, FERRY), (store.commit, MUSEUM)):
+            [change] = self.claims(store, detector, "https://a.example/", text=MUSEUM)
+            assert (change.verdict.kind, change.verdict.reason) == ("revisit", "changed")
+            settle(change.ticket)
+            assert len(store) == 1
+            for text in (FERRY, MUSEUM):
+                [copy] = self.claims(store, detector, "https://b.example/", text=text)
+                assert copy.verdict.is_duplicate is (text is remembered)
+                if copy.ticket is not None:
+                    store.release(copy.ticket)
+
+    def test_to_settle_twice_does_nothing(self, store, detector):
+        first, other = (
+            self.claims(store, detector, f"https://{n}.example/", text=text)[0]
+            for n, text in enumerate([FERRY, MUSEUM])
+        )
+        for settle in (store.commit, store.commit, store.release):
+            settle(first.ticket)
+        for settle in (store.release, store.release, store.commit):
+            settle(other.ticket)
+        assert [entry.signature.url for entry in store.entries()] == ["https://0.example/"]
+
+    def test_any_order_of_claims_and_outcomes_leaves_what_was_committed(self, empty_store):
+        """Against a model: a list of pages, and what is known of each address."""
+        texts = [FERRY, MUSEUM, TEA]
+        steps = st.lists(
+            st.tuples(st.integers(0, 4), st.sampled_from(texts), st.sampled_from("crw")),
+            max_size=25,
+        )
+
+        @given(steps)
+        @settings(max_examples=60, deadline=None)
+        def check(plan: list[tuple[int, str, str]]) -> None:
+            store = empty_store()
+            detector = NearDupDetector(store=store)
+            held: dict[str, tuple[object, str]] = {}
+            committed: dict[str, str] = {}
+            for number, text, outcome in plan:
+                url = f"https://{number}.example/"
+                [claim] = self.claims(store, detector, url, text=text)
+                held_texts = [its_text for _, its_text in held.values()]
+                said = "blocked" if claim.is_blocked else claim.verdict.kind
+                assert said == expected_of(url, text, held, held_texts, committed)
+                if said == "duplicate":
+                    assert committed[str(claim.verdict.duplicate_of)] == text
+                if claim.ticket is not None:
+                    held[url] = (claim.ticket, text)
+                if outcome != "w":
+                    for other, (ticket, its_text) in held.items():
+                        if outcome == "c":
+                            committed[other] = its_text
+                            store.commit(ticket)
+                        else:
+                            store.release(ticket)
+                    held.clear()
+                assert len(store) == len(committed)
+            found = {entry.signature.url for entry in store.entries()}
+            assert found == set(committed)
+            store.close()
+
+        check()
+
+    # --- what stores offer to tools ---
+
+    def test_pages_can_be_added_found_and_forgotten(self, store, detector):
+        pages = [
+            detector.signature(url=f"https://{n}.example/", text=text, title=f"{n} | Daily")
+            for n, text in enumerate([FERRY, MUSEUM, TEA])
+        ]
+        for number, page in enumerate(pages):
+            store.add(page, stored_at=1_700_000_000 + number)
+        assert len(store) == 3
+        assert list(store.entries()) == [
+            Entry(page, 1_700_000_000 + n) for n, page in enumerate(pages)
+        ]
+        assert store.find(pages[1].key) == Entry(pages[1], 1_700_000_001)
+        assert store.find("https://else.example/") is None
+        assert store.forget(pages[1].key)
+        assert not store.forget(pages[1].key)
+        assert store.find(pages[1].key) is None
+        assert [entry.signature for entry in store.entries()] == [pages[0], pages[2]]
+        [claim] = self.claims(store, detector, "https://b.example/", text=MUSEUM)
+        assert claim.verdict.kind == "new"
+
+    def test_what_is_added_again_takes_its_old_place(self, store, detector):
+        for text in (FERRY, MUSEUM):
+            store.add(detector.signature(url="https://a.example/", text=text))
+        assert len(store) == 1
+        assert detector.check(url="https://b.example/", text=FERRY).kind == "new"
+        assert detector.check(url="https://c.example/", text=MUSEUM).kind == "duplicate"
+
+    def test_old_pages_expire(self, empty_store):
+        store = empty_store(ttl=3600)
+        detector = NearDupDetector(store=store)
+        now = int(time.time())
+        old, young = (
+            detector.signature(url=f"https://{n}.example/", text=text)
+            for n, text in (("old", FERRY), ("young", MUSEUM))
+        )
+        store.add(old, now - 7200)
+        store.add(young, now - 1800)
+        assert store.find(old.key) is None
+        kinds = [
+            detector.check(url=f"https://{n}.other/", text=text).kind
+            for n, text in enumerate([FERRY, MUSEUM])
+        ]
+        assert kinds == ["new", "duplicate"]
+        assert detector.check(url="https://old.example/", text=TEA).kind == "new"
+        store.add(detector.signature(url="https://x.example/", text=BRIDGE), now - 7200)
+        assert store.compact() == 1
+        assert {e.signature.url for e in store.entries()} == {
+            "https://young.example/", "https://0.other/", "https://old.example/",
+        }  # fmt: skip
+
+    def test_pages_come_back_as_they_were(self, empty_store):
+        @given(st.lists(signatures(), min_size=1, max_size=5).map(numbered), st.text())
+        @settings(max_examples=50, deadline=None)
+        def check(pages: list[PageSignature], url: str) -> None:
+            store = empty_store()
+            pages[0] = replace(pages[0], url=url, key=url + "#", title=((url,), ("\ud800", "茶")))
+            for page in pages:
+                store.add(page)
+            assert {e.signature.key: e.signature for e in store.entries()} == {
+                page.key: page for page in pages
+            }
+            store.close()
+
+        check()
 
 
 class TestMemoryStore(StoreContract):
@@ -266,6 +476,22 @@ class TestMemoryStore(StoreContract):
 
     def test_two_stores_have_two_secrets(self):
         assert MemoryStore().secret != MemoryStore().secret
+
+
+class TestSqliteStore(StoreContract):
+    @pytest.fixture
+    def empty_store(self, tmp_path):
+        numbers = count()
+        stores = []
+
+        def make(**options: Any) -> SqliteStore:
+            stores.append(SqliteStore(tmp_path / f"{next(numbers)}.sqlite", **options))
+            return stores[-1]
+
+        yield make
+        for store in stores:
+            if not store.is_closed:
+                store.close()
 
 
 @pytest.mark.parametrize("columns", [(), (3,)])

@@ -1,6 +1,7 @@
 """Where signatures are remembered: one protocol, one module for each backend."""
 
-from .base import Store
+from .base import Claim, Entry, Store, Ticket
 from .memory import MemoryStore
+from .opening import open_store
 
-__all__ = ["MemoryStore", "Store"]
+__all__ = ["Claim", "Entry", "MemoryStore", "Store", "Ticket", "open_store"]

@@ -1,16 +1,72 @@
-"""What a detector asks of its memory."""
+"""What is asked of a memory of pages, whichever backend keeps it."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Protocol
 
 from ..frame import Frames
 from ..judgement import Rule, Verdict
 from ..page import PageSignature
 
+#: A reservation, as its store knows it.
+Ticket = Hashable
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What became of a page that was looked up, and reserved unless it is a duplicate.
+
+    :ivar verdict: of a page that must wait, the verdict if the other page comes to be stored.
+    :ivar ticket: the reservation, to be committed or released; ``None`` where there is none.
+    :ivar is_blocked: near-duplicates of this page, or the page itself, are reserved: it must wait
+        for their outcome and be claimed again.
+    :ivar outcome: done when there is one; ``None`` where another process will know it, so that
+        one has to ask again from time to time.
+    """
+
+    verdict: Verdict
+    ticket: Ticket | None = None
+    is_blocked: bool = False
+    outcome: Future[None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A page that is remembered.
+
+    :ivar signature: all that is known of it.
+    :ivar stored_at: when it was stored last, in seconds since 1970.
+    """
+
+    signature: PageSignature
+    stored_at: int
+
 
 class Store(Protocol):
-    """Remembers signatures and judges a page against them."""
+    """Remembers signatures and judges a page against them.
+
+    A page is claimed when it is met, and committed when one copy of it has been stored: what is
+    marked as seen before that is lost when storing fails.
+
+    Calls may be made from any thread. Those of a store that :attr:`is_remote` may wait for a
+    network and are not to be made in an event loop; they raise
+    :exc:`~scrapy_neardup.exceptions.StoreUnreachable` when there is no answer in time.
+    """
+
+    @property
+    def name(self) -> str:
+        """What a log calls it: its address without a password."""
+
+    @property
+    def is_remote(self) -> bool:
+        """May a call wait for a network?"""
+
+    @property
+    def problem(self) -> str | None:
+        """What keeps it from being written, at present; it is tried again, nothing is lost."""
 
     @property
     def secret(self) -> bytes:
@@ -20,14 +76,70 @@ class Store(Protocol):
     def frames(self) -> Frames:
         """What was learned of each site."""
 
+    @property
+    def forgotten(self) -> int:
+        """How many pages were forgotten when it was opened, because nobody knows whether they
+        had reached the disk before an unclean stop.
+        """
+
     def __len__(self) -> int:
-        """Number of pages remembered."""
+        """Number of pages remembered; reservations do not count."""
 
-    def claim(self, signature: PageSignature, rule: Rule) -> Verdict:
-        """Look the page up and, unless it is a duplicate, remember it: one atomic step.
+    def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
+        """Take signatures of one recipe from now on.
 
-        Of any number of near-duplicates that arrive together, exactly one is ``"new"``. What it
-        finds near is judged by :func:`scrapy_neardup.search.judge`.
+        :param recipe: see :attr:`~scrapy_neardup.page.Signer.recipe`.
+        :param parts: what it was made of, for the message of the error.
+        :raises SignatureMismatch: when the pages remembered were signed in another way.
+        """
+
+    def claim(self, signature: PageSignature, rule: Rule) -> Claim:
+        """Look a page up and reserve it unless it is a duplicate: one atomic step.
+
+        Of any number of near-duplicates that arrive together, exactly one is ``"new"`` and the
+        others are blocked. What it finds near is judged by :func:`scrapy_neardup.search.judge`. A
+        page that is remembered under its own address is a ``"revisit"``.
 
         :raises SignatureMismatch: when the signature was made in another way than the first one.
+        """
+
+    def commit(self, ticket: Ticket, *, confirmed: bool = True) -> None:
+        """Remember a reserved page: it has been stored. To say so again does nothing.
+
+        :param confirmed: is what was stored known to be on disk? If not, the page is forgotten
+            after an unclean stop, unless :meth:`confirm` comes before that.
+        """
+
+    def release(self, ticket: Ticket) -> None:
+        """Give a reservation up: no copy of the page was stored. What has been committed stays."""
+
+    def mark(self) -> int:
+        """A mark behind all pages committed until now, for :meth:`confirm`."""
+
+    def confirm(self, mark: int) -> None:
+        """What this process stored before the mark is known to be on disk."""
+
+    def add(self, signature: PageSignature, stored_at: int | None = None) -> None:
+        """Remember a page without judging it, in the place of what its address held.
+
+        :param stored_at: seconds since 1970; now unless given.
+        :raises SignatureMismatch: when it was made in another way.
+        """
+
+    def find(self, key: str) -> Entry | None:
+        """The page of this :attr:`~scrapy_neardup.page.PageSignature.key`."""
+
+    def forget(self, key: str) -> bool:
+        """Forget a page. Was it remembered?"""
+
+    def entries(self) -> Iterator[Entry]:
+        """All pages remembered, oldest first."""
+
+    def compact(self) -> int:
+        """Forget what has expired and give its room back; returns how many pages that were."""
+
+    def close(self) -> None:
+        """Write what is still to be written, release all reservations, and let go of the store.
+
+        :raises StoreError: when something could not be written.
         """

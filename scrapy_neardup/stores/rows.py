@@ -26,14 +26,29 @@ class Rows:
 
     def __setitem__(self, number: int, row: Any) -> None:
         piece, place = divmod(number, PIECE_ROWS)
-        while piece >= len(self._pieces):
-            self._pieces.append(np.empty((PIECE_ROWS, *self._columns), self._dtype))
+        self._grow(piece)
         self._pieces[piece][place] = row
+
+    def put(self, numbers: npt.NDArray[Any], rows: npt.NDArray[Any]) -> None:
+        """Write many rows at once.
+
+        :param numbers: ascending, shape ``(n,)``.
+        :param rows: shape ``(n, *columns)``.
+        """
+        pieces = numbers >> _PIECE_BITS
+        for piece in np.unique(pieces).tolist():
+            self._grow(piece)
+            here = slice(*np.searchsorted(pieces, [piece, piece + 1]))
+            self._pieces[piece][numbers[here] & (PIECE_ROWS - 1)] = rows[here]
 
     def __getitem__(self, number: int) -> npt.NDArray[Any]:
         piece, place = divmod(number, PIECE_ROWS)
         row: npt.NDArray[Any] = self._pieces[piece][place]
         return row
+
+    def _grow(self, piece: int) -> None:
+        while piece >= len(self._pieces):
+            self._pieces.append(np.empty((PIECE_ROWS, *self._columns), self._dtype))
 
     def take(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
         """Copies of rows that were written to, in the order of these numbers."""

@@ -1,0 +1,54 @@
+"""Numbers of pages by a digest of what they are known by, in five bytes each."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+_BUCKETS = 1 << 16
+_NUMBER_BYTES = 4
+
+
+class KeyTable:
+    """Which numbers may belong to a key?
+
+    Numbers are dealt to buckets by the last 16 bits of their key's digest. A bucket does not hold
+    the digests themselves: whoever asks has them elsewhere and compares.
+    """
+
+    def __init__(self) -> None:
+        self._buckets: list[bytes | bytearray] = [b""] * _BUCKETS
+
+    def add(self, digest: int, number: int) -> None:
+        """Note a number, in ``[0, 2**32)``, under a digest, in ``[0, 2**64)``."""
+        place = digest % _BUCKETS
+        if not self._buckets[place]:
+            self._buckets[place] = bytearray()
+        self._buckets[place] += number.to_bytes(_NUMBER_BYTES, "little")
+
+    def extend(self, digests: npt.NDArray[np.uint64], numbers: npt.NDArray[np.uint32]) -> None:
+        """Note many numbers at once; both of shape ``(n,)``."""
+        places = digests.astype(np.uint16)
+        order = np.argsort(places, kind="stable")
+        data = numbers[order].astype("<u4").tobytes()
+        ends = np.cumsum(np.bincount(places, minlength=_BUCKETS)) * _NUMBER_BYTES
+        start = 0
+        for place, end in enumerate(ends.tolist()):
+            if end > start:
+                self._buckets[place] = bytearray(self._buckets[place] + data[start:end])
+                start = end
+
+    def remove(self, digest: int, number: int) -> None:
+        """Take a number out that was noted under this digest.
+
+        :raises KeyError: when it was not.
+        """
+        place = digest % _BUCKETS
+        kept = self.numbers(digest)
+        if number not in kept:
+            raise KeyError((digest, number))
+        self._buckets[place] = bytearray(kept[kept != number].astype("<u4").tobytes())
+
+    def numbers(self, digest: int) -> npt.NDArray[np.intp]:
+        """Numbers that may have been noted under this digest."""
+        return np.frombuffer(bytes(self._buckets[digest % _BUCKETS]), "<u4").astype(np.intp)

@@ -1,0 +1,388 @@
+"""The state of a store that lives in one process: what is reserved, and what was committed.
+
+Lookups run against an index in memory. What is needed of one page alone, its sketch, title and
+address, is kept by an archive: a dictionary, or a file.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from ..exceptions import SignatureMismatch
+from ..frame import MAX_ENTRIES, Frames, SiteFrame
+from ..index import Candidates, SimhashIndex
+from ..judgement import Rule, Verdict, learn
+from ..page import PageSignature
+from ..search import FIRST_BINS, TRAITS, Traits, judge, site_digest, traits_of
+from ..sketch import SKETCH_BINS
+from .base import Claim, Entry, Ticket
+from .keys import KeyTable
+from .packing import packed, sketch_in, unpacked
+from .rows import Rows
+
+#: What an archive keeps to build the index from: 72 bytes a page.
+ROW = np.dtype([("fingerprint", "<u8"), ("traits", TRAITS), ("first_bins", "u1", (FIRST_BINS,))])
+
+
+class Archive(Protocol):
+    """Keeps pages by their numbers; see :class:`LocalStore` for what it is told when."""
+
+    @property
+    def problem(self) -> str | None:
+        """What keeps it from being written, at present."""
+
+    @property
+    def forgotten(self) -> int:
+        """How many pages were left out when it was opened, not being confirmed."""
+
+    def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
+        """All numbers, ascending, with their rows of :data:`ROW`, some thousands at a time."""
+
+    def read(self, number: int) -> bytes:
+        """A page, packed."""
+
+    def of_site(self, digest: int, most: int) -> Iterable[int]:
+        """Numbers of the newest pages of a site that was not met since it was opened."""
+
+    def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:
+        """Keep a page; with a mark above 0 it is not confirmed."""
+
+    def remove(self, number: int) -> None:
+        """Let go of a page."""
+
+    def numbers(self) -> Iterator[int]:
+        """Numbers of all pages, ascending."""
+
+    def confirm(self, mark: int) -> None:
+        """What was put under a mark up to this one is confirmed."""
+
+    def adopt(self, recipe: str, parts: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+        """Recipe and parts of the pages that it keeps; from now on these, where it has none."""
+
+    def compact(self) -> None:
+        """Give room back."""
+
+    def close(self) -> None:
+        """Write what is still to be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reservation:
+    """A page that was claimed."""
+
+    page: PageSignature
+    packed: bytes
+    outcome: Future[None] = field(default_factory=Future)
+
+
+class LocalStore:
+    """See :class:`~scrapy_neardup.stores.Store`.
+
+    :param archive: where the pages are kept.
+    :param secret: key of the sketches, 16 to 64 bytes.
+    :param ttl: seconds after which a page is forgotten; ``None`` for never.
+    """
+
+    is_remote = False
+
+    def __init__(
+        self, name: str, archive: Archive, secret: bytes, ttl: float | None = None
+    ) -> None:
+        self.name = name
+        self.secret = secret
+        self.frames = Frames(self._teach)
+        self._archive = archive
+        self._ttl = ttl
+        self._lock = threading.RLock()
+        self._index = SimhashIndex()
+        self._keys = KeyTable()
+        self._key_seed = xxhash.xxh3_64_intdigest(secret)
+        self._shelf = _Shelf(self._packed)
+        self._reserved: dict[int, _Reservation] = {}
+        self._reserved_keys: dict[str, int] = {}
+        self._recipe = ""
+        self._next = 0
+        self._commits = 0
+        self._users = 1
+        self._load()
+
+    @property
+    def problem(self) -> str | None:
+        return self._archive.problem
+
+    @property
+    def forgotten(self) -> int:
+        return self._archive.forgotten
+
+    def __len__(self) -> int:
+        return len(self._index) - len(self._reserved)
+
+    @property
+    def is_closed(self) -> bool:
+        """Has its last user closed it?"""
+        return not self._users
+
+    @property
+    def ttl(self) -> float | None:
+        """Seconds after which a page is forgotten."""
+        return self._ttl
+
+    def shared(self) -> LocalStore:
+        """This store for one user more: each of them closes it."""
+        with self._lock:
+            self._users += 1
+        return self
+
+    def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
+        with self._lock:
+            if not self._recipe:
+                known, known_parts = self._archive.adopt(recipe, parts)
+                if known != recipe and len(self):
+                    raise SignatureMismatch(known, recipe, known_parts, parts)
+                self._recipe = self._shelf.recipe = recipe
+            elif recipe != self._recipe:
+                raise SignatureMismatch(self._recipe, recipe)
+
+    def claim(self, signature: PageSignature, rule: Rule) -> Claim:
+        with self._lock:
+            self.adopt(signature.recipe, {})
+            learn(self.frames.of(signature.site), signature)
+            if (number := self._reserved_keys.get(signature.key)) is not None:
+                return self._blocked_by(number, _revisit(signature, self._reserved[number].page))
+            if (known := self._known(signature.key)) is not None and not self._has_expired(known):
+                before = self._shelf.page(known)
+                return Claim(_revisit(signature, before), self._reserve(signature))
+            return self._judged(signature, rule)
+
+    def commit(self, ticket: Ticket, *, confirmed: bool = True) -> None:
+        with self._lock:
+            if (reserved := self._withdraw(ticket)) is None:
+                return
+            assert isinstance(ticket, int)
+            if (before := self._known(reserved.page.key)) is not None:
+                self._remove(before)
+            traits = self._shelf.traits_at(ticket)
+            self._keys.add(int(traits["key"]), ticket)
+            self._commits += 1
+            mark = 0 if confirmed else self._commits
+            self._archive.put(ticket, self._row(reserved.page, traits), reserved.packed, mark)
+        reserved.outcome.set_result(None)
+
+    def release(self, ticket: Ticket) -> None:
+        with self._lock:
+            if (reserved := self._withdraw(ticket)) is None:
+                return
+            assert isinstance(ticket, int)
+            self._index.remove(reserved.page.fingerprint, ticket)
+        reserved.outcome.set_result(None)
+
+    def mark(self) -> int:
+        return self._commits
+
+    def confirm(self, mark: int) -> None:
+        with self._lock:
+            self._archive.confirm(mark)
+
+    def add(self, signature: PageSignature, stored_at: int | None = None) -> None:
+        with self._lock:
+            self.adopt(signature.recipe, {})
+            learn(self.frames.of(signature.site), signature)
+            self.commit(self._reserve(signature, stored_at))
+
+    def find(self, key: str) -> Entry | None:
+        with self._lock:
+            known = self._known(key)
+            return None if known is None or self._has_expired(known) else self._entry(known)
+
+    def forget(self, key: str) -> bool:
+        with self._lock:
+            if (known := self._known(key)) is None:
+                return False
+            self._remove(known)
+            return True
+
+    def entries(self) -> Iterator[Entry]:
+        with self._lock:
+            numbers = list(self._archive.numbers())
+        for number in numbers:
+            yield self._entry(number)
+
+    def compact(self) -> int:
+        with self._lock:
+            expired = [n for n in self._archive.numbers() if self._has_expired(n)]
+            for number in expired:
+                self._remove(number)
+            self._archive.compact()
+            return len(expired)
+
+    def close(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users:
+                return
+            for ticket in list(self._reserved):
+                self.release(ticket)
+            self._archive.close()
+
+    def _load(self) -> None:
+        oldest = 0 if self._ttl is None else int(time.time() - self._ttl)
+        for all_numbers, all_rows in self._archive.load():
+            self._next = int(all_numbers[-1]) + 1
+            old = all_rows["traits"]["stored_at"] < oldest
+            for number in all_numbers[old].tolist():
+                self._archive.remove(number)
+            numbers, rows = all_numbers[~old], all_rows[~old]
+            self._index.extend(rows["fingerprint"], numbers)
+            self._keys.extend(rows["traits"]["key"], numbers)
+            self._shelf.extend(numbers, rows)
+
+    def _judged(self, signature: PageSignature, rule: Rule) -> Claim:
+        """The verdict by what was committed; of what is only reserved, what to wait for."""
+        near = self._without_expired(self._index.near(signature.fingerprint, rule.max_distance))
+        open_ones = np.isin(near.keys, list(self._reserved)) if self._reserved else None
+        if open_ones is None or not open_ones.any():
+            verdict = judge(signature, near, self._shelf, rule, self.frames)
+            return self._settled(signature, verdict)
+        committed = Candidates(near.keys[~open_ones], near.distances[~open_ones])
+        verdict = judge(signature, committed, self._shelf, rule, self.frames)
+        if verdict.is_duplicate:
+            return Claim(verdict)
+        reserved = Candidates(near.keys[open_ones], near.distances[open_ones])
+        perhaps = judge(signature, reserved, self._shelf, rule, self.frames)
+        if not perhaps.is_duplicate:
+            return self._settled(signature, verdict)
+        assert perhaps.duplicate_of is not None
+        [blocker] = [
+            number
+            for number in reserved.keys.tolist()
+            if self._reserved[number].page.url == perhaps.duplicate_of
+        ][:1]
+        return self._blocked_by(blocker, perhaps)
+
+    def _settled(self, signature: PageSignature, verdict: Verdict) -> Claim:
+        return Claim(verdict, None if verdict.is_duplicate else self._reserve(signature))
+
+    def _blocked_by(self, number: int, verdict: Verdict) -> Claim:
+        return Claim(verdict, is_blocked=True, outcome=self._reserved[number].outcome)
+
+    def _reserve(self, signature: PageSignature, stored_at: int | None = None) -> int:
+        number, self._next = self._next, self._next + 1
+        now = int(time.time()) if stored_at is None else stored_at
+        self._shelf.put(number, signature, traits_of(signature, self._digest(signature.key), now))
+        self._index.add(signature.fingerprint, number)
+        self._reserved[number] = _Reservation(signature, packed(signature))
+        self._reserved_keys[signature.key] = number
+        return number
+
+    def _withdraw(self, ticket: Ticket) -> _Reservation | None:
+        """The reservation, which is one no more; ``None`` where it was none."""
+        if not isinstance(ticket, int) or (reserved := self._reserved.pop(ticket, None)) is None:
+            return None
+        self._reserved_keys.pop(reserved.page.key, None)
+        return reserved
+
+    def _remove(self, number: int) -> None:
+        page = self._shelf.page(number)
+        self._index.remove(page.fingerprint, number)
+        self._keys.remove(self._digest(page.key), number)
+        self._archive.remove(number)
+
+    def _known(self, key: str) -> int | None:
+        """Number of the page that was committed under this key."""
+        digest = self._digest(key)
+        numbers = self._keys.numbers(digest)
+        if numbers.size:
+            numbers = numbers[self._shelf.traits(numbers)["key"] == digest]
+        for number in numbers.tolist():
+            if self._shelf.page(number).key == key:
+                return int(number)
+        return None
+
+    def _digest(self, key: str) -> int:
+        return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"), self._key_seed)
+
+    def _has_expired(self, number: int) -> bool:
+        if self._ttl is None:
+            return False
+        return bool(self._shelf.traits_at(number)["stored_at"] < time.time() - self._ttl)
+
+    def _without_expired(self, near: Candidates) -> Candidates:
+        if self._ttl is None or not near.keys.size:
+            return near
+        alive = self._shelf.traits(near.keys)["stored_at"] >= time.time() - self._ttl
+        return Candidates(near.keys[alive], near.distances[alive])
+
+    def _row(self, page: PageSignature, traits: Traits) -> bytes:
+        row = np.zeros((), ROW)
+        row["fingerprint"], row["traits"] = page.fingerprint, traits
+        row["first_bins"] = page.sketch_values[:FIRST_BINS]
+        return row.tobytes()
+
+    def _entry(self, number: int) -> Entry:
+        with self._lock:
+            stored_at = int(self._shelf.traits_at(number)["stored_at"])
+            return Entry(self._shelf.page(number), stored_at)
+
+    def _packed(self, number: int) -> bytes:
+        reserved = self._reserved.get(number)
+        return self._archive.read(number) if reserved is None else reserved.packed
+
+    def _teach(self, site: str, frame: SiteFrame) -> None:
+        """Learn again what had been learned of a site."""
+        for number in self._archive.of_site(site_digest(site), MAX_ENTRIES):
+            page = self._shelf.page(number)
+            if page.site == site:
+                learn(frame, page)
+
+
+class _Shelf:
+    """The pages by their numbers; see :class:`~scrapy_neardup.search.Shelf`.
+
+    What is asked of many pages at once stands in arrays; the rest is read one by one.
+    """
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self.recipe = ""
+        self._read = read
+        self._traits = Rows(TRAITS)
+        # By themselves: to look at them in many pages moves little memory.
+        self._first_bins = Rows(np.uint8, FIRST_BINS)
+
+    def put(self, number: int, page: PageSignature, traits: Traits) -> None:
+        self._traits[number] = traits
+        self._first_bins[number] = page.sketch_values[:FIRST_BINS]
+
+    def extend(self, numbers: npt.NDArray[np.uint32], rows: npt.NDArray[np.void]) -> None:
+        self._traits.put(numbers, rows["traits"])
+        self._first_bins.put(numbers, rows["first_bins"])
+
+    def page(self, number: int) -> PageSignature:
+        return unpacked(self._read(number), self.recipe)
+
+    def traits_at(self, number: int) -> Traits:
+        return self._traits[number]
+
+    def traits(self, numbers: npt.NDArray[np.intp]) -> Traits:
+        return self._traits.take(numbers)
+
+    def first_bins(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
+        return self._first_bins.take(numbers)
+
+    def sketches(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
+        joined = b"".join([sketch_in(self._read(number)) for number in numbers.tolist()])
+        return np.frombuffer(joined, np.uint8).reshape(numbers.size, SKETCH_BINS)
+
+
+def _revisit(page: PageSignature, before: PageSignature) -> Verdict:
+    """The verdict on a page whose address is known."""
+    changed = before.text_digest != page.text_digest
+    return Verdict("revisit", page.url, "changed" if changed else "unchanged")

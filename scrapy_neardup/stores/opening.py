@@ -1,0 +1,60 @@
+"""From a store's address to the store; within a process, one for each address and namespace."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from ..exceptions import InvalidOption
+from .base import Store
+from .local import LocalStore
+from .memory import MemoryStore
+
+_FILE = "sqlite:///"
+_DEFAULT = "default"
+
+_opening = threading.Lock()
+_open: dict[tuple[str, str], LocalStore] = {}
+
+
+def open_store(address: str, namespace: str | None = None, ttl: float | None = None) -> Store:
+    """The store at an address; whoever opens it closes it.
+
+    :param address: ``"memory"``, ``"sqlite:///relative/path"`` or ``"sqlite:////absolute/path"``.
+    :param namespace: pages of one namespace are compared with each other only. Stores of one
+        address and namespace are one store; a memory without a namespace is its opener's alone,
+        one with a namespace lives as long as the process.
+    :param ttl: seconds after which a page is forgotten; ``None`` for never.
+    :raises InvalidOption: when the address names no store, or the store is open with another ttl.
+    :raises StoreError: when the store cannot be used.
+    """
+    if address == "memory":
+        if namespace is None:
+            return MemoryStore(ttl=ttl)
+        return _shared(("memory", namespace), lambda: MemoryStore(ttl=ttl).shared(), ttl)
+    if address.startswith(_FILE) and address != _FILE:
+        from .sqlite import SqliteStore
+
+        path = Path(address.removeprefix(_FILE)).resolve()
+        name = namespace or _DEFAULT
+        return _shared((str(path), name), lambda: SqliteStore(path, name, ttl), ttl)
+    raise InvalidOption("store", address, "'memory' or 'sqlite:///path'")
+
+
+def _shared(
+    place: tuple[str, str], make: Callable[[], LocalStore], ttl: float | None
+) -> LocalStore:
+    """The store that is open at a place, or a new one."""
+    with _opening:
+        store = _open.get(place)
+        if store is None or store.is_closed:
+            _open[place] = store = make()
+            return store
+        if store.ttl != ttl:
+            raise InvalidOption(
+                "ttl",
+                ttl,
+                f"{store.ttl}, with which another crawl in this process opened the store",
+            )
+        return store.shared()

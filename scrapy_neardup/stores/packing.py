@@ -1,0 +1,56 @@
+"""A page's signature as bytes, as stores keep it: some 560, and its address and title."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+from ..page import PageSignature
+from ..sketch import SKETCH_BINS
+
+#: Fingerprint, number of features, lengths of text and of all that is shown, two digests.
+_HEAD = struct.Struct("<QIII16s16s")
+_NO_DIGEST = bytes(16)
+_SKETCH_END = _HEAD.size + SKETCH_BINS
+
+
+def packed(page: PageSignature) -> bytes:
+    """The signature without its recipe, which is the store's."""
+    head = _HEAD.pack(
+        page.fingerprint,
+        page.n_features,
+        page.n_text,
+        page.n_shown,
+        page.text_digest,
+        page.shown_digest or _NO_DIGEST,
+    )
+    words = [page.url, page.site, page.title]
+    if page.key != page.url:
+        words.append(page.key)
+    # Escapes keep a lone surrogate, which UTF-8 has no bytes for.
+    return head + page.sketch + json.dumps(words, separators=(",", ":")).encode()
+
+
+def unpacked(data: bytes, recipe: str) -> PageSignature:
+    """The signature that was packed."""
+    fingerprint, n_features, n_text, n_shown, text_digest, shown_digest = _HEAD.unpack_from(data)
+    url, site, title, *key = json.loads(data[_SKETCH_END:])
+    return PageSignature(
+        url=url,
+        key=key[0] if key else url,
+        site=site,
+        title=tuple(map(tuple, title)),
+        n_features=n_features,
+        fingerprint=fingerprint,
+        sketch=sketch_in(data),
+        text_digest=text_digest,
+        n_text=n_text,
+        n_shown=n_shown,
+        shown_digest=b"" if shown_digest == _NO_DIGEST else shown_digest,
+        recipe=recipe,
+    )
+
+
+def sketch_in(data: bytes) -> bytes:
+    """The sketch of what was packed."""
+    return data[_HEAD.size : _SKETCH_END]
