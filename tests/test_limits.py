@@ -115,13 +115,14 @@ def test_the_deepest_limit_is_read_to_its_depth():
 
 
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(PageLimits)])
-def test_a_limit_is_a_positive_number(name):
-    with pytest.raises(InvalidOption, match=f"{name} is 0, but it must be at least 1"):
-        PageLimits(**{name: 0})
+@pytest.mark.parametrize("value", [0, 1.5, True, "9", None])
+def test_a_limit_is_a_positive_number(name, value):
+    with pytest.raises(InvalidOption, match=f"{name} is {value!r}, but it must be a whole number"):
+        PageLimits(**{name: value})
 
 
 def test_a_nesting_that_cannot_be_read_is_refused():
-    with pytest.raises(InvalidOption, match="nesting is 2001, but it must be at most 2000"):
+    with pytest.raises(InvalidOption, match="nesting is 2001, but it must be a whole number from"):
         PageLimits(nesting=2001)
 
 
