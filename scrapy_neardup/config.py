@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from .checks import require_number
 from .exceptions import InvalidOption
 from .judgement import Rule
 from .limits import PageLimits
@@ -14,6 +15,8 @@ from .workers import Limits, usable_cores
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+T = TypeVar("T")
 
 PREFIX = "NEARDUP_"
 
@@ -101,14 +104,11 @@ class Config:
                 item_field=_field_name(given.get("item_field")),
                 parts={k: v for k, v in given.items() if k in _PARTS},
                 # One core is left to the crawl itself.
-                workers=_whole_number("workers", given.get("workers", max(1, usable_cores() - 1))),
-                limits=Limits(
-                    seconds=_seconds("page_timeout", given.get("page_timeout", Limits.seconds)),
-                    memory_mb=_whole_number(
-                        "worker_memory", given.get("worker_memory", Limits.memory_mb)
-                    ),
+                workers=require_number(
+                    "workers", _number(given.get("workers", max(1, usable_cores() - 1))), int, 0
                 ),
-                page_limits=_page_limits(given),
+                limits=_limits(Limits, _WORKER_LIMITS, given),
+                page_limits=_limits(PageLimits, _PAGE_LIMITS, given),
                 dupefilter=given.get("dupefilter", "scrapy.dupefilters.RFPDupeFilter"),
             )
         except InvalidOption as error:
@@ -116,10 +116,19 @@ class Config:
 
 
 _PARTS = ("tokenizer", "idf", "extractor", "store")
-_WORK = ("workers", "page_timeout", "worker_memory")
-_MOST = "max_"
-_PAGE_LIMITS = tuple(_MOST + limit.name for limit in fields(PageLimits))
-_OPTIONS = ("enabled", *POLICY_OPTIONS, "item_field", *_PARTS, *_WORK, *_PAGE_LIMITS, "dupefilter")
+#: Options that set a field of these classes under another name.
+_WORKER_LIMITS = {"page_timeout": "seconds", "worker_memory": "memory_mb"}
+_PAGE_LIMITS = {f"max_{limit.name}": limit.name for limit in fields(PageLimits)}
+_OPTIONS = (
+    "enabled",
+    *POLICY_OPTIONS,
+    "item_field",
+    *_PARTS,
+    "workers",
+    *_WORKER_LIMITS,
+    *_PAGE_LIMITS,
+    "dupefilter",
+)
 
 #: Every setting that is read.
 SETTINGS = tuple(PREFIX + name.upper() for name in _OPTIONS)
@@ -180,30 +189,14 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _whole_number(option: str, value: Any) -> int:
-    number = _number(value)
-    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        raise InvalidOption(option, value, "a whole number of 0 or more")
-    return number
-
-
-def _page_limits(given: Mapping[str, Any]) -> PageLimits:
-    limits = {
-        name.removeprefix(_MOST): _whole_number(name, given[name])
-        for name in _PAGE_LIMITS
-        if name in given
-    }
+def _limits(kind: type[T], names: Mapping[str, str], given: Mapping[str, Any]) -> T:
+    """Limits of this kind, of options that set its fields under other names."""
+    values = {field: _number(given[name]) for name, field in names.items() if name in given}
     try:
-        return PageLimits(**limits)
+        return kind(**values)
     except InvalidOption as error:
-        raise error.renamed(_MOST + error.option) from None
-
-
-def _seconds(option: str, value: Any) -> float:
-    number = _number(value)
-    if not isinstance(number, (int, float)) or isinstance(number, bool) or not 0 < number < 1e6:
-        raise InvalidOption(option, value, "a number of seconds above 0")
-    return float(number)
+        option = next(name for name, field in names.items() if field == error.option)
+        raise error.renamed(option) from None
 
 
 def _field_name(value: Any) -> str | None:

@@ -69,11 +69,12 @@ class Extractor(Protocol):
 def read_page(html: str, extractor: Extractor, limits: PageLimits = _DEFAULT_LIMITS) -> MainText:
     """Title and main text of a page, and all that it shows.
 
-    :raises LimitExceeded: when the page is beyond a limit.
+    How large the page is has been asked already, of its bytes: decoded, it has another size.
+
+    :raises LimitExceeded: when the page is beyond one of the other limits.
     :raises ExtractionError: when the parser or the extractor fails on it.
     """
     try:
-        limits.check_body(html)
         html = repaired(html)
         tree = _parsed_page(html, limits)
         if tree is None:

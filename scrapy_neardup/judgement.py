@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from .checks import require_number
 from .exceptions import InvalidOption, SignatureMismatch
 from .frame import Frames, SiteFrame
 from .index import MAX_DISTANCE
@@ -105,9 +106,9 @@ class Rule:
     scope: Scope = "all"
 
     def __post_init__(self) -> None:
-        _require_number("max_distance", self.max_distance, int, 0, MAX_DISTANCE)
-        _require_number("min_similarity", self.min_similarity, (int, float), 0, 1)
-        _require_number("min_features", self.min_features, int, 0, None)
+        require_number("max_distance", self.max_distance, int, 0, MAX_DISTANCE)
+        require_number("min_similarity", self.min_similarity, float, 0, 1)
+        require_number("min_features", self.min_features, int, 0)
         if self.scope not in SCOPES:
             raise InvalidOption("scope", self.scope, "'all' or 'site'")
 
@@ -241,17 +242,3 @@ def _title_overlap(page: PageSignature, other: PageSignature) -> float:
     """Words of both titles as a part of the shorter title; 0.0 where one has no title."""
     words, other_words = title_words(page.title), title_words(other.title)
     return len(words & other_words) / max(1, min(len(words), len(other_words)))
-
-
-def _require_number(
-    option: str,
-    value: object,
-    kind: type | tuple[type, ...],
-    least: float,
-    most: float | None,
-) -> None:
-    bounds = f"from {least} to {most}" if most is not None else f"of {least} or more"
-    noun = "a whole number" if kind is int else "a number"
-    fits = isinstance(value, kind) and not isinstance(value, bool)
-    if not fits or not least <= value or (most is not None and not value <= most):  # type: ignore[operator]
-        raise InvalidOption(option, value, f"{noun} {bounds}")

@@ -15,7 +15,8 @@ from functools import cache
 from lxml import etree
 from lxml.html import HtmlElement
 
-from .exceptions import InvalidOption, LimitExceeded
+from .checks import require_number
+from .exceptions import LimitExceeded
 
 #: libxml2 reads no deeper, even when it is told to read huge trees.
 _DEEPEST = 2000
@@ -40,7 +41,7 @@ class PageLimits:
     :ivar nesting: elements in one another, at most 2,000.
     :ivar text_chars: characters of the main text, of all that the page shows, and of the title,
         each.
-    :raises InvalidOption: when one is below 1, or ``nesting`` above 2,000.
+    :raises InvalidOption: when one is no whole number, below 1, or ``nesting`` above 2,000.
     """
 
     body_bytes: int = 8 * 2**20
@@ -51,10 +52,8 @@ class PageLimits:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            if (value := getattr(self, field.name)) < 1:
-                raise InvalidOption(field.name, value, "at least 1")
-        if self.nesting > _DEEPEST:
-            raise InvalidOption("nesting", self.nesting, f"at most {_DEEPEST}")
+            most = _DEEPEST if field.name == "nesting" else None
+            require_number(field.name, getattr(self, field.name), int, 1, most)
 
     def check_body(self, html: str | bytes) -> None:
         """Refuse a body of too many bytes.

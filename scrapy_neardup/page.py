@@ -163,8 +163,8 @@ class Signer:
         :raises LimitExceeded: when the page is beyond a limit.
         :raises ExtractionError: when the page cannot be read.
         """
+        self.limits.check_body(html)
         if isinstance(html, bytes):
-            self.limits.check_body(html)
             html = decode(html, content_type, encoding)
         return read_page(html, self._extract, self.limits)
 

@@ -30,6 +30,7 @@ from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from .checks import require_number
 from .encodings import decode
 from .exceptions import ExtractionError, NearDupError, UnreadablePage
 from .extract import MainText
@@ -58,6 +59,9 @@ _STARTS = 3
 _TRUSTED_SHARE = 0.85
 _STATM, _STATUS = Path("/proc/self/statm"), Path("/proc/self/status")
 
+#: More than any page needs, and no more than the system's timers can be set to.
+_MOST_SECONDS = 1_000_000
+
 #: However long the first try took, a page's next one has this many seconds.
 _LEAST_SECONDS = 0.5
 
@@ -79,13 +83,18 @@ class Failure:
 class Limits:
     """What one page may take.
 
-    :ivar seconds: time.
+    :ivar seconds: time, above 0 and at most 1,000,000.
     :ivar memory_mb: memory of the whole worker, in MiB; 0 for as much as there is. Has no effect
         where the system knows no such limit.
+    :raises InvalidOption: when one is out of its bounds.
     """
 
     seconds: float = 30.0
     memory_mb: int = 1024
+
+    def __post_init__(self) -> None:
+        require_number("seconds", self.seconds, float, 0, _MOST_SECONDS, above=True, unit="seconds")
+        require_number("memory_mb", self.memory_mb, int, 0)
 
 
 def usable_cores() -> int:

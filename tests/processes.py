@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,3 +45,31 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+@contextlib.contextmanager
+def nobody_outlives(process: subprocess.Popen[Any], *, least: int) -> Iterator[None]:
+    """The processes below this one, now at least so many and it itself, end with it.
+
+    The block ends the process and waits for it; whoever is left behind is killed.
+    """
+    everyone = [process.pid, *children_of(process.pid), *workers_of(process.pid)]
+    try:
+        assert len(everyone) >= least
+        yield
+        wait_for(lambda: not any(map(alive, everyone)))
+    finally:
+        for survivor in filter(alive, everyone):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(survivor, signal.SIGKILL)
+
+
+def send_signal(process: subprocess.Popen[Any], number: signal.Signals) -> None:
+    """Send a signal as its usual sender does: a terminal interrupts all that runs in it.
+
+    The process must have been started in a session of its own.
+    """
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)

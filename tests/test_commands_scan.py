@@ -16,7 +16,7 @@ import pytest
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.simhash import from_hex
-from tests.processes import alive, children_of, linux, wait_for, workers_of
+from tests.processes import linux, nobody_outlives, send_signal, wait_for, workers_of
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, article, page, replaced
 
 ROOT = Path(__file__).parent.parent
@@ -326,18 +326,9 @@ def test_no_worker_outlives_the_scan(tmp_path, ending, exitcode):
             stderr=stderr, cwd=ROOT, start_new_session=True,
         )  # fmt: skip
     wait_for(lambda: all(marker.exists() for marker in markers))
-    everyone = [process.pid, *children_of(process.pid), *workers_of(process.pid)]
-    assert len(everyone) >= 4
-    try:
-        if ending == signal.SIGINT:
-            os.killpg(process.pid, ending)  # as a terminal does
-        else:
-            os.kill(process.pid, ending)
-        assert process.wait() == exitcode
-        wait_for(lambda: not any(map(alive, everyone)))
-    finally:
-        for survivor in filter(alive, everyone):
-            os.kill(survivor, signal.SIGKILL)
+    with nobody_outlives(process, least=4):
+        send_signal(process, ending)
+        assert process.wait(60) == exitcode
     assert said.read_text() == ""
     assert not target.exists()
 

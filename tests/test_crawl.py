@@ -431,10 +431,10 @@ def test_the_projects_own_dupefilter_is_wrapped():
         ("NEARDUP_WORKERS", "-1", "a whole number of 0 or more"),
         ("NEARDUP_WORKERS", 1.5, "a whole number of 0 or more"),
         ("NEARDUP_PAGE_TIMEOUT", 0, "a number of seconds above 0"),
-        ("NEARDUP_PAGE_TIMEOUT", "nan", "a number of seconds above 0"),
+        ("NEARDUP_PAGE_TIMEOUT", "nan", "a number of seconds above 0, at most 1000000"),
         ("NEARDUP_WORKER_MEMORY", "1G", "a whole number of 0 or more"),
-        ("NEARDUP_MAX_TAGS", 0, "at least 1"),
-        ("NEARDUP_MAX_NESTING", "9999", "at most 2000"),
+        ("NEARDUP_MAX_TAGS", 0, "a whole number of 1 or more"),
+        ("NEARDUP_MAX_NESTING", "9999", "a whole number from 1 to 2000"),
     ],
 )
 def test_a_wrong_value_is_refused_at_start(setting, value, expected):

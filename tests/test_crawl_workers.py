@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import re
@@ -18,7 +17,14 @@ from pathlib import Path
 import pytest
 
 from tests.crawl import LOOPS, run_crawl
-from tests.processes import alive, children_of, linux, wait_for, workers_of
+from tests.processes import (
+    children_of,
+    linux,
+    nobody_outlives,
+    send_signal,
+    wait_for,
+    workers_of,
+)
 from tests.server import Answer, serving
 from tests.texts import FERRY, MUSEUM, TEA, article, page
 
@@ -331,21 +337,11 @@ def test_no_worker_outlives_the_crawl(tmp_path, signals, exitcode):
             stderr=stderr, cwd=ROOT, start_new_session=True,
         )  # fmt: skip
         wait_for(lambda: all(marker.exists() for marker in markers))
-        everyone = [process.pid, *children_of(process.pid), *workers_of(process.pid)]
-        assert len(everyone) >= 5
-        try:
+        with nobody_outlives(process, least=5):
             for number, said in zip(signals, ("", "Send again to force"), strict=False):
                 wait_for(partial(_says, log, said))
-                if number == signal.SIGINT:
-                    os.killpg(process.pid, number)  # as a terminal does
-                else:
-                    process.send_signal(number)
+                send_signal(process, number)
             assert process.wait(60) == exitcode
-            wait_for(lambda: not any(map(alive, everyone)))
-        finally:
-            for survivor in filter(alive, everyone):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(survivor, signal.SIGKILL)
     said_at_last = log.read_text()
     assert "Traceback" not in said_at_last
     if seconds == 1:

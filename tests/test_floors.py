@@ -18,6 +18,7 @@ FLOORS = {
     "simhash": 0,
     "sketch": 0,
     "urls": 0,
+    "checks": 0.2,
     "encodings": 0.5,
     "limits": 0.5,
     "repair": 0.5,

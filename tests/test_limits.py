@@ -10,6 +10,8 @@ from scrapy_neardup.exceptions import LimitExceeded
 from scrapy_neardup.extract import read_fragment, read_page, visible_text
 from scrapy_neardup.limits import PageLimits
 from scrapy_neardup.page import Signer
+from scrapy_neardup.records import Record
+from scrapy_neardup.workers import sign_record
 
 SECRET = b"a secret for tests"
 
@@ -17,10 +19,17 @@ SECRET = b"a secret for tests"
 def refused(html: str, **limits: int) -> tuple[str, int, int] | None:
     """Why a page is refused; ``None`` when it is read."""
     try:
-        read_page(html, visible_text, PageLimits(**limits))
+        signer(**limits).read(html)
     except LimitExceeded as error:
         return error.reason, error.value, error.bound
     return None
+
+
+def signer(**limits: int) -> Signer:
+    return Signer(
+        secret=SECRET, tokenizer="pairs", idf="none", extractor="visible",
+        limits=PageLimits(**limits),
+    )  # fmt: skip
 
 
 def page(body: str) -> str:
@@ -62,20 +71,30 @@ def test_the_limit_itself_is_allowed_and_one_more_is_not(html, limits, expected)
 
 
 def test_a_body_of_bytes_is_refused_before_it_is_decoded():
-    signer = Signer(secret=SECRET, limits=PageLimits(body_bytes=99))
     with pytest.raises(LimitExceeded, match="at least 100 bytes, but 99 is the most") as info:
-        signer.sign_html("https://a.example/", b"\xff" * 100, encoding="utf-16")
+        signer(body_bytes=99).sign_html("https://a.example/", b"\xff" * 100, encoding="utf-16")
     assert (info.value.reason, info.value.value, info.value.bound) == ("too_large", 100, 99)
 
 
+def test_the_bytes_of_a_body_count_as_they_came():
+    """Decoded, a character of two bytes in GBK has three in UTF-8."""
+    body = page("茶" * 100).encode("gbk")
+    within = signer(body_bytes=len(body))
+    assert within.read(body, encoding="gbk").text == "茶" * 100
+    with pytest.raises(LimitExceeded):
+        signer(body_bytes=len(body) - 1).read(body, encoding="gbk")
+    record = Record("1", "https://a.example/", body, "text", encoding="gbk")
+    assert sign_record(within, record).n_text == len(body.decode("gbk"))
+
+
 def test_texts_and_fragments_have_the_same_limits():
-    signer = Signer(secret=SECRET, limits=PageLimits(text_chars=9, tags=9))
+    narrow = signer(text_chars=9, tags=9)
     for sign in (
-        lambda: signer.sign_text("https://a.example/", "x" * 10),
-        lambda: signer.sign_text("https://a.example/", "x", title="x" * 10),
-        lambda: signer.sign_fragment("https://a.example/", "x" * 10),
-        lambda: signer.sign_fragment("https://a.example/", f"<p>{'x' * 10}"),
-        lambda: signer.sign_fragment("https://a.example/", "<p>" * 9),
+        lambda: narrow.sign_text("https://a.example/", "x" * 10),
+        lambda: narrow.sign_text("https://a.example/", "x", title="x" * 10),
+        lambda: narrow.sign_fragment("https://a.example/", "x" * 10),
+        lambda: narrow.sign_fragment("https://a.example/", f"<p>{'x' * 10}"),
+        lambda: narrow.sign_fragment("https://a.example/", "<p>" * 9),
     ):
         with pytest.raises(LimitExceeded):
             sign()
@@ -83,8 +102,8 @@ def test_texts_and_fragments_have_the_same_limits():
 
 
 def test_limits_do_not_change_a_signature():
-    signers = [Signer(secret=SECRET, limits=limits) for limits in (None, PageLimits(tags=50))]
-    one, other = (signer.sign_html("https://a.example/", page("some words")) for signer in signers)
+    signers = signer(), signer(tags=50)
+    one, other = (each.sign_html("https://a.example/", page("some words")) for each in signers)
     assert one == other
 
 
@@ -96,13 +115,14 @@ def test_the_deepest_limit_is_read_to_its_depth():
 
 
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(PageLimits)])
-def test_a_limit_is_a_positive_number(name):
-    with pytest.raises(InvalidOption, match=f"{name} is 0, but it must be at least 1"):
-        PageLimits(**{name: 0})
+@pytest.mark.parametrize("value", [0, 1.5, True, "9", None])
+def test_a_limit_is_a_positive_number(name, value):
+    with pytest.raises(InvalidOption, match=f"{name} is {value!r}, but it must be a whole number"):
+        PageLimits(**{name: value})
 
 
 def test_a_nesting_that_cannot_be_read_is_refused():
-    with pytest.raises(InvalidOption, match="nesting is 2001, but it must be at most 2000"):
+    with pytest.raises(InvalidOption, match="nesting is 2001, but it must be a whole number from"):
         PageLimits(nesting=2001)
 
 
