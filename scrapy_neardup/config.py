@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from .checks import require_number
+from .detector import MAX_WAIT
 from .exceptions import InvalidOption
 from .judgement import Rule
 from .limits import PageLimits
+from .stores import require_address
 from .workers import Limits, usable_cores
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ META_KEY = "neardup"
 
 _ACTIONS = ("drop", "tag", "report")
 _LINKS = ("follow", "skip")
+_REVISITS = ("store", "drop")
+_ON_STORE_ERROR = ("keep", "stop")
 _RULE_OPTIONS = tuple(item.name for item in fields(Rule))
 _SWITCH = {"off": False, "on": True, "false": False, "true": True, "0": False, "1": True}
 
@@ -36,16 +41,20 @@ class Policy:
     :ivar rule: thresholds.
     :ivar action: what happens to the items of a duplicate: ``"drop"``, ``"tag"`` or ``"report"``.
     :ivar links: what happens to its links: ``"follow"`` or ``"skip"``.
+    :ivar revisit: what happens to the items of a page whose address and text are known:
+        ``"store"``, or ``"drop"`` to treat them as those of a duplicate.
     :raises InvalidOption: when a value is none of these.
     """
 
     rule: Rule = field(default_factory=Rule)
     action: Literal["drop", "tag", "report"] = "drop"
     links: Literal["follow", "skip"] = "follow"
+    revisit: Literal["store", "drop"] = "store"
 
     def __post_init__(self) -> None:
         _require_choice("action", self.action, _ACTIONS)
         _require_choice("links", self.links, _LINKS)
+        _require_choice("revisit", self.revisit, _REVISITS)
 
     def changed(self, options: Mapping[str, Any]) -> Policy:
         """This policy with some options replaced; numbers may be given as strings.
@@ -60,7 +69,39 @@ class Policy:
 
 
 #: Names that ``request.meta["neardup"]`` may hold; as settings they are upper case.
-POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links")
+POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit")
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """Where a crawl remembers pages, and what is to happen when that fails.
+
+    :ivar store: an address, see :func:`~scrapy_neardup.stores.open_store`, or a store.
+    :ivar namespace: pages of one namespace are compared with each other; ``None`` for the spider's.
+    :ivar ttl: seconds, above 0, after which a page is forgotten; ``None`` for never.
+    :ivar max_wait: seconds, above 0, that a page waits at most for the outcome of another one.
+    :ivar on_store_error: ``"keep"`` pages, or ``"stop"`` the crawl.
+    :raises InvalidOption: when a value is none of these.
+    """
+
+    store: Any = "memory"
+    namespace: str | None = None
+    ttl: float | None = None
+    max_wait: float = MAX_WAIT
+    on_store_error: Literal["keep", "stop"] = "keep"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.store, str):
+            require_address(self.store)
+        _require_name("namespace", self.namespace)
+        if self.ttl is not None:
+            require_number("ttl", self.ttl, float, 0, above=True, unit="seconds")
+        require_number("max_wait", self.max_wait, float, 0, above=True, unit="seconds")
+        _require_choice("on_store_error", self.on_store_error, _ON_STORE_ERROR)
+
+
+#: The store's file in the folder of a job, where no other store is set.
+STORE_IN_JOB = "neardup.sqlite"
 
 
 @dataclass(frozen=True)
@@ -69,8 +110,11 @@ class Config:
 
     :ivar policy: what applies to every request that says nothing else.
     :ivar item_field: field of items that is judged instead of the page, if any.
-    :ivar parts: arguments of :class:`~scrapy_neardup.NearDupDetector`: ``tokenizer``, ``idf``,
-        ``extractor`` and ``store``, where they are set.
+    :ivar parts: arguments of :class:`~scrapy_neardup.NearDupDetector`: ``tokenizer``, ``idf``
+        and ``extractor``, where they are set.
+    :ivar memory: where pages are remembered.
+    :ivar job: folder of the job, where the project has one.
+    :ivar recover: are requests to be made again that an unclean stop of the job has lost?
     :ivar workers: number of processes that read pages; 0 for none.
     :ivar limits: what one page may take of a worker.
     :ivar page_limits: what one page may be made of.
@@ -81,6 +125,9 @@ class Config:
     policy: Policy
     item_field: str | None
     parts: Mapping[str, Any]
+    memory: MemoryPlan
+    job: Path | None
+    recover: bool
     workers: int
     limits: Limits
     page_limits: PageLimits
@@ -97,26 +144,34 @@ class Config:
             for name in _neardup_names(settings)
             if settings[name] is not None
         }
+        job = _job_folder(settings)
+        if job is not None:
+            given.setdefault("store", f"sqlite:///{(job / STORE_IN_JOB).absolute()}")
         try:
             return cls(
                 enabled=parse_switch("enabled", given.get("enabled", True)),
                 policy=Policy().changed({k: v for k, v in given.items() if k in POLICY_OPTIONS}),
-                item_field=_field_name(given.get("item_field")),
+                item_field=_require_name("item_field", given.get("item_field")),
                 parts={k: v for k, v in given.items() if k in _PARTS},
+                memory=_made(MemoryPlan, _MEMORY, given),
+                job=job,
+                recover=parse_switch("recover", given.get("recover", False)),
                 # One core is left to the crawl itself.
                 workers=require_number(
                     "workers", _number(given.get("workers", max(1, usable_cores() - 1))), int, 0
                 ),
-                limits=_limits(Limits, _WORKER_LIMITS, given),
-                page_limits=_limits(PageLimits, _PAGE_LIMITS, given),
+                limits=_made(Limits, _WORKER_LIMITS, given),
+                page_limits=_made(PageLimits, _PAGE_LIMITS, given),
                 dupefilter=given.get("dupefilter", "scrapy.dupefilters.RFPDupeFilter"),
             )
         except InvalidOption as error:
             raise as_setting(error) from None
 
 
-_PARTS = ("tokenizer", "idf", "extractor", "store")
-#: Options that set a field of these classes under another name.
+_PARTS = ("tokenizer", "idf", "extractor")
+#: Options that set a field of these classes, some under another name.
+_TEXTS = ("store", "namespace")
+_MEMORY = {option.name: option.name for option in fields(MemoryPlan)}
 _WORKER_LIMITS = {"page_timeout": "seconds", "worker_memory": "memory_mb"}
 _PAGE_LIMITS = {f"max_{limit.name}": limit.name for limit in fields(PageLimits)}
 _OPTIONS = (
@@ -124,6 +179,8 @@ _OPTIONS = (
     *POLICY_OPTIONS,
     "item_field",
     *_PARTS,
+    *_MEMORY,
+    "recover",
     "workers",
     *_WORKER_LIMITS,
     *_PAGE_LIMITS,
@@ -189,9 +246,10 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _limits(kind: type[T], names: Mapping[str, str], given: Mapping[str, Any]) -> T:
-    """Limits of this kind, of options that set its fields under other names."""
-    values = {field: _number(given[name]) for name, field in names.items() if name in given}
+def _made(kind: type[T], names: Mapping[str, str], given: Mapping[str, Any]) -> T:
+    """One of this kind, of options that set its fields, perhaps under other names."""
+    values = {field: given[name] for name, field in names.items() if name in given}
+    values = {field: v if field in _TEXTS else _number(v) for field, v in values.items()}
     try:
         return kind(**values)
     except InvalidOption as error:
@@ -199,10 +257,17 @@ def _limits(kind: type[T], names: Mapping[str, str], given: Mapping[str, Any]) -
         raise error.renamed(option) from None
 
 
-def _field_name(value: Any) -> str | None:
+def _require_name(option: str, value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise InvalidOption("item_field", value, "the name of a field")
+        raise InvalidOption(option, value, "a name")
     return value or None
+
+
+def _job_folder(settings: BaseSettings) -> Path | None:
+    from scrapy.utils.job import job_dir
+
+    folder = job_dir(settings)
+    return None if folder is None else Path(folder)
 
 
 def _require_choice(

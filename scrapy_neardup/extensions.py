@@ -10,16 +10,20 @@ import gc
 import logging
 import pickle
 from collections import OrderedDict, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, finalize
 
 from itemadapter.adapter import ItemAdapter
 from scrapy import signals as scrapy_signals
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.http import HtmlResponse, Request, Response, TextResponse
+from scrapy.utils.asyncio import create_looping_call
 
 from . import signals
+from .awaiting import in_thread, start
 from .config import (
     META_KEY,
     Config,
@@ -30,11 +34,16 @@ from .config import (
     unknown_settings,
 )
 from .detector import NearDupDetector
-from .exceptions import InvalidOption
+from .exceptions import InvalidOption, SignatureMismatch, StoreError
+from .feeds import Feeds, synchronise
+from .jobs import Job
 from .judgement import Verdict
-from .page import PageSignature
+from .outcomes import Outcome, Unknown, of_current_item
+from .page import Signer
 from .records import Record
+from .remembering import CrawlMemory
 from .signing import PageSigning
+from .stores import Claim, Ticket, open_store
 from .workers import Failure, WorkersFailedError
 
 if TYPE_CHECKING:
@@ -49,13 +58,26 @@ logger = logging.getLogger(__name__)
 #: (kept and counted as unjudged). Only items that another component replaced or dropped get old.
 _MAX_ITEMS_UNDER_WAY = 10_000
 
+#: Between two looks at what the feeds have on disk: what a kill may cost.
+_TICK_SECONDS = 2.0
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict and what is to follow from it."""
+    """A verdict and what is to follow from it.
+
+    :ivar outcome: to be told what becomes of the items; ``None`` where nothing hangs on that.
+    """
 
     verdict: Verdict
     policy: Policy
+    outcome: Outcome | None = None
+
+    @property
+    def is_superfluous(self) -> bool:
+        """Is it stored already, in a copy or under its own address?"""
+        is_unchanged = self.verdict.kind == "revisit" and self.verdict.reason == "unchanged"
+        return self.verdict.is_duplicate or (is_unchanged and self.policy.revisit == "drop")
 
     @property
     def skips_links(self) -> bool:
@@ -74,21 +96,21 @@ class NearDupJudge:
     """Scrapy extension that holds a crawl's detector and its settings."""
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
-        try:
-            self.detector = NearDupDetector(**config.parts)
-        except InvalidOption as error:
-            raise as_setting(error) from None
+        _require_parts(config)
         self.config = config
-        self._signing = PageSigning(
-            {"secret": self.detector.store.secret, **_signer_parts(config)},
-            config.page_limits,
-            config.workers,
-            config.limits,
-        )
+        #: What is judged with; ``None`` until the spider is opened.
+        self.detector: NearDupDetector | None = None
         self._crawler = crawler
+        self._signing: PageSigning | None = None
+        self._memory: CrawlMemory | None = None
+        self._feeds: Feeds | None = None
+        self._ticking: Any = None
         self._under_way: OrderedDict[int, tuple[Any, deque[Judgement | None]]] = OrderedDict()
+        self._item_outcomes: WeakKeyDictionary[Response, list[Outcome]] = WeakKeyDictionary()
+        self._outcomes: WeakKeyDictionary[Response, Outcome] = WeakKeyDictionary()
         self._known_duplicates: set[bytes] = set()
         self._warned: set[str] = set()
+        self._is_closing = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -101,9 +123,17 @@ class NearDupJudge:
         if _is_off(crawler, config):
             logger.info("Off for this run: near-duplicate pages are stored")
             raise NotConfigured
-        judge = cls(crawler, config)
-        crawler.signals.connect(judge.spider_opened, signal=scrapy_signals.spider_opened)
-        crawler.signals.connect(judge.spider_closed, signal=scrapy_signals.spider_closed)
+        judge = cls(crawler, _recovered(config))
+        for handler, signal in (
+            (judge.spider_opened, scrapy_signals.spider_opened),
+            (judge.item_stored, scrapy_signals.item_scraped),
+            (judge.item_lost, scrapy_signals.item_dropped),
+            (judge.item_lost, scrapy_signals.item_error),
+            (judge.feeds_closed, scrapy_signals.feed_exporter_closed),
+            (judge.spider_closed, scrapy_signals.spider_closed),
+            (judge.engine_stopped, scrapy_signals.engine_stopped),
+        ):
+            crawler.signals.connect(handler, signal=signal)
         return judge
 
     async def judge_page(self, response: Response) -> Judgement | None:
@@ -113,12 +143,15 @@ class NearDupJudge:
             self.pass_page(policy)
             return None
         self._count("responses")
-        verdict = await self._judge(_page_record(response), policy)
-        self._count(f"pages/{verdict.kind}")
-        self._send(signals.page_judged, verdict, response=response)
-        judgement = Judgement(verdict, policy)
+        judgement = await self._judge(_page_record(response), policy)
+        self._count(f"pages/{judgement.verdict.kind}")
+        self._send(signals.page_judged, judgement.verdict, response=response)
         if judgement.refuses_requests:
             self._remember_duplicate(response.request)
+        if judgement.outcome is not None:
+            self._outcomes[response] = judgement.outcome
+            # Where another component takes its items away, nothing else tells of their end.
+            finalize(response, judgement.outcome.abandoned).atexit = False
         return judgement
 
     def pass_page(self, reason: str) -> None:
@@ -136,10 +169,13 @@ class NearDupJudge:
         if isinstance(policy, str):
             self._count(f"skipped/{policy}")
             return None
-        verdict = await self._judge(self._item_record(f"{response.url}#item-{place}", item), policy)
-        self._count(f"judged_items/{verdict.kind}")
-        self._send(signals.item_judged, verdict, item=item, response=response)
-        return Judgement(verdict, policy)
+        record = self._item_record(f"{response.url}#item-{place}", item)
+        judgement = await self._judge(record, policy)
+        self._count(f"judged_items/{judgement.verdict.kind}")
+        self._send(signals.item_judged, judgement.verdict, item=item, response=response)
+        if judgement.outcome is not None:
+            self._item_outcomes.setdefault(response, []).append(judgement.outcome)
+        return judgement
 
     def send_along(self, item: Any, judgement: Judgement | None) -> None:
         """Note the judgement on an item for the pipeline; items themselves stay untouched.
@@ -154,11 +190,13 @@ class NearDupJudge:
         """The judgement that was noted for an item; ``None`` when there is nothing to do."""
         if id(item) not in self._under_way:
             self._count("items/unjudged")
+            of_current_item.set(Unknown())
             return None
         noted = self._under_way[id(item)][1]
         judgement = noted.popleft()
         if not noted:
             del self._under_way[id(item)]
+        of_current_item.set(None if judgement is None else judgement.outcome)
         return judgement
 
     def count_item(self, outcome: str) -> None:
@@ -187,32 +225,68 @@ class NearDupJudge:
             self._warned.add(kind)
             logger.warning(message, *args, exc_info=exc_info)
 
-    def spider_opened(self, spider: Spider) -> None:
+    async def spider_opened(self, spider: Spider) -> None:
+        """Open the store and start the workers.
+
+        :raises CloseSpider: when the store cannot be used.
+        """
+        try:
+            self.detector = await self._open(spider)
+        except (StoreError, SignatureMismatch) as error:
+            logger.error("Nothing is crawled, for pages could not be judged: %s", error)
+            self._close_spider("neardup_store")
+            raise CloseSpider("neardup_store") from error
+        plan = self.config.memory
+        self._memory = CrawlMemory(self.detector, plan.max_wait, self._store_failed)
+        self._signing = PageSigning(
+            {"secret": self.detector.store.secret, **self.config.parts},
+            self.config.page_limits,
+            self.config.workers,
+            self.config.limits,
+        )
         self._signing.start()
+        self._feeds = Feeds.of(self._crawler)
+        self._ticking = create_looping_call(lambda: start(self._look_around()))
+        self._ticking.start(_TICK_SECONDS, now=False)
+        if self.config.job is not None:
+            Job(self.config.job).begin()
         # What is loaded by now stays until the end. Each full collection that walks through it
         # holds the event loop for some 0.1 s, and Scrapy's tasks make them frequent.
         gc.freeze()
         for complaint in unknown_settings(self._crawler.settings):
             logger.warning("%s", complaint)
-        policy, rule = self.config.policy, self.config.policy.rule
-        logger.info(
-            "%s near-duplicate %s: max_distance %d, min_similarity %s, min_features %d, scope %s, "
-            "links %s; %s; %d pages known",
-            {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}[policy.action],
-            f"items by field {self.config.item_field}" if self.config.item_field else "pages",
-            rule.max_distance,
-            rule.min_similarity,
-            rule.min_features,
-            rule.scope,
-            policy.links,
-            ", ".join(f"{part} {name}" for part, name in self.detector.signer.parts.items()),
-            len(self.detector.store),
-        )
+        self._say_what_is_done()
+
+    def item_stored(self, item: Any, response: Any) -> None:
+        """An item has passed all pipelines: its page is stored."""
+        if (outcome := self._outcome_of(item, response)) is not None:
+            outcome.item_stored()
+
+    def item_lost(self, item: Any, response: Any) -> None:
+        """An item was dropped, or a pipeline failed."""
+        if (outcome := self._outcome_of(item, response)) is not None:
+            outcome.item_lost()
+
+    def feeds_closed(self) -> None:
+        """All that was committed is on disk, unless a feed could not be stored."""
+        if self._memory is None or self._feeds is None:
+            return
+        if self._feeds.has_failed:
+            logger.warning(
+                "A feed could not be stored: pages committed since the last time that all feeds "
+                "were on disk will be forgotten, so that they are stored again"
+            )
+        else:
+            self._memory.confirm(self._memory.store.mark())
 
     def spider_closed(self, spider: Spider) -> None:
+        if self._signing is None or self._memory is None:
+            return
+        self._ticking.stop()
         self._signing.stop()
         self._count("equal_bodies", self._signing.spared)
         self._count("workers_lost", self._signing.workers_lost)
+        self._count("waits", self._memory.waits)
         judged = "judged_items" if self.config.item_field else "pages"
         logger.info(
             "Judged %s: %s; undecided for: %s; passed over: %s; items: %s; %d remembered",
@@ -221,30 +295,165 @@ class NearDupJudge:
             self._summary("undecided"),
             self._summary("skipped"),
             self._summary("items"),
-            len(self.detector.store),
+            len(self._memory.store),
         )
 
-    async def _judge(self, record: Record, policy: Policy) -> Verdict:
-        """A verdict whatever happens: a page that something fails on is undecided, and kept."""
+    async def engine_stopped(self) -> None:
+        """The last that is heard of a crawl: feeds have been closed by now."""
+        if self._memory is None:
+            return
         try:
-            outcome = await self._signing.sign(record)
-            verdict = self._verdict(record, policy, outcome)
+            await self._memory.close()
+        except StoreError as error:
+            logger.error("Not all pages could be remembered: %s", error)
+        self._count("store/added_later", self._memory.added)
+        lost = self._memory.let_go + self._memory.backlog
+        self._count("store/not_remembered", lost)
+        if lost:
+            logger.error("%d pages were stored that the store did not come to know of", lost)
+        if self.config.job is not None:
+            Job(self.config.job).end()
+
+    async def _open(self, spider: Spider) -> NearDupDetector:
+        """The detector with its store, which may take long to open."""
+        plan = self.config.memory
+        if not isinstance(plan.store, str):
+            return NearDupDetector(**self.config.parts, store=plan.store)
+        namespace = plan.namespace
+        if namespace is None and plan.store != "memory":
+            namespace = spider.name
+        address: str = plan.store
+        return await in_thread(
+            lambda: NearDupDetector(
+                **self.config.parts, store=open_store(address, namespace, plan.ttl)
+            )
+        )
+
+    async def _look_around(self) -> None:
+        """From time to time: does the store write, and what do feeds have on disk?"""
+        assert self._memory is not None
+        store = self._memory.store
+        if store.problem is not None:
+            self._store_failed(StoreError(store.name, f"{store.problem}; it is tried again"))
+        if self._feeds is None:
+            return
+        mark = store.mark()
+        try:
+            descriptors = self._feeds.flush()
+            if descriptors is not None:
+                await in_thread(lambda: synchronise(descriptors))
+                self._memory.confirm(mark)
+        except OSError as error:
+            self.warn_once(
+                "feed", "A feed cannot be written, its pages stay unconfirmed: %s", error
+            )
+
+    async def _judge(self, record: Record, policy: Policy) -> Judgement:
+        """A judgement whatever happens: a page that something fails on is undecided, and kept."""
+        try:
+            claim = await self._claim(record, policy)
         except WorkersFailedError as error:
-            verdict = self._undecided(record, Failure("no_worker", str(error)))
+            claim = Claim(self._undecided(record, Failure("no_worker", str(error))))
         except Exception as error:
             # A store of the user's own may raise anything.
-            verdict = self._undecided(record, Failure("failed", repr(error)), exc_info=True)
-        if verdict.kind == "undecided":
-            self._count(f"undecided/{verdict.reason}")
-        return verdict
+            failure = Failure("failed", repr(error))
+            claim = Claim(self._undecided(record, failure, exc_info=True))
+        if claim.verdict.kind == "undecided":
+            self._count(f"undecided/{claim.verdict.reason}")
+        judgement = Judgement(claim.verdict, policy)
+        if claim.ticket is None:
+            return judgement
+        settle = partial(self._settle, claim.ticket)
+        if judgement.is_superfluous:
+            settle(is_stored=False)
+            return judgement
+        return replace(judgement, outcome=Outcome(settle))
 
-    def _verdict(self, record: Record, policy: Policy, outcome: PageSignature | Failure) -> Verdict:
+    async def _claim(self, record: Record, policy: Policy) -> Claim:
+        if self._signing is None or self._memory is None:
+            raise WorkersFailedError("the store was not opened")
+        outcome = await self._signing.sign(record)
         if isinstance(outcome, Failure):
-            return self._undecided(record, outcome)
+            return Claim(self._undecided(record, outcome))
         started = perf_counter()
-        verdict = self.detector.check(outcome, rule=policy.rule)
+        claim = await self._memory.claim(outcome, policy.rule)
         self._spend(perf_counter() - started)
-        return verdict
+        if claim.verdict.reason == "waited":
+            self._undecided(record, Failure("waited", "a near-duplicate's storing takes too long"))
+        return claim
+
+    def _settle(self, ticket: Ticket, is_stored: bool) -> None:
+        assert self._memory is not None
+        self._memory.settle(ticket, is_stored=is_stored, confirmed=self._feeds is None)
+
+    def _outcome_of(self, item: Any, response: Any) -> Outcome | None:
+        """Where a page's items are counted, or the item's own."""
+        if self.config.item_field is None:
+            return self._outcomes.get(response) if isinstance(response, Response) else None
+        if id(item) in self._under_way:
+            # A pipeline before ours dropped it.
+            judgement = self.receive(item)
+            return None if judgement is None else judgement.outcome
+        outcome = of_current_item.get(Unknown())
+        if isinstance(outcome, Unknown):
+            self._release_one(response)
+            return None
+        return outcome
+
+    def _release_one(self, response: Any) -> None:
+        """An item's end is known, but not which: a pipeline before ours replaced it.
+
+        To release a claim is always safe. Its copies will be stored; they would wait for it, else.
+        """
+        if isinstance(response, Response):
+            for outcome in self._item_outcomes.get(response, ()):
+                if not outcome.is_known:
+                    outcome.abandoned()
+                    break
+
+    def _store_failed(self, error: StoreError) -> None:
+        self._count("store/errors")
+        if self.config.memory.on_store_error == "stop":
+            logger.error("Closing the spider: %s", error)
+            self._close_spider("neardup_store")
+        else:
+            self.warn_once(
+                "store",
+                "%s; pages are kept, and remembered when it is back (more of this is counted)",
+                error,
+            )
+
+    def _close_spider(self, reason: str) -> None:
+        assert self._crawler.engine is not None
+        if not self._is_closing:
+            self._is_closing = True
+            start(self._crawler.engine.close_spider_async(reason=reason))
+
+    def _say_what_is_done(self) -> None:
+        assert self.detector is not None
+        policy, rule, store = self.config.policy, self.config.policy.rule, self.detector.store
+        if store.forgotten:
+            logger.warning(
+                "The last run did not end cleanly: %d pages are forgotten of which nobody knows "
+                "whether they reached the disk; they are stored again when they are met",
+                store.forgotten,
+            )
+            self._count("store/forgotten", store.forgotten)
+        logger.info(
+            "%s near-duplicate %s: max_distance %d, min_similarity %s, min_features %d, scope %s, "
+            "links %s, revisit %s; %s; store %s, %d pages known",
+            {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}[policy.action],
+            f"items by field {self.config.item_field}" if self.config.item_field else "pages",
+            rule.max_distance,
+            rule.min_similarity,
+            rule.min_features,
+            rule.scope,
+            policy.links,
+            policy.revisit,
+            ", ".join(f"{part} {name}" for part, name in self.detector.signer.parts.items()),
+            store.name,
+            len(store),
+        )
 
     def _undecided(self, record: Record, why: Failure, *, exc_info: bool = False) -> Verdict:
         self.warn_once(
@@ -322,13 +531,38 @@ def find_judge(crawler: Crawler) -> NearDupJudge:
     raise NotConfigured("it needs the add-on, or scrapy_neardup.NearDupJudge in EXTENSIONS")
 
 
-def _signer_parts(config: Config) -> dict[str, Any]:
-    """What is set of tokenizer, IDF table and extractor, fit for other processes.
+def _recovered(config: Config) -> Config:
+    """Say what an unclean stop has lost, and have it fetched again where that is asked for."""
+    if config.job is None or not (job := Job(config.job)).has_lost_requests:
+        return config
+    if not config.recover:
+        logger.warning(
+            "The last run with JOBDIR %s did not end cleanly: requests that were under way or "
+            "waiting are never made again, for requests.seen has them. NEARDUP_RECOVER = True has "
+            "them made again",
+            config.job,
+        )
+        return config
+    aside = job.recover()
+    logger.warning(
+        "The last run did not end cleanly: all requests are made again, and pages that are stored "
+        "already and have not changed are not stored again. The old requests.seen and "
+        "requests.queue are in %s",
+        aside,
+    )
+    return replace(config, policy=replace(config.policy, revisit="drop"))
 
-    :raises InvalidOption: when one is an object that another process cannot have.
+
+def _require_parts(config: Config) -> None:
+    """Tokenizer, IDF table and extractor can be used, here and in other processes.
+
+    :raises InvalidOption: when one cannot.
     """
-    parts = {name: part for name, part in config.parts.items() if name != "store"}
-    for name, part in parts.items():
+    try:
+        Signer(secret=bytes(16), **config.parts)
+    except InvalidOption as error:
+        raise as_setting(error) from None
+    for name, part in config.parts.items():
         if config.workers and not _can_travel(part):
             raise as_setting(
                 InvalidOption(
@@ -338,7 +572,6 @@ def _signer_parts(config: Config) -> dict[str, Any]:
                     "processes can have it too (or NEARDUP_WORKERS = 0)",
                 )
             )
-    return parts
 
 
 def _can_travel(part: Any) -> bool:

@@ -41,6 +41,17 @@ class NearDuplicate(DropItem):
         self.reason = verdict.reason
 
 
+class UnchangedPage(DropItem):
+    """An item was dropped because its page is stored and has not changed; see NEARDUP_REVISIT.
+
+    :ivar url: the page.
+    """
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(_in_words(verdict), log_level="DEBUG")
+        self.url = verdict.url
+
+
 class NearDupPipeline:
     """Acts on the judgements; see ``NEARDUP_ACTION``.
 
@@ -58,9 +69,10 @@ class NearDupPipeline:
         """Let an item pass, or drop it.
 
         :raises NearDuplicate: when its page is a near-duplicate and the action is ``"drop"``.
+        :raises UnchangedPage: when its page is stored already, and is to be dropped for that.
         """
         judgement = self._judge.receive(item)
-        if judgement is None or not judgement.verdict.is_duplicate:
+        if judgement is None or not judgement.is_superfluous:
             self._judge.count_item("kept")
             return item
         verdict = judgement.verdict
@@ -71,12 +83,12 @@ class NearDupPipeline:
             self._tag(item, verdict)
         else:
             self._judge.count_item("dropped")
-            raise NearDuplicate(verdict)
+            raise NearDuplicate(verdict) if verdict.is_duplicate else UnchangedPage(verdict)
         return item
 
     def _tag(self, item: Any, verdict: Verdict) -> None:
         tag = {
-            "of": verdict.duplicate_of,
+            "of": verdict.duplicate_of if verdict.is_duplicate else verdict.url,
             "distance": verdict.distance,
             "similarity": verdict.similarity,
         }
@@ -96,6 +108,8 @@ class NearDupPipeline:
 
 
 def _in_words(verdict: Verdict) -> str:
+    if not verdict.is_duplicate:
+        return "stored already, and unchanged"
     return (
         f"near-duplicate of {verdict.duplicate_of} "
         f"(distance {verdict.distance}, similarity {verdict.similarity:.2f})"

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections import OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import Future
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any
 
 import xxhash
-from scrapy.utils.asyncio import is_asyncio_available
-from twisted.internet.defer import Deferred
 
+from .awaiting import result_of
 from .exceptions import LimitExceeded
 from .limits import PageLimits
 from .page import PageSignature
 from .records import Record
 from .urls import site_of
 from .workers import Failure, Limits, WorkerPool, sign_record
-
-T = TypeVar("T")
 
 #: Signatures of the bodies met last, which are not made again for an equal body: 8 MB of them.
 _BODIES = 4096
@@ -109,18 +105,3 @@ class PageSigning:
         data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
         how = f"{record.kind}\n{record.content_type}\n{record.encoding}".encode()
         return xxhash.xxh3_128_digest(data, self._seed) + xxhash.xxh3_128_digest(how, self._seed)
-
-
-async def result_of(future: Future[T]) -> T:
-    """Wait for a future of another thread, with any reactor or without one."""
-    if future.done():
-        return future.result()
-    if is_asyncio_available():
-        # A crawl that is being stopped cancels those who wait, not the work.
-        return await asyncio.shield(asyncio.wrap_future(future))
-    from twisted.internet import reactor
-
-    done: Deferred[None] = Deferred()
-    future.add_done_callback(lambda _: reactor.callFromThread(done.callback, None))
-    await done
-    return future.result()

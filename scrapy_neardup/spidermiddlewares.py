@@ -38,25 +38,28 @@ class NearDupSpiderMiddleware:
 
     async def _by_page(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """One judgement a page, when its first item or link comes."""
-        judged = False
-        judgement = None
+        judged = ended = False
+        judgement = outcome = None
         try:
             async for output in result:
                 if not judged:
                     judged = True
                     judgement = await self._judge.judge_page(response)
+                    outcome = judgement.outcome if judgement else None
                 if not isinstance(output, Request):
                     self._judge.send_along(output, judgement)
+                    if outcome is not None:
+                        outcome.item_sent()
                 elif judgement is not None and judgement.skips_links:
                     self._judge.count_link_skipped()
                     continue
                 yield output
-        except Exception:
+            ended = True
+        finally:
             if not judged:
-                self._judge.pass_page("callback_failed")
-            raise
-        if not judged:
-            self._judge.pass_page("no_output")
+                self._judge.pass_page("no_output" if ended else "callback_failed")
+            if outcome is not None:
+                outcome.ended(failed=not ended)
 
     async def _by_item(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """One judgement an item."""
@@ -65,5 +68,8 @@ class NearDupSpiderMiddleware:
             if not isinstance(output, Request):
                 place += 1
                 judgement = await self._judge.judge_item(output, place, response)
+                if judgement is not None and judgement.outcome is not None:
+                    judgement.outcome.item_sent()
+                    judgement.outcome.ended(failed=False)
                 self._judge.send_along(output, judgement)
             yield output

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import pydantic
@@ -21,10 +21,16 @@ import scrapy
 from itemadapter.adapter import ItemAdapter
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.dupefilters import RFPDupeFilter
+from scrapy.exceptions import DropItem
 from scrapy.http import Response, TextResponse
 from scrapy.signals import item_dropped, item_error, item_scraped, spider_closed
 
+from scrapy_neardup.awaiting import wait_for
 from scrapy_neardup.signals import item_judged, page_judged
+
+if TYPE_CHECKING:
+    # typing.Self requires Python 3.11
+    from typing_extensions import Self
 
 SCRAPY = tuple(int(part) for part in scrapy.__version__.split(".")[:2])
 
@@ -136,13 +142,18 @@ class CrawlSpider(scrapy.Spider):
             yield item
 
     def parse(self, response: Response) -> Iterator[Any]:
-        if "fail" in response.url:
+        if response.url.endswith("/fail"):
+            raise ZeroDivisionError
+        if "fail-link" in response.url:
+            yield response.follow("/nowhere")
             raise ZeroDivisionError
         texts = self.plan["texts"]
         for number in range(self.plan["items_per_page"]):
             path = response.url.split("/", 3)[-1]
             text = texts[number] if texts else _text(response)
             yield ITEMS[self.plan["item"]](path=path, text=text)
+        if "fail-late" in response.url:
+            raise ZeroDivisionError
         if self.plan["follow"] and "<a" in _text(response):
             for link in response.css("a.next::attr(href)").getall():
                 yield response.follow(link)
@@ -157,6 +168,32 @@ class Replacing:
 
     def process_item(self, item: Any) -> Any:
         return dict(item)
+
+
+class Failing:
+    """A pipeline that takes its time, and fails on the items of some paths.
+
+    ``FAIL_PATHS`` says how each of them fails, ``"drop"`` or ``"raise"``, ``FAIL_AFTER`` after how
+    many seconds.
+    """
+
+    def __init__(self, fail: dict[str, str], seconds: float) -> None:
+        self._fail = fail
+        self._seconds = seconds
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Self:
+        settings = crawler.settings
+        return cls(settings.getdict("FAIL_PATHS"), settings.getfloat("FAIL_AFTER"))
+
+    async def process_item(self, item: Any) -> Any:
+        await wait_for(None, self._seconds)
+        match self._fail.get(item["path"]):
+            case "drop":
+                raise DropItem("this one is not wanted")
+            case "raise":
+                raise ZeroDivisionError
+        return item
 
 
 class Counting(RFPDupeFilter):

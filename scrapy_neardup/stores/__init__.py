@@ -2,6 +2,6 @@
 
 from .base import Claim, Entry, Store, Ticket
 from .memory import MemoryStore
-from .opening import open_store
+from .opening import open_store, require_address
 
-__all__ = ["Claim", "Entry", "MemoryStore", "Store", "Ticket", "open_store"]
+__all__ = ["Claim", "Entry", "MemoryStore", "Store", "Ticket", "open_store", "require_address"]

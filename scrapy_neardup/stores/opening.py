@@ -18,6 +18,16 @@ _opening = threading.Lock()
 _open: dict[tuple[str, str], LocalStore] = {}
 
 
+def require_address(address: str) -> None:
+    """Do nothing when this is the address of a store, whether it is there or not.
+
+    :raises InvalidOption: when it is not.
+    """
+    is_file = address.startswith(_FILE) and address != _FILE
+    if address != "memory" and not is_file:
+        raise InvalidOption("store", address, "'memory' or 'sqlite:///path'")
+
+
 def open_store(address: str, namespace: str | None = None, ttl: float | None = None) -> Store:
     """The store at an address; whoever opens it closes it.
 
@@ -29,17 +39,16 @@ def open_store(address: str, namespace: str | None = None, ttl: float | None = N
     :raises InvalidOption: when the address names no store, or the store is open with another ttl.
     :raises StoreError: when the store cannot be used.
     """
+    require_address(address)
     if address == "memory":
         if namespace is None:
             return MemoryStore(ttl=ttl)
         return _shared(("memory", namespace), lambda: MemoryStore(ttl=ttl).shared(), ttl)
-    if address.startswith(_FILE) and address != _FILE:
-        from .sqlite import SqliteStore
+    from .sqlite import SqliteStore
 
-        path = Path(address.removeprefix(_FILE)).resolve()
-        name = namespace or _DEFAULT
-        return _shared((str(path), name), lambda: SqliteStore(path, name, ttl), ttl)
-    raise InvalidOption("store", address, "'memory' or 'sqlite:///path'")
+    path = Path(address.removeprefix(_FILE)).resolve()
+    name = namespace or _DEFAULT
+    return _shared((str(path), name), lambda: SqliteStore(path, name, ttl), ttl)
 
 
 def _shared(

@@ -33,6 +33,9 @@ FORMAT = 1
 #: "NDup": how a file says that it is a store.
 _APPLICATION = 0x4E447570
 
+#: What every SQLite file begins with.
+_HEADER = b"SQLite format 3\0"
+
 BATCH_SECONDS = 0.5
 BATCH_PAGES = 1000
 #: Between two tries to write what the disk did not take.
@@ -406,9 +409,16 @@ class _File:
         try:
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError:
-            return
+            self._require_header()
         except OSError as error:
             raise self._error(f"cannot be made: {error}") from error
+
+    def _require_header(self) -> None:
+        """SQLite itself takes a short file of anything for an empty one, and writes over it."""
+        with self._path.open("rb") as file:
+            begin = file.read(len(_HEADER))
+        if begin not in (b"", _HEADER):
+            raise self._error("it is no SQLite file; give another path")
 
     def _connected(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

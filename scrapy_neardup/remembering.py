@@ -1,0 +1,198 @@
+"""A crawl's way to its store: asked without holding the event loop, and allowed to fail.
+
+While a store gives no answer, pages are kept. What was stored meanwhile is added when the store is
+back. After a failure it is left alone for a while, for longer after each, so that no page waits
+for time-outs (a circuit breaker: Nygard, "Release It!", 2007).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from time import monotonic
+from typing import TypeVar
+
+from .awaiting import in_thread, result_of, start, wait_for
+from .detector import NearDupDetector
+from .exceptions import StoreError
+from .judgement import Rule, Verdict
+from .page import PageSignature
+from .stores import Claim, Ticket
+
+T = TypeVar("T")
+
+#: Calls to a remote store that may be under way at once.
+_THREADS = 8
+#: Seconds for which a store that failed is left alone: at first, and at most.
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
+#: Seconds between two questions whether another page has its outcome: at first, and at most.
+_FIRST_DELAY, _LONGEST_DELAY = 0.05, 1.0
+#: Pages that wait for a store to come back; of more than these the oldest are let go.
+_BACKLOG = 100_000
+
+
+class CrawlMemory:
+    """Claims pages in a store, and settles the claims.
+
+    :param detector: with its store open.
+    :param max_wait: seconds that a page waits at most for the outcome of another one.
+    :param on_failure: called with what the store said, whenever it failed.
+    """
+
+    def __init__(
+        self, detector: NearDupDetector, max_wait: float, on_failure: Callable[[StoreError], None]
+    ) -> None:
+        self.store = detector.store
+        #: How many pages had to wait for another one.
+        self.waits = 0
+        #: How many pages were added to the store after it had been away, and how many never were.
+        self.added, self.let_go = 0, 0
+        self._max_wait = max_wait
+        self._on_failure = on_failure
+        is_remote = self.store.is_remote
+        self._threads = ThreadPoolExecutor(_THREADS, "neardup-call") if is_remote else None
+        self._detector = detector
+        self._claimed: dict[Ticket, PageSignature] = {}
+        self._backlog: deque[PageSignature] = deque()
+        self._pause = _FIRST_PAUSE
+        self._left_alone_until = 0.0
+        self._under_way = 0
+        self._idle: Future[None] | None = None
+
+    @property
+    def backlog(self) -> int:
+        """How many pages are still to be added."""
+        return len(self._backlog)
+
+    async def claim(self, signature: PageSignature, rule: Rule) -> Claim:
+        """Claim a page, after waiting for those whose outcome decides.
+
+        A page that waited too long, or that the store could not be asked about, is undecided
+        (``"waited"``, ``"store_unreachable"``).
+
+        :raises SignatureMismatch: when the store holds pages that were signed in another way.
+        """
+        if monotonic() < self._left_alone_until:
+            return self._unanswered(signature)
+        try:
+            if self._backlog:
+                await self._add_backlog()
+            claim = await self._claim_in_turn(signature, rule)
+        except StoreError as error:
+            self._failed(error)
+            return self._unanswered(signature)
+        self._pause = _FIRST_PAUSE
+        if claim.ticket is not None:
+            self._claimed[claim.ticket] = signature
+        return claim
+
+    def settle(self, ticket: Ticket, *, is_stored: bool, confirmed: bool) -> None:
+        """Commit a claim, or release it.
+
+        :param confirmed: is what was stored known to be on disk?
+        """
+        signature = self._claimed.pop(ticket)
+        if isinstance(ticket, _Unanswered):
+            if is_stored:
+                self._add_later(signature)
+        elif is_stored:
+            lost = lambda: self._add_later(signature)  # noqa: E731 (read best in one line)
+            self._tell(lambda: self.store.commit(ticket, confirmed=confirmed), lost)
+        else:
+            # A reservation that nobody gives up ends with its lease.
+            self._tell(lambda: self.store.release(ticket))
+
+    def confirm(self, mark: int) -> None:
+        """See :meth:`~scrapy_neardup.stores.Store.confirm`."""
+        self._tell(lambda: self.store.confirm(mark))
+
+    async def close(self) -> None:
+        """Release what is not settled, add what waits, and close the store.
+
+        :raises StoreError: when something could not be written.
+        """
+        for ticket in list(self._claimed):
+            self.settle(ticket, is_stored=False, confirmed=False)
+        if self._under_way:
+            self._idle = Future()
+            await result_of(self._idle)
+        try:
+            if self._backlog:
+                await self._add_backlog()
+        finally:
+            await in_thread(self.store.close, self._threads)
+            if self._threads is not None:
+                self._threads.shutdown(wait=False)
+
+    async def _claim_in_turn(self, signature: PageSignature, rule: Rule) -> Claim:
+        give_up, delay = monotonic() + self._max_wait, _FIRST_DELAY
+        claim = await self._ask(lambda: self._detector.claim(signature, rule=rule))
+        self.waits += claim.is_blocked
+        while claim.is_blocked:
+            left = give_up - monotonic()
+            if left <= 0:
+                return Claim(Verdict("undecided", signature.url, "waited"))
+            # An outcome that is told ends the wait at once; another process's is asked for.
+            await wait_for(claim.outcome, min(left, _LONGEST_DELAY if claim.outcome else delay))
+            delay = min(2 * delay, _LONGEST_DELAY)
+            claim = await self._ask(lambda: self._detector.claim(signature, rule=rule))
+        return claim
+
+    async def _ask(self, call: Callable[[], T]) -> T:
+        """What the store answers; a remote one is asked in a thread."""
+        return call() if self._threads is None else await in_thread(call, self._threads)
+
+    def _tell(self, call: Callable[[], None], if_lost: Callable[[], None] = lambda: None) -> None:
+        """Call without waiting for the answer."""
+        if self._threads is not None:
+            self._under_way += 1
+            start(self._told_aside(call, if_lost))
+            return
+        try:
+            call()
+        except StoreError as error:
+            self._failed(error)
+            if_lost()
+
+    async def _told_aside(self, call: Callable[[], None], if_lost: Callable[[], None]) -> None:
+        try:
+            await in_thread(call, self._threads)
+        except StoreError as error:
+            self._failed(error)
+            if_lost()
+        finally:
+            self._under_way -= 1
+            if not self._under_way and self._idle is not None:
+                self._idle.set_result(None)
+
+    def _unanswered(self, signature: PageSignature) -> Claim:
+        ticket = _Unanswered()
+        self._claimed[ticket] = signature
+        return Claim(Verdict("undecided", signature.url, "store_unreachable"), ticket)
+
+    def _add_later(self, signature: PageSignature) -> None:
+        self._backlog.append(signature)
+        if len(self._backlog) > _BACKLOG:
+            self._backlog.popleft()
+            self.let_go += 1
+
+    async def _add_backlog(self) -> None:
+        """Add what was stored while the store was away."""
+        while self._backlog:
+            signature = self._backlog.popleft()
+            try:
+                await self._ask(lambda: self.store.add(signature))  # noqa: B023 (called at once)
+            except StoreError:
+                self._backlog.appendleft(signature)
+                raise
+            self.added += 1
+
+    def _failed(self, error: StoreError) -> None:
+        self._left_alone_until = monotonic() + self._pause
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        self._on_failure(error)
+
+
+class _Unanswered:
+    """Stands for the claim of a page that the store was not asked about."""
