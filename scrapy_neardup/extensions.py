@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import gc
 import logging
-import pickle
-from collections import OrderedDict, deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, finalize
 
-from itemadapter.adapter import ItemAdapter
 from scrapy import signals as scrapy_signals
 from scrapy.exceptions import CloseSpider, NotConfigured
-from scrapy.http import HtmlResponse, Request, Response, TextResponse
+from scrapy.http import Request, Response
 from scrapy.utils.asyncio import create_looping_call
 
 from . import signals
@@ -28,7 +23,6 @@ from .config import (
     META_KEY,
     Config,
     Policy,
-    as_setting,
     parse_switch,
     request_policy,
     unknown_settings,
@@ -36,13 +30,14 @@ from .config import (
 from .detector import NearDupDetector
 from .exceptions import InvalidOption, SignatureMismatch, StoreError
 from .feeds import Feeds, synchronise
-from .jobs import Job
+from .following import ItemsUnderWay, Judgement
+from .jobs import Job, recovered
 from .judgement import Verdict
-from .outcomes import Outcome, Unknown, of_current_item
-from .page import Signer
+from .outcomes import Outcome
 from .records import Record
 from .remembering import CrawlMemory
-from .signing import PageSigning
+from .responses import item_record, page_record, why_not_judged
+from .signing import PageSigning, require_parts
 from .stores import Claim, Ticket, open_store
 from .workers import Failure, WorkersFailedError
 
@@ -54,49 +49,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Items on their way from the middleware to the pipeline; beyond this the oldest are let go
-#: (kept and counted as unjudged). Only items that another component replaced or dropped get old.
-_MAX_ITEMS_UNDER_WAY = 10_000
-
 #: Between two looks at what the feeds have on disk: what a kill may cost.
 _TICK_SECONDS = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """A verdict and what is to follow from it.
-
-    :ivar outcome: to be told what becomes of the items; ``None`` where nothing hangs on that.
-    """
-
-    verdict: Verdict
-    policy: Policy
-    outcome: Outcome | None = None
-
-    @property
-    def is_superfluous(self) -> bool:
-        """Is it stored already, in a copy or under its own address?"""
-        is_unchanged = self.verdict.kind == "revisit" and self.verdict.reason == "unchanged"
-        return self.verdict.is_duplicate or (is_unchanged and self.policy.revisit == "drop")
-
-    @property
-    def skips_links(self) -> bool:
-        return self.verdict.is_duplicate and self._acts and self.policy.links == "skip"
-
-    @property
-    def refuses_requests(self) -> bool:
-        return self.verdict.is_duplicate and self.policy.action == "drop"
-
-    @property
-    def _acts(self) -> bool:
-        return self.policy.action != "report"
 
 
 class NearDupJudge:
     """Scrapy extension that holds a crawl's detector and its settings."""
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
-        _require_parts(config)
+        require_parts(config)
         self.config = config
         #: What is judged with; ``None`` until the spider is opened.
         self.detector: NearDupDetector | None = None
@@ -105,9 +66,7 @@ class NearDupJudge:
         self._memory: CrawlMemory | None = None
         self._feeds: Feeds | None = None
         self._ticking: Any = None
-        self._under_way: OrderedDict[int, tuple[Any, deque[Judgement | None]]] = OrderedDict()
-        self._item_outcomes: WeakKeyDictionary[Response, list[Outcome]] = WeakKeyDictionary()
-        self._outcomes: WeakKeyDictionary[Response, Outcome] = WeakKeyDictionary()
+        self._items = ItemsUnderWay(by_item=config.item_field is not None)
         self._known_duplicates: set[bytes] = set()
         self._warned: set[str] = set()
         self._is_closing = False
@@ -123,12 +82,12 @@ class NearDupJudge:
         if _is_off(crawler, config):
             logger.info("Off for this run: near-duplicate pages are stored")
             raise NotConfigured
-        judge = cls(crawler, _recovered(config))
+        judge = cls(crawler, recovered(config))
         for handler, signal in (
             (judge.spider_opened, scrapy_signals.spider_opened),
-            (judge.item_stored, scrapy_signals.item_scraped),
-            (judge.item_lost, scrapy_signals.item_dropped),
-            (judge.item_lost, scrapy_signals.item_error),
+            (judge._items.stored, scrapy_signals.item_scraped),
+            (judge._items.lost, scrapy_signals.item_dropped),
+            (judge._items.lost, scrapy_signals.item_error),
             (judge.feeds_closed, scrapy_signals.feed_exporter_closed),
             (judge.spider_closed, scrapy_signals.spider_closed),
             (judge.engine_stopped, scrapy_signals.engine_stopped),
@@ -138,20 +97,18 @@ class NearDupJudge:
 
     async def judge_page(self, response: Response) -> Judgement | None:
         """Judge a response; ``None`` when it is passed through, which is counted."""
-        policy = _not_judged(response) or self._policy_for(response.request)
+        policy = why_not_judged(response) or self._policy_for(response.request)
         if isinstance(policy, str):
             self.pass_page(policy)
             return None
         self._count("responses")
-        judgement = await self._judge(_page_record(response), policy)
+        judgement = await self._judge(page_record(response), policy)
         self._count(f"pages/{judgement.verdict.kind}")
         self._send(signals.page_judged, judgement.verdict, response=response)
         if judgement.refuses_requests:
             self._remember_duplicate(response.request)
         if judgement.outcome is not None:
-            self._outcomes[response] = judgement.outcome
-            # Where another component takes its items away, nothing else tells of their end.
-            finalize(response, judgement.outcome.abandoned).atexit = False
+            self._items.judged(response, judgement.outcome)
         return judgement
 
     def pass_page(self, reason: str) -> None:
@@ -169,35 +126,27 @@ class NearDupJudge:
         if isinstance(policy, str):
             self._count(f"skipped/{policy}")
             return None
-        record = self._item_record(f"{response.url}#item-{place}", item)
+        field = self.config.item_field
+        assert field is not None
+        record = item_record(f"{response.url}#item-{place}", item, field)
         judgement = await self._judge(record, policy)
         self._count(f"judged_items/{judgement.verdict.kind}")
         self._send(signals.item_judged, judgement.verdict, item=item, response=response)
         if judgement.outcome is not None:
-            self._item_outcomes.setdefault(response, []).append(judgement.outcome)
+            self._items.judged(response, judgement.outcome)
         return judgement
 
     def send_along(self, item: Any, judgement: Judgement | None) -> None:
-        """Note the judgement on an item for the pipeline; items themselves stay untouched.
-
-        A spider may send one object several times, so each has a queue.
-        """
-        self._under_way.setdefault(id(item), (item, deque()))[1].append(judgement)
-        if len(self._under_way) > _MAX_ITEMS_UNDER_WAY:
-            self._under_way.popitem(last=False)
+        """Note the judgement on an item for the pipeline."""
+        self._items.send(item, judgement)
 
     def receive(self, item: Any) -> Judgement | None:
         """The judgement that was noted for an item; ``None`` when there is nothing to do."""
-        if id(item) not in self._under_way:
+        try:
+            return self._items.receive(item)
+        except KeyError:
             self._count("items/unjudged")
-            of_current_item.set(Unknown())
             return None
-        noted = self._under_way[id(item)][1]
-        judgement = noted.popleft()
-        if not noted:
-            del self._under_way[id(item)]
-        of_current_item.set(None if judgement is None else judgement.outcome)
-        return judgement
 
     def count_item(self, outcome: str) -> None:
         """Count what became of an item: ``kept``, ``dropped``, ``tagged``, ``reported`` …"""
@@ -257,16 +206,6 @@ class NearDupJudge:
             logger.warning("%s", complaint)
         self._say_what_is_done()
 
-    def item_stored(self, item: Any, response: Any) -> None:
-        """An item has passed all pipelines: its page is stored."""
-        if (outcome := self._outcome_of(item, response)) is not None:
-            outcome.item_stored()
-
-    def item_lost(self, item: Any, response: Any) -> None:
-        """An item was dropped, or a pipeline failed."""
-        if (outcome := self._outcome_of(item, response)) is not None:
-            outcome.item_lost()
-
     def feeds_closed(self) -> None:
         """All that was committed is on disk, unless a feed could not be stored."""
         if self._memory is None or self._feeds is None:
@@ -287,6 +226,8 @@ class NearDupJudge:
         self._count("equal_bodies", self._signing.spared)
         self._count("workers_lost", self._signing.workers_lost)
         self._count("waits", self._memory.waits)
+        assert self._crawler.stats
+        self._crawler.stats.set_value("neardup/seconds", self._memory.seconds)
         judged = "judged_items" if self.config.item_field else "pages"
         logger.info(
             "Judged %s: %s; undecided for: %s; passed over: %s; items: %s; %d remembered",
@@ -375,9 +316,7 @@ class NearDupJudge:
         outcome = await self._signing.sign(record)
         if isinstance(outcome, Failure):
             return Claim(self._undecided(record, outcome))
-        started = perf_counter()
         claim = await self._memory.claim(outcome, policy.rule)
-        self._spend(perf_counter() - started)
         if claim.verdict.reason == "waited":
             self._undecided(record, Failure("waited", "a near-duplicate's storing takes too long"))
         return claim
@@ -385,31 +324,6 @@ class NearDupJudge:
     def _settle(self, ticket: Ticket, is_stored: bool) -> None:
         assert self._memory is not None
         self._memory.settle(ticket, is_stored=is_stored, confirmed=self._feeds is None)
-
-    def _outcome_of(self, item: Any, response: Any) -> Outcome | None:
-        """Where a page's items are counted, or the item's own."""
-        if self.config.item_field is None:
-            return self._outcomes.get(response) if isinstance(response, Response) else None
-        if id(item) in self._under_way:
-            # A pipeline before ours dropped it.
-            judgement = self.receive(item)
-            return None if judgement is None else judgement.outcome
-        outcome = of_current_item.get(Unknown())
-        if isinstance(outcome, Unknown):
-            self._release_one(response)
-            return None
-        return outcome
-
-    def _release_one(self, response: Any) -> None:
-        """An item's end is known, but not which: a pipeline before ours replaced it.
-
-        To release a claim is always safe. Its copies will be stored; they would wait for it, else.
-        """
-        if isinstance(response, Response):
-            for outcome in self._item_outcomes.get(response, ()):
-                if not outcome.is_known:
-                    outcome.abandoned()
-                    break
 
     def _store_failed(self, error: StoreError) -> None:
         self._count("store/errors")
@@ -466,12 +380,6 @@ class NearDupJudge:
         )
         return Verdict("undecided", record.url, why.reason)
 
-    def _item_record(self, url: str, item: Any) -> Record:
-        value = ItemAdapter(item).get(self.config.item_field)
-        if isinstance(value, (list, tuple)):
-            value = " ".join(map(str, value))
-        return Record(url, url, value if isinstance(value, str) else "", "fragment")
-
     def _policy_for(self, request: Request | None) -> Policy | str:
         """What applies to a request, or the reason why it is not to be judged."""
         wish = None if request is None else request.meta.get(META_KEY)
@@ -502,11 +410,6 @@ class NearDupJudge:
         if number:
             self._crawler.stats.inc_value(f"neardup/{name}", number)
 
-    def _spend(self, seconds: float) -> None:
-        assert self._crawler.stats
-        spent = self._crawler.stats.get_value("neardup/seconds", 0.0)
-        self._crawler.stats.set_value("neardup/seconds", spent + seconds)
-
     def _summary(self, group: str) -> str:
         assert self._crawler.stats
         prefix = f"neardup/{group}/"
@@ -531,96 +434,7 @@ def find_judge(crawler: Crawler) -> NearDupJudge:
     raise NotConfigured("it needs the add-on, or scrapy_neardup.NearDupJudge in EXTENSIONS")
 
 
-def _recovered(config: Config) -> Config:
-    """Say what an unclean stop has lost, and have it fetched again where that is asked for."""
-    if config.job is None or not (job := Job(config.job)).has_lost_requests:
-        return config
-    if not config.recover:
-        logger.warning(
-            "The last run with JOBDIR %s did not end cleanly: requests that were under way or "
-            "waiting are never made again, for requests.seen has them. NEARDUP_RECOVER = True has "
-            "them made again",
-            config.job,
-        )
-        return config
-    aside = job.recover()
-    logger.warning(
-        "The last run did not end cleanly: all requests are made again, and pages that are stored "
-        "already and have not changed are not stored again. The old requests.seen and "
-        "requests.queue are in %s",
-        aside,
-    )
-    return replace(config, policy=replace(config.policy, revisit="drop"))
-
-
-def _require_parts(config: Config) -> None:
-    """Tokenizer, IDF table and extractor can be used, here and in other processes.
-
-    :raises InvalidOption: when one cannot.
-    """
-    try:
-        Signer(secret=bytes(16), **config.parts)
-    except InvalidOption as error:
-        raise as_setting(error) from None
-    for name, part in config.parts.items():
-        if config.workers and not _can_travel(part):
-            raise as_setting(
-                InvalidOption(
-                    name,
-                    part,
-                    "an import path or an object of an importable module, so that worker "
-                    "processes can have it too (or NEARDUP_WORKERS = 0)",
-                )
-            )
-
-
-def _can_travel(part: Any) -> bool:
-    """Can it be pickled here, and found again where the main module is another one?"""
-    if getattr(part, "__module__", None) == "__main__":
-        return False
-    try:
-        pickle.dumps(part)
-    except Exception:
-        return False
-    return True
-
-
-def _page_record(response: Response) -> Record:
-    """The bytes of a page, and what Scrapy was told of their encoding.
-
-    Decoding is left to whoever reads the page: it can take long, and a label can be wrong.
-    """
-    return Record(
-        id=response.url,
-        url=response.url,
-        content=response.body,
-        kind="html" if isinstance(response, HtmlResponse) else "text",
-        content_type=_content_type(response),
-        # Given to the response when it was made, by a renderer for instance, whose text was
-        # encoded anew; it has no public name. ``response.encoding`` would guess, and decode.
-        encoding=getattr(response, "_encoding", None),
-    )
-
-
 def _is_off(crawler: Crawler, config: Config) -> bool:
     """Is it switched off, by the setting or by the spider argument?"""
     wish = getattr(crawler.spider, META_KEY, None)
     return not config.enabled or not (wish is None or parse_switch("spider argument neardup", wish))
-
-
-def _not_judged(response: Response) -> str | None:
-    """Why this response is none of ours, if it is not: only pages of text are judged."""
-    if not 200 <= response.status < 300:
-        return "status"
-    if isinstance(response, HtmlResponse):
-        return None
-    plain = type(response) is TextResponse and _media_type(response) in ("", "text/plain")
-    return None if plain else "not_text"
-
-
-def _media_type(response: Response) -> str:
-    return _content_type(response).partition(";")[0].strip().lower()
-
-
-def _content_type(response: Response) -> str:
-    return (response.headers.get("Content-Type") or b"").decode("latin-1")

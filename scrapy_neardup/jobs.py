@@ -7,10 +7,15 @@ are filtered for ever (scrapy#4106, scrapy#2399).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
 from time import gmtime, strftime
+
+from .config import Config
+
+logger = logging.getLogger(__name__)
 
 _MARKER = "neardup.running"
 _SEEN = "requests.seen"
@@ -56,3 +61,25 @@ class Job:
     def end(self) -> None:
         """Note that it has ended cleanly."""
         (self.folder / _MARKER).unlink(missing_ok=True)
+
+
+def recovered(config: Config) -> Config:
+    """Say what an unclean stop has lost, and have it fetched again where that is asked for."""
+    if config.job is None or not (job := Job(config.job)).has_lost_requests:
+        return config
+    if not config.recover:
+        logger.warning(
+            "The last run with JOBDIR %s did not end cleanly: requests that were under way or "
+            "waiting are never made again, for requests.seen has them. NEARDUP_RECOVER = True has "
+            "them made again",
+            config.job,
+        )
+        return config
+    aside = job.recover()
+    logger.warning(
+        "The last run did not end cleanly: all requests are made again, and pages that are stored "
+        "already and have not changed are not stored again. The old requests.seen and "
+        "requests.queue are in %s",
+        aside,
+    )
+    return replace(config, policy=replace(config.policy, revisit="drop"))

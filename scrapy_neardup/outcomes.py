@@ -9,7 +9,6 @@ its copies with it when storing fails.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar
 
 
 class Outcome:
@@ -61,12 +60,3 @@ class Outcome:
         settle, self._settle = self._settle, None
         if settle is not None:
             settle(is_stored)
-
-
-class Unknown:
-    """Instead of an outcome: nobody knows which item this is."""
-
-
-#: Of the item that is in the pipelines, where each item is judged by itself: what signals say of
-#: an item that pipelines replaced can be told by nothing else. ``None`` where nothing hangs on it.
-of_current_item: ContextVar[Outcome | Unknown | None] = ContextVar("of_current_item")

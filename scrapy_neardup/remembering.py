@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from time import monotonic
+from time import monotonic, perf_counter
 from typing import TypeVar
 
 from .awaiting import in_thread, result_of, start, wait_for
@@ -44,6 +44,8 @@ class CrawlMemory:
         self, detector: NearDupDetector, max_wait: float, on_failure: Callable[[StoreError], None]
     ) -> None:
         self.store = detector.store
+        #: Seconds spent in a store of this process.
+        self.seconds = 0.0
         #: How many pages had to wait for another one.
         self.waits = 0
         #: How many pages were added to the store after it had been away, and how many never were.
@@ -141,7 +143,13 @@ class CrawlMemory:
 
     async def _ask(self, call: Callable[[], T]) -> T:
         """What the store answers; a remote one is asked in a thread."""
-        return call() if self._threads is None else await in_thread(call, self._threads)
+        if self._threads is not None:
+            return await in_thread(call, self._threads)
+        started = perf_counter()
+        try:
+            return call()
+        finally:
+            self.seconds += perf_counter() - started
 
     def _tell(self, call: Callable[[], None], if_lost: Callable[[], None] = lambda: None) -> None:
         """Call without waiting for the answer."""

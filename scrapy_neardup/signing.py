@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import secrets
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -12,9 +13,10 @@ from typing import Any
 import xxhash
 
 from .awaiting import result_of
-from .exceptions import LimitExceeded
+from .config import Config, as_setting
+from .exceptions import InvalidOption, LimitExceeded
 from .limits import PageLimits
-from .page import PageSignature
+from .page import PageSignature, Signer
 from .records import Record
 from .urls import site_of
 from .workers import Failure, Limits, WorkerPool, sign_record
@@ -105,3 +107,35 @@ class PageSigning:
         data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
         how = f"{record.kind}\n{record.content_type}\n{record.encoding}".encode()
         return xxhash.xxh3_128_digest(data, self._seed) + xxhash.xxh3_128_digest(how, self._seed)
+
+
+def require_parts(config: Config) -> None:
+    """Tokenizer, IDF table and extractor can be used, here and in other processes.
+
+    :raises InvalidOption: when one cannot.
+    """
+    try:
+        Signer(secret=bytes(16), **config.parts)
+    except InvalidOption as error:
+        raise as_setting(error) from None
+    for name, part in config.parts.items():
+        if config.workers and not _can_travel(part):
+            raise as_setting(
+                InvalidOption(
+                    name,
+                    part,
+                    "an import path or an object of an importable module, so that worker "
+                    "processes can have it too (or NEARDUP_WORKERS = 0)",
+                )
+            )
+
+
+def _can_travel(part: Any) -> bool:
+    """Can it be pickled here, and found again where the main module is another one?"""
+    if getattr(part, "__module__", None) == "__main__":
+        return False
+    try:
+        pickle.dumps(part)
+    except Exception:
+        return False
+    return True
