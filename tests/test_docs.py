@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_neardup import PageLimits, Rule
-from scrapy_neardup.config import SETTINGS, Policy
+from scrapy_neardup.config import SETTINGS, MemoryPlan, Policy
 from scrapy_neardup.workers import Limits
 from tests.crawl import run_crawl
 from tests.server import serving
@@ -35,7 +35,7 @@ def test_no_other_setting_is():
 
 def test_the_defaults_are_as_documented():
     defaults = dict(re.findall(r"\| `(NEARDUP_\w+)` \| `([^`]+)` \|", README))
-    policy = Policy()
+    policy, plan = Policy(), MemoryPlan()
     actual = {
         "NEARDUP_ENABLED": True,
         **{f"NEARDUP_{f.name.upper()}": getattr(policy.rule, f.name) for f in fields(Rule)},
@@ -45,7 +45,11 @@ def test_the_defaults_are_as_documented():
         "NEARDUP_TOKENIZER": "auto",
         "NEARDUP_IDF": "multilingual",
         "NEARDUP_EXTRACTOR": "trafilatura",
-        "NEARDUP_STORE": "memory",
+        "NEARDUP_REVISIT": policy.revisit,
+        "NEARDUP_TTL": plan.ttl,
+        "NEARDUP_MAX_WAIT": plan.max_wait,
+        "NEARDUP_ON_STORE_ERROR": plan.on_store_error,
+        "NEARDUP_RECOVER": False,
         "NEARDUP_PAGE_TIMEOUT": Limits.seconds,
         "NEARDUP_WORKER_MEMORY": Limits.memory_mb,
         **{
