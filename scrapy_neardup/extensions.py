@@ -266,7 +266,8 @@ class NearDupJudge:
         address: str = plan.store
         return await in_thread(
             lambda: NearDupDetector(
-                **self.config.parts, store=open_store(address, namespace, plan.ttl)
+                **self.config.parts,
+                store=open_store(address, namespace, plan.ttl, self.config.policy.rule.scope),
             )
         )
 

@@ -165,8 +165,10 @@ class Frames:
         """The frame of a site; that of the site not met for longest may be forgotten."""
         frame = self._sites.get(site)
         if frame is None:
-            frame = self._sites[site] = SiteFrame()
+            frame = SiteFrame()
             self._teach(site, frame)
+            # Only now: teaching may fail, and is then tried again.
+            self._sites[site] = frame
         self._sites.move_to_end(site)
         if len(self._sites) > MAX_SITES:
             self._sites.popitem(last=False)

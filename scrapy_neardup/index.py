@@ -121,7 +121,7 @@ class SimhashIndex:
             raise ValueError(f"distance must lie between 0 and {MAX_DISTANCE}, got {distance}")
         probed: list[_Bucket] = []
         values = _block_values(fingerprint)
-        for table, value, flips in zip(self._tables, values, _probes(distance), strict=True):
+        for table, value, flips in zip(self._tables, values, probes(distance), strict=True):
             probed += [table[value ^ flip] for flip in flips]
         words = np.frombuffer(b"".join(probed), "<u8")
         found = words[np.bitwise_count(words ^ np.uint64(fingerprint)) <= distance]
@@ -194,7 +194,7 @@ def _delete(table: list[_Bucket], value: int, start: int, length: int) -> None:
 
 
 @cache
-def _probes(distance: int) -> tuple[tuple[int, ...], ...]:
+def probes(distance: int) -> tuple[tuple[int, ...], ...]:
     """For each block, the bit patterns by which a bucket's value may differ from the query's."""
     whole, rest = divmod(distance + 1, _BLOCKS)
     radii = [whole if block < rest else whole - 1 for block in range(_BLOCKS)]

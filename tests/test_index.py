@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from scrapy_neardup.index import MAX_DISTANCE, SimhashIndex, _probes
+from scrapy_neardup.index import MAX_DISTANCE, SimhashIndex, probes
 
 UINT64 = st.integers(0, 2**64 - 1)
 #: Fingerprints that lie near each other: a few centres with up to 12 bits flipped.
@@ -106,7 +106,7 @@ def test_the_greatest_key_is_kept_whole():
     [(0, 1), (1, 2), (2, 3), (3, 4), (4, 20), (7, 68), (8, 188), (11, 548)],
 )
 def test_no_more_buckets_are_read_than_the_design_says(distance, buckets):
-    assert sum(map(len, _probes(distance))) == buckets
+    assert sum(map(len, probes(distance))) == buckets
 
 
 @pytest.mark.parametrize("distance", [-1, 12])

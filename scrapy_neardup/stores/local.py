@@ -105,7 +105,7 @@ class LocalStore:
         self._lock = threading.RLock()
         self._index = SimhashIndex()
         self._keys = KeyTable()
-        self._key_seed = xxhash.xxh3_64_intdigest(secret)
+        self._key_seed = key_seed(secret)
         self._shelf = _Shelf(self._packed)
         self._reserved: dict[int, _Reservation] = {}
         self._reserved_keys: dict[str, int] = {}
@@ -157,10 +157,10 @@ class LocalStore:
             self.adopt(signature.recipe, {})
             learn(self.frames.of(signature.site), signature)
             if (number := self._reserved_keys.get(signature.key)) is not None:
-                return self._blocked_by(number, _revisit(signature, self._reserved[number].page))
+                return self._blocked_by(number, revisit(signature, self._reserved[number].page))
             if (known := self._known(signature.key)) is not None and not self._has_expired(known):
                 before = self._shelf.page(known)
-                return Claim(_revisit(signature, before), self._reserve(signature))
+                return Claim(revisit(signature, before), self._reserve(signature))
             return self._judged(signature, rule)
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True) -> None:
@@ -174,7 +174,7 @@ class LocalStore:
             self._keys.add(int(traits["key"]), ticket)
             self._commits += 1
             mark = 0 if confirmed else self._commits
-            self._archive.put(ticket, self._row(reserved.page, traits), reserved.packed, mark)
+            self._archive.put(ticket, row_of(reserved.page, traits), reserved.packed, mark)
         reserved.outcome.set_result(None)
 
     def release(self, ticket: Ticket) -> None:
@@ -308,7 +308,7 @@ class LocalStore:
         return None
 
     def _digest(self, key: str) -> int:
-        return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"), self._key_seed)
+        return key_digest(key, self._key_seed)
 
     def _has_expired(self, number: int) -> bool:
         if self._ttl is None:
@@ -320,12 +320,6 @@ class LocalStore:
             return near
         alive = self._shelf.traits(near.keys)["stored_at"] >= time.time() - self._ttl
         return Candidates(near.keys[alive], near.distances[alive])
-
-    def _row(self, page: PageSignature, traits: Traits) -> bytes:
-        row = np.zeros((), ROW)
-        row["fingerprint"], row["traits"] = page.fingerprint, traits
-        row["first_bins"] = page.sketch_values[:FIRST_BINS]
-        return row.tobytes()
 
     def _entry(self, number: int) -> Entry:
         with self._lock:
@@ -382,7 +376,25 @@ class _Shelf:
         return np.frombuffer(joined, np.uint8).reshape(numbers.size, SKETCH_BINS)
 
 
-def _revisit(page: PageSignature, before: PageSignature) -> Verdict:
+def row_of(page: PageSignature, traits: Traits) -> bytes:
+    """A page's row of :data:`ROW`."""
+    row = np.zeros((), ROW)
+    row["fingerprint"], row["traits"] = page.fingerprint, traits
+    row["first_bins"] = page.sketch_values[:FIRST_BINS]
+    return row.tobytes()
+
+
+def key_seed(secret: bytes) -> int:
+    """For :func:`key_digest`; nobody without the secret makes two keys of one digest."""
+    return xxhash.xxh3_64_intdigest(secret)
+
+
+def key_digest(key: str, seed: int) -> int:
+    """64 bits by which a page is found under its key."""
+    return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"), seed)
+
+
+def revisit(page: PageSignature, before: PageSignature) -> Verdict:
     """The verdict on a page whose address is known."""
     changed = before.text_digest != page.text_digest
     return Verdict("revisit", page.url, "changed" if changed else "unchanged")

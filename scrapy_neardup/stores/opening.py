@@ -5,37 +5,69 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from ..exceptions import InvalidOption
+from ..judgement import Scope
 from .base import Store
-from .local import LocalStore
 from .memory import MemoryStore
 
 _FILE = "sqlite:///"
+_REDIS = ("redis:", "rediss:", "redis+", "rediss+")
 _DEFAULT = "default"
 
+
+class _Shared(Store, Protocol):
+    """A store of several users."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Has its last user closed it?"""
+
+    @property
+    def ttl(self) -> float | None:
+        """Seconds after which a page is forgotten."""
+
+    def shared(self) -> _Shared:
+        """This store for one user more."""
+
+
 _opening = threading.Lock()
-_open: dict[tuple[str, str], LocalStore] = {}
+_open: dict[tuple[str, str], _Shared] = {}
 
 
 def require_address(address: str) -> None:
     """Do nothing when this is the address of a store, whether it is there or not.
 
-    :raises InvalidOption: when it is not.
+    :raises InvalidOption: when it is not, or when the package is missing that it needs.
     """
-    is_file = address.startswith(_FILE) and address != _FILE
-    if address != "memory" and not is_file:
-        raise InvalidOption("store", address, "'memory' or 'sqlite:///path'")
+    if address.startswith(_REDIS):
+        from .redis_address import RedisAddress
+
+        RedisAddress.parse(address)
+    elif address != "memory" and not (address.startswith(_FILE) and address != _FILE):
+        # No other address has a password that could be shown here.
+        known = "'memory', 'sqlite:///path' or 'redis://host:port/db'"
+        raise InvalidOption("store", address, known)
 
 
-def open_store(address: str, namespace: str | None = None, ttl: float | None = None) -> Store:
+def open_store(
+    address: str,
+    namespace: str | None = None,
+    ttl: float | None = None,
+    scope: Scope | None = None,
+) -> Store:
     """The store at an address; whoever opens it closes it.
 
-    :param address: ``"memory"``, ``"sqlite:///relative/path"`` or ``"sqlite:////absolute/path"``.
+    :param address: ``"memory"``, ``"sqlite:///relative/path"``, ``"sqlite:////absolute/path"``,
+        or a Redis: ``"redis://[user:password@]host:port/db"``, ``"rediss://…"``,
+        ``"redis+sentinel://host:port,host:port/service/db"``, ``"redis+cluster://host:port"``.
     :param namespace: pages of one namespace are compared with each other only. Stores of one
         address and namespace are one store; a memory without a namespace is its opener's alone,
         one with a namespace lives as long as the process.
     :param ttl: seconds after which a page is forgotten; ``None`` for never.
+    :param scope: of the rules that the pages are to be judged by, where that is known. With
+        ``"site"`` a Redis keeps each site's pages apart, for a cluster to spread them.
     :raises InvalidOption: when the address names no store, or the store is open with another ttl.
     :raises StoreError: when the store cannot be used.
     """
@@ -44,16 +76,18 @@ def open_store(address: str, namespace: str | None = None, ttl: float | None = N
         if namespace is None:
             return MemoryStore(ttl=ttl)
         return _shared(("memory", namespace), lambda: MemoryStore(ttl=ttl).shared(), ttl)
+    name = namespace or _DEFAULT
+    if address.startswith(_REDIS):
+        from .redis import RedisStore
+
+        return _shared((address, name), lambda: RedisStore(address, name, ttl, scope=scope), ttl)
     from .sqlite import SqliteStore
 
     path = Path(address.removeprefix(_FILE)).resolve()
-    name = namespace or _DEFAULT
     return _shared((str(path), name), lambda: SqliteStore(path, name, ttl), ttl)
 
 
-def _shared(
-    place: tuple[str, str], make: Callable[[], LocalStore], ttl: float | None
-) -> LocalStore:
+def _shared(place: tuple[str, str], make: Callable[[], _Shared], ttl: float | None) -> _Shared:
     """The store that is open at a place, or a new one."""
     with _opening:
         store = _open.get(place)

@@ -1,0 +1,35 @@
+-- Reserve a page that was judged by what had a number below `seen`: unless something came since
+-- that the judgement should have known. Asked again with the same token, it answers the same.
+-- Returns the number; or false for "judge again", 1 for an attempt that was given up, or the
+-- recipe of the pages here when that is another.
+local row, page, token, recipe = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local seen, known_then = tonumber(ARGV[5]), ARGV[6]
+local most_bits, most_new = tonumber(ARGV[7]), tonumber(ARGV[8])
+local GIVEN_UP = KEYS[13]
+
+local key, run = key_of(row), token:sub(1, 8)
+local held = redis.call('HGET', RESERVED, key)
+if held then
+    return held:sub(NUMBER_BYTES + 1) == token and held:sub(1, NUMBER_BYTES)
+end
+if redis.call('EXISTS', GIVEN_UP) == 1 then
+    return 1
+end
+local other = other_recipe(recipe)
+if other then
+    return {other}
+end
+local next = tonumber(redis.call('HGET', COUNT, 'next') or 0)
+if known(key) ~= known_then or next - seen > most_new then
+    return false
+end
+for number = seen, next - 1 do
+    local new = redis.call('HGET', ROWS, packed(number))
+    if new and distance(row, new) <= most_bits then
+        return false
+    end
+end
+local number = enter(row, page, 'r' .. run)
+redis.call('HSET', RESERVED, key, number .. token)
+redis.call('SADD', HELD, number)
+return number

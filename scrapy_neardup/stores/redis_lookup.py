@@ -1,0 +1,115 @@
+"""What is to be said of a page by the pages that Redis holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import NamedTuple
+
+import numpy as np
+
+from ..frame import Frames
+from ..index import Candidates
+from ..judgement import Rule, Verdict
+from ..page import PageSignature
+from ..search import judge
+from .local import revisit
+from .packing import unpacked
+from .redis_layout import packed_number
+from .redis_pages import Look, RedisPages
+from .redis_shelf import Changed, RedisShelf
+
+
+class Finding(NamedTuple):
+    """A verdict, with what it rests on.
+
+    :ivar blocker: number of a reserved page that has to be waited for; empty where there is none.
+    """
+
+    verdict: Verdict
+    look: Look
+    blocker: bytes = b""
+
+
+class Lookup:
+    """Judges one page.
+
+    :param key: digest of the page's key.
+    :param oldest: what was stored before it, in seconds since 1970, has expired.
+    :param is_gone: is a run dead? Then its pages are there no more.
+    :param judging: held while a site's frame is asked, which only one thread may do.
+    """
+
+    def __init__(
+        self,
+        pages: RedisPages,
+        signature: PageSignature,
+        rule: Rule,
+        key: bytes,
+        *,
+        frames: Frames,
+        oldest: float,
+        is_gone: Callable[[bytes], bool],
+        judging: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._pages = pages
+        self._signature = signature
+        self._rule = rule
+        self._key = key
+        self._frames = frames
+        self._oldest = oldest
+        self._is_gone = is_gone
+        self._judging = judging
+
+    def finding(self) -> Finding:
+        """Look, and judge.
+
+        :raises Changed: when what was found is there no more.
+        """
+        look = self._pages.look(self._signature.fingerprint, self._rule.max_distance, self._key)
+        if look.reserved:
+            before = self._page(look.reserved)
+            verdict = revisit(self._signature, before or self._signature)
+            return Finding(verdict, look, look.reserved)
+        if look.known and (before := self._page(look.known)) is not None:
+            return Finding(revisit(self._signature, before), look)
+        with self._judging():
+            return self._judged(look)
+
+    def _page(self, number: bytes) -> PageSignature | None:
+        """The page of this key; ``None`` when it has expired, or only its digest is the same."""
+        stored = self._pages.stored(number)
+        if stored is None or (stored.holder and self._is_gone(stored.holder.run)):
+            raise Changed
+        page = unpacked(stored.page, self._signature.recipe)
+        is_it = page.key == self._signature.key and stored.stored_at >= self._oldest
+        return page if is_it else None
+
+    def _judged(self, look: Look) -> Finding:
+        """The verdict by what was committed; of what is only reserved, what to wait for."""
+        shelf = RedisShelf(self._pages.link, self._pages.part, self._signature.recipe)
+        near, holders = shelf.load(look.near)
+        if any(self._is_gone(run) for run in {holder.run for holder in holders if holder}):
+            raise Changed
+        alive = shelf.traits(near.keys)["stored_at"] >= self._oldest
+        is_reserved = np.array([bool(holder and holder.is_reserved) for holder in holders], bool)
+        verdict = self._by(_at(near, alive & ~is_reserved), shelf)
+        if verdict.is_duplicate or not is_reserved.any():
+            return Finding(verdict, look)
+        reserved = _at(near, alive & is_reserved)
+        perhaps = self._by(reserved, shelf)
+        if not perhaps.is_duplicate:
+            return Finding(verdict, look)
+        [blocker] = [
+            number
+            for number in reserved.keys.tolist()
+            if shelf.page(number).url == perhaps.duplicate_of
+        ][:1]
+        return Finding(perhaps, look, packed_number(blocker))
+
+    def _by(self, near: Candidates, shelf: RedisShelf) -> Verdict:
+        return judge(self._signature, near, shelf, self._rule, self._frames)
+
+
+def _at(near: Candidates, places: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Candidates:
+    return Candidates(near.keys[places], near.distances[places])
