@@ -28,7 +28,7 @@ from .config import (
     unknown_settings,
 )
 from .detector import NearDupDetector
-from .exceptions import InvalidOption, SignatureMismatch, StoreError
+from .exceptions import InvalidOption, NearDupError, StoreError
 from .feeds import Feeds, synchronise
 from .following import ItemsUnderWay, Judgement
 from .jobs import Job, recovered
@@ -181,8 +181,12 @@ class NearDupJudge:
         """
         try:
             self.detector = await self._open(spider)
-        except (StoreError, SignatureMismatch) as error:
-            logger.error("Nothing is crawled, for pages could not be judged: %s", error)
+        except Exception as error:
+            logger.error(
+                "Nothing is crawled, for pages could not be judged: %s",
+                error,
+                exc_info=not isinstance(error, NearDupError),
+            )
             self._close_spider("neardup_store")
             raise CloseSpider("neardup_store") from error
         plan = self.config.memory

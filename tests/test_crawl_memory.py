@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import stat
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -168,6 +171,46 @@ def test_spiders_share_a_store_only_by_a_name(tmp_path):
             path = "/0" if stored else "/1"
             crawl = run_crawl([site.url(path)], {**store, **settings}, arguments=arguments)
             assert crawl.stored == stored
+
+
+TWO_SPIDERS = """
+import json, sys
+from scrapy import Spider
+from scrapy.crawler import AsyncCrawlerProcess
+
+settings, urls = json.loads(sys.argv[1])
+
+class Pages(Spider):
+    def parse(self, response):
+        yield {"url": response.url}
+
+process = AsyncCrawlerProcess({
+    "ADDONS": {"scrapy_neardup.Addon": 500}, "NEARDUP_WORKERS": 0, "LOG_ENABLED": False,
+    "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False, **settings,
+})
+crawlers = []
+for name, url in zip(["first", "second"], urls):
+    spider = type(name, (Pages,), {"name": name, "start_urls": [url]})
+    crawlers.append(process.create_crawler(spider))
+    process.crawl(crawlers[-1])
+process.start()
+print([crawler.stats.get_value("item_scraped_count", 0) for crawler in crawlers])
+"""
+
+
+@pytest.mark.parametrize("store", ["memory", "file"])
+@pytest.mark.parametrize(("namespace", "stored"), [(None, 2), ("shared", 1)])
+def test_two_spiders_of_one_process_share_a_memory_by_its_name(tmp_path, store, namespace, stored):
+    settings = {"NEARDUP_NAMESPACE": namespace}
+    if store == "file":
+        settings["NEARDUP_STORE"] = f"sqlite:///{tmp_path / 'pages.sqlite'}"
+    with serving(COPIES, together=2) as site:
+        plan = json.dumps([settings, [site.url("/0"), site.url("/1")]])
+        done = subprocess.run(
+            [sys.executable, "-c", TWO_SPIDERS, plan],
+            capture_output=True, text=True, check=True, timeout=120,
+        )  # fmt: skip
+    assert sum(json.loads(done.stdout)) == stored
 
 
 def test_old_pages_expire(tmp_path):

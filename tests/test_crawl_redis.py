@@ -1,0 +1,134 @@
+"""Real crawls that share a real Redis."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.crawl import Crawl, run_crawl
+from tests.redis_servers import RedisServer
+from tests.server import serving
+from tests.texts import FERRY, MUSEUM, article, page
+
+COPIES = {f"/{n}": page(FERRY, frame=str(n)) for n in range(8)} | {"/other": page(MUSEUM)}
+SLOW: dict[str, Any] = {"ITEM_PIPELINES": {"tests.crawl.Failing": 500}, "FAIL_AFTER": 1.5}
+
+
+@pytest.fixture
+def server(tmp_path):
+    server = RedisServer(tmp_path, appendonly="yes")
+    yield server
+    server.kill()
+
+
+def together(*crawls: tuple[list[str], dict[str, Any]]) -> list[Crawl]:
+    """Crawls at the same time, each in a process of its own."""
+    with ThreadPoolExecutor(len(crawls)) as threads:
+        futures = [threads.submit(run_crawl, urls, settings) for urls, settings in crawls]
+        return [future.result() for future in futures]
+
+
+def store_of(server: RedisServer) -> dict[str, Any]:
+    return {"NEARDUP_STORE": server.address, "NEARDUP_NAMESPACE": "all"}
+
+
+def test_crawls_that_share_a_namespace_store_each_content_once(server):
+    with serving(COPIES, together=4) as site:
+        urls = [site.url(f"/{n}") for n in range(4)]
+        crawls = together(*[([url], {**store_of(server), **SLOW}) for url in urls])
+    assert sum(len(crawl.stored) for crawl in crawls) == 1
+    assert sum(crawl.counts().get("waits", 0) for crawl in crawls) == 3
+
+
+def test_when_the_first_copy_fails_another_process_stores_its_own(server):
+    fail = {"FAIL_PATHS": {"0": "raise"}}
+    with serving(COPIES, together=2) as site:
+        urls = [[site.url("/0")], [site.url("/1")]]
+        # Whichever is first: the one that fails is not stored, and the other is.
+        first, second = together(*[(u, {**store_of(server), **SLOW, **fail}) for u in urls])
+    assert (first.stored, second.stored) == ([], ["1"])
+
+
+def test_a_later_crawl_knows_what_an_earlier_one_stored(server):
+    with serving(COPIES) as site:
+        assert run_crawl([site.url("/0")], store_of(server)).stored == ["0"]
+        later = run_crawl([site.url("/1"), site.url("/other")], store_of(server))
+    assert later.stored == ["other"]
+    assert any("1 pages known" in line for line in later.logged("INFO"))
+
+
+def test_a_server_that_goes_away_costs_no_page_and_learns_of_all_when_it_is_back(server):
+    texts = [" ".join(article(seed=n)) for n in range(30)]
+    pages = {f"/{n}": page(text, title=f"t{n}") for n, text in enumerate(texts)}
+    slow = {**store_of(server), "DOWNLOAD_DELAY": 0.2, "CONCURRENT_REQUESTS": 1}
+    with serving(pages) as site, ThreadPoolExecutor(1) as threads:
+        urls = list(map(site.url, pages))
+        crawl = threads.submit(run_crawl, urls, slow)
+        wait_for_hits(site, 5)
+        server.kill()
+        wait_for_hits(site, 12)
+        server.start()
+        first = crawl.result()
+        assert len(first.stored) == 30
+        assert first.counts("undecided/")["store_unreachable"] > 0
+        assert first.counts("store/")["errors"] > 0
+        [warning] = first.logged("WARNING")
+        assert "pages are kept" in warning
+        # Another crawl finds all of them remembered, those of the outage too.
+        copies = {f"/copy{n}": page(text, title=f"t{n}") for n, text in enumerate(texts)}
+        site.pages = copies
+        again = run_crawl(list(map(site.url, copies)), store_of(server))
+    assert again.stored == []
+
+
+def test_or_closes_the_spider(server):
+    settings = {**store_of(server), "NEARDUP_ON_STORE_ERROR": "stop", "DOWNLOAD_DELAY": 0.3}
+    texts = [" ".join(article(seed=n)) for n in range(40)]
+    pages = {f"/{n}": page(text) for n, text in enumerate(texts)}
+    with serving(pages) as site:
+        killer = threading.Thread(target=kill_after_hits, args=(server, site, 3))
+        killer.start()
+        crawl = run_crawl(list(map(site.url, pages)), {**settings, "CONCURRENT_REQUESTS": 1})
+        killer.join()
+    assert crawl.stats["finish_reason"] == "neardup_store"
+    assert 0 < len(crawl.stored) < 40
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda address: address.replace("127.0.0.1", "127.0.0.2"), "neardup_store"),
+        (lambda address: address.replace("//", "//user:Kj7xq@"), "neardup_store"),
+    ],
+    ids=["nobody there", "wrong password"],
+)
+def test_a_server_that_cannot_be_used_closes_the_spider_before_its_first_request(
+    tmp_path, change, said
+):
+    server = RedisServer(tmp_path, requirepass="right")
+    try:
+        with serving(COPIES) as site:
+            settings = {"NEARDUP_STORE": change(server.address)}
+            crawl = run_crawl([site.url("/0")], settings)
+            assert not site.hits
+    finally:
+        server.kill()
+    assert crawl.stats["finish_reason"] == said
+    [error] = crawl.logged("ERROR")
+    assert "Kj7xq" not in error
+
+
+def kill_after_hits(server: RedisServer, site: Any, number: int) -> None:
+    wait_for_hits(site, number)
+    server.kill()
+
+
+def wait_for_hits(site: Any, number: int) -> None:
+    deadline = time.monotonic() + 60
+    while sum(site.hits.values()) < number:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
