@@ -43,7 +43,7 @@ def open_store(address: str, namespace: str | None = None, ttl: float | None = N
     if address == "memory":
         if namespace is None:
             return MemoryStore(ttl=ttl)
-        return _shared(("memory", namespace), lambda: MemoryStore(ttl=ttl).shared(), ttl)
+        return _shared(("memory", namespace), lambda: _lasting(MemoryStore(ttl=ttl)), ttl)
     from .sqlite import SqliteStore
 
     path = Path(address.removeprefix(_FILE)).resolve()
@@ -56,14 +56,21 @@ def _shared(
 ) -> LocalStore:
     """The store that is open at a place, or a new one."""
     with _opening:
-        store = _open.get(place)
-        if store is None or store.is_closed:
+        known = _open.get(place)
+        if known is None or (store := known.shared()) is None:
             _open[place] = store = make()
             return store
         if store.ttl != ttl:
+            store.close()
             raise InvalidOption(
                 "ttl",
                 ttl,
                 f"{store.ttl}, with which another crawl in this process opened the store",
             )
-        return store.shared()
+        return store
+
+
+def _lasting(store: LocalStore) -> LocalStore:
+    """With a user who never closes it."""
+    store.shared()
+    return store
