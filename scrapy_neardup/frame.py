@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from threading import RLock
 
 import numpy as np
 import numpy.typing as npt
@@ -160,19 +161,21 @@ class Frames:
     def __init__(self, teach: Callable[[str, SiteFrame], None] = lambda *_: None) -> None:
         self._sites: OrderedDict[str, SiteFrame] = OrderedDict()
         self._teach = teach
+        # Pages may be compared in one thread and claimed in another.
+        self._lock = RLock()
 
     def of(self, site: str) -> SiteFrame:
         """The frame of a site; that of the site not met for longest may be forgotten."""
-        frame = self._sites.get(site)
-        if frame is None:
-            frame = SiteFrame()
-            self._teach(site, frame)
-            # Only now: teaching may fail, and is then tried again.
-            self._sites[site] = frame
-        self._sites.move_to_end(site)
-        if len(self._sites) > MAX_SITES:
-            self._sites.popitem(last=False)
-        return frame
+        with self._lock:
+            if (frame := self._sites.get(site)) is None:
+                frame = SiteFrame()
+                self._teach(site, frame)
+                # Only now: teaching may fail, and is then tried again.
+                self._sites[site] = frame
+            self._sites.move_to_end(site)
+            if len(self._sites) > MAX_SITES:
+                self._sites.popitem(last=False)
+            return frame
 
 
 def _key(words: tuple[Segment, ...]) -> int:

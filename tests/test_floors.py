@@ -39,6 +39,8 @@ FLOORS = {
     "stores.base": 2.4,
     "stores.local": 2.5,
     "stores.memory": 2.6,
+    "stores.sqlite_format": 2.4,
+    "stores.sqlite_file": 2.5,
     "stores.sqlite": 2.6,
     "stores.redis_address": 2.4,
     "stores.redis_layout": 2.4,

@@ -122,7 +122,8 @@ class Store(Protocol):
     def add(self, signature: PageSignature, stored_at: int | None = None) -> None:
         """Remember a page without judging it, in the place of what its address held.
 
-        :param stored_at: seconds since 1970; now unless given.
+        :param stored_at: seconds since 1970, below 2**32; now unless given.
+        :raises InvalidOption: when it is no such time.
         :raises SignatureMismatch: when it was made in another way.
         """
 

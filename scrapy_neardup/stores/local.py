@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from ..exceptions import SignatureMismatch
+from ..exceptions import InvalidOption, SignatureMismatch, StoreError
 from ..frame import MAX_ENTRIES, Frames, SiteFrame
 from ..index import Candidates, SimhashIndex
 from ..judgement import Rule, Verdict, learn
@@ -32,6 +32,10 @@ from .rows import Rows
 #: What an archive keeps to build the index from: 72 bytes a page.
 ROW = np.dtype([("fingerprint", "<u8"), ("traits", TRAITS), ("first_bins", "u1", (FIRST_BINS,))])
 
+#: Each claim that reserves a page takes a number, also where the page is known or is released.
+MOST_NUMBERS = 1 << 32
+_LATEST = np.iinfo(TRAITS["stored_at"]).max
+
 
 class Archive(Protocol):
     """Keeps pages by their numbers; see :class:`LocalStore` for what it is told when."""
@@ -42,7 +46,11 @@ class Archive(Protocol):
 
     @property
     def forgotten(self) -> int:
-        """How many pages were left out when it was opened, not being confirmed."""
+        """How many pages were left out when it was loaded, not being confirmed."""
+
+    @property
+    def recipe(self) -> tuple[str, Mapping[str, str]]:
+        """Recipe and parts of the pages that it keeps, as it was told them; ``""`` if never."""
 
     def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
         """All numbers, ascending, with their rows of :data:`ROW`, some thousands at a time."""
@@ -51,22 +59,28 @@ class Archive(Protocol):
         """A page, packed."""
 
     def of_site(self, digest: int, most: int) -> Iterable[int]:
-        """Numbers of the newest pages of a site that was not met since it was opened."""
+        """Numbers of the newest pages of a site whose frame is not in memory, the oldest first.
+
+        Some may just have been removed.
+        """
 
     def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:
         """Keep a page; with a mark above 0 it is not confirmed."""
 
-    def remove(self, number: int) -> None:
-        """Let go of a page."""
+    def remove(self, first: int, last: int) -> None:
+        """Let go of all pages from one number to another, whose numbers are not put again."""
 
-    def numbers(self) -> Iterator[int]:
-        """Numbers of all pages, ascending."""
+    def numbers(self) -> Iterator[npt.NDArray[np.intp]]:
+        """Numbers of all pages, ascending, some thousands at a time.
+
+        Some may just have been removed.
+        """
 
     def confirm(self, mark: int) -> None:
         """What was put under a mark up to this one is confirmed."""
 
-    def adopt(self, recipe: str, parts: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-        """Recipe and parts of the pages that it keeps; from now on these, where it has none."""
+    def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
+        """Recipe and parts of the pages that it keeps from now on."""
 
     def compact(self) -> None:
         """Give room back."""
@@ -129,47 +143,60 @@ class LocalStore:
     @property
     def is_closed(self) -> bool:
         """Has its last user closed it?"""
-        return not self._users
+        with self._lock:
+            return not self._users
 
     @property
     def ttl(self) -> float | None:
         """Seconds after which a page is forgotten."""
         return self._ttl
 
-    def shared(self) -> LocalStore:
-        """This store for one user more: each of them closes it."""
+    def shared(self) -> LocalStore | None:
+        """This store for one user more, each of whom closes it; ``None`` when it is closed.
+
+        Waits for one that is being closed: what is opened after it finds all that it wrote.
+        """
         with self._lock:
+            if not self._users:
+                return None
             self._users += 1
-        return self
+            return self
 
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
         with self._lock:
-            if not self._recipe:
-                known, known_parts = self._archive.adopt(recipe, parts)
-                if known != recipe and len(self):
+            if self._recipe:
+                if recipe != self._recipe:
+                    raise SignatureMismatch(self._recipe, recipe)
+                return
+            known, known_parts = self._archive.recipe
+            if known != recipe:
+                if len(self):
                     raise SignatureMismatch(known, recipe, known_parts, parts)
-                self._recipe = self._shelf.recipe = recipe
-            elif recipe != self._recipe:
-                raise SignatureMismatch(self._recipe, recipe)
+                self._archive.adopt(recipe, parts)
+            self._recipe = self._shelf.recipe = recipe
 
     def claim(self, signature: PageSignature, rule: Rule) -> Claim:
         with self._lock:
+            self._require_open()
             self.adopt(signature.recipe, {})
             learn(self.frames.of(signature.site), signature)
             if (number := self._reserved_keys.get(signature.key)) is not None:
                 return self._blocked_by(number, revisit(signature, self._reserved[number].page))
-            if (known := self._known(signature.key)) is not None and not self._has_expired(known):
-                before = self._shelf.page(known)
-                return Claim(revisit(signature, before), self._reserve(signature))
+            known = self._known_page(signature.key)
+            if known is not None and not self._has_expired(known[0]):
+                return Claim(revisit(signature, known[1]), self._reserve(signature))
             return self._judged(signature, rule)
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True) -> None:
         with self._lock:
-            if (reserved := self._withdraw(ticket)) is None:
+            if (reserved := self._reservation(ticket)) is None:
                 return
             assert isinstance(ticket, int)
-            if (before := self._known(reserved.page.key)) is not None:
-                self._remove(before)
+            # May fail, and is done before anything changes: the reservation can still be released.
+            before = self._known_page(reserved.page.key)
+            self._withdraw(ticket, reserved)
+            if before is not None:
+                self._remove(*before)
             traits = self._shelf.traits_at(ticket)
             self._keys.add(int(traits["key"]), ticket)
             self._commits += 1
@@ -179,9 +206,10 @@ class LocalStore:
 
     def release(self, ticket: Ticket) -> None:
         with self._lock:
-            if (reserved := self._withdraw(ticket)) is None:
+            if (reserved := self._reservation(ticket)) is None:
                 return
             assert isinstance(ticket, int)
+            self._withdraw(ticket, reserved)
             self._index.remove(reserved.page.fingerprint, ticket)
         reserved.outcome.set_result(None)
 
@@ -193,39 +221,51 @@ class LocalStore:
             self._archive.confirm(mark)
 
     def add(self, signature: PageSignature, stored_at: int | None = None) -> None:
+        if stored_at is not None and not 0 <= stored_at <= _LATEST:
+            raise InvalidOption("stored_at", stored_at, f"seconds since 1970, 0 to {_LATEST}")
         with self._lock:
+            self._require_open()
             self.adopt(signature.recipe, {})
             learn(self.frames.of(signature.site), signature)
             self.commit(self._reserve(signature, stored_at))
 
     def find(self, key: str) -> Entry | None:
         with self._lock:
-            known = self._known(key)
-            return None if known is None or self._has_expired(known) else self._entry(known)
+            known = self._known_page(key)
+            return None if known is None or self._has_expired(known[0]) else self._entry(*known)
 
     def forget(self, key: str) -> bool:
         with self._lock:
-            if (known := self._known(key)) is None:
+            if (known := self._known_page(key)) is None:
                 return False
-            self._remove(known)
+            self._remove(*known)
             return True
 
     def entries(self) -> Iterator[Entry]:
-        with self._lock:
-            numbers = list(self._archive.numbers())
-        for number in numbers:
-            yield self._entry(number)
+        for numbers in self._archive.numbers():
+            for number in numbers.tolist():
+                with self._lock:
+                    # It may have been replaced or forgotten since.
+                    if not self._is_committed(number):
+                        continue
+                    entry = self._entry(number, self._shelf.page(number))
+                yield entry
 
     def compact(self) -> int:
-        with self._lock:
-            expired = [n for n in self._archive.numbers() if self._has_expired(n)]
-            for number in expired:
-                self._remove(number)
-            self._archive.compact()
-            return len(expired)
+        count = 0
+        for numbers in self._archive.numbers():
+            for number in numbers.tolist():
+                with self._lock:
+                    if self._is_committed(number) and self._has_expired(number):
+                        self._remove(number, self._shelf.page(number))
+                        count += 1
+        self._archive.compact()
+        return count
 
     def close(self) -> None:
         with self._lock:
+            if not self._users:
+                return
             self._users -= 1
             if self._users:
                 return
@@ -233,13 +273,18 @@ class LocalStore:
                 self.release(ticket)
             self._archive.close()
 
+    def _require_open(self) -> None:
+        if not self._users:
+            raise StoreError(self.name, "it has been closed")
+
     def _load(self) -> None:
+        self._shelf.recipe = self._archive.recipe[0]
         oldest = 0 if self._ttl is None else int(time.time() - self._ttl)
         for all_numbers, all_rows in self._archive.load():
             self._next = int(all_numbers[-1]) + 1
             old = all_rows["traits"]["stored_at"] < oldest
-            for number in all_numbers[old].tolist():
-                self._archive.remove(number)
+            for first, last in _runs(all_numbers, old):
+                self._archive.remove(first, last)
             numbers, rows = all_numbers[~old], all_rows[~old]
             self._index.extend(rows["fingerprint"], numbers)
             self._keys.extend(rows["traits"]["key"], numbers)
@@ -275,7 +320,14 @@ class LocalStore:
         return Claim(verdict, is_blocked=True, outcome=self._reserved[number].outcome)
 
     def _reserve(self, signature: PageSignature, stored_at: int | None = None) -> int:
-        number, self._next = self._next, self._next + 1
+        number = self._next
+        if number >= MOST_NUMBERS:
+            raise StoreError(
+                self.name,
+                f"it has given out all its {MOST_NUMBERS:,} numbers; export its pages and import "
+                "them into another store or namespace",
+            )
+        self._next += 1
         now = int(time.time()) if stored_at is None else stored_at
         self._shelf.put(number, signature, traits_of(signature, self._digest(signature.key), now))
         self._index.add(signature.fingerprint, number)
@@ -283,28 +335,33 @@ class LocalStore:
         self._reserved_keys[signature.key] = number
         return number
 
-    def _withdraw(self, ticket: Ticket) -> _Reservation | None:
-        """The reservation, which is one no more; ``None`` where it was none."""
-        if not isinstance(ticket, int) or (reserved := self._reserved.pop(ticket, None)) is None:
-            return None
-        self._reserved_keys.pop(reserved.page.key, None)
-        return reserved
+    def _reservation(self, ticket: Ticket) -> _Reservation | None:
+        """``None`` where it is none, or none any more."""
+        return self._reserved.get(ticket) if isinstance(ticket, int) else None
 
-    def _remove(self, number: int) -> None:
-        page = self._shelf.page(number)
+    def _withdraw(self, number: int, reserved: _Reservation) -> None:
+        del self._reserved[number]
+        self._reserved_keys.pop(reserved.page.key, None)
+
+    def _remove(self, number: int, page: PageSignature) -> None:
         self._index.remove(page.fingerprint, number)
         self._keys.remove(self._digest(page.key), number)
-        self._archive.remove(number)
+        self._archive.remove(number, number)
 
-    def _known(self, key: str) -> int | None:
-        """Number of the page that was committed under this key."""
+    def _is_committed(self, number: int) -> bool:
+        if number not in self._shelf:
+            return False
+        return number in self._keys.numbers(int(self._shelf.traits_at(number)["key"]))
+
+    def _known_page(self, key: str) -> tuple[int, PageSignature] | None:
+        """Number and signature of the page that was committed under this key."""
         digest = self._digest(key)
         numbers = self._keys.numbers(digest)
         if numbers.size:
             numbers = numbers[self._shelf.traits(numbers)["key"] == digest]
         for number in numbers.tolist():
-            if self._shelf.page(number).key == key:
-                return int(number)
+            if (page := self._shelf.page(number)).key == key:
+                return number, page
         return None
 
     def _digest(self, key: str) -> int:
@@ -321,10 +378,8 @@ class LocalStore:
         alive = self._shelf.traits(near.keys)["stored_at"] >= time.time() - self._ttl
         return Candidates(near.keys[alive], near.distances[alive])
 
-    def _entry(self, number: int) -> Entry:
-        with self._lock:
-            stored_at = int(self._shelf.traits_at(number)["stored_at"])
-            return Entry(self._shelf.page(number), stored_at)
+    def _entry(self, number: int, page: PageSignature) -> Entry:
+        return Entry(page, int(self._shelf.traits_at(number)["stored_at"]))
 
     def _packed(self, number: int) -> bytes:
         reserved = self._reserved.get(number)
@@ -333,8 +388,7 @@ class LocalStore:
     def _teach(self, site: str, frame: SiteFrame) -> None:
         """Learn again what had been learned of a site."""
         for number in self._archive.of_site(site_digest(site), MAX_ENTRIES):
-            page = self._shelf.page(number)
-            if page.site == site:
+            if self._is_committed(number) and (page := self._shelf.page(number)).site == site:
                 learn(frame, page)
 
 
@@ -362,6 +416,10 @@ class _Shelf:
     def page(self, number: int) -> PageSignature:
         return unpacked(self._read(number), self.recipe)
 
+    def __contains__(self, number: int) -> bool:
+        """May it be here? Of what was never put this may be said as well."""
+        return number in self._traits
+
     def traits_at(self, number: int) -> Traits:
         return self._traits[number]
 
@@ -374,6 +432,15 @@ class _Shelf:
     def sketches(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
         joined = b"".join([sketch_in(self._read(number)) for number in numbers.tolist()])
         return np.frombuffer(joined, np.uint8).reshape(numbers.size, SKETCH_BINS)
+
+
+def _runs(
+    numbers: npt.NDArray[np.uint32], chosen: npt.NDArray[np.bool_]
+) -> Iterator[tuple[int, int]]:
+    """First and last number of each run of those that were chosen."""
+    edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False))
+    for start, end in edges.reshape(-1, 2).tolist():
+        yield int(numbers[start]), int(numbers[end - 1])
 
 
 def row_of(page: PageSignature, traits: Traits) -> bytes:

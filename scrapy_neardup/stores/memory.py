@@ -30,8 +30,8 @@ class _Dictionary:
 
     def __init__(self) -> None:
         self._pages: dict[int, bytes] = {}
+        self.recipe: tuple[str, Mapping[str, str]] = ("", {})
         self.read = self._pages.__getitem__
-        self.remove = self._pages.__delitem__
 
     def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
         yield from ()
@@ -43,14 +43,18 @@ class _Dictionary:
     def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:
         self._pages[number] = page
 
-    def numbers(self) -> Iterator[int]:
-        yield from sorted(self._pages)
+    def remove(self, first: int, last: int) -> None:
+        for number in range(first, last + 1):
+            del self._pages[number]
+
+    def numbers(self) -> Iterator[npt.NDArray[np.intp]]:
+        yield np.array(sorted(self._pages), np.intp)
 
     def confirm(self, mark: int) -> None:
         """Memory does not outlive an unclean stop."""
 
-    def adopt(self, recipe: str, parts: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-        return recipe, parts
+    def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
+        self.recipe = (recipe, parts)
 
     def compact(self) -> None:
         """A dictionary gives its room back by itself."""

@@ -10,6 +10,7 @@ from typing import Protocol
 from ..exceptions import InvalidOption
 from ..judgement import Scope
 from .base import Store
+from .local import LocalStore
 from .memory import MemoryStore
 
 _FILE = "sqlite:///"
@@ -21,15 +22,11 @@ class _Shared(Store, Protocol):
     """A store of several users."""
 
     @property
-    def is_closed(self) -> bool:
-        """Has its last user closed it?"""
-
-    @property
     def ttl(self) -> float | None:
         """Seconds after which a page is forgotten."""
 
-    def shared(self) -> _Shared:
-        """This store for one user more."""
+    def shared(self) -> _Shared | None:
+        """This store for one user more; ``None`` when it is closed."""
 
 
 _opening = threading.Lock()
@@ -75,7 +72,7 @@ def open_store(
     if address == "memory":
         if namespace is None:
             return MemoryStore(ttl=ttl)
-        return _shared(("memory", namespace), lambda: MemoryStore(ttl=ttl).shared(), ttl)
+        return _shared(("memory", namespace), lambda: _lasting(MemoryStore(ttl=ttl)), ttl)
     name = namespace or _DEFAULT
     if address.startswith(_REDIS):
         from .redis import RedisStore
@@ -90,14 +87,21 @@ def open_store(
 def _shared(place: tuple[str, str], make: Callable[[], _Shared], ttl: float | None) -> _Shared:
     """The store that is open at a place, or a new one."""
     with _opening:
-        store = _open.get(place)
-        if store is None or store.is_closed:
+        known = _open.get(place)
+        if known is None or (store := known.shared()) is None:
             _open[place] = store = make()
             return store
         if store.ttl != ttl:
+            store.close()
             raise InvalidOption(
                 "ttl",
                 ttl,
                 f"{store.ttl}, with which another crawl in this process opened the store",
             )
-        return store.shared()
+        return store
+
+
+def _lasting(store: LocalStore) -> LocalStore:
+    """With a user who never closes it."""
+    store.shared()
+    return store

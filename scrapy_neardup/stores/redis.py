@@ -149,11 +149,13 @@ class RedisStore:
         """Has its last user closed it?"""
         return not self._users
 
-    def shared(self) -> RedisStore:
-        """This store for one user more: each of them closes it."""
+    def shared(self) -> RedisStore | None:
+        """This store for one user more, each of whom closes it; ``None`` when it is closed."""
         with self._lock:
+            if not self._users:
+                return None
             self._users += 1
-        return self
+            return self
 
     def __len__(self) -> int:
         return sum(map(len, self._parts()))

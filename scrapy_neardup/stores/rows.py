@@ -22,12 +22,16 @@ class Rows:
     def __init__(self, dtype: npt.DTypeLike, *columns: int) -> None:
         self._dtype = np.dtype(dtype)
         self._columns = columns
-        self._pieces: list[npt.NDArray[Any]] = []
+        # Numbers far apart leave whole pieces out.
+        self._pieces: dict[int, npt.NDArray[Any]] = {}
+
+    def __contains__(self, number: int) -> bool:
+        """May this row be read? Written it was only if one knows so."""
+        return number >> _PIECE_BITS in self._pieces
 
     def __setitem__(self, number: int, row: Any) -> None:
         piece, place = divmod(number, PIECE_ROWS)
-        self._grow(piece)
-        self._pieces[piece][place] = row
+        self._piece(piece)[place] = row
 
     def put(self, numbers: npt.NDArray[Any], rows: npt.NDArray[Any]) -> None:
         """Write many rows at once.
@@ -37,18 +41,18 @@ class Rows:
         """
         pieces = numbers >> _PIECE_BITS
         for piece in np.unique(pieces).tolist():
-            self._grow(piece)
             here = slice(*np.searchsorted(pieces, [piece, piece + 1]))
-            self._pieces[piece][numbers[here] & (PIECE_ROWS - 1)] = rows[here]
+            self._piece(piece)[numbers[here] & (PIECE_ROWS - 1)] = rows[here]
 
     def __getitem__(self, number: int) -> npt.NDArray[Any]:
         piece, place = divmod(number, PIECE_ROWS)
         row: npt.NDArray[Any] = self._pieces[piece][place]
         return row
 
-    def _grow(self, piece: int) -> None:
-        while piece >= len(self._pieces):
-            self._pieces.append(np.empty((PIECE_ROWS, *self._columns), self._dtype))
+    def _piece(self, piece: int) -> npt.NDArray[Any]:
+        if piece not in self._pieces:
+            self._pieces[piece] = np.empty((PIECE_ROWS, *self._columns), self._dtype)
+        return self._pieces[piece]
 
     def take(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
         """Copies of rows that were written to, in the order of these numbers."""

@@ -1,0 +1,507 @@
+"""One SQLite file, open in this process: a connection to read by, and a thread that writes."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import logging
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
+
+from filelock import FileLock, Timeout
+
+from ..exceptions import StoreError, StoreInUse
+from .sqlite_format import (
+    EMPTY,
+    NUMBER_BITS,
+    NUMBER_MASK,
+    address_of,
+    complaining,
+    opened,
+    require_header,
+    require_store,
+    sealed,
+)
+
+logger = logging.getLogger(__name__)
+
+BATCH_SECONDS = 0.5
+BATCH_PAGES = 1000
+#: What one transaction writes at most: when much waits, the disk takes at least a part of it.
+_MOST_AT_ONCE = 10 * BATCH_PAGES
+#: Between two tries to write what the disk did not take.
+_RETRY_SECONDS = 2.0
+#: How long another connection, a tool's, may keep the file locked before writing is put off.
+_BUSY_SECONDS = 5.0
+_ROWS_AT_ONCE = 1 << 16
+#: The log of what is not yet in the file itself: pages of 4 KB that are moved there at a time, and
+#: bytes to which it is cut back after a burst.
+_LOG_PAGES = 4000
+_LOG_BYTES = 1 << 26
+
+_PUT_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
+_PUT_PAGE = "INSERT OR REPLACE INTO pages VALUES (?, ?)"
+_PUT_MARK = "INSERT OR REPLACE INTO unconfirmed VALUES (?, ?)"
+_REMOVE = tuple(
+    f"DELETE FROM {table} WHERE id BETWEEN ? AND ?" for table in ("rows", "pages", "unconfirmed")
+)
+_CONFIRM = "DELETE FROM unconfirmed WHERE id BETWEEN ? AND ? AND mark <= ?"
+
+
+class Put(NamedTuple):
+    """A page to be written.
+
+    :ivar mark: see :meth:`~scrapy_neardup.stores.local.Archive.put`.
+    """
+
+    id: int
+    site: int
+    row: bytes
+    page: bytes
+    mark: int
+
+
+#: First and last id, both included.
+Range = tuple[int, int]
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What is to be written, in whatever order: no id is put again once it was removed."""
+
+    puts: dict[int, Put] = field(default_factory=dict)
+    removed: list[Range] = field(default_factory=list)
+    confirmed: dict[Range, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.puts or self.removed or self.confirmed)
+
+    def __len__(self) -> int:
+        return len(self.puts) + len(self.removed)
+
+    def remove(self, first: int, last: int) -> None:
+        if first != last or self.puts.pop(first, None) is None:
+            self.removed.append((first, last))
+
+    def confirm(self, ids: Range, mark: int) -> None:
+        self.confirmed[ids] = max(mark, self.confirmed.get(ids, 0))
+
+    def take(self, most: int) -> _Batch:
+        """A part of it, which it has no more."""
+        taken = _Batch({id_: self.puts[id_] for id_ in islice(self.puts, most)})
+        for id_ in taken.puts:
+            del self.puts[id_]
+        taken.removed, self.removed = self.removed[:most], self.removed[most:]
+        # Pages that go on waiting may be among those that were confirmed.
+        if not self.puts:
+            taken.confirmed, self.confirmed = self.confirmed, {}
+        return taken
+
+    def take_back(self, taken: _Batch) -> None:
+        """What was taken could not be written, and waits again before the rest."""
+        since = {first for first, last in self.removed if first == last}
+        old = {id_: put for id_, put in taken.puts.items() if id_ not in since}
+        self.puts = old | self.puts
+        self.removed = taken.removed + self.removed
+        for ids, mark in taken.confirmed.items():
+            self.confirm(ids, mark)
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        puts = self.puts.values()
+        connection.executemany(_PUT_ROW, ((put.id, put.site, put.row) for put in puts))
+        connection.executemany(_PUT_PAGE, ((put.id, sealed(put.id, put.page)) for put in puts))
+        connection.executemany(_PUT_MARK, ((put.id, put.mark) for put in puts if put.mark))
+        for statement in _REMOVE:
+            connection.executemany(statement, self.removed)
+        connection.executemany(_CONFIRM, ((*ids, mark) for ids, mark in self.confirmed.items()))
+
+
+class File:
+    """See the module.
+
+    All that is written goes through one connection, guarded by ``_writing``; all that is read
+    through another, guarded by ``_lock`` as is what waits. Who has ``_lock`` never waits for
+    ``_writing``, so a reader waits for no slow disk but its own. Neither outlives ``os.fork``.
+    """
+
+    _open: dict[Path, File] = {}  # noqa: RUF012 (one table for all, on purpose)
+    _opening = threading.Lock()
+
+    @classmethod
+    def of(cls, path: Path) -> File:
+        """The file at a path, opened unless it is open; each user closes it."""
+        with cls._opening:
+            place = path.resolve()
+            if (file := cls._open.get(place)) is None:
+                file = cls._open[place] = cls(place)
+            file._users += 1
+            return file
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._process = os.getpid()
+        self._users = 0
+        self._namespaces: set[int] = set()
+        self._lock = threading.RLock()
+        self._wake = threading.Condition(self._lock)
+        self._writing = threading.Lock()
+        self._waiting = _Batch()
+        self._under_way = _Batch()
+        self._since = 0.0
+        self._is_closing = False
+        #: What the disk said when it last refused, until it takes something again.
+        self.problem: str | None = None
+        with contextlib.ExitStack() as undo:
+            undo.callback(self._only_here().release)
+            self._make()
+            self._reader = undo.enter_context(contextlib.closing(self._connected()))
+            require_store(self._reader, path)
+            self._writer = undo.enter_context(contextlib.closing(self._connected()))
+            self._let_go = undo.pop_all()
+        self._thread = threading.Thread(target=self._write_on, name="neardup-store", daemon=True)
+        self._thread.start()
+        atexit.register(self._at_exit)
+
+    # --- namespaces ---
+
+    def enter(self, name: str) -> tuple[int, bytes, str, str]:
+        """Number, secret, recipe and parts of a namespace, which is made unless it is there.
+
+        :raises StoreInUse: when somebody in this process has it.
+        """
+        # Of who had it before, perhaps.
+        self.flush()
+        if (found := self._namespace(name)) is None:
+            with self._changing() as connection:
+                connection.execute(
+                    "INSERT INTO namespaces(name, secret) VALUES (?, ?)",
+                    (name, secrets.token_bytes(32)),
+                )
+            found = self._namespace(name)
+            assert found is not None
+        with self._lock:
+            if found[0] in self._namespaces:
+                raise StoreInUse(
+                    self._name,
+                    f"this process has its namespace {name!r} open already; open_store() shares it",
+                )
+            self._namespaces.add(found[0])
+        return found
+
+    def _namespace(self, name: str) -> tuple[int, bytes, str, str] | None:
+        known = "SELECT id, secret, recipe, parts FROM namespaces WHERE name = ?"
+        for number, secret, recipe, parts in self._read(known, (name,)):
+            return number, secret, recipe or "", parts or "{}"
+        return None
+
+    def leave(self, namespace: int) -> None:
+        """Let another have the namespace."""
+        with self._lock:
+            self._namespaces.discard(namespace)
+
+    def adopt(self, namespace: int, recipe: str, parts: str) -> None:
+        with self._changing() as connection:
+            connection.execute(
+                "UPDATE namespaces SET recipe = ?, parts = ? WHERE id = ?",
+                (recipe, parts, namespace),
+            )
+
+    def forget_unconfirmed(self, first: int, last: int) -> int:
+        """Leave out what nobody knows to be on disk; how many pages?"""
+        with self._lock, self._complaining():
+            ids = self._reader.execute(
+                "SELECT id, id FROM unconfirmed WHERE id BETWEEN ? AND ?", (first, last)
+            ).fetchall()
+        if ids:
+            with self._changing() as connection:
+                for statement in _REMOVE:
+                    connection.executemany(statement, ids)
+        return len(ids)
+
+    # --- to read ---
+
+    def rows(self, first: int, last: int) -> Iterator[list[tuple[int, bytes]]]:
+        """Ids and rows in order, some thousands at a time; without what waits to be written."""
+        while found := self._read(
+            "SELECT id, row FROM rows WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?",
+            (first, last, _ROWS_AT_ONCE),
+        ):
+            yield found
+            first = found[-1][0] + 1
+
+    def ids(self, first: int, last: int) -> Iterator[list[int]]:
+        """Ids of all pages in order, some thousands at a time; also of some just removed."""
+        while first <= last:
+            with self._lock:
+                found = self._read(
+                    "SELECT id FROM rows WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?",
+                    (first, last, _ROWS_AT_ONCE),
+                )
+                end = found[-1][0] if len(found) == _ROWS_AT_ONCE else last
+                waiting = [put.id for put in self._not_written() if first <= put.id <= end]
+            yield sorted({*(id_ for (id_,) in found), *waiting})
+            first = end + 1
+
+    def of_site(self, digest: int, most: int, first: int, last: int) -> list[int]:
+        """Ids of a site's newest pages, the oldest of them first; also of some just removed."""
+        with self._lock:
+            found = self._read(
+                "SELECT id FROM rows WHERE site = ? AND id BETWEEN ? AND ? ORDER BY id DESC "
+                "LIMIT ?",
+                (digest, first, last, most),
+            )
+            waiting = [
+                put.id
+                for put in self._not_written()
+                if put.site == digest and first <= put.id <= last
+            ]
+        return sorted({*(id_ for (id_,) in found), *waiting})[-most:]
+
+    def page(self, id_: int) -> bytes:
+        with self._lock:
+            for batch in (self._waiting, self._under_way):
+                if (put := batch.puts.get(id_)) is not None:
+                    return put.page
+            found = self._read("SELECT page FROM pages WHERE id = ?", (id_,))
+        if not found or (page := opened(id_, found[0][0])) is None:
+            raise self._error(
+                f"page {id_ & NUMBER_MASK} of namespace {id_ >> NUMBER_BITS} is missing or not as "
+                "it was written: the file is damaged; put a whole copy in its place"
+            )
+        return page
+
+    # --- to write ---
+
+    def put(self, page: Put) -> None:
+        with self._later() as waiting:
+            waiting.puts[page.id] = page
+
+    def remove(self, first: int, last: int) -> None:
+        with self._later() as waiting:
+            waiting.remove(first, last)
+
+    def confirm(self, first: int, last: int, mark: int) -> None:
+        with self._later() as waiting:
+            waiting.confirm((first, last), mark)
+
+    def flush(self) -> None:
+        """Write what waits, now.
+
+        :raises StoreError: when it cannot be written; it goes on waiting.
+        """
+        with self._complaining():
+            while self._write():
+                pass
+
+    def compact(self) -> None:
+        """Give room back; meanwhile the file is there twice, and what is written waits.
+
+        :raises StoreError: when there is no room for that.
+        """
+        self.flush()
+        with self._writing, self._complaining():
+            self._writer.execute("VACUUM")
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """One user less; writes what waits.
+
+        :raises StoreError: when it cannot be written, with the number of pages.
+        """
+        with File._opening:
+            self._users -= 1
+            if self._users:
+                self._flush_or_count("cannot be written at present")
+                return
+            File._open.pop(self._path, None)
+            self._stop_thread()
+            atexit.unregister(self._at_exit)
+            with self._let_go:
+                self._flush_or_count("were not written and will be taken for new ones")
+
+    def _stop_thread(self) -> None:
+        with self._wake:
+            self._is_closing = True
+            self._wake.notify()
+        self._thread.join()
+
+    def _at_exit(self) -> None:
+        """Nobody closed the file, and Python ends."""
+        if os.getpid() != self._process:
+            return
+        self._stop_thread()
+        try:
+            self._flush_or_count("were not written")
+        except StoreError as error:
+            logger.error("%s", error)
+
+    def _flush_or_count(self, outcome: str) -> None:
+        try:
+            self.flush()
+        except StoreError as error:
+            pages = len(self._waiting.puts)
+            raise self._error(f"{pages:,} pages {outcome}: {error.problem}") from error
+
+    @contextlib.contextmanager
+    def _later(self) -> Iterator[_Batch]:
+        """What waits to be written, to add to it."""
+        with self._wake:
+            if self._is_closing:
+                raise self._error("it has been closed")
+            if is_first := not self._waiting:
+                self._since = monotonic()
+            yield self._waiting
+            # To wake the thread for each page would cost more than the page.
+            if is_first or len(self._waiting) >= BATCH_PAGES:
+                self._wake.notify()
+
+    def _write_on(self) -> None:
+        """The thread's work: a batch at a time until the file is closed."""
+        while self._wait_for_a_batch():
+            try:
+                self._write()
+            except Exception:
+                # Whatever it is: what waits is not lost, and is tried again.
+                with self._wake:
+                    self._wake.wait_for(lambda: self._is_closing, _RETRY_SECONDS)
+
+    def _wait_for_a_batch(self) -> bool:
+        """Is there one? None more comes once the file is being closed."""
+        with self._wake:
+            while not self._is_closing:
+                left = self._since + BATCH_SECONDS - monotonic() if self._waiting else None
+                if len(self._waiting) >= BATCH_PAGES or (left is not None and left <= 0):
+                    return True
+                self._wake.wait(left)
+            return False
+
+    def _write(self) -> bool:
+        """Write a batch in one transaction; all of it waits on where that fails. Was there one?"""
+        with self._writing:
+            with self._lock:
+                self._under_way = batch = self._waiting.take(_MOST_AT_ONCE)
+            if not batch:
+                return False
+            try:
+                with _transaction(self._writer):
+                    batch.write(self._writer)
+            except BaseException as error:
+                with self._lock:
+                    self._waiting.take_back(batch)
+                    self._under_way = _Batch()
+                    self.problem = str(error)
+                raise
+            with self._lock:
+                self._under_way = _Batch()
+                self.problem = None
+            return True
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """The connection that writes, in a transaction of its own."""
+        with self._writing, self._complaining(), _transaction(self._writer):
+            yield self._writer
+
+    def _read(self, query: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        with self._lock, self._complaining():
+            return self._reader.execute(query, values).fetchall()
+
+    def _not_written(self) -> Iterator[Put]:
+        yield from self._under_way.puts.values()
+        yield from self._waiting.puts.values()
+
+    # --- to open ---
+
+    def _only_here(self) -> FileLock:
+        """Keep other processes out, until this one ends in whatever way."""
+        if not self._path.parent.is_dir():
+            raise self._error(f"there is no folder {self._path.parent}; make it first")
+        lock = FileLock(f"{self._path}.lock", mode=0o600, thread_local=False)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            if not Path(lock.lock_file).exists():
+                raise self._error("its lock cannot be made beside it; give another path") from None
+            raise StoreInUse(
+                self._name,
+                "another process has it open. Wait until that is done, or give each its own store; "
+                "several processes at once can share a redis:// store",
+            ) from None
+        except (OSError, NotImplementedError) as error:
+            raise self._error(f"cannot be locked: {error}") from error
+        return lock
+
+    def _make(self) -> None:
+        """Make a new file, at once whole and its owner's alone, for its secrets' sake.
+
+        SQLite's logs of a file have its permissions.
+        """
+        if self._path.exists():
+            if not os.access(self._path, os.R_OK | os.W_OK):
+                raise self._error("it cannot be read and written by this user")
+            if not self._path.is_file():
+                raise self._error("it is no file; give another path")
+            require_header(self._path)
+            return
+        draft = Path(f"{self._path}.new")
+        try:
+            # A log without its file would be taken for the new one's.
+            for base in (draft, self._path):
+                for log in ("-wal", "-shm"):
+                    Path(f"{base}{log}").unlink(missing_ok=True)
+            draft.unlink(missing_ok=True)
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            with contextlib.closing(self._connected(draft)) as connection, self._complaining():
+                [mode] = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+                if mode != "wal":
+                    raise self._error("SQLite cannot share memory on this file system; use a disk")
+                connection.executescript(EMPTY)
+            draft.replace(self._path)
+        except OSError as error:
+            raise self._error(f"cannot be made: {error}") from error
+
+    def _connected(self, path: Path | None = None) -> sqlite3.Connection:
+        with self._complaining():
+            connection = sqlite3.connect(
+                path or self._path,
+                timeout=_BUSY_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            # Each batch reaches the disk itself, not only the system's memory.
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+            connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
+            return connection
+
+    def _complaining(self) -> contextlib.AbstractContextManager[None]:
+        return complaining(self._path)
+
+    def _error(self, problem: str) -> StoreError:
+        return StoreError(self._name, problem)
+
+    @property
+    def _name(self) -> str:
+        return address_of(self._path)
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        # A full disk may have ended the transaction already.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

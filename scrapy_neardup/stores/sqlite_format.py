@@ -1,0 +1,118 @@
+"""What stands in a store's SQLite file, and which files are refused."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import xxhash
+
+from ..exceptions import StoreError
+
+#: Version of the tables; a file of a later one is refused.
+FORMAT = 1
+#: "NDup": how a file says that it is a store.
+APPLICATION = 0x4E447570
+
+#: What every SQLite file begins with.
+_HEADER = b"SQLite format 3\0"
+
+#: Of an id, the bits of the page's number; those above are its namespace's.
+NUMBER_BITS = 32
+NUMBER_MASK = (1 << NUMBER_BITS) - 1
+
+#: All statements that make an empty store.
+EMPTY = f"""
+BEGIN;
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {FORMAT};
+CREATE TABLE namespaces(
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, secret BLOB NOT NULL, recipe TEXT,
+    parts TEXT
+);
+-- An id is the namespace's, in the upper 32 bits, and the page's number.
+CREATE TABLE rows(id INTEGER PRIMARY KEY, site INTEGER NOT NULL, row BLOB NOT NULL);
+CREATE INDEX rows_site ON rows(site);
+CREATE TABLE pages(id INTEGER PRIMARY KEY, page BLOB NOT NULL);
+CREATE TABLE unconfirmed(id INTEGER PRIMARY KEY, mark INTEGER NOT NULL);
+COMMIT;
+"""
+
+_DIGEST_BYTES = 8
+
+
+def sealed(id_: int, page: bytes) -> bytes:
+    """A packed page with a digest: SQLite reads what was cut off a file as zeros, in silence."""
+    return page + xxhash.xxh3_64_digest(page, id_)
+
+
+def opened(id_: int, data: bytes) -> bytes | None:
+    """The page that was sealed under this id; ``None`` where these are not its bytes."""
+    page = data[:-_DIGEST_BYTES]
+    return page if sealed(id_, page) == data else None
+
+
+def address_of(path: Path) -> str:
+    """What a file's errors call it."""
+    return f"sqlite:///{path}"
+
+
+@contextlib.contextmanager
+def complaining(path: Path) -> Iterator[None]:
+    """Say what SQLite says of a file as an error of the store."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        hint = ""
+        if "not a database" in str(error) or "malformed" in str(error):
+            hint = ": it is damaged or no store at all; put a whole copy in its place, or "
+            hint += "give another path"
+        elif "locked" in str(error):
+            hint = ": another program is writing to it; wait until that is done"
+        raise StoreError(address_of(path), f"{error}{hint}") from error
+
+
+def require_header(path: Path) -> None:
+    """SQLite itself takes a short file of anything for an empty one.
+
+    It must not be open in this process: to close it once more takes SQLite's locks away.
+
+    :raises StoreError: when this is no SQLite file.
+    """
+    with path.open("rb") as file:
+        begin = file.read(len(_HEADER))
+    if not begin:
+        raise StoreError(
+            address_of(path),
+            "it is empty, which a store never is: put a whole copy in its place, or remove it for "
+            "a new store",
+        )
+    if begin != _HEADER:
+        raise StoreError(address_of(path), "it is no SQLite file; give another path")
+
+
+def require_store(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that is none of ours, of a later format, or damaged.
+
+    :raises StoreError: with what is wrong, and what would help.
+    """
+    name = address_of(path)
+    with complaining(path):
+        application, version, pages, size = (
+            connection.execute(f"PRAGMA {pragma}").fetchone()[0]
+            for pragma in ("application_id", "user_version", "page_count", "page_size")
+        )
+    if application != APPLICATION:
+        raise StoreError(name, "it is a database of something else; give another path")
+    if version > FORMAT:
+        raise StoreError(
+            name,
+            f"it has format {version}, from a later scrapy-neardup than this one, which reads "
+            f"formats up to {FORMAT}; upgrade, or export it there and import it here",
+        )
+    log = Path(f"{path}-wal")
+    is_logged = log.exists() and log.stat().st_size
+    if not is_logged and path.stat().st_size < pages * size:
+        raise StoreError(name, "it has been cut off; put a whole copy in its place")

@@ -1,0 +1,157 @@
+"""A process that stores made-up pages in a file and comes to no good end.
+
+    python -m tests.storer WHAT FILE
+
+It says what it did, a line each; those who started it end it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import signal
+import sys
+import time
+from itertools import count
+from pathlib import Path
+
+from scrapy_neardup import Rule
+from scrapy_neardup.exceptions import StoreError
+from scrapy_neardup.page import PageSignature
+from scrapy_neardup.stores.sqlite import SqliteStore
+from tests.processes import wait_for
+
+RULE = Rule(max_distance=3)
+#: Of so many pages, one is an earlier one that has changed, and one is to be forgotten.
+CYCLE = 10
+
+
+def made_page(number: int, version: int = 0) -> PageSignature:
+    """A page like no other; its versions have one address."""
+    rng = random.Random(1000 * number + version)
+    site = f"site{number % 7}.example"
+    return PageSignature(
+        url=f"https://{site}/{number}",
+        key=f"https://{site}/{number}#",
+        site=site,
+        title=((f"page {number}",), ("daily",)),
+        n_features=300,
+        fingerprint=rng.getrandbits(64),
+        sketch=rng.randbytes(512),
+        text_digest=rng.randbytes(16),
+        n_text=version,
+        n_shown=4000,
+        shown_digest=b"",
+        recipe="made up",
+    )
+
+
+def keep(store: SqliteStore, page: PageSignature, *, confirmed: bool = True) -> None:
+    claim = store.claim(page, RULE)
+    assert claim.ticket is not None, claim
+    store.commit(claim.ticket, confirmed=confirmed)
+
+
+def commit_for_ever(path: str) -> None:
+    """Say after each commit what was committed, and when."""
+    store = SqliteStore(path)
+    for number in count():
+        keep(store, made_page(number))
+        say("stored", number, 0, time.monotonic())
+        if number % CYCLE == CYCLE - 1:
+            keep(store, made_page(number - 3, 1))
+            say("stored", number - 3, 1, time.monotonic())
+            store.forget(made_page(number - 5).key)
+            say("forgot", number - 5, 0, time.monotonic())
+        time.sleep(0.0005)
+
+
+def say(*words: object) -> None:
+    sys.stdout.write(" ".join(map(str, words)) + "\n")
+    sys.stdout.flush()
+
+
+def fill_the_disk(path: str) -> None:
+    """Commit while no file may grow, wait to be told, and go on."""
+    store = SqliteStore(path)
+    store.adopt("made up", {})
+    allow_bytes(Path(f"{path}-wal").stat().st_size)
+    for number in range(3000):
+        keep(store, made_page(number))
+    keep(store, made_page(1, 1))
+    store.forget(made_page(2).key)
+    wait_for(lambda: store.problem)
+    assert all(store.find(made_page(n).key) for n in range(3000) if n != 2)
+    say(store.problem)
+    sys.stdin.readline()
+    allow_bytes(resource.RLIM_INFINITY)
+    wait_for(lambda: store.problem is None)
+    say("written", len(store))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def close_on_a_full_disk(path: str) -> None:
+    store = SqliteStore(path)
+    keep(store, made_page(0))
+    other = SqliteStore(path, "other")
+    other.close()
+    allow_bytes(Path(f"{path}-wal").stat().st_size)
+    for number in range(1, 42):
+        keep(store, made_page(number))
+    try:
+        store.close()
+    except StoreError as error:
+        say(error)
+    say("lives on")
+    sys.stdin.readline()
+
+
+def allow_bytes(most: int) -> None:
+    """Of any file; from there on the system takes nothing more, as when the disk is full."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+
+def die_unconfirmed(path: str) -> None:
+    """Of two namespaces, confirm one more than the other."""
+    stores = [SqliteStore(path, name) for name in ("a", "b")]
+    for store in stores:
+        for number in range(30):
+            # The last ten are said to be safe when they are committed.
+            keep(store, made_page(number), confirmed=number >= 20)
+            if number == 9:
+                store.confirm(store.mark())
+        keep(store, made_page(3, 1), confirmed=False)
+    stores[1].confirm(stores[1].mark())
+    keep(stores[1], made_page(99), confirmed=False)
+    say("stored")
+    sys.stdin.readline()
+
+
+def hold(path: str) -> None:
+    store = SqliteStore(path)
+    say("open")
+    sys.stdin.readline()
+    store.close()
+
+
+def forget_to_close(path: str) -> None:
+    store = SqliteStore(path)
+    for number in range(5):
+        keep(store, made_page(number))
+
+
+def open_as_nobody(path: str) -> None:
+    """Without the rights of whoever runs the tests."""
+    if os.getuid() == 0:
+        os.setgid(65534)
+        os.setuid(65534)
+    try:
+        SqliteStore(path)
+    except StoreError as error:
+        say(error)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
