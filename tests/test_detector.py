@@ -356,7 +356,7 @@ def test_both_jiebas_make_one_kind_of_signature():
         ("idf", "absent.gz", "a readable file"),
         ("idf", "math.pi", "a shipped name, a table's path, or an IdfTable"),
         ("extractor", "boilerpipe", "'trafilatura', 'visible' or an import path"),
-        ("store", "redis://localhost", "'memory'"),
+        ("store", "mysql://localhost", "'memory'"),
     ],
 )
 def test_wrong_arguments_are_refused_with_name_value_and_bound(option, value, expected):
