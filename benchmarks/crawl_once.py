@@ -175,6 +175,10 @@ class PageSpider(Spider):
 
     async def start(self) -> AsyncIterator[Request]:
         for number, page in enumerate(self._catalogue):
+            # While Scrapy cannot send more it would take all the rest in one turn of the loop,
+            # and hold it for as long as that takes.
+            while self.crawler.engine.needs_backout():
+                await self.crawler.signals.wait_for(signals.scheduler_empty)
             # dont_filter: records may share a URL, and each of them is a page to account for.
             yield Request(
                 page.request_url,

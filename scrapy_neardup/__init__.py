@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .addon import Addon
     from .detector import NearDupDetector
+    from .downloadermiddlewares import NearDupDownloaderMiddleware
     from .dupefilters import NearDupDupeFilter
     from .exceptions import (
         ExtractionError,
@@ -39,6 +40,7 @@ __all__ = [
     "LimitExceeded",
     "Match",
     "NearDupDetector",
+    "NearDupDownloaderMiddleware",
     "NearDupDupeFilter",
     "NearDupError",
     "NearDupJudge",
@@ -61,6 +63,7 @@ _HOME = {
     "LimitExceeded": "exceptions",
     "Match": "judgement",
     "NearDupDetector": "detector",
+    "NearDupDownloaderMiddleware": "downloadermiddlewares",
     "NearDupDupeFilter": "dupefilters",
     "NearDupError": "exceptions",
     "NearDupJudge": "extensions",

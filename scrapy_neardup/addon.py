@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.misc import load_object
 
+from .downloadermiddlewares import NearDupDownloaderMiddleware
 from .dupefilters import NearDupDupeFilter
 from .extensions import NearDupJudge
 from .pipelines import NearDupPipeline
@@ -30,6 +31,8 @@ class Addon:
             return
         for setting, component, order in (
             ("EXTENSIONS", NearDupJudge, 100),
+            # Before Scrapy's own, so that it sees responses when they are done with.
+            ("DOWNLOADER_MIDDLEWARES", NearDupDownloaderMiddleware, 25),
             ("SPIDER_MIDDLEWARES", NearDupSpiderMiddleware, 100),
             ("ITEM_PIPELINES", NearDupPipeline, 100),
         ):

@@ -39,6 +39,7 @@ from .remembering import CrawlMemory
 from .responses import item_record, page_record, why_not_judged
 from .signing import PageSigning, require_parts
 from .stores import Claim, Ticket, open_store
+from .throttle import Throttle
 from .workers import Failure, WorkersFailedError
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class NearDupJudge:
         self.config = config
         #: What is judged with; ``None`` until the spider is opened.
         self.detector: NearDupDetector | None = None
+        #: Where pages wait before they come to their callbacks.
+        self.throttle = Throttle(config.workers)
         self._crawler = crawler
         self._signing: PageSigning | None = None
         self._memory: CrawlMemory | None = None
@@ -95,6 +98,13 @@ class NearDupJudge:
             crawler.signals.connect(handler, signal=signal)
         return judge
 
+    def may_judge(self, request: Request, response: Response) -> bool:
+        """Will this page, or its items, be judged if its callback yields anything?"""
+        by_page = self.config.item_field is None
+        return not (by_page and why_not_judged(response)) and isinstance(
+            self._policy_for(request), Policy
+        )
+
     async def judge_page(self, response: Response) -> Judgement | None:
         """Judge a response; ``None`` when it is passed through, which is counted."""
         policy = why_not_judged(response) or self._policy_for(response.request)
@@ -113,6 +123,7 @@ class NearDupJudge:
 
     def pass_page(self, reason: str) -> None:
         """Count a response that nothing came of, so that there was nothing to judge for."""
+        self.throttle.settle()
         self._count("responses")
         self._count(f"skipped/{reason}")
 
@@ -196,6 +207,7 @@ class NearDupJudge:
             self.config.page_limits,
             self.config.workers,
             self.config.limits,
+            self.throttle,
         )
         self._signing.start()
         self._feeds = Feeds.of(self._crawler)

@@ -18,6 +18,7 @@ from .exceptions import InvalidOption, LimitExceeded
 from .limits import PageLimits
 from .page import PageSignature, Signer
 from .records import Record
+from .throttle import Throttle
 from .urls import site_of
 from .workers import Failure, Limits, WorkerPool, sign_record
 
@@ -37,10 +38,16 @@ class PageSigning:
     :param page_limits: what one page may be made of.
     :param workers: number of processes; 0 to do it in this one, without limits on time and memory.
     :param limits: what one page may take of a worker.
+    :param throttle: what is told of the pages under way.
     """
 
     def __init__(
-        self, signer: Mapping[str, Any], page_limits: PageLimits, workers: int, limits: Limits
+        self,
+        signer: Mapping[str, Any],
+        page_limits: PageLimits,
+        workers: int,
+        limits: Limits,
+        throttle: Throttle,
     ) -> None:
         self._page_limits = page_limits
         self._pool = WorkerPool(sign_record, {**signer, "limits": page_limits}, workers, limits)
@@ -48,6 +55,7 @@ class PageSigning:
         self._seed = secrets.randbits(64)
         self._known: OrderedDict[bytes, PageSignature] = OrderedDict()
         self._under_way: dict[bytes, Future[_Outcome]] = {}
+        self._throttle = throttle
         #: How many pages were not read because an equal one had been.
         self.spared = 0
 
@@ -71,6 +79,10 @@ class PageSigning:
 
         :raises WorkersFailedError: when no worker can be started.
         """
+        with self._throttle.reading():
+            return await self._signed(record)
+
+    async def _signed(self, record: Record) -> _Outcome:
         try:
             # Before a worker is sent what it would only refuse.
             self._page_limits.check_body(record.content)

@@ -6,6 +6,7 @@ standard input, crawls, and writes what came of it as JSON to standard output.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -163,6 +164,49 @@ def _text(response: Response) -> str:
     return response.text if isinstance(response, TextResponse) else ""
 
 
+class InlineSpider(CrawlSpider):
+    """Asks for more pages inside its callback, before and after it yields anything."""
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:  # type: ignore[override]
+        for moment in "before", "after":
+            request = scrapy.Request(f"{response.url}/{moment}", dont_filter=True)
+            inline = await self.crawler.engine.download_async(request)
+            yield {"path": inline.url.split("/", 3)[-1]}
+
+
+class WaitingSpider(CrawlSpider):
+    """Its callbacks yield nothing before the page that was asked for last has been judged."""
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:  # type: ignore[override]
+        while response.url != self.plan["start"][-1] and not self.crawler.stats.get_value(
+            "neardup/pages/new"
+        ):
+            await asyncio.sleep(0.01)
+        yield {"path": response.url.split("/", 3)[-1]}
+
+
+class MutedSpider(CrawlSpider):
+    """Of most pages nothing comes, each time in another way."""
+
+    def parse(self, response: Response) -> Any:
+        path = response.url.split("/", 3)[-1]
+        match int(path) % 5:
+            case 0:
+                return [{"path": path}]
+            case 1:
+                return None
+            case 2:
+                return self.raising()
+            case 3:
+                raise ZeroDivisionError
+            case _:
+                return iter(())
+
+    def raising(self) -> Iterator[Any]:
+        yield from ()
+        raise ZeroDivisionError
+
+
 class Replacing:
     """A pipeline that puts a new item in the place of each."""
 
@@ -209,6 +253,7 @@ def run_crawl(
     loop: str = "reactor",
     meta: dict[str, dict[str, Any]] | None = None,
     dont_filter: bool = False,
+    spider: str = "CrawlSpider",
     item: str = "dict",
     items_per_page: int = 1,
     texts: list[str] | None = None,
@@ -222,6 +267,7 @@ def run_crawl(
 
     :param meta: meta of the start requests, by URL.
     :param texts: texts of the items of each page, instead of the page's own.
+    :param spider: the class, one of this module.
     :param follow: whether to follow links of class ``next``.
     :param arguments: spider arguments, as ``-a`` gives them.
     :param seconds: what the crawl may take.
@@ -230,6 +276,7 @@ def run_crawl(
         "start": start,
         "meta": meta or {},
         "dont_filter": dont_filter,
+        "spider": spider,
         "item": item,
         "items_per_page": items_per_page,
         "texts": texts,
@@ -323,7 +370,7 @@ def main() -> None:
     logging.getLogger().setLevel(logging.DEBUG)
     logging.captureWarnings(True)
     process = AsyncCrawlerProcess(plan.pop("settings"))
-    crawler = process.create_crawler(CrawlSpider)
+    crawler = process.create_crawler(globals()[plan.pop("spider")])
     observer = _Observer()
     observer.watch(crawler)
     outcome = process.crawl(crawler, plan=plan, **plan.pop("arguments"))

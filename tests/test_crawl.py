@@ -127,13 +127,14 @@ def test_components_without_the_extension_say_what_is_missing():
         "ADDONS": {},
         "ITEM_PIPELINES": {"scrapy_neardup.NearDupPipeline": 100},
         "SPIDER_MIDDLEWARES": {"scrapy_neardup.NearDupSpiderMiddleware": 100},
+        "DOWNLOADER_MIDDLEWARES": {"scrapy_neardup.NearDupDownloaderMiddleware": 25},
         "DUPEFILTER_CLASS": "scrapy_neardup.NearDupDupeFilter",
     }
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/2")], settings)
         assert crawl.stored == ["1", "2"]
         missing = [text for _, at, text in crawl.log if at == "WARNING" and "needs the add" in text]
-        assert len(missing) == 2
+        assert len(missing) == 3
         extension = {"EXTENSIONS": {"scrapy_neardup.NearDupJudge": 100}}
         assert (
             len(run_crawl([site.url("/1"), site.url("/2")], {**settings, **extension}).items) == 1
