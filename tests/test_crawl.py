@@ -487,7 +487,7 @@ def test_one_line_at_the_start_and_one_at_the_end():
         "Dropping near-duplicate pages: max_distance 11, min_similarity 0.73, min_features 20, "
         "scope all, links follow, revisit store; tokenizer jieba-"
     )
-    assert start.endswith("idf multilingual; 0 pages known")
+    assert start.endswith("idf multilingual; store memory, 0 pages known")
     assert end.startswith("Judged pages: duplicate 2, new 4; undecided for: none; passed over:")
     assert "items: dropped 2, kept 4; 4 remembered" in end
     drops = [text for name, level, text in crawl.log if text.startswith("Dropped: ")]
