@@ -1,9 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tests.redis_servers import RedisServer
 
 # Speed is measured in benchmarks/, never asserted here.
 settings.register_profile("default", deadline=None)
@@ -23,3 +27,20 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped, but --no-skips was given: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="session")
+def _redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    from tests.redis_servers import RedisServer
+
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def redis_server(_redis_server: RedisServer) -> RedisServer:
+    """A Redis that holds nothing."""
+    with _redis_server.client as client:
+        client.flushall()
+    return _redis_server
