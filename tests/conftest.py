@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,6 +37,13 @@ def _redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisSer
     server = RedisServer(tmp_path_factory.mktemp("redis"))
     yield server
     server.kill()
+
+
+@pytest.fixture
+def afterwards() -> Iterator[ExitStack]:
+    """What is to be done after the test."""
+    with ExitStack() as stack:
+        yield stack
 
 
 @pytest.fixture

@@ -73,7 +73,12 @@ class RedisCluster:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         self.servers = [
-            RedisServer(folder / str(n), cluster_enabled="yes", cluster_config_file="nodes.conf")
+            RedisServer(
+                folder / str(n),
+                cluster_enabled="yes",
+                cluster_config_file="nodes.conf",
+                appendonly="yes",
+            )
             for n in range(3)
         ]
         first = self.servers[0]

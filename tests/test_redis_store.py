@@ -364,9 +364,9 @@ def test_what_is_no_address_is_refused_without_its_password(address):
     assert "secret" not in f"{caught.value} {caught.value.value}"
 
 
-def test_a_server_is_named_without_its_password(tmp_path):
+def test_a_server_is_named_without_its_password(tmp_path, afterwards):
     server = RedisServer(tmp_path, requirepass="p@ss")
+    afterwards.callback(server.kill)
     store = RedisStore(server.address.replace("//", "//:p%40ss@"))
     assert store.name == server.address
     store.close()
-    server.kill()

@@ -358,9 +358,10 @@ class RedisStore:
                 return Claim(found.verdict)
             try:
                 number = pages.reserve(page, token, found.look, rule.max_distance)
-            except StoreUnreachable:
-                # Whether it was reserved nobody knows.
-                self._overdue.append(_Overdue(pages, page.key, token))
+            except StoreUnreachable as error:
+                if not self._link.is_refusal(error):
+                    # Whether it was reserved nobody knows.
+                    self._overdue.append(_Overdue(pages, page.key, token))
                 raise
             if number is not None:
                 return Claim(found.verdict, self._hold(_Held(pages, number, token, page)))
