@@ -1,9 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tests.redis_servers import RedisServer
 
 # Speed is measured in benchmarks/, never asserted here.
 settings.register_profile("default", deadline=None)
@@ -23,3 +28,27 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped, but --no-skips was given: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="session")
+def _redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    from tests.redis_servers import RedisServer
+
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def afterwards() -> Iterator[ExitStack]:
+    """What is to be done after the test."""
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def redis_server(_redis_server: RedisServer) -> RedisServer:
+    """A Redis that holds nothing."""
+    with _redis_server.client as client:
+        client.flushall()
+    return _redis_server

@@ -1,37 +1,42 @@
-"""Real Redis servers, each with a port and a folder of its own."""
+"""Real Redis servers, each with a port and a folder of its own, and a way to lose their answers."""
 
 from __future__ import annotations
 
+import contextlib
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import time
+import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 import redis
 
+from tests.processes import wait_for
+
 #: The environment's own, which the test group brings, or the system's.
 PROGRAM = shutil.which("redis-server", path=str(Path(sys.executable).parent)) or shutil.which(
     "redis-server"
 )
+_SLOTS = 16384
 
 
 class RedisServer:
     """A server process.
 
     :param folder: for its files; they stay when it is stopped or killed.
-    :param options: of its configuration, without dashes.
+    :param options: of its configuration, with underscores for dashes.
     """
 
     def __init__(self, folder: Path, **options: object) -> None:
-        if PROGRAM is None:
-            pytest.skip("there is no redis-server")
         self.port = free_port()
         self.folder = folder
-        self.options = {"save": "", **options}
+        self.options = {"save": "3600 1", **options}
         self.start()
 
     @property
@@ -40,23 +45,20 @@ class RedisServer:
 
     @property
     def client(self) -> redis.Redis:
-        return redis.Redis(
-            port=self.port, password=str(self.options.get("requirepass") or "") or None
-        )
+        return redis.Redis(port=self.port, password=str(self.options.get("requirepass", "")))
 
     def start(self) -> None:
-        assert PROGRAM is not None
-        command = [PROGRAM, "--port", str(self.port), "--bind", "127.0.0.1"]
-        for name, value in {"dir": self.folder, **self.options}.items():
-            command += [f"--{name.replace('_', '-')}", *str(value).split(" ")]
-        with (self.folder / "redis.log").open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log)
-        self._wait()
+        self.folder.mkdir(exist_ok=True)
+        options = {"port": self.port, "bind": "127.0.0.1", "dir": self.folder, **self.options}
+        empty = '""'
+        lines = [f"{n.replace('_', '-')} {v or empty}\n" for n, v in options.items()]
+        configuration = self.folder / "redis.conf"
+        configuration.write_text("".join(lines))
+        self.process = started(configuration)
+        wait_for(lambda: answers(self.client))
 
     def kill(self) -> None:
-        self.process.send_signal(signal.SIGCONT)
-        self.process.kill()
-        self.process.wait()
+        stop(self.process)
 
     def pause(self) -> None:
         self.process.send_signal(signal.SIGSTOP)
@@ -64,23 +66,158 @@ class RedisServer:
     def go_on(self) -> None:
         self.process.send_signal(signal.SIGCONT)
 
-    def _wait(self) -> None:
-        deadline = time.monotonic() + 30
+
+class RedisCluster:
+    """Three servers that share the slots."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        self.servers = [
+            RedisServer(
+                folder / str(n),
+                cluster_enabled="yes",
+                cluster_config_file="nodes.conf",
+                appendonly="yes",
+            )
+            for n in range(3)
+        ]
+        first = self.servers[0]
+        for n, server in enumerate(self.servers):
+            with server.client as client:
+                slots = range(_SLOTS * n // 3, _SLOTS * (n + 1) // 3)
+                client.execute_command("CLUSTER ADDSLOTS", *slots)
+                client.execute_command("CLUSTER MEET", "127.0.0.1", first.port)
+        wait_for(lambda: all(map(self._is_ready, self.servers)))
+
+    @property
+    def address(self) -> str:
+        hosts = ",".join(f"127.0.0.1:{server.port}" for server in self.servers)
+        return f"redis+cluster://{hosts}"
+
+    def keys(self) -> list[int]:
+        """How many keys each server has."""
+        counts = []
+        for server in self.servers:
+            with server.client as client:
+                counts.append(int(str(client.dbsize())))
+        return counts
+
+    def kill(self) -> None:
+        for server in self.servers:
+            server.kill()
+
+    @staticmethod
+    def _is_ready(server: RedisServer) -> bool:
+        with server.client as client:
+            info: dict[str, str] = client.execute_command("CLUSTER INFO")
+            return info["cluster_state"] == "ok" and info["cluster_known_nodes"] == "3"
+
+
+class Sentinel:
+    """Watches a server under the name ``pages``."""
+
+    def __init__(self, folder: Path, server: RedisServer) -> None:
+        folder.mkdir()
+        self.port = free_port()
+        configuration = folder / "sentinel.conf"
+        configuration.write_text(
+            f"port {self.port}\nbind 127.0.0.1\ndir {folder}\n"
+            f"sentinel monitor pages 127.0.0.1 {server.port} 1\n"
+        )
+        self.process = started(configuration, "--sentinel")
+        wait_for(lambda: answers(redis.Redis(port=self.port)))
+
+    def kill(self) -> None:
+        stop(self.process)
+
+
+class Proxy:
+    """Hands on what a server and its clients say, except for an answer that is to be lost.
+
+    :param is_silent: is the connection held after that, or else closed?
+    """
+
+    def __init__(self, port: int, *, is_silent: bool) -> None:
+        self.port = free_port()
+        self.lost = 0
+        self._target = port
+        self._is_silent = is_silent
+        self._to_lose: bytes | None = None
+        self._listener = socket.create_server(("127.0.0.1", self.port))
+        self._sockets = [self._listener]
+        self._start(self._accept)
+
+    def lose_answer_to(self, words: bytes) -> None:
+        """Lose the answer to the next request in which these words stand."""
+        self._to_lose = words
+
+    def close(self) -> None:
+        for each in self._sockets:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+    def _accept(self) -> None:
         while True:
-            try:
-                with self.client as client:
-                    client.ping()
-            except redis.RedisError:
-                log = self.folder / "redis.log"
-                assert self.process.poll() is None, log.read_text("utf-8", "replace")
-                assert time.monotonic() < deadline
-                time.sleep(0.02)
-            else:
-                return
+            client = self._listener.accept()[0]
+            server = socket.create_connection(("127.0.0.1", self._target))
+            self._sockets += [client, server]
+            self._start(partial(self._serve, client, server))
+
+    def _serve(self, client: socket.socket, server: socket.socket) -> None:
+        """Requests and answers take turns; each is one piece, or a few that follow each other."""
+        is_losing = False
+
+        def answer() -> None:
+            while data := server.recv(1 << 16):
+                if is_losing:
+                    self.lost += 1
+                    if not self._is_silent:
+                        client.shutdown(socket.SHUT_RDWR)
+                    return
+                client.sendall(data)
+
+        self._start(answer)
+        while data := client.recv(1 << 16):
+            if self._to_lose is not None and self._to_lose in data:
+                is_losing, self._to_lose = True, None
+            server.sendall(data)
+
+    @staticmethod
+    def _start(work: Callable[[], None]) -> None:
+        def quietly() -> None:
+            with contextlib.suppress(OSError):
+                work()
+
+        threading.Thread(target=quietly, daemon=True).start()
+
+
+def started(*arguments: object) -> subprocess.Popen[bytes]:
+    if PROGRAM is None:
+        pytest.skip("there is no redis-server")
+    return subprocess.Popen(
+        [PROGRAM, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+
+
+def answers(client: redis.Redis) -> bool:
+    try:
+        with client:
+            return bool(client.ping())
+    except redis.RedisError:
+        return False
 
 
 def free_port() -> int:
-    with socket.socket() as chosen:
-        chosen.bind(("127.0.0.1", 0))
-        port: int = chosen.getsockname()[1]
-        return port
+    """A port that is free, as is the one 10,000 above it, by which a cluster's servers talk."""
+    while True:
+        port = random.randrange(10_000, 22_000)
+        with contextlib.suppress(OSError), socket.socket() as one, socket.socket() as other:
+            one.bind(("127.0.0.1", port))
+            other.bind(("127.0.0.1", port + 10_000))
+            return port

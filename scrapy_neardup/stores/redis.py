@@ -121,7 +121,9 @@ class RedisStore:
         self._namespace = namespace
         self._whole = Part(namespace)
         self._meta = [self._whole.key("meta"), self._whole.key("site-names")]
-        self._runs = Runs(self._link, self._whole, lease, self._catch_up)
+        self._runs = Runs(
+            self._link, self._whole, lease, at_renewal=self._catch_up, at_loss=self._enter_again
+        )
         self._lock = threading.Lock()
         self._judging = threading.RLock()
         self._held: dict[Ticket, _Held] = {}
@@ -316,6 +318,16 @@ class RedisStore:
         found: dict[bytes, bytes] = meta
         return found
 
+    def _enter_again(self) -> None:
+        """Write again what the server has forgotten: it stopped, and kept nothing on disk."""
+        self._link.commands(
+            ("HSETNX", self._meta[0], "format", FORMAT),
+            ("HSETNX", self._meta[0], "layout", "site" if self.is_by_site else "all"),
+            ("HSETNX", self._meta[0], "secret", self.secret),
+        )
+        with self._lock:
+            self._listed.clear()
+
     def _reap(self, run: bytes) -> int:
         """Let go of what a dead run held; how many pages had it committed?"""
         if self.is_by_site:
@@ -348,9 +360,10 @@ class RedisStore:
                 return Claim(found.verdict)
             try:
                 number = pages.reserve(page, token, found.look, rule.max_distance)
-            except StoreUnreachable:
-                # Whether it was reserved nobody knows.
-                self._overdue.append(_Overdue(pages, page.key, token))
+            except StoreUnreachable as error:
+                if not self._link.is_refusal(error):
+                    # Whether it was reserved nobody knows.
+                    self._overdue.append(_Overdue(pages, page.key, token))
                 raise
             if number is not None:
                 return Claim(found.verdict, self._hold(_Held(pages, number, token, page)))
@@ -381,13 +394,15 @@ class RedisStore:
 
     def _catch_up(self) -> None:
         """Give up what could not be given up in time."""
-        while self._overdue:
-            overdue = self._overdue.popleft()
-            try:
-                overdue.pages.release(overdue.key, overdue.token, _ON_ITS_WAY)
-            except StoreError:
-                self._overdue.appendleft(overdue)
-                raise
+        # Other threads may do the same.
+        with contextlib.suppress(IndexError):
+            while True:
+                overdue = self._overdue.popleft()
+                try:
+                    overdue.pages.release(overdue.key, overdue.token, _ON_ITS_WAY)
+                except StoreError:
+                    self._overdue.appendleft(overdue)
+                    raise
 
     def _is_gone(self, run: bytes) -> bool:
         """Is a run dead? What it held is let go of."""

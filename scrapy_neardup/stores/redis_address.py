@@ -145,6 +145,7 @@ def _host(name: str, default_port: int) -> tuple[str, int]:
 
 
 def _wrong(address: str) -> InvalidOption:
-    scheme, _, rest = address.partition("://")
-    *login, place = rest.rpartition("@")
-    return InvalidOption("store", f"{scheme}://{'***@' if any(login) else ''}{place}", _FORMS)
+    scheme, _, place = address.partition(":")
+    if "@" in place:
+        address = f"{scheme}://***@{place.rpartition('@')[2]}"
+    return InvalidOption("store", address, _FORMS)

@@ -103,6 +103,13 @@ class Link:
 
         return self._tried(call)
 
+    @staticmethod
+    def is_refusal(error: StoreError) -> bool:
+        """Did the server answer, and say no? Then nothing was done."""
+        from redis.exceptions import ResponseError
+
+        return isinstance(error.__cause__, ResponseError)
+
     def check(self) -> None:
         """Is this a Redis that may be trusted with pages?
 
@@ -164,7 +171,12 @@ class Link:
 
     def _tried(self, call: Callable[[Any], T]) -> T:
         """What a call returns, the second time if need be."""
-        from redis.exceptions import AuthenticationError, AuthorizationError, RedisError
+        from redis.exceptions import (
+            AuthenticationError,
+            AuthorizationError,
+            RedisClusterException,
+            RedisError,
+        )
         from redis.exceptions import ConnectionError as NoConnection
         from redis.exceptions import TimeoutError as TooLate
 
@@ -179,7 +191,7 @@ class Link:
                 if is_again:
                     raise self._failed(error) from error
                 is_again = True
-            except (RedisError, OSError) as error:
+            except (RedisError, RedisClusterException, OSError) as error:
                 raise self._failed(error) from error
             else:
                 self.problem = None
@@ -200,6 +212,10 @@ class Link:
         """What an error of the client means."""
         import redis.exceptions as says
 
+        if isinstance(error, says.RedisClusterException) and isinstance(
+            error.__cause__, says.AuthenticationError
+        ):
+            error = error.__cause__
         told = str(error) or type(error).__name__
         kind: type[StoreError] = StoreError
         if isinstance(error, says.AuthenticationError | says.AuthorizationError):

@@ -36,10 +36,17 @@ class Runs:
     :param namespace: its common part.
     :param lease: seconds.
     :param at_renewal: called in a thread of its own after each renewal.
+    :param at_loss: called before that, when the lease was there no more.
     """
 
     def __init__(
-        self, link: Link, namespace: Part, lease: float, at_renewal: Callable[[], None]
+        self,
+        link: Link,
+        namespace: Part,
+        lease: float,
+        *,
+        at_renewal: Callable[[], None],
+        at_loss: Callable[[], None],
     ) -> None:
         self.id = secrets.token_bytes(_RUN_BYTES)
         self._link = link
@@ -47,6 +54,7 @@ class Runs:
         self._list = namespace.key("runs")
         self._lease = lease
         self._at_renewal = at_renewal
+        self._at_loss = at_loss
         self._found_alive: dict[bytes, float] = {}
         self._is_closing = threading.Event()
         self._thread = threading.Thread(target=self._renew_on, name="neardup-lease", daemon=True)
@@ -113,11 +121,13 @@ class Runs:
             with contextlib.suppress(StoreError):
                 if not self._renew():
                     logger.warning(
-                        "Store %s was out of reach for longer than its lease of %s seconds: pages "
-                        "reserved or not confirmed by this crawl were taken over by others",
+                        "Store %s was out of reach for longer than the lease of %s seconds, or "
+                        "forgot it: what this crawl has not confirmed may be stored by others too",
                         self._link.name,
                         self._lease,
                     )
+                    self._link.command("HSET", self._list, self.id, _place())
+                    self._at_loss()
                 self._at_renewal()
 
     def _renew(self) -> bool:

@@ -2,11 +2,17 @@
 local recipe, parts, is_by_site = ARGV[1], ARGV[2], ARGV[3] == '1'
 local META, SITE_NAMES = KEYS[13], KEYS[14]
 
+local kept = redis.call('HGET', META, 'recipe')
 local is_empty = redis.call('HLEN', ROWS) == 0
 if is_by_site then
     is_empty = redis.call('SCARD', SITE_NAMES) == 0
+elseif not is_empty then
+    -- Of several that took to an empty namespace, the one with the first page.
+    kept = redis.call('HGET', COUNT, 'recipe')
 end
-if is_empty or not redis.call('HGET', META, 'recipe') then
-    redis.call('HSET', META, 'recipe', recipe, 'parts', parts)
+if is_empty or not kept then
+    kept = recipe
+    redis.call('HSET', META, 'parts:' .. recipe, parts)
 end
-return redis.call('HMGET', META, 'recipe', 'parts')
+redis.call('HSET', META, 'recipe', kept)
+return {kept, redis.call('HGET', META, 'parts:' .. kept) or '{}'}

@@ -95,12 +95,14 @@ local function enter(row, page, tail)
     return number
 end
 
+-- What is deleted comes first: a server whose memory is full refuses a script only at its first
+-- write, and only one that may take room.
 local function erase(number, row)
+    redis.call('HDEL', ROWS, number)
+    redis.call('HDEL', PAGES, number)
     for _, place in ipairs(places(row)) do
         remove(place, number)
     end
-    redis.call('HDEL', ROWS, number)
-    redis.call('HDEL', PAGES, number)
 end
 
 -- Let go of a page that was committed.

