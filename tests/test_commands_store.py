@@ -21,6 +21,7 @@ from scrapy_neardup.stores import StoredPage
 from scrapy_neardup.stores.exports import FORMAT
 from scrapy_neardup.stores.sqlite import SqliteStore
 from scrapy_neardup.stores.sqlite_reading import SqliteReader
+from tests.redis_servers import RedisServer
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, article, page, replaced
 
 ROOT = Path(__file__).parent.parent
@@ -208,7 +209,7 @@ def test_scan_cannot_add_while_a_crawl_has_the_store(store, tmp_path):
         (["store", "list", "STORE", "--namespace", "nws"], 2, "must be one of 'empty', 'news'"),
         (["store", "list", "STORE"], 1, "name one of its namespaces with --namespace: empty, news"),
         (["store", "list", "memory"], 2, "STORE is 'memory', but it must be a store that outliv"),
-        (["store", "list", "sqlit:///x"], 2, "STORE is 'sqlit:///x', but it must be 'sqlite:///"),
+        (["store", "list", "sqlit:///x"], 2, "STORE is 'sqlit:///x', but it must be 'memory', 's"),
         (["store", "list", "."], 1, ".: is a folder; give the store's file in it"),
         (["store", "info", "FEED"], 1, "it is damaged or no store at all"),
         (["store", "info", "CUT"], 1, "put a whole copy in its place"),
@@ -419,10 +420,10 @@ def test_the_pages_of_an_earlier_crawl_count_as_seen(store, tmp_path):
     folder.mkdir()
     (folder / "bridge.html").write_text(page(BRIDGE, "桥"), "utf-8")
     done = neardup("store", "import", store, source, folder, "--workers", "1")
-    assert "4 pages: new 2, duplicate 2" in said(done)
+    assert "4 pages: duplicate 2, new 2;" in said(done)
     assert "bad records skipped: 1" in said(done)
     assert urls(store) == [*TEXTS, "https://one.example/", (folder / "bridge.html").as_uri()]
-    assert "revisit 2, duplicate 2" in said(neardup("store", "import", store, source, folder))
+    assert "duplicate 2, revisit 2" in said(neardup("store", "import", store, source, folder))
     assert len(held(store)) == 5
 
 
@@ -484,6 +485,44 @@ def test_a_scan_with_another_tokenizer_is_refused(store, tmp_path):
         assert said(done, 1).count("\n") == 1
     assert not (tmp_path / "OUT").exists()
     assert urls(store) == list(TEXTS)
+
+
+def test_pages_in_a_redis(store, tmp_path):
+    exported, again = tmp_path / "out.jsonl", tmp_path / "again.jsonl"
+    said(neardup("store", "export", store, "-o", exported, "--with-secret"))
+    source = feed(tmp_path / "in", copy=TEA, bridge=BRIDGE)
+    server = RedisServer(tmp_path, requirepass="hush")
+    try:
+        place = f"redis://:hush@127.0.0.1:{server.port}/0"
+        outputs = [
+            (neardup("store", "info", place), "There is no namespace in it yet"),
+            (neardup("store", "list", place), "there is no namespace in it yet"),
+            (neardup("store", "import", place, exported), "3 pages read; namespace news of redis"),
+            (neardup("store", "import", place, exported), "3 were there already"),
+            (neardup("store", "info", place), "trafilatura-1"),
+            (neardup("scan", source, "-o", "-", "--store", place), "add with --add, or export it"),
+            (
+                neardup("scan", source, "-o", "-", "--store", place, "--add", "--workers", "0"),
+                '"duplicate_of": "https://b.example/tea"',
+            ),
+            (
+                neardup("store", "list", place, "--site", "bridge.example"),
+                "https://bridge.example/",
+            ),
+            (neardup("store", "forget", place, "https://bridge.example/"), "1 page forgotten, 3"),
+            (neardup("store", "export", place, "-o", again, "--with-secret"), "3 pages of namespa"),
+            (neardup("store", "compact", place, "--ttl", "1"), "3 pages before, 0 after"),
+        ]
+    finally:
+        server.kill()
+    for done, expected in outputs:
+        output = (done.stdout + done.stderr).decode()
+        assert expected in output
+        assert "hush" not in output
+    assert lines(again.read_bytes())[1:] == lines(exported.read_bytes())[1:]
+    done = neardup("store", "info", place)
+    assert said(done, 1).count("\n") == 1
+    assert "hush" not in said(done, 1)
 
 
 def test_a_disk_that_is_full_ends_an_import_with_what_it_says(store, tmp_path):

@@ -52,6 +52,7 @@ FLOORS = {
     "stores.redis_pages": 2.61,
     "stores.redis_lookup": 2.62,
     "stores.redis": 2.63,
+    "stores.redis_reading": 2.62,
     "stores.exports": 2.62,
     "stores.opening": 2.65,
     "stores": 2.7,

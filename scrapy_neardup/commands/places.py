@@ -17,7 +17,7 @@ from .terminal import counted_pages, say
 def add_store(parser: argparse.ArgumentParser, name: str = "store", **how: Any) -> None:
     """The store, and a namespace in it."""
     parser.add_argument(
-        name, metavar="STORE", help="address (sqlite:///path) or file of a store", **how
+        name, metavar="STORE", help="a store's address (sqlite:///path, redis://…) or file", **how
     )
     parser.add_argument(
         "--namespace",
@@ -97,7 +97,11 @@ def writing_to(
 
     :raises StoreError: when it cannot be used, or not all could be written.
     """
-    with closing(open_store(address_of(given), namespace, ttl, secret)) as store:
+    try:
+        opened = open_store(address_of(given), namespace, ttl, secret=secret)
+    except InvalidOption as error:
+        raise error.renamed("STORE" if error.option == "store" else error.option) from None
+    with closing(opened) as store:
         say_forgotten(store)
         yield store
 

@@ -188,7 +188,7 @@ def _namespace_for(options: argparse.Namespace, of_export: str | None = None) ->
             return namespace_in(reader, None)
     if of_export is None:
         raise InputError(
-            options.store,
+            "STORE",
             "there is no namespace in it yet; name the spider that will use it with --namespace",
         )
     return of_export
@@ -203,14 +203,14 @@ def _require_comparable(head: Head, source: str, given: str, namespace: str) -> 
     if head.secret is None and (known is None or known.recipe != head.recipe):
         raise InputError(
             source,
-            f"holds no secret, so its pages can only go back to the namespace they are from, and "
-            f"{namespace} of {given} is another. Export them again with --with-secret, or import "
-            "the pages themselves",
+            "holds no secret, so its pages can only go back to the namespace they are from, and "
+            f"{namespace} is another one. Export them again with --with-secret, or import the "
+            "pages themselves",
         )
     if head.secret and known and has_pages and known.secret != head.secret:
         raise InputError(
             source,
-            f"was made under another secret than the pages that are in {namespace} of {given} "
+            f"was made under another secret than the pages that are in namespace {namespace} "
             "already, so they cannot be compared. Give a new namespace with --namespace, or "
             "import the pages themselves",
         )

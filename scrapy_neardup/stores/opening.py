@@ -81,7 +81,11 @@ def open_store(
     if address.startswith(_REDIS):
         from .redis import RedisStore
 
-        return _shared((address, name), lambda: RedisStore(address, name, ttl, scope=scope), ttl)
+        return _shared(
+            (address, name),
+            lambda: RedisStore(address, name, ttl, scope=scope, secret=secret),
+            ttl,
+        )
     from .sqlite import SqliteStore
 
     path = Path(address.removeprefix(_FILE)).resolve()
@@ -101,7 +105,11 @@ def open_reader(address: str) -> StoreReader:
         from .sqlite_reading import SqliteReader
 
         return SqliteReader(address.removeprefix(_FILE))
-    raise InvalidOption("store", address, "'sqlite:///path'")
+    if address.startswith(_REDIS):
+        from .redis_reading import RedisReader
+
+        return RedisReader(address)
+    raise InvalidOption("store", address, "the address of a store that outlives its process")
 
 
 def _shared(place: tuple[str, str], make: Callable[[], _Shared], ttl: float | None) -> _Shared:
