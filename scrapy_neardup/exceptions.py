@@ -74,6 +74,10 @@ class StoreError(NearDupError):
         self.problem = problem
 
 
+class StoreMissing(StoreError):
+    """There is no store at an address where one was to be found."""
+
+
 class StoreInUse(StoreError):
     """Another process holds a store that only one may have."""
 

@@ -17,7 +17,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NoReturn
@@ -192,6 +192,62 @@ class PageReader:
             raise InputError(source, "ends within a record")
 
 
+class LineReader:
+    """The lines of a file, unpacked, for formats other than pages. Can be iterated over once.
+
+    :param source: a file, or ``"-"`` for standard input.
+    :raises InputError: while iterating, when it cannot be read to its end, or a line is larger
+        than :data:`MAX_PAGE_BYTES`.
+    """
+
+    def __init__(self, source: str) -> None:
+        #: Bytes read so far, as they are stored.
+        self.bytes_read = 0
+        self._source = source
+
+    def __iter__(self) -> Iterator[bytes]:
+        with _reading(self._source), self._opened() as file:
+            stream = _unpacked(file, self._source)
+            while line := stream.readline(MAX_PAGE_BYTES):
+                if len(line) == MAX_PAGE_BYTES:
+                    raise InputError(self._source, f"a line is {_FOUND['too_large']}")
+                if file.seekable():
+                    self.bytes_read = file.tell()
+                yield line
+
+    @property
+    def total_bytes(self) -> int | None:
+        """Bytes that there are to read; ``None`` when that cannot be known."""
+        path = Path(self._source)
+        return path.stat().st_size if self._source != "-" and path.is_file() else None
+
+    def _opened(self) -> AbstractContextManager[BinaryIO]:
+        return (
+            nullcontext(sys.stdin.buffer) if self._source == "-" else Path(self._source).open("rb")
+        )
+
+
+def beginning(source: str) -> bytes:
+    """What a source begins with, unpacked: some thousand bytes at most, none of what is no file.
+
+    Standard input can still be read from its first byte on.
+
+    :raises InputError: when it cannot be read.
+    """
+    if source == "-":
+        # It may have been cut off anywhere; whoever reads it in earnest will see whether it was.
+        with suppress(InputError), _reading(source):
+            start = io.BytesIO(_buffered(sys.stdin.buffer).peek())
+            return _unpacked(start, source).peek()
+        return b""
+    with _reading(source):
+        if not stat.S_ISREG(Path(source).stat().st_mode):
+            # What was read of a pipe would be gone.
+            return b""
+        with Path(source).open("rb") as file:
+            return _unpacked(file, source).peek()
+
+
 class _NotAPageError(Exception):
     """A record of an archive is no HTML page; the message is the reason."""
 
@@ -354,7 +410,7 @@ def _unpacked(raw: BinaryIO, source: str) -> io.BufferedReader:
     if start.startswith(_GZIP):
         return _buffered(gzip.GzipFile(fileobj=stream))
     if start.startswith(_ZSTD):
-        return _buffered(_zstd(source).ZstdFile(stream))
+        return _buffered(zstd_module(source).ZstdFile(stream))
     return stream
 
 
@@ -362,7 +418,11 @@ def _buffered(stream: Any) -> io.BufferedReader:
     return stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)
 
 
-def _zstd(source: str) -> Any:
+def zstd_module(source: str) -> Any:
+    """What packs and unpacks zstd: Python's own, or the package for older ones.
+
+    :raises InputError: when there is none.
+    """
     try:
         if sys.version_info >= (3, 14):
             from compression import zstd

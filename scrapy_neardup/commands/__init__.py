@@ -27,26 +27,26 @@ class Command(ScrapyCommand):
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 (declared as a ClassVar by the base)
 
     def syntax(self) -> str:
-        return "scan|compare|evaluate|idf [options] ..."
+        return "scan|compare|evaluate|idf|store [options] ..."
 
     def short_desc(self) -> str:
         return "Find near-duplicates among stored pages, and choose thresholds"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Scrapy's own options go with the sub-commands: what stands before them is refused."""
-        from . import compare, evaluate, idf, scan
+        from . import compare, evaluate, idf, scan, store
 
         commands = parser.add_subparsers(
             metavar="COMMAND", dest="command", parser_class=_Parser, prog="scrapy neardup"
         )
-        for module in (scan, compare, evaluate, idf):
+        for module in (scan, compare, evaluate, idf, store):
             module.add_command(commands, super().add_options)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
             raise UsageError(f"unknown option {args[0]}; options go behind the sub-command")
         if opts.command is None:
-            raise UsageError("say what to do: scan, compare, evaluate or idf")
+            raise UsageError("say what to do: scan, compare, evaluate, idf or store")
         super().process_options(args, opts)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -77,9 +77,24 @@ class _Parser(argparse.ArgumentParser):
         self, args: Any = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
         options, unknown = super().parse_known_args(args, namespace)
+        if named := [word for word in unknown if word.startswith("-") and word != "-"]:
+            self.error(self._not_known(named[0]))
         if unknown:
-            self.error(self._not_known(unknown[0]))
+            self._append(unknown, options)
         return options, []
+
+    def _append(self, words: list[str], options: argparse.Namespace) -> None:
+        """Put words that stand behind an option to those before it: argparse takes a list of
+        words as ended there.
+        """
+        lists = [
+            action.dest
+            for action in self._actions
+            if not action.option_strings and action.nargs in ("*", "+")
+        ]
+        if not lists:
+            self.error(self._not_known(words[0]))
+        setattr(options, lists[-1], [*getattr(options, lists[-1]), *words])
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
@@ -93,5 +108,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _complain(opts: argparse.Namespace, error: Exception, exitcode: int) -> int:
-    print(f"scrapy neardup {opts.command}: {error}", file=sys.stderr)  # noqa: T201
+    from .terminal import say
+
+    say(f"{opts.prog}: {error}")
     return exitcode

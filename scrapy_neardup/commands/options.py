@@ -12,7 +12,7 @@ from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
 from ..judgement import SCOPES, Match, Mismatch, Rule
 from ..page import PageSignature
-from ..stores import MemoryStore
+from ..stores import MemoryStore, Store
 from ..workers import Job, Limits, WorkerPool, usable_cores
 from .terminal import say
 
@@ -47,7 +47,7 @@ def new_command(
     """A sub-command's parser."""
     parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary)
     add_global_options(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, prog=parser.prog)
     return parser
 
 
@@ -87,7 +87,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     """How many processes read the pages, and for how long each."""
     parser.add_argument(
         "--workers",
-        type=_at_least_0,
+        type=at_least_0,
         default=usable_cores(),
         metavar="N",
         help="processes that read pages (default: one for each core, here %(default)s; "
@@ -95,7 +95,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--timeout",
-        type=_above_0,
+        type=above_0,
         metavar="SECONDS",
         help="a page that takes longer is undecided "
         f"(default: NEARDUP_PAGE_TIMEOUT, or {Limits.seconds:g})",
@@ -118,11 +118,19 @@ class Judge:
     limits: Limits
 
     @classmethod
-    def from_options(cls, options: argparse.Namespace, settings: BaseSettings) -> Judge:
+    def from_options(
+        cls,
+        options: argparse.Namespace,
+        settings: BaseSettings,
+        store: Store | None = None,
+    ) -> Judge:
         """What the command line asks for, else the project's settings, else the defaults.
 
+        :param store: whose pages are known; an empty one in memory unless given.
         :raises InvalidOption: when either says what cannot be.
+        :raises SignatureMismatch: when the store's pages were signed in another way.
         """
+        store = MemoryStore(_KEY) if store is None else store
         for complaint in unknown_settings(settings):
             say(f"warning: {complaint}")
         config = Config.from_settings(settings)
@@ -130,10 +138,10 @@ class Judge:
         parts = {name: part for name, part in config.parts.items() if name != "store"}
         parts["limits"] = config.page_limits
         try:
-            detector = NearDupDetector(**asdict(rule), **parts, store=MemoryStore(_KEY))
+            detector = NearDupDetector(**asdict(rule), **parts, store=store)
         except InvalidOption as error:
             raise as_setting(error) from None
-        return cls(detector, {"secret": _KEY, **parts}, config.limits)
+        return cls(detector, {"secret": store.secret, **parts}, config.limits)
 
     def compare(self, a: PageSignature, b: PageSignature, rule: Rule) -> Match | Mismatch:
         """What the rule says of two pages, with what the detector has learned of their sites."""
@@ -163,13 +171,15 @@ def _changed(rule: Rule, options: argparse.Namespace) -> Rule:
         raise error.renamed(_FLAGS.get(error.option, error.option)) from None
 
 
-def _at_least_0(text: str) -> int:
+def at_least_0(text: str) -> int:
+    """Type of an option that is a whole number."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
     return int(text)
 
 
-def _above_0(text: str) -> float:
+def above_0(text: str) -> float:
+    """Type of an option that is a number, however small."""
     if not 0 < (number := _number(text)) < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return number

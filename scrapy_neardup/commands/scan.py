@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import Counter
-from time import perf_counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..detector import NearDupDetector
-from ..judgement import Verdict
+from ..exceptions import InvalidOption
 from ..page import PageSignature
 from ..records import PageReader, Record
 from ..simhash import to_hex
+from ..stores import Store
 from ..workers import Failure, sign_record
 from .options import (
     AddGlobalOptions,
@@ -24,7 +25,16 @@ from .options import (
     new_command,
 )
 from .output import lines_to
-from .terminal import counted, report_skipped, say, with_progress
+from .places import (
+    add_store,
+    looking_at,
+    namespace_in,
+    require_writable,
+    say_forgotten,
+    writing_to,
+)
+from .tally import Tally
+from .terminal import report_skipped, with_progress
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -43,42 +53,62 @@ def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> Non
     parser.add_argument(
         "-o", "--output", required=True, metavar="OUT.jsonl", help="file to write, or - for stdout"
     )
+    add_store(parser, "--store")
+    parser.add_argument(
+        "--add", action="store_true", help="remember in the store what is not a duplicate"
+    )
     add_rule(parser)
     add_workers(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Judge the pages and write the verdicts."""
-    started = perf_counter()
     pages = PageReader(options.pages)
-    judge = Judge.from_options(options, settings)
-    scan = _Scan(judge.detector)
-    with (
-        lines_to(options.output, options.pages) as output,
-        judge.pool(sign_record, options) as workers,
-    ):
-        for record, outcome in with_progress(workers.map(pages), pages, "scan"):
-            output.write(json.dumps(scan.judge(record, outcome)) + "\n")
-    scan.report(perf_counter() - started)
+    with _store(options) as store:
+        judge = Judge.from_options(options, settings, store)
+        scan = _Scan(judge.detector)
+        with (
+            lines_to(options.output, options.pages) as output,
+            judge.pool(sign_record, options) as workers,
+        ):
+            for record, outcome in with_progress(workers.map(pages), pages, "scan"):
+                output.write(json.dumps(scan.line(record, outcome)) + "\n")
+                require_writable(store)
+    scan.tally.report()
     report_skipped(pages)
 
 
+@contextmanager
+def _store(options: argparse.Namespace) -> Iterator[Store | None]:
+    """The store to judge against; nothing of it changes unless that was asked for."""
+    if options.store is None:
+        for name in ("add", "namespace"):
+            if getattr(options, name):
+                raise InvalidOption(f"--{name}", "given alone", "given with --store")
+        yield None
+        return
+    with looking_at(options.store) as reader:
+        namespace = namespace_in(reader, options.namespace)
+        if not options.add:
+            with closing(reader.overlay(namespace)) as store:
+                say_forgotten(store)
+                yield store
+            return
+    with writing_to(options.store, namespace) as store:
+        yield store
+
+
 class _Scan:
-    """The verdicts so far."""
+    """The lines so far."""
 
     def __init__(self, detector: NearDupDetector) -> None:
-        self._detector = detector
+        self.tally = Tally(detector)
         #: Ids of pages that can be a duplicate's original, where they are not the address.
         self._ids: dict[str, str | int] = {}
-        self._verdicts: Counter[str] = Counter()
-        self._undecided: Counter[str] = Counter()
 
-    def judge(self, record: Record, outcome: PageSignature | Failure) -> dict[str, Any]:
+    def line(self, record: Record, outcome: PageSignature | Failure) -> dict[str, Any]:
         """A page's line."""
-        verdict = self._verdict(record, outcome)
-        self._verdicts[verdict.kind] += 1
-        if verdict.kind == "undecided":
-            self._undecided[verdict.reason] += 1
+        verdict = self.tally.judge(record, outcome)
         if record.id != record.url and not verdict.is_duplicate and verdict.reason != "unchanged":
             self._ids[record.url] = record.id
         original, similarity = verdict.duplicate_of, verdict.similarity
@@ -93,22 +123,6 @@ class _Scan:
             "reason": verdict.reason,
             "fingerprint": _fingerprint(outcome),
         }
-
-    def report(self, seconds: float) -> None:
-        """Say what became of the pages."""
-        number = self._verdicts.total()
-        say(
-            f"{number} pages: {counted(self._verdicts)}"
-            + (f"; undecided for: {counted(self._undecided)}" if self._undecided else "")
-            + f"; {seconds:.1f} s, {number / seconds:.0f} pages/s"
-        )
-
-    def _verdict(self, record: Record, outcome: PageSignature | Failure) -> Verdict:
-        if isinstance(outcome, PageSignature):
-            return self._detector.check(outcome)
-        if outcome.reason not in self._undecided:
-            say(f"warning: <{record.url}> is undecided, {outcome.reason}: {outcome.detail}")
-        return Verdict("undecided", record.url, outcome.reason)
 
 
 def _fingerprint(outcome: PageSignature | Failure) -> str | None:

@@ -6,7 +6,8 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from datetime import datetime, timezone
+from typing import Protocol, TypeVar
 
 from rich.box import SIMPLE
 from rich.console import Console
@@ -27,6 +28,16 @@ T = TypeVar("T")
 
 #: Width of tables in a file or a pipe, where nothing says how much room there is.
 _FILE_WIDTH = 110
+
+
+class Measured(Protocol):
+    """What is being read, and how far."""
+
+    @property
+    def bytes_read(self) -> int: ...
+
+    @property
+    def total_bytes(self) -> int | None: ...
 
 
 def say(message: str) -> None:
@@ -72,6 +83,18 @@ def counted(counts: Counter[str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in counts.most_common())
 
 
+def counted_pages(number: int) -> str:
+    """So many pages, in words."""
+    return f"{number} page{'' if number == 1 else 's'}"
+
+
+def iso(seconds: int | None) -> str | None:
+    """A time in seconds since 1970 as people and machines read it."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def report_skipped(pages: PageReader) -> None:
     """Say what of the input was not used."""
     if pages.passed_over:
@@ -80,7 +103,7 @@ def report_skipped(pages: PageReader) -> None:
         say(f"bad records skipped: {pages.bad.total()} ({counted(pages.bad)})")
 
 
-def with_progress(results: Iterable[T], pages: PageReader, what: str) -> Iterator[T]:
+def with_progress(results: Iterable[T], pages: Measured, what: str) -> Iterator[T]:
     """The results as they come, with a bar on standard error when that is a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:

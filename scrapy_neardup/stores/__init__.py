@@ -2,6 +2,20 @@
 
 from .base import Claim, Entry, Store, Ticket
 from .memory import MemoryStore
-from .opening import open_store, require_address
+from .opening import open_reader, open_store, require_address
+from .reading import Figures, Namespace, StoredPage, StoreReader
 
-__all__ = ["Claim", "Entry", "MemoryStore", "Store", "Ticket", "open_store", "require_address"]
+__all__ = [
+    "Claim",
+    "Entry",
+    "Figures",
+    "MemoryStore",
+    "Namespace",
+    "Store",
+    "StoreReader",
+    "StoredPage",
+    "Ticket",
+    "open_reader",
+    "open_store",
+    "require_address",
+]

@@ -12,6 +12,7 @@ from ..judgement import Scope
 from .base import Store
 from .local import LocalStore
 from .memory import MemoryStore
+from .reading import StoreReader
 
 _FILE = "sqlite:///"
 _REDIS = ("redis:", "rediss:", "redis+", "rediss+")
@@ -53,6 +54,7 @@ def open_store(
     namespace: str | None = None,
     ttl: float | None = None,
     scope: Scope | None = None,
+    secret: bytes | None = None,
 ) -> Store:
     """The store at an address; whoever opens it closes it.
 
@@ -65,23 +67,49 @@ def open_store(
     :param ttl: seconds after which a page is forgotten; ``None`` for never.
     :param scope: of the rules that the pages are to be judged by, where that is known. With
         ``"site"`` a Redis keeps each site's pages apart, for a cluster to spread them.
+    :param secret: key of the sketches, 16 to 64 bytes, for a namespace without a page; one that
+        has pages, or is open already, keeps its own. Drawn at random unless given.
     :raises InvalidOption: when the address names no store, or the store is open with another ttl.
     :raises StoreError: when the store cannot be used.
     """
     require_address(address)
     if address == "memory":
         if namespace is None:
-            return MemoryStore(ttl=ttl)
-        return _shared(("memory", namespace), lambda: _lasting(MemoryStore(ttl=ttl)), ttl)
+            return MemoryStore(secret, ttl)
+        return _shared(("memory", namespace), lambda: _lasting(MemoryStore(secret, ttl)), ttl)
     name = namespace or _DEFAULT
     if address.startswith(_REDIS):
         from .redis import RedisStore
 
-        return _shared((address, name), lambda: RedisStore(address, name, ttl, scope=scope), ttl)
+        return _shared(
+            (address, name),
+            lambda: RedisStore(address, name, ttl, scope=scope, secret=secret),
+            ttl,
+        )
     from .sqlite import SqliteStore
 
     path = Path(address.removeprefix(_FILE)).resolve()
-    return _shared((str(path), name), lambda: SqliteStore(path, name, ttl), ttl)
+    return _shared((str(path), name), lambda: SqliteStore(path, name, ttl, secret), ttl)
+
+
+def open_reader(address: str) -> StoreReader:
+    """A look at the store at an address, which a crawl may be writing; whoever opens it closes it.
+
+    :param address: as for :func:`open_store`, of a store that outlives its process.
+    :raises InvalidOption: when the address names no such store.
+    :raises StoreMissing: when there is nothing at the address.
+    :raises StoreError: when the store cannot be read.
+    """
+    require_address(address)
+    if address.startswith(_FILE):
+        from .sqlite_reading import SqliteReader
+
+        return SqliteReader(address.removeprefix(_FILE))
+    if address.startswith(_REDIS):
+        from .redis_reading import RedisReader
+
+        return RedisReader(address)
+    raise InvalidOption("store", address, "the address of a store that outlives its process")
 
 
 def _shared(place: tuple[str, str], make: Callable[[], _Shared], ttl: float | None) -> _Shared:

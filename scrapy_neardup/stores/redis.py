@@ -94,6 +94,7 @@ class RedisStore:
     :param scope: ``"site"`` keeps each site's pages in a slot of their own, so that a cluster
         spreads them, and compares no pages of two sites; ``None`` is what the namespace is, and
         ``"all"`` for a new one.
+    :param secret: for a namespace without a page, 16 to 64 bytes; one with pages keeps its own.
     :param lease: seconds after which what a process held is let go of when it gave no sign of life.
     :param connect_timeout: and ``call_timeout``: seconds.
     :raises InvalidOption: when the address is none, or the package ``redis`` is missing.
@@ -110,6 +111,7 @@ class RedisStore:
         ttl: float | None = None,
         *,
         scope: Scope | None = None,
+        secret: bytes | None = None,
         lease: float = LEASE_SECONDS,
         connect_timeout: float = CONNECT_SECONDS,
         call_timeout: float = CALL_SECONDS,
@@ -137,7 +139,7 @@ class RedisStore:
         self._committing: set[int] = set()
         self._users = 1
         try:
-            self._open(scope)
+            self._open(scope, secret)
         except BaseException:
             self._link.close()
             raise
@@ -275,12 +277,16 @@ class RedisStore:
 
     # --- opening ---
 
-    def _open(self, scope: Scope | None) -> None:
+    def _open(self, scope: Scope | None, secret: bytes | None) -> None:
         self._link.check()
         meta = self._entered(scope)
         self.secret = meta[b"secret"]
-        self._key_seed = key_seed(self.secret)
         self.is_by_site = meta[b"layout"] == b"site"
+        if secret and not len(self):
+            # Whoever signs under the old one meanwhile is told by the recipe.
+            self._link.command("HSET", self._meta[0], "secret", secret)
+            self.secret = secret
+        self._key_seed = key_seed(self.secret)
         self._runs.register()
         self.forgotten = sum([self._reap(run) for run in self._runs.dead()])
         self._runs.start()

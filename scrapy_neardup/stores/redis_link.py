@@ -89,6 +89,10 @@ class Link:
 
         return self._tried(call)
 
+    def keys(self, pattern: str) -> list[bytes]:
+        """Names of all keys of a pattern, on all servers."""
+        return self._tried(lambda client: list(client.scan_iter(match=pattern, count=1000)))
+
     def run(self, script: Script, keys: Sequence[bytes], *arguments: Any) -> Any:
         """What a script returns."""
         from redis.exceptions import NoScriptError

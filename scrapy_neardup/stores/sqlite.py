@@ -38,15 +38,20 @@ class SqliteStore(LocalStore):
     :param path: of the file, which is made unless it is there; its folder must be.
     :param namespace: pages of one namespace are compared with each other only.
     :param ttl: seconds after which a page is forgotten; ``None`` for never.
+    :param secret: for a namespace without a page, 16 to 64 bytes; one with pages keeps its own.
     :raises StoreInUse: when another process has the file, or this one the namespace.
     :raises StoreError: when the file cannot be used.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], namespace: str = "default", ttl: float | None = None
+        self,
+        path: str | os.PathLike[str],
+        namespace: str = "default",
+        ttl: float | None = None,
+        secret: bytes | None = None,
     ) -> None:
         name = address_of(Path(path))
-        archive = _Archive(name, File.of(Path(path)), namespace)
+        archive = _Archive(name, File.of(Path(path)), namespace, secret)
         try:
             super().__init__(name, archive, archive.secret, ttl)
         except BaseException:
@@ -57,11 +62,11 @@ class SqliteStore(LocalStore):
 class _Archive:
     """See :class:`~scrapy_neardup.stores.local.Archive`; closes its file."""
 
-    def __init__(self, name: str, file: File, namespace: str) -> None:
+    def __init__(self, name: str, file: File, namespace: str, secret: bytes | None) -> None:
         self._name = name
         self._file = file
         try:
-            self._namespace, self.secret, recipe, parts = file.enter(namespace)
+            self._namespace, self.secret, recipe, parts = file.enter(namespace, secret)
         except BaseException:
             file.close()
             raise

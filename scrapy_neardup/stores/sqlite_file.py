@@ -53,6 +53,13 @@ _PUT_MARK = "INSERT OR REPLACE INTO unconfirmed VALUES (?, ?)"
 _REMOVE = tuple(
     f"DELETE FROM {table} WHERE id BETWEEN ? AND ?" for table in ("rows", "pages", "unconfirmed")
 )
+_GIVE_SECRET = f"""
+UPDATE namespaces SET secret = ?, recipe = NULL, parts = NULL
+WHERE name = ? AND secret != ? AND NOT EXISTS (
+    SELECT 1 FROM rows WHERE rows.id BETWEEN namespaces.id << {NUMBER_BITS}
+    AND namespaces.id << {NUMBER_BITS} | {NUMBER_MASK}
+)
+"""
 _CONFIRM = "DELETE FROM unconfirmed WHERE id BETWEEN ? AND ? AND mark <= ?"
 
 
@@ -172,19 +179,21 @@ class File:
 
     # --- namespaces ---
 
-    def enter(self, name: str) -> tuple[int, bytes, str, str]:
+    def enter(self, name: str, secret: bytes | None = None) -> tuple[int, bytes, str, str]:
         """Number, secret, recipe and parts of a namespace, which is made unless it is there.
 
+        :param secret: which it is given unless it has pages.
         :raises StoreInUse: when somebody in this process has it.
         """
         # Of who had it before, perhaps.
         self.flush()
-        if (found := self._namespace(name)) is None:
+        if (found := self._namespace(name)) is None or secret not in (None, found[1]):
             with self._changing() as connection:
                 connection.execute(
-                    "INSERT INTO namespaces(name, secret) VALUES (?, ?)",
-                    (name, secrets.token_bytes(32)),
+                    "INSERT OR IGNORE INTO namespaces(name, secret) VALUES (?, ?)",
+                    (name, secret or secrets.token_bytes(32)),
                 )
+                connection.execute(_GIVE_SECRET, (secret, name, secret))
             found = self._namespace(name)
             assert found is not None
         with self._lock:

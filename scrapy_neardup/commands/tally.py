@@ -1,0 +1,52 @@
+"""What became of pages that are judged one after another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from time import perf_counter
+
+from ..detector import NearDupDetector
+from ..judgement import Verdict
+from ..page import PageSignature
+from ..records import Record
+from ..workers import Failure
+from .terminal import counted, counted_pages, say
+
+
+class Tally:
+    """Judges pages and counts the verdicts."""
+
+    def __init__(self, detector: NearDupDetector) -> None:
+        self._detector = detector
+        self._started = perf_counter()
+        self._verdicts: Counter[str] = Counter()
+        self._undecided: Counter[str] = Counter()
+
+    def judge(self, record: Record, outcome: PageSignature | Failure) -> Verdict:
+        """A page's verdict."""
+        verdict = self._verdict(record, outcome)
+        self._verdicts[verdict.kind] += 1
+        if verdict.kind == "undecided":
+            self._undecided[verdict.reason] += 1
+        return verdict
+
+    @property
+    def pages(self) -> int:
+        """How many were judged."""
+        return self._verdicts.total()
+
+    def report(self) -> None:
+        """Say what became of the pages."""
+        seconds = perf_counter() - self._started
+        say(
+            f"{counted_pages(self.pages)}: {counted(self._verdicts)}"
+            + (f"; undecided for: {counted(self._undecided)}" if self._undecided else "")
+            + f"; {seconds:.1f} s, {self.pages / seconds:.0f} pages/s"
+        )
+
+    def _verdict(self, record: Record, outcome: PageSignature | Failure) -> Verdict:
+        if isinstance(outcome, PageSignature):
+            return self._detector.check(outcome)
+        if outcome.reason not in self._undecided:
+            say(f"warning: <{record.url}> is undecided, {outcome.reason}: {outcome.detail}")
+        return Verdict("undecided", record.url, outcome.reason)

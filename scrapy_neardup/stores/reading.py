@@ -1,0 +1,95 @@
+"""What a tool asks of a store that it only looks at, whichever backend keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..page import PageSignature
+from .base import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """Pages that are compared with each other; crawls name it for their spider.
+
+    :ivar name: under which :func:`~scrapy_neardup.stores.open_store` opens it.
+    :ivar secret: key of its sketches.
+    :ivar recipe: see :attr:`~scrapy_neardup.page.Signer.recipe`; empty before the first crawl.
+    :ivar parts: what the recipe was made of, by name.
+    """
+
+    name: str
+    secret: bytes = field(repr=False)
+    recipe: str
+    parts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What there is in a namespace.
+
+    :ivar pages: number of pages, unconfirmed ones included.
+    :ivar unconfirmed: how many of them nobody knows to be on disk.
+    :ivar oldest: when the page was stored that has been there for longest, in seconds since 1970;
+        ``None`` where there is no page.
+    :ivar newest: the same of the last one.
+    """
+
+    pages: int = 0
+    unconfirmed: int = 0
+    oldest: int | None = None
+    newest: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """A page as it was found in a store.
+
+    :ivar signature: all that is known of it.
+    :ivar stored_at: when it was stored last, in seconds since 1970.
+    :ivar is_confirmed: is what was stored known to be on disk?
+    """
+
+    signature: PageSignature
+    stored_at: int
+    is_confirmed: bool = True
+
+
+class StoreReader(Protocol):
+    """Looks at a store, which a crawl may be writing, and changes nothing of it.
+
+    What it was asked for once stays as it was then, where the backend can do that. All calls but
+    :meth:`close` raise :exc:`~scrapy_neardup.exceptions.StoreError` when the store cannot be read.
+    """
+
+    @property
+    def name(self) -> str:
+        """What a message calls it: its address without a password."""
+
+    @property
+    def format(self) -> int:
+        """Version of the form in which it keeps pages."""
+
+    @property
+    def n_bytes(self) -> int | None:
+        """How much room it takes; ``None`` where nobody can tell."""
+
+    def namespaces(self) -> list[Namespace]:
+        """All of them, by name."""
+
+    def figures(self, namespace: str) -> Figures:
+        """What there is in a namespace."""
+
+    def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
+        """Pages of a namespace, or those of one site, oldest first, read as they are asked for."""
+
+    def overlay(self, namespace: str, ttl: float | None = None) -> Store:
+        """The namespace as it is, as a store: what is then committed stays in this process.
+
+        Unconfirmed pages are left out. The reader is the store's from then on, which closes it.
+        """
+
+    def close(self) -> None:
+        """Let go of it."""

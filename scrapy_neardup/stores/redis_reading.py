@@ -1,0 +1,102 @@
+"""A look at a Redis that crawls may be writing: no lease is taken, nothing is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from urllib.parse import unquote
+
+from ..exceptions import StoreError
+from .base import Store
+from .packing import unpacked
+from .reading import Figures, Namespace, StoredPage
+from .redis_address import RedisAddress
+from .redis_layout import Part
+from .redis_link import Link
+from .redis_pages import RedisPages
+
+#: On whose behalf pages are read: nobody's, since nothing is held.
+_NOBODY = bytes(8)
+_META = "{neardup:*}:meta"
+
+
+class RedisReader:
+    """See :class:`~scrapy_neardup.stores.reading.StoreReader`.
+
+    Answers are about the moment at which each page is read.
+
+    :raises InvalidOption: when the address is none, or the package ``redis`` is missing.
+    :raises StoreError: when the server cannot be asked.
+    """
+
+    n_bytes = None
+
+    def __init__(self, address: str) -> None:
+        self._link = Link(RedisAddress.parse(address))
+        self.name = self._link.name
+        try:
+            self._meta = dict(sorted(self._read_meta()))
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def format(self) -> int:
+        """The highest version among its namespaces."""
+        return max((int(meta[b"format"]) for meta in self._meta.values()), default=0)
+
+    def namespaces(self) -> list[Namespace]:
+        return [
+            Namespace(
+                name,
+                meta[b"secret"],
+                meta.get(b"recipe", b"").decode(),
+                json.loads(meta.get(b"parts", b"{}")),
+            )
+            for name, meta in self._meta.items()
+        ]
+
+    def figures(self, namespace: str) -> Figures:
+        pages, unconfirmed, oldest, newest = 0, 0, None, None
+        for page in self.pages(namespace):
+            pages += 1
+            unconfirmed += not page.is_confirmed
+            at = page.stored_at
+            oldest = at if oldest is None else min(at, oldest)
+            newest = at if newest is None else max(at, newest)
+        return Figures(pages, unconfirmed, oldest, newest)
+
+    def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
+        recipe = self._meta[namespace].get(b"recipe", b"").decode()
+        for part in self._parts(namespace, site):
+            for stored in RedisPages(self._link, part, _NOBODY).all():
+                signature = unpacked(stored.page, recipe)
+                if site is None or signature.site == site:
+                    yield StoredPage(signature, stored.stored_at, stored.holder is None)
+
+    def overlay(self, namespace: str, ttl: float | None = None) -> Store:
+        raise StoreError(
+            self.name,
+            "a Redis cannot be judged against without adding to it; add with --add, or export it "
+            "and import that into a file to judge against",
+        )
+
+    def close(self) -> None:
+        self._link.close()
+
+    def _read_meta(self) -> Iterator[tuple[str, Mapping[bytes, bytes]]]:
+        for key in self._link.keys(_META):
+            quoted = key.decode().removeprefix("{neardup:").removesuffix("}:meta")
+            meta = self._link.command("HGETALL", key)
+            if b"secret" in meta:
+                yield unquote(quoted, errors="surrogatepass"), meta
+
+    def _parts(self, namespace: str, site: str | None) -> Iterator[Part]:
+        whole = Part(namespace)
+        if self._meta[namespace].get(b"layout") != b"site":
+            yield whole
+        elif site is not None:
+            yield Part(namespace, site)
+        else:
+            for name in sorted(self._link.command("SMEMBERS", whole.key("site-names"))):
+                yield Part(namespace, name.decode("utf-8", "surrogatepass"))
