@@ -57,7 +57,7 @@ _TICK_SECONDS = 2.0
 class NearDupJudge:
     """Scrapy extension that holds a crawl's detector and its settings."""
 
-    def __init__(self, crawler: Crawler, config: Config) -> None:
+    def __init__(self, crawler: Crawler, config: Config, job: Job | None = None) -> None:
         require_parts(config)
         self.config = config
         #: What is judged with; ``None`` until the spider is opened.
@@ -65,6 +65,7 @@ class NearDupJudge:
         #: Where pages wait before they come to their callbacks.
         self.throttle = Throttle(config.workers)
         self._crawler = crawler
+        self._job = job
         self._signing: PageSigning | None = None
         self._memory: CrawlMemory | None = None
         self._feeds: Feeds | None = None
@@ -85,7 +86,8 @@ class NearDupJudge:
         if _is_off(crawler, config):
             logger.info("Off for this run: near-duplicate pages are stored")
             raise NotConfigured
-        judge = cls(crawler, recovered(config))
+        job = None if config.job is None else Job(config.job)
+        judge = cls(crawler, recovered(config, job), job)
         for handler, signal in (
             (judge.spider_opened, scrapy_signals.spider_opened),
             (judge._items.stored, scrapy_signals.item_scraped),
@@ -213,8 +215,8 @@ class NearDupJudge:
         self._feeds = Feeds.of(self._crawler)
         self._ticking = create_looping_call(lambda: start(self._look_around()))
         self._ticking.start(_TICK_SECONDS, now=False)
-        if self.config.job is not None:
-            Job(self.config.job).begin()
+        if self._job is not None:
+            self._job.begin()
         # What is loaded by now stays until the end. Each full collection that walks through it
         # holds the event loop for some 0.1 s, and Scrapy's tasks make them frequent.
         gc.freeze()
@@ -268,8 +270,8 @@ class NearDupJudge:
         self._count("store/not_remembered", lost)
         if lost:
             logger.error("%d pages were stored that the store did not come to know of", lost)
-        if self.config.job is not None:
-            Job(self.config.job).end()
+        if self._job is not None:
+            self._job.end()
 
     async def _open(self, spider: Spider) -> NearDupDetector:
         """The detector with its store, which may take long to open."""

@@ -8,74 +8,102 @@ are filtered for ever (scrapy#4106, scrapy#2399).
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 from time import gmtime, strftime
+
+from filelock import FileLock, Timeout
 
 from .config import Config
 
 logger = logging.getLogger(__name__)
 
 _MARKER = "neardup.running"
+_LOCK = "neardup.lock"
 _SEEN = "requests.seen"
 _QUEUE = "requests.queue"
 _QUEUE_STATE = "active.json"
 
 
-@dataclass(frozen=True)
 class Job:
     """A job directory.
 
-    :ivar folder: it exists.
+    :param folder: it exists.
     """
 
-    folder: Path
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        # Whatever ends the process lets go of it.
+        self._lock = FileLock(folder / _LOCK, thread_local=False)
+
+    @property
+    def ended_uncleanly(self) -> bool:
+        """Was the last run stopped before it had ended by itself?"""
+        if (self.folder / _MARKER).exists():
+            return True
+        queue = self.folder / _QUEUE
+        has_no_queue = queue.is_dir() and not (queue / _QUEUE_STATE).exists()
+        return has_no_queue and self._has_seen
 
     @property
     def has_lost_requests(self) -> bool:
-        """Did the last run end uncleanly, with requests that are not fetched again?"""
-        if not (self.folder / _SEEN).exists():
-            return False
-        queue = self.folder / _QUEUE
-        has_no_queue = queue.is_dir() and not (queue / _QUEUE_STATE).exists()
-        return has_no_queue or (self.folder / _MARKER).exists()
+        """Was it stopped so that there are requests that are never made again?"""
+        return self.ended_uncleanly and self._has_seen
 
-    def recover(self) -> Path:
+    def recover(self) -> Path | None:
         """Put aside what Scrapy remembers of requests, so that all are made again.
 
         Also what waits is put aside: the files of its queue are not whole after a kill.
 
-        :returns: the folder to which it was moved.
+        :returns: the folder to which it was moved; ``None`` where another process runs the job.
         """
+        # Killed amid this, the job is still one that has not ended cleanly.
+        if not self.begin():
+            return None
         aside = Path(mkdtemp("", strftime("unclean-%Y%m%d-", gmtime()), self.folder))
         for name in (_SEEN, _QUEUE):
             if (self.folder / name).exists():
                 (self.folder / name).rename(aside / name)
         return aside
 
-    def begin(self) -> None:
-        """Note that a run has begun."""
+    def begin(self) -> bool:
+        """Note that a run has begun; not where another process runs the job."""
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            return False
         (self.folder / _MARKER).touch()
+        return True
 
     def end(self) -> None:
         """Note that it has ended cleanly."""
-        (self.folder / _MARKER).unlink(missing_ok=True)
+        if self._lock.is_locked:
+            (self.folder / _MARKER).unlink(missing_ok=True)
+            self._lock.release(force=True)
+
+    @property
+    def _has_seen(self) -> bool:
+        return (self.folder / _SEEN).exists()
 
 
-def recovered(config: Config) -> Config:
+def recovered(config: Config, job: Job | None) -> Config:
     """Say what an unclean stop has lost, and have it fetched again where that is asked for."""
-    if config.job is None or not (job := Job(config.job)).has_lost_requests:
+    if job is None or not job.ended_uncleanly:
         return config
     if not config.recover:
-        logger.warning(
-            "The last run with JOBDIR %s did not end cleanly: requests that were under way or "
-            "waiting are never made again, for requests.seen has them. NEARDUP_RECOVER = True has "
-            "them made again",
-            config.job,
-        )
+        if job.has_lost_requests:
+            logger.warning(
+                "The last run with JOBDIR %s did not end cleanly: requests that were under way or "
+                "waiting are never made again, for requests.seen has them. NEARDUP_RECOVER = True "
+                "has them made again",
+                job.folder,
+            )
         return config
     aside = job.recover()
+    if aside is None:
+        logger.error("Nothing is recovered: another process runs the job in %s", job.folder)
+        return config
     logger.warning(
         "The last run did not end cleanly: all requests are made again, and pages that are stored "
         "already and have not changed are not stored again. The old requests.seen and "

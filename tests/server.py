@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -35,6 +36,11 @@ class Site(ThreadingHTTPServer):
         self.pages = pages
         self.hits: Counter[str] = Counter()
         self.together = threading.Barrier(together)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        # A crawl that is killed takes no more answers.
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
     def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
         return f"http://{host}:{self.server_port}{path}"
