@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import re
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from scrapy.commands import ScrapyCommand
+from scrapy.settings import Settings
 
 from scrapy_neardup import PageLimits, Rule
+from scrapy_neardup.commands import Command
 from scrapy_neardup.config import SETTINGS, MemoryPlan, Policy
 from scrapy_neardup.workers import Limits
 from tests.crawl import run_crawl
@@ -19,6 +24,7 @@ from tests.texts import FERRY, page
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
+COMMANDS = (ROOT / "docs" / "commands.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs" / "settings.md").read_text("utf-8")
 
 
@@ -80,6 +86,51 @@ def test_every_reason_is_documented():
     assert {"no_match", "no_text", "few_features", "failed", "extraction_failed"} <= reasons
     for reason in reasons:
         assert f"`{reason}`" in REFERENCE
+
+
+def sub_commands() -> dict[str, argparse.ArgumentParser]:
+    """The parsers of all sub-commands that do something, by their names."""
+    parser = argparse.ArgumentParser()
+    command = Command()
+    command.settings = Settings()
+    command.add_options(parser)
+    return dict(ends_of("", parser))
+
+
+def ends_of(
+    name: str, parser: argparse.ArgumentParser
+) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    inner = [a.choices for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    if not inner:
+        yield name, parser
+    for choices in inner:
+        for word, choice in choices.items():
+            yield from ends_of(f"{name} {word}".strip(), choice)
+
+
+def own_options(parser: argparse.ArgumentParser) -> set[str]:
+    """What it takes beyond what all commands of Scrapy's do."""
+    everywhere = argparse.ArgumentParser()
+    command = Command()
+    command.settings = Settings()
+    ScrapyCommand.add_options(command, everywhere)
+    return (
+        set(parser._option_string_actions) - set(everywhere._option_string_actions) - {"--output"}
+    )
+
+
+def test_every_command_is_documented_and_no_other():
+    headings = set(re.findall(r"^##+ ([a-z ]+)$", COMMANDS, re.M)) - {"store"}
+    assert headings == set(sub_commands())
+    named = set(re.findall(r"scrapy neardup ((?:store |idf )?[a-z]+)", COMMANDS + README))
+    assert named == set(sub_commands())
+
+
+def test_every_option_of_a_command_is_documented_and_no_other():
+    options = set().union(*map(own_options, sub_commands().values()))
+    named = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", COMMANDS))
+    assert options <= named
+    assert named - options <= {"-s"}
 
 
 def test_the_readmes_python_example_prints_what_it_says():
