@@ -90,7 +90,7 @@ class NearDupJudge:
         judge = cls(crawler, recovered(config, job), job)
         for handler, signal in (
             (judge.spider_opened, scrapy_signals.spider_opened),
-            (judge._items.stored, scrapy_signals.item_scraped),
+            (judge.item_scraped, scrapy_signals.item_scraped),
             (judge._items.lost, scrapy_signals.item_dropped),
             (judge._items.lost, scrapy_signals.item_error),
             (judge.feeds_closed, scrapy_signals.feed_exporter_closed),
@@ -224,11 +224,18 @@ class NearDupJudge:
             logger.warning("%s", complaint)
         self._say_what_is_done()
 
+    def item_scraped(self, item: Any, response: Any, spider: Spider) -> None:
+        """An item has passed all pipelines, and is stored unless a feed does not take it."""
+        if self._feeds is None or self._feeds.export(item, spider):
+            self._items.stored(item, response)
+        else:
+            self._items.lost(item, response)
+
     def feeds_closed(self) -> None:
         """All that was committed is on disk, unless a feed could not be stored."""
         if self._memory is None or self._feeds is None:
             return
-        if self._feeds.has_failed:
+        if not self._feeds.are_stored:
             logger.warning(
                 "A feed could not be stored: pages committed since the last time that all feeds "
                 "were on disk will be forgotten, so that they are stored again"
@@ -270,7 +277,7 @@ class NearDupJudge:
         self._count("store/not_remembered", lost)
         if lost:
             logger.error("%d pages were stored that the store did not come to know of", lost)
-        if self._job is not None:
+        if self._job is not None and (self._feeds is None or self._feeds.are_stored):
             self._job.end()
 
     async def _open(self, spider: Spider) -> NearDupDetector:

@@ -1,20 +1,30 @@
 """What feed exports have on disk.
 
 ``item_scraped`` does not mean that an item is on disk: a feed buffers it, and a kill loses the
-buffer. What was committed counts as unconfirmed until the feeds are known to be written.
+buffer. What was committed counts as unconfirmed until the feeds are known to be written. Nor does
+it mean that a feed took the item: Scrapy logs that one failed, and goes on.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable
 from io import BufferedIOBase
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
+from scrapy import signals
+from scrapy.extensions.feedexport import FeedExporter, FeedSlot, FileFeedStorage
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.spiders import Spider
+
+logger = logging.getLogger(__name__)
+
+#: Formats of which each line is an item.
+_BY_LINE = ("jsonlines", "jsonl", "jl")
 
 
 class Feeds:
@@ -25,40 +35,85 @@ class Feeds:
 
     def __init__(self, exporter: FeedExporter) -> None:
         self._exporter = exporter
+        #: Those with items, by their ids; full parts among them, which are replaced by new ones.
+        self._unclosed: dict[int, FeedSlot] = {}
+        self._has_failed = False
+        self._exports_here = False
 
     @classmethod
     def of(cls, crawler: Crawler) -> Feeds | None:
         """Those of a crawl; ``None`` where it has none."""
         exporter = crawler.get_extension(FeedExporter)
-        return None if exporter is None or not exporter.feeds else cls(exporter)
+        if exporter is None or not exporter.feeds:
+            return None
+        feeds = cls(exporter)
+        crawler.signals.connect(feeds.slot_closed, signals.feed_slot_closed)
+        if type(exporter).item_scraped is FeedExporter.item_scraped:
+            # Nothing else tells whether a feed took an item, and it has to be known before the
+            # item counts as stored.
+            crawler.signals.disconnect(exporter.item_scraped, signals.item_scraped)
+            feeds._exports_here = True
+        return feeds
+
+    def export(self, item: Any, spider: Spider) -> bool:
+        """Hand an item to the feeds. Did they take it?"""
+        slots = self._exporter.slots
+        try:
+            for slot in slots:
+                if slot.file is None:
+                    _end_last_line(slot)
+            if self._exports_here:
+                self._exporter.item_scraped(item, spider)
+        except Exception as error:
+            # What was not written may be one of a page's several items.
+            self._has_failed = self._has_failed or isinstance(error, OSError)
+            logger.error("A feed did not take an item: %s", error, exc_info=True)
+            return False
+        finally:
+            self._unclosed.update((id(slot), slot) for slot in slots if slot.itemcount)
+        return True
+
+    def slot_closed(self, slot: FeedSlot) -> None:
+        """A feed, or a part of one, is complete."""
+        self._unclosed.pop(id(slot), None)
 
     def flush(self) -> list[int] | None:
         """Hand all that is buffered to the system.
 
         :returns: descriptors to be synchronised and then closed, see :func:`synchronise`; ``None``
             where it cannot be told what is stored before a feed is closed: one that is packed on
-            its way, or that is uploaded when it is complete.
+            its way, or that is uploaded when it is complete. Also when something was lost.
         :raises OSError: when the disk does not take it.
         """
+        if self.has_failed:
+            return None
         files = []
-        for slot in self._exporter.slots:
+        for slot in {**self._unclosed, **{id(s): s for s in self._exporter.slots}}.values():
             if not isinstance(slot.storage, FileFeedStorage):
                 return None
             if slot.file is None:
                 continue  # nothing was written to it yet
             if not isinstance(slot.file, BufferedIOBase):
                 return None
-            files.append(slot.file)
+            if not slot.file.closed:
+                files.append(slot.file)
         for file in files:
             file.flush()
         return [os.dup(file.fileno()) for file in files]
 
     @property
     def has_failed(self) -> bool:
-        """Was a feed not stored when it was complete?"""
+        """Did a feed not take an item, or was one not stored when it was complete?"""
         stats = self._exporter.crawler.stats
         assert stats
-        return any(name.startswith("feedexport/failed_count/") for name in stats.get_stats())
+        return self._has_failed or any(
+            name.startswith("feedexport/failed_count/") for name in stats.get_stats()
+        )
+
+    @property
+    def are_stored(self) -> bool:
+        """Are they all, in the end? Of a feed that cannot even be completed Scrapy says nothing."""
+        return not self.has_failed and not self._unclosed
 
 
 def synchronise(descriptors: Iterable[int]) -> None:
@@ -71,3 +126,18 @@ def synchronise(descriptors: Iterable[int]) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def _end_last_line(slot: FeedSlot) -> None:
+    """Of a file that a kill or a full disk has cut off: the next item would be part of it."""
+    storage = slot.storage
+    if slot.format not in _BY_LINE or not isinstance(storage, FileFeedStorage):
+        return
+    path = Path(storage.path)
+    if storage.write_mode != "ab" or not path.is_file() or not path.stat().st_size:
+        return
+    with path.open("rb+") as file:
+        file.seek(-1, os.SEEK_END)
+        if file.read() != b"\n":
+            file.write(b"\n")
+            logger.warning("The last line of %s is not whole, it is left as it is", path)

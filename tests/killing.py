@@ -15,7 +15,6 @@ import re
 import resource
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -29,7 +28,7 @@ import scrapy
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response, TextResponse
 
-from scrapy_neardup.stores.packing import unpacked
+from scrapy_neardup.stores.sqlite import SqliteStore
 from tests.server import Answer, serving
 from tests.texts import article, page, replaced
 
@@ -44,7 +43,7 @@ _LINKS = 12
 _SLOWNESS = 0.1
 _ROOT = Path(__file__).resolve().parent.parent
 
-Storing = Literal["synced", "feed"]
+Storing = Literal["synced", "feed", "batches"]
 
 
 # --- the site -------------------------------------------------------------------------------
@@ -162,31 +161,33 @@ class Syncing:
         return cls(crawler.settings["ITEMS"])
 
     def process_item(self, item: Any) -> Any:
-        os.write(self._file, json.dumps(item).encode() + b"\n")
+        told = {name: item[name] for name in ("path", "run")}
+        os.write(self._file, json.dumps(told).encode() + b"\n")
         os.fsync(self._file)
         return item
 
 
 class Limiting:
-    """A pipeline after whose first items the disk takes no more.
+    """A pipeline that fills the disk: files of this process grow no more for some items.
 
-    From then on no file of this process can grow beyond ``LIMIT_BYTES``, until ``LIMIT_UNTIL``
-    items have passed.
+    ``LIMITS`` says from which item on how many bytes a file may have, ``null`` for any number.
     """
 
-    def __init__(self, size: int, first: int, until: int) -> None:
-        self._limits = {first: size, until: resource.RLIM_INFINITY}
+    def __init__(self, limits: dict[int, int | None]) -> None:
+        self._limits = limits
         self._passed = itertools.count(1)
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> Self:
-        settings = crawler.settings
-        return cls(*(settings.getint(f"LIMIT_{name}") for name in ("BYTES", "AFTER", "UNTIL")))
+        limits = crawler.settings.getdict("LIMITS")
+        return cls({int(first): limit for first, limit in limits.items()})
 
     def process_item(self, item: Any) -> Any:
-        limit = self._limits.get(next(self._passed))
-        if limit is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+        number = next(self._passed)
+        if number in self._limits:
+            limit = self._limits[number]
+            most = resource.RLIM_INFINITY if limit is None else limit
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
         return item
 
 
@@ -194,7 +195,7 @@ class Limiting:
 class Runs:
     """Runs of one crawl, one after the other, with what they leave in a folder.
 
-    :ivar storing: by a pipeline that syncs each item, or by a feed.
+    :ivar storing: by a pipeline that syncs each item, by a feed, or by one in parts.
     :ivar failing: paths of pages whose items a later pipeline fails on.
     """
 
@@ -207,7 +208,7 @@ class Runs:
 
     @property
     def items(self) -> Path:
-        """The file with all that was stored."""
+        """The file with all that was stored, unless that is in parts."""
         return self.folder / "items.jsonl"
 
     @property
@@ -240,13 +241,12 @@ class Runs:
 
     def stored(self) -> list[dict[str, Any]]:
         """What is stored; a line that is not whole is not."""
-        if not self.items.exists():
-            return []
         found = []
-        for line in self.items.read_bytes().splitlines():
-            with contextlib.suppress(ValueError):
-                found.append(json.loads(line))
-        return found
+        for file in sorted(self.folder.glob("items*.jsonl")):
+            for line in file.read_bytes().splitlines():
+                with contextlib.suppress(ValueError):
+                    found.append(json.loads(line))
+        return sorted(found, key=lambda item: item["run"])
 
     def said(self, level: str) -> list[str]:
         """What the last run said at this level, of our own."""
@@ -272,6 +272,9 @@ class Runs:
         }
         if self.storing == "feed":
             mine["FEEDS"] = {str(self.items): {"format": "jsonlines"}}
+        elif self.storing == "batches":
+            parts = str(self.folder / "items-%(batch_id)d.jsonl")
+            mine["FEEDS"] = {parts: {"format": "jsonlines", "batch_item_count": 5}}
         else:
             mine["ITEMS"] = str(self.items)
             pipelines["tests.killing.Syncing"] = 500
@@ -304,7 +307,7 @@ def kill(process: subprocess.Popen[Any], after: float) -> bool:
 
 
 def confirmed(store: Path) -> frozenset[str]:
-    """Paths of the pages that a store's file has and that count after an unclean stop.
+    """Paths of the pages that the next run will know.
 
     The file itself is left as it is: what a kill has left is read from a copy.
     """
@@ -312,15 +315,10 @@ def confirmed(store: Path) -> frozenset[str]:
         return frozenset()
     with TemporaryDirectory() as aside:
         for file in store.parent.glob(f"{store.name}*"):
-            if not file.name.endswith(".lock"):
-                shutil.copy(file, aside)
-        with contextlib.closing(sqlite3.connect(Path(aside, store.name))) as connection:
-            if not connection.execute("PRAGMA user_version").fetchone()[0]:
-                return frozenset()
-            found = connection.execute(
-                "SELECT page FROM pages WHERE id NOT IN (SELECT id FROM unconfirmed)"
-            ).fetchall()
-    urls = (unpacked(data, "").url for (data,) in found)
+            shutil.copy(file, aside)
+        known = SqliteStore(Path(aside, store.name), SiteSpider.name)
+        with contextlib.closing(known):
+            urls = [entry.signature.url for entry in known.entries()]
     return frozenset("/" + url.split("/", 3)[-1] for url in urls)
 
 

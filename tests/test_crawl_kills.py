@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from scrapy_neardup.jobs import Job
+from tests.crawl import LOOPS
 from tests.killing import Account, Runs, Shape, account, confirmed, site
 from tests.processes import linux, wait_for
 
@@ -58,12 +59,16 @@ def nothing_lost(runs: Runs, *at_kills: frozenset[str]) -> Account:
 # --- kill -9 --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("storing", ["synced", "feed"])
-def test_killed_again_and_again_nothing_is_lost(tmp_path, port, storing):
+@pytest.mark.parametrize(
+    ("storing", "loop"), [("synced", LOOPS[-1]), ("feed", "reactor"), ("batches", "reactor")]
+)
+def test_killed_again_and_again_nothing_is_lost(tmp_path, port, storing, loop):
     runs = in_job(tmp_path, port, storing=storing)
+    runs.settings["TWISTED_REACTOR_ENABLED"] = loop == "reactor"
     at_kills = []
     for answers in (25, 50):
-        process = runs.start(**RECOVER)
+        # Slow enough for the feeds to be looked at in between.
+        process = runs.start(**RECOVER, DOWNLOAD_DELAY=0.2)
         crawled(runs, answers)
         at_kills.append(killed(runs, process))
     runs.finish(**RECOVER)
@@ -139,3 +144,81 @@ def test_a_crawl_that_is_made_to_end_is_recovered(tmp_path, port, storing):
     [warning] = [line for line in runs.said("WARNING") if "made again" in line]
     assert "unclean-" in warning
     nothing_lost(runs, known)
+
+
+# --- a full disk ----------------------------------------------------------------------------
+
+#: Takes the store's log of changes, which has more already, and nothing else of the crawl's.
+STORE_FULL: dict[str, Any] = {
+    "ITEM_PIPELINES": {"tests.killing.Syncing": 500, "tests.killing.Limiting": 600},
+    "LIMITS": {4: 40_000},
+    "LOG_LEVEL": "INFO",
+    "DOWNLOAD_DELAY": 0.2,
+}
+
+
+def test_a_crawl_goes_on_when_its_store_cannot_be_written(tmp_path, port):
+    runs = in_job(tmp_path, port)
+    runs.finish(**STORE_FULL)
+    found = nothing_lost(runs)
+    assert not found.pairs
+    assert not found.again
+    [warning] = runs.said("WARNING")
+    assert "pages are kept" in warning
+    [error] = runs.said("ERROR")
+    assert "Not all pages could be remembered" in error
+    assert runs.stats()["neardup/store/errors"] > 0
+    assert runs.stats()["finish_reason"] == "finished"
+
+
+def test_a_crawl_ends_when_its_store_cannot_be_written_if_that_is_asked_for(tmp_path, port):
+    runs = in_job(tmp_path, port)
+    runs.finish(**STORE_FULL, NEARDUP_ON_STORE_ERROR="stop")
+    assert runs.stats()["finish_reason"] == "neardup_store"
+    assert any("Closing the spider" in line for line in runs.said("ERROR"))
+    assert len(runs.stored()) < SHAPE.contents
+    runs.finish()
+    # Some are stored twice: the store did not come to know of what was stored last.
+    assert not account(SHAPE, runs.stored(), ()).lost
+
+
+def test_what_a_feed_did_not_take_is_stored_next_time(tmp_path, port):
+    runs = in_job(tmp_path, port, storing="feed")
+    runs.items.symlink_to("/dev/full")
+    runs.finish()
+    assert "will be forgotten" in runs.said("WARNING")[-1]
+    runs.items.unlink()
+    runs.finish(**RECOVER)
+    found = nothing_lost(runs)
+    assert not found.pairs
+    assert not found.again
+
+
+def test_what_a_feed_without_a_folder_did_not_take_is_stored_next_time(tmp_path, port):
+    runs = in_job(tmp_path, port, storing="feed")
+    (tmp_path / "absent").write_bytes(b"no folder")
+    runs.finish(FEEDS={str(tmp_path / "absent/items.jsonl"): {"format": "jsonlines"}})
+    assert runs.stats()["item_scraped_count"] == runs.stats()["neardup/items/kept"]
+    runs.finish(**RECOVER)
+    assert not nothing_lost(runs).pairs
+
+
+def test_what_a_feed_did_not_take_for_a_while_is_stored_next_time(tmp_path, port):
+    runs = in_job(tmp_path, port, storing="feed")
+    pipelines = {"tests.killing.Limiting": 600}
+    limits = {6: 8192, 16: None}
+    runs.finish(ITEM_PIPELINES=pipelines, LIMITS=limits, LOG_FILE=None, DOWNLOAD_DELAY=0.2)
+    # A copy of each that it did not take was tried in its place.
+    assert runs.stats()["neardup/items/kept"] > SHAPE.contents
+    assert Job(tmp_path / "job").ended_uncleanly
+    runs.finish(**RECOVER)
+    assert not account(SHAPE, runs.stored(), ()).lost
+
+
+def test_an_item_is_not_written_to_the_rest_of_another(tmp_path, port):
+    runs = in_job(tmp_path, port, storing="feed")
+    cut_off = b'{"path": "/content/0/0", "run": 0, "te'
+    runs.items.write_bytes(cut_off)
+    runs.finish()
+    assert not nothing_lost(runs).pairs
+    assert runs.items.read_bytes().splitlines()[0] == cut_off
