@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -71,6 +72,20 @@ def start(coroutine: Coroutine[Any, Any, None]) -> None:
         task.add_done_callback(_running.discard)
     else:
         Deferred.fromCoroutine(coroutine)
+
+
+def from_any_thread(call: Callable[[], None]) -> Callable[[], None]:
+    """The same call, to be made from any thread: it then runs in the event loop of now."""
+    if is_asyncio_available():
+        loop = asyncio.get_event_loop()
+
+        def soon() -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(call)
+
+        return soon
+    reactor: Any = import_module("twisted.internet.reactor")
+    return partial(reactor.callFromThread, call)
 
 
 #: The event loop itself keeps tasks by weak references only.

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary, finalize
 
 from scrapy.http import Response
 
+from .awaiting import from_any_thread
 from .config import Policy
 from .judgement import Verdict
 from .outcomes import Outcome
@@ -89,7 +90,8 @@ class ItemsUnderWay:
         """A page, or an item of it, was judged; its end is to be told to this outcome."""
         self._outcomes.setdefault(response, []).append(outcome)
         # Where another component takes items away, nothing else tells of their end.
-        finalize(response, outcome.abandoned).atexit = False
+        # Garbage is collected in any thread.
+        finalize(response, from_any_thread(outcome.abandoned)).atexit = False
 
     def send(self, item: Any, judgement: Judgement | None) -> None:
         """An item leaves the spider. One object may be sent several times, so each has a queue."""

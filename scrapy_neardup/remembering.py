@@ -94,7 +94,9 @@ class CrawlMemory:
 
         :param confirmed: is what was stored known to be on disk?
         """
-        signature = self._claimed.pop(ticket)
+        signature = self._claimed.pop(ticket, None)
+        if signature is None:
+            return  # settled when the crawl was closed
         if isinstance(ticket, _Unanswered):
             if is_stored:
                 self._add_later(signature)
