@@ -240,6 +240,17 @@ class Failing:
         return item
 
 
+class Swallowing:
+    """A spider middleware that takes away the items of some pages."""
+
+    async def process_spider_output(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        async for output in result:
+            if "swallow" not in response.url:
+                yield output
+
+
 class Counting(RFPDupeFilter):
     """A project's own dupefilter."""
 

@@ -96,6 +96,22 @@ def test_a_callback_that_fails_after_a_link_has_stored_nothing():
     assert crawl.stored == ["", "nowhere"]
 
 
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("by", ["page", "item"])
+def test_where_another_component_takes_the_items_away_a_copy_is_stored(loop, by):
+    settings = {
+        "SPIDER_MIDDLEWARES": {"tests.crawl.Swallowing": 50},
+        "NEARDUP_ITEM_FIELD": "text" if by == "item" else None,
+    }
+    pages = {"/swallowed": page(FERRY), "/1": page(FERRY, frame="1")}
+    texts = [FERRY] if by == "item" else None
+    with serving(pages, together=2) as site:
+        urls = [site.url("/swallowed"), site.url("/1")]
+        crawl = run_crawl(urls, settings, loop=loop, texts=texts, seconds=40)
+    assert crawl.stored == ["1"]
+    assert crawl.counts("undecided/") == {}
+
+
 def test_who_waits_too_long_is_kept(tmp_path):
     settings = {**FAILING, "FAIL_AFTER": 4, "NEARDUP_MAX_WAIT": "0.5"}
     crawl = crawled(COPIES, settings)
