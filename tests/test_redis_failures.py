@@ -312,6 +312,23 @@ def test_an_attempt_that_was_given_up_reserves_nothing(redis_server, monkeypatch
     store.close()
 
 
+def test_what_could_not_be_given_up_is_given_up_later(redis_server):
+    store = RedisStore(redis_server.address, lease=2, **SHORT)
+    other = RedisStore(redis_server.address)
+    claim = store.claim(page(store, "https://a.example/"), Rule())
+    copy = page(other, "https://b.example/")
+    assert other.claim(copy, Rule()).is_blocked
+    redis_server.pause()
+    try:
+        with pytest.raises(StoreUnreachable):
+            store.release(claim.ticket)
+    finally:
+        redis_server.go_on()
+    wait_for(lambda: not other.claim(copy, Rule()).is_blocked)
+    store.close()
+    other.close()
+
+
 # --- what is refused, and what is said ---
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+import secrets
 import time
 from collections import Counter
 from itertools import count
@@ -17,7 +18,8 @@ from scrapy_neardup import InvalidOption, NearDupDetector, Rule, SignatureMismat
 from scrapy_neardup.exceptions import StoreError
 from scrapy_neardup.index import SimhashIndex
 from scrapy_neardup.page import PageSignature
-from scrapy_neardup.stores import MemoryStore, open_store
+from scrapy_neardup.stores import MemoryStore, open_store, redis_pages
+from scrapy_neardup.stores.local import ROW
 from scrapy_neardup.stores.redis import RedisStore
 from scrapy_neardup.stores.redis_address import RedisAddress
 from scrapy_neardup.stores.redis_layout import (
@@ -28,6 +30,7 @@ from scrapy_neardup.stores.redis_layout import (
     packed_number,
     place_of,
 )
+from scrapy_neardup.stores.redis_pages import RedisPages, Row
 from scrapy_neardup.stores.sqlite import SqliteStore
 from tests.claims import met
 from tests.redis_servers import RedisServer
@@ -112,6 +115,92 @@ def test_workers_wait_for_each_other_and_take_over(opened):
     assert (other.verdict.kind, other.is_blocked) == ("new", False)
     second.commit(other.ticket)
     assert first.claim(a, Rule()).verdict.duplicate_of == b.url
+
+
+@pytest.mark.parametrize(
+    ("url", "is_committed", "expected"),
+    [
+        ("https://b.example/", False, ("duplicate", True)),
+        ("https://b.example/", True, ("duplicate", False)),
+        ("https://a.example/", False, ("revisit", True)),
+        ("https://a.example/", True, ("revisit", False)),
+    ],
+)
+def test_what_comes_while_a_page_is_judged_is_seen(
+    opened, monkeypatch, url, is_committed, expected
+):
+    """Another worker is faster between the look and the reservation."""
+    slow, fast = opened(), opened()
+    detector = NearDupDetector(store=slow)
+    text = FERRY if url == "https://b.example/" else MUSEUM
+    page = detector.signature(url="https://a.example/", text=FERRY)
+    other = detector.signature(url=url, text=text)
+    reserve = RedisPages.reserve
+
+    def overtaken(self, *arguments):
+        monkeypatch.undo()
+        claim = fast.claim(other, Rule())
+        if is_committed:
+            fast.commit(claim.ticket)
+        return reserve(self, *arguments)
+
+    monkeypatch.setattr(RedisPages, "reserve", overtaken)
+    claim = slow.claim(page, Rule())
+    assert (claim.verdict.kind, claim.is_blocked) == expected
+
+
+def test_who_is_always_overtaken_waits(opened, monkeypatch):
+    slow, fast = opened(), opened()
+    detector = NearDupDetector(store=slow)
+    page = detector.signature(url="https://a.example/", text=FERRY)
+    numbers = count()
+    reserve = RedisPages.reserve
+
+    def overtaken(self, wanted, *arguments):
+        if self.part is slow._whole:
+            number = next(numbers)
+            text = " ".join(article(60, number))
+            met(fast, detector.signature(url=f"https://{number}.example/", text=text), Rule())
+        return reserve(self, wanted, *arguments)
+
+    monkeypatch.setattr(redis_pages, "_MOST_NEW", 0)
+    monkeypatch.setattr(RedisPages, "reserve", overtaken)
+    claim = slow.claim(page, Rule())
+    assert (claim.is_blocked, claim.verdict.reason) == (True, "waited")
+    monkeypatch.undo()
+    assert slow.claim(page, Rule()).verdict.kind == "new"
+
+
+def test_nothing_is_left_of_what_was_released_or_forgotten(redis_server, opened):
+    store = opened()
+    detector = NearDupDetector(store=store)
+    pages = [
+        detector.signature(url=f"https://{n}.example/", text=text)
+        for n, text in enumerate([FERRY, MUSEUM, TEA])
+    ]
+    tickets = [store.claim(page, Rule()).ticket for page in pages]
+    store.release(tickets[0])
+    store.commit(tickets[1])
+    store.commit(tickets[2], confirmed=False)
+    store.confirm(store.mark())
+    assert [store.forget(page.key) for page in pages] == [False, True, True]
+    with redis_server.client as client:
+        left = {key.rpartition(b":")[2] for key in client.scan_iter()}
+    assert left == {b"meta", b"runs", store._runs.id.hex().encode(), b"count", b"sites"}
+
+
+def test_what_is_added_takes_the_place_of_its_own_reservation(opened):
+    store, other = opened(), opened()
+    detector = NearDupDetector(store=store)
+    page = detector.signature(url="https://a.example/", text=FERRY)
+    copy = detector.signature(url="https://b.example/", text=FERRY)
+    ticket = store.claim(page, Rule()).ticket
+    store.add(page)
+    claim = other.claim(copy, Rule())
+    assert (claim.verdict.kind, claim.is_blocked) == ("duplicate", False)
+    store.commit(ticket)
+    assert [e.signature.url for e in other.entries()] == [page.url]
+    assert other.claim(page, Rule()).ticket is not None
 
 
 def test_workers_have_one_secret_and_other_namespaces_have_others(opened):
@@ -296,6 +385,20 @@ def test_the_buckets_hold_all_that_is_near(stored, distance):
     expected = index.near(query, distance)
     assert np.array_equal(found.keys, expected.keys)
     assert np.array_equal(found.distances, expected.distances)
+
+
+def test_the_server_reads_whole_records_only(opened):
+    """The second key's rest stands across the first one's record as well."""
+    store = opened()
+    pages = store._pages(None)
+    keys = [b"..abcdef", b"..f\0\0\0\0\0"]
+    for key in keys:
+        row = secrets.token_bytes(8) + key + bytes(ROW.itemsize - 16)
+        pages.add(Row(key, row, b"page", "recipe"))
+    assert [pages.known(key) for key in keys] == [packed_number(0), packed_number(1)]
+    assert pages.forget(keys[1])
+    assert [pages.known(key) for key in keys] == [packed_number(0), b""]
+    assert len(store) == 1
 
 
 def test_a_number_is_found_by_whole_records_only():
