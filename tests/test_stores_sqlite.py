@@ -83,11 +83,6 @@ def opened(path: Path, *arguments: object, **options: object) -> Iterator[Sqlite
             store.close()
 
 
-def flush(store: SqliteStore) -> None:
-    archive: Any = store._archive
-    archive._file.flush()
-
-
 def urls(store: Store) -> list[str]:
     return [entry.signature.url for entry in store.entries()]
 
@@ -211,7 +206,7 @@ class TestKilled:
             store.close()
             with opened(path, "a") as again:
                 keep(again, made_page(7), confirmed=False)
-                flush(again)
+                again.flush()
                 with opened(as_killed(path, tmp_path / "copy"), "a") as killed:
                     assert (killed.forgotten, len(killed)) == (1, 3)
 
@@ -226,7 +221,7 @@ class TestKilled:
         with opened(path) as store:
             for number in range(50):
                 keep(store, made_page(number))
-            flush(store)
+            store.flush()
             copy = as_killed(path, tmp_path / "killed")
         copy.unlink()
         with opened(copy) as store:
@@ -258,7 +253,7 @@ class TestFullDisk:
         with opened(path) as store:
             for number in range(50):
                 keep(store, made_page(number))
-            flush(store)
+            store.flush()
             for number in range(40):
                 store.forget(made_page(number).key)
             assert store.compact() == 0
@@ -307,11 +302,11 @@ class TestDamaged:
             a.compact()
             for number in range(301):
                 keep(a, replace(made_page(number), title=(("long " * 900,),)))
-            flush(a)
+            a.flush()
             with contextlib.closing(sqlite3.connect(path)) as connection:
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
             keep(a, made_page(0, 1))
-            flush(a)
+            a.flush()
             copy = as_killed(path, tmp_path / "killed")
         assert self.refusal(copy) is None
         whole = path.read_bytes()
@@ -380,7 +375,7 @@ class TestPlaces:
         try:
             with opened(path) as store:
                 keep(store, made_page(1))
-                flush(store)
+                store.flush()
                 files = list(path.parent.iterdir())
                 assert {file.name.removeprefix(path.name) for file in files} == {
                     "", "-wal", "-shm", ".lock",
@@ -507,7 +502,7 @@ class TestShared:
     def test_what_could_not_be_written_at_closing_is_not_lost_to_who_opens_next(self, path):
         with opened(path, "keeps the file open"), opened(path) as store:
             keep(store, made_page(0))
-            flush(store)
+            store.flush()
             with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
                 other.execute("BEGIN IMMEDIATE")
                 keep(store, made_page(1))
@@ -680,7 +675,7 @@ class TestEntries:
             for number in range(30):
                 keep(store, made_page(number))
                 if number % 10 == 0:
-                    flush(store)
+                    store.flush()
             assert urls(store) == [made_page(number).url for number in range(30)]
 
 
