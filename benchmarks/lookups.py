@@ -43,7 +43,7 @@ _PAGES = (10_000, 100_000, 1_000_000)
 _FLOOD = 20_000
 _CLAIMS = 500
 _DISTANCES = (3, 8, 11)
-_SITE_PAGES = 50
+SITE_PAGES = 50
 _BLOCK_BITS = 16
 _SEED = 7
 #: Remembers everything, at the price of one bucket a lookup.
@@ -66,7 +66,7 @@ class Maker:
     def page(self, fingerprint: int, sketch: Sketch, site: str = "", **parts: Any) -> PageSignature:
         """A page; what is not given is like no other's."""
         number = self._number = self._number + 1
-        site = site or f"site{number // _SITE_PAGES}.example"
+        site = site or f"site{number // SITE_PAGES}.example"
         url = f"https://{site}/articles/{number}/about-the-ferry-to-holm-island.html"
         given: dict[str, Any] = {
             "title": (("about", "the", "ferry", f"{number:x}"), ("daily", "news")),

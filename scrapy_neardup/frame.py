@@ -33,6 +33,7 @@ NOTICE_TITLES = 2
 #: A site with full tables takes a quarter of a megabyte, one of thirty pages a tenth of that.
 MAX_ENTRIES = 256
 _SLOTS = 3
+_MOST_COUNTED = np.iinfo(np.uint16).max
 MAX_SITES = 4096
 
 
@@ -106,7 +107,7 @@ class TextFrame:
 
     def learn(self, sketch: Sketch) -> None:
         """Count the filled bins of a page."""
-        if self._n_pages == np.iinfo(np.uint16).max:
+        if self._n_pages == _MOST_COUNTED:
             self._n_pages //= 2
             self._counts //= 2
         self._n_pages += 1

@@ -24,6 +24,7 @@ from .index import Candidates
 from .judgement import Match, Rule, Verdict
 from .page import PageSignature
 from .sketch import agreements, resemblances
+from .titles import Title
 
 #: Bounds, each for the work of about a millisecond: sketches that are compared whole, and
 #: pages to which the whole rule is put.
@@ -74,12 +75,11 @@ class Shelf(Protocol):
 
 def traits_of(page: PageSignature, key: int = 0, stored_at: int = 0) -> Traits:
     """A page's row of :data:`TRAITS`, shape ``()``."""
-    title = "\n".join(" ".join(part) for part in page.title)
     return np.array(
         (
             key,
             site_digest(page.site),
-            _digest(title),
+            title_digest(page.title),
             _first_bytes(page.text_digest),
             _first_bytes(page.shown_digest),
             page.n_features,
@@ -92,6 +92,11 @@ def traits_of(page: PageSignature, key: int = 0, stored_at: int = 0) -> Traits:
 def site_digest(site: str) -> int:
     """32 bits by which pages of one site are found."""
     return _digest(site)
+
+
+def title_digest(title: Title) -> int:
+    """32 bits that equal titles have in common."""
+    return _digest("\n".join(" ".join(part) for part in title))
 
 
 def judge(

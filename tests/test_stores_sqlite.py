@@ -26,7 +26,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_neardup import InvalidOption, NearDupDetector, Rule, SignatureMismatch
+from scrapy_neardup import InvalidOption, NearDupDetector, Rule, SignatureMismatch, frame
 from scrapy_neardup.exceptions import StoreError, StoreInUse
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.stores import MemoryStore, Store, open_store, sqlite_file
@@ -81,11 +81,6 @@ def opened(path: Path, *arguments: object, **options: object) -> Iterator[Sqlite
     finally:
         with contextlib.suppress(StoreError):
             store.close()
-
-
-def flush(store: SqliteStore) -> None:
-    archive: Any = store._archive
-    archive._file.flush()
 
 
 def urls(store: Store) -> list[str]:
@@ -211,17 +206,27 @@ class TestKilled:
             store.close()
             with opened(path, "a") as again:
                 keep(again, made_page(7), confirmed=False)
-                flush(again)
+                again.flush()
                 with opened(as_killed(path, tmp_path / "copy"), "a") as killed:
                     assert (killed.forgotten, len(killed)) == (1, 3)
 
     def test_a_kill_while_a_file_is_made_leaves_no_store_or_a_whole_one(self, path):
         for part in ("", "-wal", "-shm"):
             Path(f"{path}.new{part}").write_bytes(b"half of it" * 999)
-        Path(f"{path}-wal").write_bytes(b"of a file that is gone" * 999)
         with opened(path) as store:
             keep(store, made_page(1))
         assert pages_in(path) == [made_page(1)]
+
+    def test_the_log_of_a_file_that_is_gone_is_not_taken_for_a_new_ones(self, path, tmp_path):
+        with opened(path) as store:
+            for number in range(50):
+                keep(store, made_page(number))
+            store.flush()
+            copy = as_killed(path, tmp_path / "killed")
+        copy.unlink()
+        with opened(copy) as store:
+            keep(store, made_page(1))
+        assert pages_in(copy) == [made_page(1)]
 
 
 class TestFullDisk:
@@ -248,7 +253,7 @@ class TestFullDisk:
         with opened(path) as store:
             for number in range(50):
                 keep(store, made_page(number))
-            flush(store)
+            store.flush()
             for number in range(40):
                 store.forget(made_page(number).key)
             assert store.compact() == 0
@@ -297,11 +302,11 @@ class TestDamaged:
             a.compact()
             for number in range(301):
                 keep(a, replace(made_page(number), title=(("long " * 900,),)))
-            flush(a)
+            a.flush()
             with contextlib.closing(sqlite3.connect(path)) as connection:
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
             keep(a, made_page(0, 1))
-            flush(a)
+            a.flush()
             copy = as_killed(path, tmp_path / "killed")
         assert self.refusal(copy) is None
         whole = path.read_bytes()
@@ -370,7 +375,7 @@ class TestPlaces:
         try:
             with opened(path) as store:
                 keep(store, made_page(1))
-                flush(store)
+                store.flush()
                 files = list(path.parent.iterdir())
                 assert {file.name.removeprefix(path.name) for file in files} == {
                     "", "-wal", "-shm", ".lock",
@@ -493,6 +498,21 @@ class TestShared:
                     assert len(store) == number
                     keep(store, made_page(number))
         assert len(pages_in(path)) == 20
+
+    def test_what_could_not_be_written_at_closing_is_not_lost_to_who_opens_next(self, path):
+        with opened(path, "keeps the file open"), opened(path) as store:
+            keep(store, made_page(0))
+            store.flush()
+            with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                keep(store, made_page(1))
+                with pytest.raises(StoreError, match="1 pages cannot be written at present"):
+                    store.close()
+                other.execute("ROLLBACK")
+            with opened(path) as again:
+                assert len(again) == 2
+                keep(again, made_page(2))
+        assert pages_in(path) == [made_page(number) for number in range(3)]
 
     def test_of_many_threads_that_open_and_close_none_loses_a_page(self, path):
         address = f"sqlite:///{path}"
@@ -628,6 +648,15 @@ class TestExpiry:
 
 
 class TestEntries:
+    def test_a_site_is_learned_again_also_from_pages_that_wait(self, path, monkeypatch):
+        monkeypatch.setattr(frame, "MAX_SITES", 1)
+        monkeypatch.setattr(sqlite_file, "BATCH_SECONDS", 3600)
+        with opened(path) as store:
+            for number in (0, 7, 14, 21, 1):
+                keep(store, made_page(number))
+            titles = store.frames.of(made_page(0).site).titles
+            assert titles.core(made_page(28).title) == {"page 28"}
+
     def test_pages_that_change_meanwhile_do_no_harm(self, path):
         with opened(path) as store:
             for number in range(10):
@@ -646,7 +675,7 @@ class TestEntries:
             for number in range(30):
                 keep(store, made_page(number))
                 if number % 10 == 0:
-                    flush(store)
+                    store.flush()
             assert urls(store) == [made_page(number).url for number in range(30)]
 
 

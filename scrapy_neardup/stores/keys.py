@@ -35,7 +35,9 @@ class KeyTable:
         start = 0
         for place, end in enumerate(ends.tolist()):
             if end > start:
-                self._buckets[place] = bytearray(self._buckets[place] + data[start:end])
+                if not self._buckets[place]:
+                    self._buckets[place] = bytearray()
+                self._buckets[place] += data[start:end]
                 start = end
 
     def remove(self, digest: int, number: int) -> None:
@@ -48,6 +50,15 @@ class KeyTable:
         if number not in kept:
             raise KeyError((digest, number))
         self._buckets[place] = bytearray(kept[kept != number].astype("<u4").tobytes())
+
+    def has(self, digest: int, number: int) -> bool:
+        """Was this number noted under this digest, or one of its bucket?"""
+        bucket, data = self._buckets[digest % _BUCKETS], number.to_bytes(_NUMBER_BYTES, "little")
+        place = bucket.find(data)
+        # Also across two numbers its bytes may be found.
+        while place % _NUMBER_BYTES and place >= 0:
+            place = bucket.find(data, place + 1)
+        return place >= 0
 
     def numbers(self, digest: int) -> npt.NDArray[np.intp]:
         """Numbers that may have been noted under this digest."""

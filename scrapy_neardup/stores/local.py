@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -29,7 +29,7 @@ from .keys import KeyTable
 from .packing import packed, sketch_in, unpacked
 from .rows import Rows
 
-#: What an archive keeps to build the index from: 72 bytes a page.
+#: What an archive keeps to build the index from: 88 bytes a page.
 ROW = np.dtype([("fingerprint", "<u8"), ("traits", TRAITS), ("first_bins", "u1", (FIRST_BINS,))])
 
 #: Each claim that reserves a page takes a number, also where the page is known or is released.
@@ -53,10 +53,16 @@ class Archive(Protocol):
         """Recipe and parts of the pages that it keeps, as it was told them; ``""`` if never."""
 
     def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
-        """All numbers, ascending, with their rows of :data:`ROW`, some thousands at a time."""
+        """All numbers, ascending, with their rows of :data:`ROW`, many at a time.
+
+        They are read before the next are asked for, and not kept.
+        """
 
     def read(self, number: int) -> bytes:
         """A page, packed."""
+
+    def read_all(self, numbers: Sequence[int]) -> list[bytes]:
+        """Pages in the order of their numbers given, packed."""
 
     def of_site(self, digest: int, most: int) -> Iterable[int]:
         """Numbers of the newest pages of a site whose frame is not in memory, the oldest first.
@@ -84,6 +90,9 @@ class Archive(Protocol):
 
     def compact(self) -> None:
         """Give room back."""
+
+    def flush(self) -> None:
+        """Write what waits."""
 
     def close(self) -> None:
         """Write what is still to be written."""
@@ -120,7 +129,7 @@ class LocalStore:
         self._index = SimhashIndex()
         self._keys = KeyTable()
         self._key_seed = key_seed(secret)
-        self._shelf = _Shelf(self._packed)
+        self._shelf = _Shelf(self._packed, self._all_packed)
         self._reserved: dict[int, _Reservation] = {}
         self._reserved_keys: dict[str, int] = {}
         self._recipe = ""
@@ -262,6 +271,13 @@ class LocalStore:
         self._archive.compact()
         return count
 
+    def flush(self) -> None:
+        """Write what waits to be written, now.
+
+        :raises StoreError: when it cannot be written; it goes on waiting.
+        """
+        self._archive.flush()
+
     def close(self) -> None:
         with self._lock:
             if not self._users:
@@ -349,9 +365,7 @@ class LocalStore:
         self._archive.remove(number, number)
 
     def _is_committed(self, number: int) -> bool:
-        if number not in self._shelf:
-            return False
-        return number in self._keys.numbers(int(self._shelf.traits_at(number)["key"]))
+        return number in self._shelf and self._keys.has(self._shelf.key_at(number), number)
 
     def _known_page(self, key: str) -> tuple[int, PageSignature] | None:
         """Number and signature of the page that was committed under this key."""
@@ -385,10 +399,23 @@ class LocalStore:
         reserved = self._reserved.get(number)
         return self._archive.read(number) if reserved is None else reserved.packed
 
+    def _all_packed(self, numbers: Sequence[int]) -> list[bytes]:
+        stored = [number for number in numbers if number not in self._reserved]
+        found = dict(zip(stored, self._archive.read_all(stored), strict=True))
+        return [
+            found[number] if number in found else self._reserved[number].packed
+            for number in numbers
+        ]
+
     def _teach(self, site: str, frame: SiteFrame) -> None:
         """Learn again what had been learned of a site."""
-        for number in self._archive.of_site(site_digest(site), MAX_ENTRIES):
-            if self._is_committed(number) and (page := self._shelf.page(number)).site == site:
+        numbers = [
+            number
+            for number in self._archive.of_site(site_digest(site), MAX_ENTRIES)
+            if self._is_committed(number)
+        ]
+        for page in self._shelf.pages(numbers):
+            if page.site == site:
                 learn(frame, page)
 
 
@@ -398,9 +425,12 @@ class _Shelf:
     What is asked of many pages at once stands in arrays; the rest is read one by one.
     """
 
-    def __init__(self, read: Callable[[int], bytes]) -> None:
+    def __init__(
+        self, read: Callable[[int], bytes], read_all: Callable[[Sequence[int]], list[bytes]]
+    ) -> None:
         self.recipe = ""
         self._read = read
+        self._read_all = read_all
         self._traits = Rows(TRAITS)
         # By themselves: to look at them in many pages moves little memory.
         self._first_bins = Rows(np.uint8, FIRST_BINS)
@@ -416,12 +446,18 @@ class _Shelf:
     def page(self, number: int) -> PageSignature:
         return unpacked(self._read(number), self.recipe)
 
+    def pages(self, numbers: Sequence[int]) -> list[PageSignature]:
+        return [unpacked(data, self.recipe) for data in self._read_all(numbers)]
+
     def __contains__(self, number: int) -> bool:
         """May it be here? Of what was never put this may be said as well."""
         return number in self._traits
 
     def traits_at(self, number: int) -> Traits:
         return self._traits[number]
+
+    def key_at(self, number: int) -> int:
+        return int(self._traits[number]["key"])
 
     def traits(self, numbers: npt.NDArray[np.intp]) -> Traits:
         return self._traits.take(numbers)
@@ -430,7 +466,7 @@ class _Shelf:
         return self._first_bins.take(numbers)
 
     def sketches(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
-        joined = b"".join([sketch_in(self._read(number)) for number in numbers.tolist()])
+        joined = b"".join(map(sketch_in, self._read_all(numbers.tolist())))
         return np.frombuffer(joined, np.uint8).reshape(numbers.size, SKETCH_BINS)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,9 @@ class _Dictionary:
         self.recipe: tuple[str, Mapping[str, str]] = ("", {})
         self.read = self._pages.__getitem__
 
+    def read_all(self, numbers: Sequence[int]) -> list[bytes]:
+        return [self._pages[number] for number in numbers]
+
     def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
         yield from ()
 
@@ -58,6 +61,9 @@ class _Dictionary:
 
     def compact(self) -> None:
         """A dictionary gives its room back by itself."""
+
+    def flush(self) -> None:
+        """There is nothing to write."""
 
     def close(self) -> None:
         """There is nothing to write."""

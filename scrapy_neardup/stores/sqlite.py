@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +27,9 @@ from .sqlite_file import BATCH_PAGES, BATCH_SECONDS, File, Put
 from .sqlite_format import FORMAT, NUMBER_BITS, NUMBER_MASK, address_of
 
 __all__ = ["BATCH_PAGES", "BATCH_SECONDS", "FORMAT", "SqliteStore"]
+
+#: Rows that are loaded at a time, at most.
+_ROWS = 1 << 20
 
 
 class SqliteStore(LocalStore):
@@ -81,15 +84,31 @@ class _Archive:
 
     def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
         self.forgotten = self._file.forget_unconfirmed(*self._range)
+        # Read in pieces that stay in the processor's cache, handed on in large ones: of those each
+        # bucket of the index takes several rows at once.
+        numbers, rows, end = np.empty(_ROWS, np.uint32), np.empty(_ROWS, ROW), 0
         for found in self._file.rows(*self._range):
-            ids, rows = zip(*found, strict=True)
-            numbers = (np.array(ids, np.int64) & NUMBER_MASK).astype(np.uint32)
-            if len(data := b"".join(rows)) != len(rows) * ROW.itemsize:
-                raise StoreError(self._name, "its index is damaged; put a whole copy in its place")
-            yield numbers, np.frombuffer(data, ROW)
+            if end + len(found) > _ROWS:
+                yield numbers[:end], rows[:end]
+                end = 0
+            some = slice(end, end := end + len(found))
+            numbers[some], rows[some] = self._columns(found)
+        if end:
+            yield numbers[:end], rows[:end]
+
+    def _columns(
+        self, found: list[tuple[int, bytes]]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.void]]:
+        ids, rows = zip(*found, strict=True)
+        if len(data := b"".join(rows)) != len(rows) * ROW.itemsize:
+            raise StoreError(self._name, "its index is damaged; put a whole copy in its place")
+        return np.array(ids, np.int64) & NUMBER_MASK, np.frombuffer(data, ROW)
 
     def read(self, number: int) -> bytes:
         return self._file.page(self._base | number)
+
+    def read_all(self, numbers: Sequence[int]) -> list[bytes]:
+        return self._file.pages([self._base | number for number in numbers])
 
     def of_site(self, digest: int, most: int) -> list[int]:
         return [id_ & NUMBER_MASK for id_ in self._file.of_site(digest, most, *self._range)]
@@ -114,6 +133,9 @@ class _Archive:
 
     def compact(self) -> None:
         self._file.compact()
+
+    def flush(self) -> None:
+        self._file.flush()
 
     def close(self) -> None:
         self._file.leave(self._namespace)

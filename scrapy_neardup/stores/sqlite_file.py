@@ -9,7 +9,7 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -41,7 +41,10 @@ _MOST_AT_ONCE = 10 * BATCH_PAGES
 _RETRY_SECONDS = 2.0
 #: How long another connection, a tool's, may keep the file locked before writing is put off.
 _BUSY_SECONDS = 5.0
-_ROWS_AT_ONCE = 1 << 16
+_ROWS_AT_ONCE = 1 << 11
+_IDS_AT_ONCE = 1 << 16
+#: SQLite takes 999 values in a statement at least.
+_PAGES_AT_ONCE = 512
 #: The log of what is not yet in the file itself: pages of 4 KB that are moved there at a time, and
 #: bytes to which it is cut back after a burst.
 _LOG_PAGES = 4000
@@ -252,9 +255,9 @@ class File:
             with self._lock:
                 found = self._read(
                     "SELECT id FROM rows WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?",
-                    (first, last, _ROWS_AT_ONCE),
+                    (first, last, _IDS_AT_ONCE),
                 )
-                end = found[-1][0] if len(found) == _ROWS_AT_ONCE else last
+                end = found[-1][0] if len(found) == _IDS_AT_ONCE else last
                 waiting = [put.id for put in self._not_written() if first <= put.id <= end]
             yield sorted({*(id_ for (id_,) in found), *waiting})
             first = end + 1
@@ -275,17 +278,31 @@ class File:
         return sorted({*(id_ for (id_,) in found), *waiting})[-most:]
 
     def page(self, id_: int) -> bytes:
-        with self._lock:
-            for batch in (self._waiting, self._under_way):
-                if (put := batch.puts.get(id_)) is not None:
-                    return put.page
-            found = self._read("SELECT page FROM pages WHERE id = ?", (id_,))
-        if not found or (page := opened(id_, found[0][0])) is None:
-            raise self._error(
-                f"page {id_ & NUMBER_MASK} of namespace {id_ >> NUMBER_BITS} is missing or not as "
-                "it was written: the file is damaged; put a whole copy in its place"
-            )
+        [page] = self.pages([id_])
         return page
+
+    def pages(self, ids: Sequence[int]) -> list[bytes]:
+        """Pages in the order of these ids.
+
+        :raises StoreError: when one is missing, or not as it was written.
+        """
+        found: dict[int, bytes | None] = {}
+        with self._lock:
+            for batch in (self._under_way, self._waiting):
+                found |= {id_: batch.puts[id_].page for id_ in ids if id_ in batch.puts}
+            written = [id_ for id_ in ids if id_ not in found]
+            for start in range(0, len(written), _PAGES_AT_ONCE):
+                some = written[start : start + _PAGES_AT_ONCE]
+                places = ",".join("?" * len(some))
+                query = f"SELECT id, page FROM pages WHERE id IN ({places})"
+                found |= {id_: opened(id_, data) for id_, data in self._read(query, tuple(some))}
+        return [found.get(id_) or self._refuse(id_) for id_ in ids]
+
+    def _refuse(self, id_: int) -> bytes:
+        raise self._error(
+            f"page {id_ & NUMBER_MASK} of namespace {id_ >> NUMBER_BITS} is missing or not as "
+            "it was written: the file is damaged; put a whole copy in its place"
+        )
 
     # --- to write ---
 

@@ -11,7 +11,7 @@ import os
 import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -245,6 +245,9 @@ class _Overlay:
             return page
         return self._reader.page(self._space.base | number)
 
+    def read_all(self, numbers: Sequence[int]) -> list[bytes]:
+        return [self.read(number) for number in numbers]
+
     def of_site(self, digest: int, most: int) -> list[int]:
         known = [id_ & NUMBER_MASK for id_ in self._reader.of_site(self._space, digest, most)]
         return [*known, *self._sites[digest]][-most:]
@@ -270,6 +273,9 @@ class _Overlay:
 
     def compact(self) -> None:
         """There is nothing to give back."""
+
+    def flush(self) -> None:
+        """There is nothing to write."""
 
     def close(self) -> None:
         self._reader.close()
