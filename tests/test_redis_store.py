@@ -185,8 +185,8 @@ def test_nothing_is_left_of_what_was_released_or_forgotten(redis_server, opened)
     store.confirm(store.mark())
     assert [store.forget(page.key) for page in pages] == [False, True, True]
     with redis_server.client as client:
-        left = {key.rpartition(b":")[2] for key in client.scan_iter()}
-    assert left == {b"meta", b"runs", store._runs.id.hex().encode(), b"count", b"sites"}
+        left = {key.decode().partition("}:")[2] for key in client.scan_iter()}
+    assert left == {"meta", "runs", f"run:{store._runs.id.hex()}", "count", "sites"}
 
 
 def test_what_is_added_takes_the_place_of_its_own_reservation(opened):

@@ -142,5 +142,7 @@ class Store(Protocol):
     def close(self) -> None:
         """Write what is still to be written, release all reservations, and let go of the store.
 
+        What was committed and not confirmed until then is forgotten at the next opening.
+
         :raises StoreError: when something could not be written.
         """
