@@ -12,6 +12,7 @@ import pytest
 
 from scrapy_neardup import NearDupDetector, Rule
 from scrapy_neardup.exceptions import InvalidOption, StoreError, StoreMissing
+from scrapy_neardup.search import site_digest
 from scrapy_neardup.stores import Figures, open_reader
 from scrapy_neardup.stores.sqlite import FORMAT, SqliteStore
 from scrapy_neardup.stores.sqlite_reading import SqliteReader
@@ -222,3 +223,12 @@ class TestOverlay(StoreContract):
         for store in stores:
             if not store.is_closed:
                 store.close()
+
+
+def test_an_overlay_learns_of_a_site_from_the_file_and_from_what_came_to_it(path):
+    overlay = SqliteReader(path).overlay("news")
+    detector = NearDupDetector(store=overlay)
+    assert detector.check(url="https://a.example/bridge", text=BRIDGE).kind == "new"
+    found = [overlay._archive.of_site(site_digest("a.example"), most) for most in (10, 2)]
+    assert found == [[0, 1, 3], [1, 3]]
+    overlay.close()
