@@ -44,7 +44,8 @@ class TitleFrame:
         self._titles: deque[int] = deque(maxlen=MAX_ENTRIES)
         self._n_titles = 0
         self._words: dict[str, int] = {}
-        self._rests: dict[Segment, tuple[int, ...]] = {}
+        # By digests: the words of all parts would take three times the room of all the rest.
+        self._rests: dict[int, tuple[int, ...]] = {}
 
     def learn(self, title: Title) -> bool:
         """Count a title, unless it is among the last that were counted. Was it counted?"""
@@ -57,9 +58,10 @@ class TitleFrame:
             self._words[word] = self._words.get(word, 0) + 1
         for segment in set(title):
             rest = _key(tuple(other for other in title if other != segment))
-            seen = self._rests.get(segment, ())
+            part = _key((segment,))
+            seen = self._rests.get(part, ())
             if len(seen) < LEAST and rest not in seen:
-                self._rests[segment] = (*seen, rest)
+                self._rests[part] = (*seen, rest)
         self._forget()
         return True
 
@@ -76,7 +78,7 @@ class TitleFrame:
 
         The second question keeps a catalogue's "navy" or "part 2", however often they come back.
         """
-        if len(self._rests.get(segment, ())) < LEAST:
+        if len(self._rests.get(_key((segment,)), ())) < LEAST:
             return False
         return any(map(self._is_common, segment))
 

@@ -87,6 +87,8 @@ class SimhashIndex:
 
     def extend(self, fingerprints: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint32]) -> None:
         """Store many fingerprints at once, each under its key; both of shape ``(n,)``."""
+        if not fingerprints.size:
+            return
         for block, table in enumerate(self._tables):
             values = (fingerprints >> np.uint64(block * _BLOCK_BITS)).astype(np.uint16)
             order = np.argsort(values, kind="stable")
@@ -178,10 +180,11 @@ def _append(table: list[_Bucket], value: int, data: bytes) -> None:
 
 def _append_runs(table: list[_Bucket], values: npt.NDArray[Any], ends: npt.NDArray[Any]) -> None:
     """To each bucket its run of values, which ends where ``ends`` says."""
-    data, start = values.tobytes(), 0
+    data, start = memoryview(values.data).cast("B"), 0
     for place, end in enumerate((ends * values.itemsize).tolist()):
         if end > start:
-            _append(table, place, data[start:end])
+            # As long as it must be: to append would keep an eighth in reserve.
+            table[place] = bytearray().join((table[place], data[start:end]))
             start = end
 
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from scrapy_neardup import NearDupDetector, Rule, SignatureMismatch, Verdict, search
 from scrapy_neardup.judgement import Match
 from scrapy_neardup.page import PageSignature
-from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store
-from scrapy_neardup.stores.rows import PIECE_ROWS, Rows
+from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store, rows
+from scrapy_neardup.stores.rows import PIECE_ROWS, Column, Rows
 from scrapy_neardup.stores.sqlite import SqliteStore
 from tests.claims import met
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, article, replaced, word
@@ -504,3 +504,11 @@ def test_rows_are_found_again_over_all_pieces(columns):
     taken = rows.take(np.array([written[place] for place in order]))
     assert taken.shape == (6, *columns)
     assert taken.reshape(6, -1)[:, 0].tolist() == [10 * written[place] for place in order]
+
+
+def test_a_column_grows(monkeypatch):
+    monkeypatch.setattr(rows, "_COLUMN_ROWS", 4)
+    column = Column("<u4")
+    for start in range(0, 30, 3):
+        column.append(np.arange(start, start + 3, dtype="<u4"))
+    assert column.values.tolist() == list(range(30))

@@ -35,9 +35,8 @@ class KeyTable:
         start = 0
         for place, end in enumerate(ends.tolist()):
             if end > start:
-                if not self._buckets[place]:
-                    self._buckets[place] = bytearray()
-                self._buckets[place] += data[start:end]
+                # As long as it must be: to append would keep an eighth in reserve.
+                self._buckets[place] = bytearray().join((self._buckets[place], data[start:end]))
                 start = end
 
     def remove(self, digest: int, number: int) -> None:

@@ -27,7 +27,7 @@ from ..sketch import SKETCH_BINS
 from .base import Claim, Entry, Ticket
 from .keys import KeyTable
 from .packing import packed, sketch_in, unpacked
-from .rows import Rows
+from .rows import Column, Rows
 
 #: What an archive keeps to build the index from: 88 bytes a page.
 ROW = np.dtype([("fingerprint", "<u8"), ("traits", TRAITS), ("first_bins", "u1", (FIRST_BINS,))])
@@ -296,15 +296,21 @@ class LocalStore:
     def _load(self) -> None:
         self._shelf.recipe = self._archive.recipe[0]
         oldest = 0 if self._ttl is None else int(time.time() - self._ttl)
+        fingerprints, digests, loaded = Column("<u8"), Column("<u8"), Column("<u4")
         for all_numbers, all_rows in self._archive.load():
             self._next = int(all_numbers[-1]) + 1
             old = all_rows["traits"]["stored_at"] < oldest
             for first, last in _runs(all_numbers, old):
                 self._archive.remove(first, last)
             numbers, rows = all_numbers[~old], all_rows[~old]
-            self._index.extend(rows["fingerprint"], numbers)
-            self._keys.extend(rows["traits"]["key"], numbers)
             self._shelf.extend(numbers, rows)
+            fingerprints.append(rows["fingerprint"])
+            digests.append(rows["traits"]["key"])
+            loaded.append(numbers)
+        # All at once, so that each bucket is made once, and as large as it must be.
+        self._keys.extend(digests.values, loaded.values)
+        del digests
+        self._index.extend(fingerprints.values, loaded.values)
 
     def _judged(self, signature: PageSignature, rule: Rule) -> Claim:
         """The verdict by what was committed; of what is only reserved, what to wait for."""

@@ -29,7 +29,7 @@ from .sqlite_format import FORMAT, NUMBER_BITS, NUMBER_MASK, address_of
 __all__ = ["BATCH_PAGES", "BATCH_SECONDS", "FORMAT", "SqliteStore"]
 
 #: Rows that are loaded at a time, at most.
-_ROWS = 1 << 20
+_ROWS = 1 << 17
 
 
 class SqliteStore(LocalStore):
@@ -84,8 +84,7 @@ class _Archive:
 
     def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
         self.forgotten = self._file.forget_unconfirmed(*self._range)
-        # Read in pieces that stay in the processor's cache, handed on in large ones: of those each
-        # bucket of the index takes several rows at once.
+        # Read in pieces that stay in the processor's cache, handed on in larger ones.
         numbers, rows, end = np.empty(_ROWS, np.uint32), np.empty(_ROWS, ROW), 0
         for found in self._file.rows(*self._range):
             if end + len(found) > _ROWS:
