@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_PIECE_BITS = 16
-#: Rows of a piece. The system gives memory to those alone that were written to.
+_PIECE_BITS = 20
+#: Rows of a piece: few pieces, because what is asked of many rows is asked piece by piece. The
+#: system gives memory to those rows alone that were written to.
 PIECE_ROWS = 1 << _PIECE_BITS
 
 #: Of a size that the system itself gives and takes back: what is only needed for a moment leaves
