@@ -16,7 +16,7 @@ from ..search import judge
 from .local import revisit
 from .packing import unpacked
 from .redis_layout import packed_number
-from .redis_pages import Look, RedisPages
+from .redis_pages import Look, RedisPages, Stored
 from .redis_shelf import Changed, RedisShelf
 
 
@@ -68,41 +68,47 @@ class Lookup:
         """
         look = self._pages.look(self._signature.fingerprint, self._rule.max_distance, self._key)
         if look.reserved:
-            before = self._page(look.reserved)
+            before = self._page(self._stored(look.reserved))
             verdict = revisit(self._signature, before or self._signature)
             return Finding(verdict, look, look.reserved)
-        if look.known and (before := self._page(look.known)) is not None:
-            return Finding(revisit(self._signature, before), look)
+        if look.known:
+            stored = self._stored(look.known)
+            if (before := self._page(stored)) is not None:
+                blocker = b"" if self._pages.is_settled(stored.holder) else look.known
+                return Finding(revisit(self._signature, before), look, blocker)
         with self._judging():
             return self._judged(look)
 
-    def _page(self, number: bytes) -> PageSignature | None:
-        """The page of this key; ``None`` when it has expired, or only its digest is the same."""
+    def _stored(self, number: bytes) -> Stored:
         stored = self._pages.stored(number)
         if stored is None or (stored.holder and self._is_gone(stored.holder.run)):
             raise Changed
+        return stored
+
+    def _page(self, stored: Stored) -> PageSignature | None:
+        """The page of this key; ``None`` when it has expired, or only its digest is the same."""
         page = unpacked(stored.page, self._signature.recipe)
         is_it = page.key == self._signature.key and stored.stored_at >= self._oldest
         return page if is_it else None
 
     def _judged(self, look: Look) -> Finding:
-        """The verdict by what was committed; of what is only reserved, what to wait for."""
+        """The verdict by what is settled; of what is not, what to wait for."""
         shelf = RedisShelf(self._pages.link, self._pages.part, self._signature.recipe)
         near, holders = shelf.load(look.near)
         if any(self._is_gone(run) for run in {holder.run for holder in holders if holder}):
             raise Changed
         alive = shelf.traits(near.keys)["stored_at"] >= self._oldest
-        is_reserved = np.array([bool(holder and holder.is_reserved) for holder in holders], bool)
-        verdict = self._by(_at(near, alive & ~is_reserved), shelf)
-        if verdict.is_duplicate or not is_reserved.any():
+        is_settled = np.array([self._pages.is_settled(holder) for holder in holders], bool)
+        verdict = self._by(_at(near, alive & is_settled), shelf)
+        if verdict.is_duplicate or is_settled.all():
             return Finding(verdict, look)
-        reserved = _at(near, alive & is_reserved)
-        perhaps = self._by(reserved, shelf)
+        unsettled = _at(near, alive & ~is_settled)
+        perhaps = self._by(unsettled, shelf)
         if not perhaps.is_duplicate:
             return Finding(verdict, look)
         [blocker] = [
             number
-            for number in reserved.keys.tolist()
+            for number in unsettled.keys.tolist()
             if shelf.page(number).url == perhaps.duplicate_of
         ][:1]
         return Finding(perhaps, look, packed_number(blocker))

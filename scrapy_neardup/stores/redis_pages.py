@@ -85,6 +85,14 @@ class RedisPages:
         self._run = run
         self._keys = part.keys(run)
 
+    def is_settled(self, holder: Holder | None) -> bool:
+        """Does a page stay as long as this process lives, whatever becomes of others?
+
+        What another process has stored and not confirmed is lost when that one is killed. To drop
+        a page for its sake would be wrong, so one waits until it is confirmed.
+        """
+        return holder is None or (not holder.is_reserved and holder.run == self._run)
+
     def __len__(self) -> int:
         return int(self.link.command("HGET", self.part.count, "size") or 0)
 

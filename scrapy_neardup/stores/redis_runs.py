@@ -22,7 +22,7 @@ from .redis_link import Link
 logger = logging.getLogger("scrapy_neardup")
 
 #: Seconds after which a run that gave no sign of life is dead.
-LEASE_SECONDS = 60.0
+LEASE_SECONDS = 20.0
 _RUN_BYTES = 8
 #: A lease is renewed so often while it lasts.
 _RENEWALS = 3
