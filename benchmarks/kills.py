@@ -16,11 +16,12 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
@@ -84,12 +85,18 @@ CASES = {
 
 @dataclass
 class Trial:
-    """A crawl that is killed and run again, and what came of it."""
+    """A crawl that is killed and run again, and what came of it.
+
+    :ivar moments: when it is killed, as parts of a crawl's life.
+    :ivar lives: seconds that the last crawls have lived, this one's last run to be added: other
+        programs of the machine make them longer and shorter.
+    """
 
     case: Case
     shape: Shape
     port: int
     moments: list[float]
+    lives: deque[float]
 
     def run(self) -> Counter[str]:
         with TemporaryDirectory(prefix="kills-") as name:
@@ -101,14 +108,16 @@ class Trial:
         at_kills = []
         for moment in self.moments:
             started = runs.start(**self.case.given(folder, runs.number + 1))
-            figures["kills"] += kill(started, moment)
+            figures["kills"] += kill(started, moment * fmean(self.lives))
             at_kills.append(confirmed(self.case.store(folder)))
             on_disk = {item["path"] for item in runs.stored()}
             known = {path for path in at_kills[-1] if path.startswith("/content/")}
             figures["kills amid"] += 0 < len({content_of(p) for p in on_disk}) < self.shape.contents
             figures["unconfirmed"] += len(on_disk - known)
             figures["not on disk"] += len(known - on_disk)
+        begun = monotonic()
         runs.finish(**self.case.given(folder, runs.number + 1))
+        self.lives.append(monotonic() - begun)
         found = account(self.shape, runs.stored(), at_kills)
         wrong_again = [] if self.case.stores_again else found.wrong_again
         return figures + Counter(
@@ -143,12 +152,12 @@ def life_of(case: Case, shape: Shape, port: int) -> float:
     return life
 
 
-def moments(runs: int, life: float, chance: random.Random) -> Iterator[list[float]]:
+def moments(runs: int, chance: random.Random) -> Iterator[list[float]]:
     """When to kill each run: the first kills lie evenly over a crawl's life."""
     for number in range(runs):
         kills = 1 + (number % 3 == 1) + (number % 6 == 1)
-        first = (number + chance.random()) / runs * life
-        yield [first, *(chance.uniform(0, life) for _ in range(kills - 1))]
+        first = (number + chance.random()) / runs
+        yield [first, *(chance.random() for _ in range(kills - 1))]
 
 
 _COLUMNS = (
@@ -175,13 +184,15 @@ def main() -> int:
             case = CASES[name]
             # Under the same load as what follows.
             alone = [(case, shape, port)] * options.jobs
-            life = max(together.map(life_of, *zip(*alone, strict=True)))
+            lives = deque(together.map(life_of, *zip(*alone, strict=True)), maxlen=3)
             chance = random.Random(f"{options.seed} {name}")
-            times = moments(options.runs, life, chance)
-            trials = [Trial(case, shape, port, when) for when in times]
+            times = list(moments(options.runs, chance))
+            # In any order, so that the lives of late kills are not those of early ones.
+            chance.shuffle(times)
+            trials = [Trial(case, shape, port, when, lives) for when in times]
             figures = sum(together.map(Trial.run, trials), Counter())
             table.add(name, *(figures[column] for column in _COLUMNS))
-            print(f"{name}: a crawl lives {life:.1f} s, {dict(figures)}", flush=True)
+            print(f"{name}: a crawl lives {fmean(lives):.1f} s, {dict(figures)}", flush=True)
             total += figures
     print(table.as_text())
     return int(any(total[figure] for figure in _WRONG))

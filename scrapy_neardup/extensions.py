@@ -232,7 +232,7 @@ class NearDupJudge:
             self._items.lost(item, response)
 
     def feeds_closed(self) -> None:
-        """All that was committed is on disk, unless a feed could not be stored."""
+        """Not all that was committed is on disk when a feed could not be stored."""
         if self._memory is None or self._feeds is None:
             return
         if not self._feeds.are_stored:
@@ -240,8 +240,6 @@ class NearDupJudge:
                 "A feed could not be stored: pages committed since the last time that all feeds "
                 "were on disk will be forgotten, so that they are stored again"
             )
-        else:
-            self._memory.confirm(self._memory.store.mark())
 
     def spider_closed(self, spider: Spider) -> None:
         if self._signing is None or self._memory is None:
@@ -268,8 +266,9 @@ class NearDupJudge:
         """The last that is heard of a crawl: feeds have been closed by now."""
         if self._memory is None:
             return
+        are_stored = self._feeds is None or self._feeds.are_stored
         try:
-            await self._memory.close()
+            await self._memory.close(confirmed=are_stored)
         except StoreError as error:
             logger.error("Not all pages could be remembered: %s", error)
         self._count("store/added_later", self._memory.added)
@@ -277,7 +276,7 @@ class NearDupJudge:
         self._count("store/not_remembered", lost)
         if lost:
             logger.error("%d pages were stored that the store did not come to know of", lost)
-        if self._job is not None and (self._feeds is None or self._feeds.are_stored):
+        if self._job is not None and are_stored:
             self._job.end()
 
     async def _open(self, spider: Spider) -> NearDupDetector:
@@ -302,9 +301,10 @@ class NearDupJudge:
         store = self._memory.store
         if store.problem is not None:
             self._store_failed(StoreError(store.name, f"{store.problem}; it is tried again"))
+        mark = self._memory.mark()
         if self._feeds is None:
+            self._memory.confirm(mark)
             return
-        mark = store.mark()
         try:
             descriptors = self._feeds.flush()
             if descriptors is not None:
@@ -330,11 +330,12 @@ class NearDupJudge:
         judgement = Judgement(claim.verdict, policy)
         if claim.ticket is None:
             return judgement
-        settle = partial(self._settle, claim.ticket)
+        assert self._memory is not None
         if judgement.is_superfluous:
-            settle(is_stored=False)
+            self._memory.settle(claim.ticket, is_stored=False)
             return judgement
-        return replace(judgement, outcome=Outcome(settle))
+        settle = partial(self._settle, claim.ticket)
+        return replace(judgement, outcome=Outcome(settle, partial(self._complete, claim.ticket)))
 
     async def _claim(self, record: Record, policy: Policy) -> Claim:
         if self._signing is None or self._memory is None:
@@ -347,9 +348,16 @@ class NearDupJudge:
             self._undecided(record, Failure("waited", "a near-duplicate's storing takes too long"))
         return claim
 
-    def _settle(self, ticket: Ticket, is_stored: bool) -> None:
+    def _settle(self, ticket: Ticket, is_stored: bool, is_whole: bool) -> None:
         assert self._memory is not None
-        self._memory.settle(ticket, is_stored=is_stored, confirmed=self._feeds is None)
+        confirmed = self._feeds is None
+        self._memory.settle(ticket, is_stored=is_stored, confirmed=confirmed, is_whole=is_whole)
+
+    def _complete(self, ticket: Ticket) -> None:
+        assert self._memory is not None
+        self._memory.complete(ticket)
+        if self._feeds is None and not self._memory.store.is_remote:
+            self._memory.confirm(self._memory.mark())
 
     def _store_failed(self, error: StoreError) -> None:
         self._count("store/errors")

@@ -72,7 +72,7 @@ class _Received:
 _in_pipelines: ContextVar[_Received | None] = ContextVar("in_pipelines", default=None)
 
 
-_NOBODYS = Outcome(lambda is_stored: None)
+_NOBODYS = Outcome(lambda is_stored, is_whole: None)
 
 
 class ItemsUnderWay:

@@ -12,13 +12,14 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from time import monotonic, perf_counter
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 from .awaiting import in_thread, result_of, start, wait_for
 from .detector import NearDupDetector
 from .exceptions import StoreError
 from .judgement import Rule, Verdict
 from .page import PageSignature
-from .stores import Claim, Ticket
+from .stores import Claim, Store, Ticket
 
 T = TypeVar("T")
 
@@ -30,6 +31,10 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 _FIRST_DELAY, _LONGEST_DELAY = 0.05, 1.0
 #: Pages that wait for a store to come back; of more than these the oldest are let go.
 _BACKLOG = 100_000
+
+
+#: The crawls of this process by their stores: what one says of the disk is not true of others.
+_crawls: WeakKeyDictionary[Store, list[CrawlMemory]] = WeakKeyDictionary()
 
 
 class CrawlMemory:
@@ -56,6 +61,13 @@ class CrawlMemory:
         self._threads = ThreadPoolExecutor(_THREADS, "neardup-call") if is_remote else None
         self._detector = detector
         self._claimed: dict[Ticket, PageSignature] = {}
+        #: Committed before all of it was stored, with a mark before the commit.
+        self._incomplete: dict[Ticket, int] = {}
+        #: A mark before the oldest page that is not confirmed; ``None`` when all are.
+        self._oldest: int | None = None
+        self._confirmed = 0
+        self._has_left = False
+        _crawls.setdefault(self.store, []).append(self)
         self._backlog: deque[PageSignature] = deque()
         self._pause = _FIRST_PAUSE
         self._left_alone_until = 0.0
@@ -89,10 +101,14 @@ class CrawlMemory:
             self._claimed[claim.ticket] = signature
         return claim
 
-    def settle(self, ticket: Ticket, *, is_stored: bool, confirmed: bool) -> None:
+    def settle(
+        self, ticket: Ticket, *, is_stored: bool, confirmed: bool = True, is_whole: bool = True
+    ) -> None:
         """Commit a claim, or release it.
 
         :param confirmed: is what was stored known to be on disk?
+        :param is_whole: is all of it stored? If not, it is not confirmed before
+            :meth:`complete`.
         """
         signature = self._claimed.pop(ticket, None)
         if signature is None:
@@ -101,33 +117,67 @@ class CrawlMemory:
             if is_stored:
                 self._add_later(signature)
         elif is_stored:
+            confirmed = confirmed and is_whole
+            if not confirmed and self._oldest is None:
+                self._oldest = self.store.mark()
+            if not is_whole:
+                self._incomplete[ticket] = self.store.mark()
             lost = lambda: self._add_later(signature)  # noqa: E731 (read best in one line)
             self._tell(lambda: self.store.commit(ticket, confirmed=confirmed), lost)
         else:
             # A reservation that nobody gives up ends with its lease.
             self._tell(lambda: self.store.release(ticket))
 
-    def confirm(self, mark: int) -> None:
-        """See :meth:`~scrapy_neardup.stores.Store.confirm`."""
-        self._tell(lambda: self.store.confirm(mark))
+    def complete(self, ticket: Ticket) -> None:
+        """The rest of what was committed is stored as well, or is lost."""
+        self._incomplete.pop(ticket, None)
 
-    async def close(self) -> None:
+    def mark(self) -> int:
+        """A mark behind all pages that are committed and whole, for :meth:`confirm`."""
+        return min(self._incomplete.values(), default=self.store.mark())
+
+    def confirm(self, mark: int) -> None:
+        """What this crawl stored before the mark is on disk."""
+        up_to = self._confirmable(mark)
+        if up_to > self._confirmed:
+            self._confirmed = up_to
+            self._tell(lambda: self.store.confirm(up_to))
+
+    async def close(self, *, confirmed: bool = False) -> None:
         """Release what is not settled, add what waits, and close the store.
 
+        :param confirmed: is all that was stored known to be on disk?
         :raises StoreError: when something could not be written.
         """
         for ticket in list(self._claimed):
-            self.settle(ticket, is_stored=False, confirmed=False)
+            self.settle(ticket, is_stored=False)
         if self._under_way:
             self._idle = Future()
             await result_of(self._idle)
         try:
+            if confirmed:
+                up_to = self._confirmable(self.store.mark())
+                await self._ask(lambda: self.store.confirm(up_to))
             if self._backlog:
                 await self._add_backlog()
         finally:
+            self._leave()
             await in_thread(self.store.close, self._threads)
             if self._threads is not None:
                 self._threads.shutdown(wait=False)
+
+    def _confirmable(self, mark: int) -> int:
+        """A mark before which also the other crawls that share the store have all on disk."""
+        is_all = mark == self.store.mark() and not self._under_way
+        self._oldest = None if is_all else mark
+        others = (crawl._oldest for crawl in _crawls[self.store] if crawl is not self)
+        return min([mark, *(oldest for oldest in others if oldest is not None)])
+
+    def _leave(self) -> None:
+        """What this crawl leaves unconfirmed stays so until the last one has left."""
+        self._has_left = True
+        if all(crawl._has_left for crawl in _crawls[self.store]):
+            del _crawls[self.store]
 
     async def _claim_in_turn(self, signature: PageSignature, rule: Rule) -> Claim:
         give_up, delay = monotonic() + self._max_wait, _FIRST_DELAY

@@ -28,6 +28,7 @@ import scrapy
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response, TextResponse
 
+from scrapy_neardup.awaiting import wait_for
 from scrapy_neardup.stores.sqlite import SqliteStore
 from tests.server import Answer, serving
 from tests.texts import article, page, replaced
@@ -143,7 +144,9 @@ class SiteSpider(scrapy.Spider):
         path = "/" + response.url.split("/", 3)[-1]
         if path.startswith("/content/"):
             assert isinstance(response, TextResponse)
-            yield {"path": path, "run": self.settings["RUN"], "text": response.text}
+            for place in range(self.settings.getint("ITEMS_PER_PAGE", 1)):
+                text = response.text
+                yield {"path": path, "run": self.settings["RUN"], "place": place, "text": text}
         for link in response.css("a.next::attr(href)").getall():
             # Copies of a content are on different hosts.
             host = HOSTS[int(link.split("/")[-1]) % 2] if "content" in link else HOSTS[0]
@@ -161,9 +164,18 @@ class Syncing:
         return cls(crawler.settings["ITEMS"])
 
     def process_item(self, item: Any) -> Any:
-        told = {name: item[name] for name in ("path", "run")}
+        told = {name: item[name] for name in ("path", "run", "place")}
         os.write(self._file, json.dumps(told).encode() + b"\n")
         os.fsync(self._file)
+        return item
+
+
+class Pausing:
+    """A pipeline that holds back what is not the first item of a page, until it is killed."""
+
+    async def process_item(self, item: Any) -> Any:
+        if item["place"]:
+            await wait_for(None, 600)
         return item
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from scrapy_neardup.jobs import Job
 from tests.crawl import LOOPS
-from tests.killing import Account, Runs, Shape, account, confirmed, site
+from tests.killing import Account, Runs, Shape, account, confirmed, content_of, site
 from tests.processes import linux, wait_for
 
 pytestmark = linux
@@ -75,6 +76,24 @@ def test_killed_again_and_again_nothing_is_lost(tmp_path, port, storing, loop):
     nothing_lost(runs, *at_kills)
     runs.finish()
     assert runs.said("WARNING") == []
+
+
+@pytest.mark.parametrize("storing", ["synced", "feed"])
+def test_a_page_counts_when_all_its_items_are_stored(tmp_path, port, storing):
+    runs = in_job(tmp_path, port, storing=storing)
+    runs.settings["ITEMS_PER_PAGE"] = 2
+    pipelines = {"tests.killing.Pausing": 300}
+    if storing == "synced":
+        pipelines["tests.killing.Syncing"] = 500
+    process = runs.start(ITEM_PIPELINES=pipelines)
+    crawled(runs, 10)
+    # Time for the first items to reach the disk, and for the store to be told of it.
+    time.sleep(5)
+    known = killed(runs, process)
+    assert not {path for path in known if "content" in path}
+    runs.finish(**RECOVER)
+    places = {(content_of(item["path"]), item["place"]) for item in runs.stored()}
+    assert places == {(content, place) for content in range(SHAPE.contents) for place in (0, 1)}
 
 
 def test_a_kill_amid_recovery_is_recovered_from(tmp_path, port):

@@ -1,0 +1,90 @@
+"""A crawl's memory: what it says of the disk is true of all who share its store."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrapy_neardup import NearDupDetector, Rule
+from scrapy_neardup.remembering import CrawlMemory
+from scrapy_neardup.stores import open_store
+from tests.killing import confirmed
+from tests.texts import FERRY, MUSEUM, page
+
+PAGES = {"http://a.example/content/0/0": FERRY, "http://b.example/content/1/0": MUSEUM}
+
+
+def memory(file: Path) -> CrawlMemory:
+    detector = NearDupDetector(store=open_store(f"sqlite:///{file}", "site"))
+    return CrawlMemory(detector, 60, lambda error: pytest.fail(str(error)))
+
+
+async def committed(crawl: CrawlMemory, number: int, **how: Any) -> Any:
+    url, text = list(PAGES.items())[number]
+    signature = NearDupDetector(store=crawl.store).signature(url=url, html=page(text))
+    claim = await crawl.claim(signature, Rule())
+    assert claim.ticket is not None
+    crawl.settle(claim.ticket, is_stored=True, confirmed=False, **how)
+    return claim.ticket
+
+
+def test_of_crawls_that_share_a_store_one_does_not_confirm_what_another_stored(tmp_path):
+    file = tmp_path / "pages.sqlite"
+
+    async def crawl() -> None:
+        one, other = memory(file), memory(file)
+        await committed(one, 0)
+        await committed(other, 1)
+        other.confirm(other.mark())
+        await other.close(confirmed=True)
+        # The first one ends with a feed that could not be stored.
+        await one.close(confirmed=False)
+
+    asyncio.run(crawl())
+    assert "/content/0/0" not in confirmed(file)
+
+
+def test_what_all_crawls_have_on_disk_is_confirmed(tmp_path):
+    file = tmp_path / "pages.sqlite"
+
+    async def crawl() -> None:
+        one, other = memory(file), memory(file)
+        await committed(one, 0)
+        await committed(other, 1)
+        for crawl in (one, other):
+            crawl.confirm(crawl.mark())
+        await other.close(confirmed=True)
+        await one.close(confirmed=True)
+
+    asyncio.run(crawl())
+    assert confirmed(file) == {"/content/0/0", "/content/1/0"}
+
+
+def test_what_is_not_whole_is_not_confirmed(tmp_path):
+    file = tmp_path / "pages.sqlite"
+
+    async def crawl() -> None:
+        one = memory(file)
+        await committed(one, 0)
+        await committed(one, 1, is_whole=False)
+        one.confirm(one.mark())
+        await one.close(confirmed=False)
+
+    asyncio.run(crawl())
+    assert confirmed(file) == {"/content/0/0"}
+
+
+def test_what_is_whole_at_last_is_confirmed(tmp_path):
+    file = tmp_path / "pages.sqlite"
+
+    async def crawl() -> None:
+        one = memory(file)
+        one.complete(await committed(one, 0, is_whole=False))
+        one.confirm(one.mark())
+        await one.close(confirmed=False)
+
+    asyncio.run(crawl())
+    assert confirmed(file) == {"/content/0/0"}
