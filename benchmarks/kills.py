@@ -19,6 +19,7 @@ import sys
 from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
@@ -30,17 +31,20 @@ from tables import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from scrapy_neardup.stores.redis import RedisStore
 from tests.killing import (
     Runs,
     Shape,
     Storing,
     account,
     confirmed,
+    confirmed_in,
     content_of,
     kill,
     path_of,
     site,
 )
+from tests.redis_servers import RedisServer
 
 
 @dataclass(frozen=True)
@@ -49,11 +53,13 @@ class Case:
 
     :ivar job: does it have a JOBDIR, and recovers? Or is it a fresh crawl with the same store?
     :ivar fails: does a pipeline fail on one page of each third content?
+    :ivar redis: is the store a Redis instead of a file?
     """
 
     storing: Storing
     job: bool = True
     fails: bool = False
+    redis: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -64,10 +70,21 @@ class Case:
     def store(self, folder: Path) -> Path:
         return folder / "job/neardup.sqlite" if self.job else folder / "pages.sqlite"
 
-    def given(self, folder: Path, run: int) -> dict[str, Any]:
-        if not self.job:
-            return {"NEARDUP_STORE": f"sqlite:///{self.store(folder)}", **self.settings}
-        return {"JOBDIR": str(folder / "job"), "NEARDUP_RECOVER": run > 1}
+    def known(self, folder: Path, server: str) -> frozenset[str]:
+        """Paths of the pages that the next run will know."""
+        if self.redis:
+            return confirmed_in(RedisStore(server, folder.name))
+        return confirmed(self.store(folder))
+
+    def given(self, folder: Path, run: int, server: str) -> dict[str, Any]:
+        given: dict[str, Any] = dict(self.settings)
+        if self.redis:
+            given |= {"NEARDUP_STORE": server, "NEARDUP_NAMESPACE": folder.name}
+        elif not self.job:
+            given["NEARDUP_STORE"] = f"sqlite:///{self.store(folder)}"
+        if self.job:
+            given |= {"JOBDIR": str(folder / "job"), "NEARDUP_RECOVER": run > 1}
+        return given
 
 
 _DROP = {"NEARDUP_REVISIT": "drop"}
@@ -80,6 +97,8 @@ CASES = {
     "fresh, feed": Case("feed", job=False),
     "fresh, synced, drop": Case("synced", job=False, settings=_DROP),
     "fresh, feed, drop": Case("feed", job=False, settings=_DROP),
+    "redis, synced": Case("synced", redis=True),
+    "redis, feed": Case("feed", redis=True),
 }
 
 
@@ -95,6 +114,7 @@ class Trial:
     case: Case
     shape: Shape
     port: int
+    server: str
     moments: list[float]
     lives: deque[float]
 
@@ -107,16 +127,16 @@ class Trial:
         figures: Counter[str] = Counter(runs=1)
         at_kills = []
         for moment in self.moments:
-            started = runs.start(**self.case.given(folder, runs.number + 1))
+            started = runs.start(**self.case.given(folder, runs.number + 1, self.server))
             figures["kills"] += kill(started, moment * fmean(self.lives))
-            at_kills.append(confirmed(self.case.store(folder)))
+            at_kills.append(self.case.known(folder, self.server))
             on_disk = {item["path"] for item in runs.stored()}
             known = {path for path in at_kills[-1] if path.startswith("/content/")}
             figures["kills amid"] += 0 < len({content_of(p) for p in on_disk}) < self.shape.contents
             figures["unconfirmed"] += len(on_disk - known)
             figures["not on disk"] += len(known - on_disk)
         begun = monotonic()
-        runs.finish(**self.case.given(folder, runs.number + 1))
+        runs.finish(**self.case.given(folder, runs.number + 1, self.server))
         self.lives.append(monotonic() - begun)
         found = account(self.shape, runs.stored(), at_kills)
         wrong_again = [] if self.case.stores_again else found.wrong_again
@@ -136,7 +156,7 @@ class Trial:
         return frozenset(path_of(content, 0) for content in range(0, self.shape.contents, 3))
 
 
-def life_of(case: Case, shape: Shape, port: int) -> float:
+def life_of(case: Case, shape: Shape, port: int, server: str) -> float:
     """Seconds that a crawl lives when nobody kills it.
 
     :raises RuntimeError: when it does not store each content once.
@@ -144,7 +164,7 @@ def life_of(case: Case, shape: Shape, port: int) -> float:
     with TemporaryDirectory(prefix="kills-") as name:
         runs = Runs(Path(name), port, case.storing)
         started = monotonic()
-        runs.finish(**case.given(Path(name), 1))
+        runs.finish(**case.given(Path(name), 1, server))
         life = monotonic() - started
         found = account(shape, runs.stored(), [])
     if found.lost or found.pairs or found.again:
@@ -179,23 +199,38 @@ def main() -> int:
     shape = Shape(options.contents)
     table = Table(f"kill -9, {options.contents} contents", ("case", *_COLUMNS), notes=_NOTES)
     total: Counter[str] = Counter()
-    with site(shape) as port, ThreadPoolExecutor(options.jobs) as together:
+    with (
+        site(shape) as port,
+        redis_server() as server,
+        ThreadPoolExecutor(options.jobs) as together,
+    ):
         for name in options.only or CASES:
             case = CASES[name]
             # Under the same load as what follows.
-            alone = [(case, shape, port)] * options.jobs
+            alone = [(case, shape, port, server)] * options.jobs
             lives = deque(together.map(life_of, *zip(*alone, strict=True)), maxlen=3)
             chance = random.Random(f"{options.seed} {name}")
             times = list(moments(options.runs, chance))
             # In any order, so that the lives of late kills are not those of early ones.
             chance.shuffle(times)
-            trials = [Trial(case, shape, port, when, lives) for when in times]
+            trials = [Trial(case, shape, port, server, when, lives) for when in times]
             figures = sum(together.map(Trial.run, trials), Counter())
             table.add(name, *(figures[column] for column in _COLUMNS))
             print(f"{name}: a crawl lives {fmean(lives):.1f} s, {dict(figures)}", flush=True)
             total += figures
     print(table.as_text())
     return int(any(total[figure] for figure in _WRONG))
+
+
+@contextmanager
+def redis_server() -> Iterator[str]:
+    """Address of a server of its own; it outlives the crawls, as another machine's would."""
+    with TemporaryDirectory(prefix="kills-redis-") as name:
+        server = RedisServer(Path(name))
+        try:
+            yield server.address
+        finally:
+            server.kill()
 
 
 def _options() -> argparse.Namespace:

@@ -29,6 +29,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response, TextResponse
 
 from scrapy_neardup.awaiting import wait_for
+from scrapy_neardup.stores import Store
 from scrapy_neardup.stores.sqlite import SqliteStore
 from tests.server import Answer, serving
 from tests.texts import article, page, replaced
@@ -328,9 +329,13 @@ def confirmed(store: Path) -> frozenset[str]:
     with TemporaryDirectory() as aside:
         for file in store.parent.glob(f"{store.name}*"):
             shutil.copy(file, aside)
-        known = SqliteStore(Path(aside, store.name), SiteSpider.name)
-        with contextlib.closing(known):
-            urls = [entry.signature.url for entry in known.entries()]
+        return confirmed_in(SqliteStore(Path(aside, store.name), SiteSpider.name))
+
+
+def confirmed_in(store: Store) -> frozenset[str]:
+    """Paths of the pages in a store that was opened after a kill, which is closed then."""
+    with contextlib.closing(store):
+        urls = [entry.signature.url for entry in store.entries()]
     return frozenset("/" + url.split("/", 3)[-1] for url in urls)
 
 

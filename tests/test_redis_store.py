@@ -276,6 +276,23 @@ def test_what_was_not_confirmed_is_forgotten_at_the_next_opening(opened):
     assert opened().forgotten == 0
 
 
+def test_what_another_worker_has_not_confirmed_drops_no_page(opened):
+    # A kill of that worker would lose it, and with it the page that was dropped for its sake.
+    one, other = opened(), opened()
+    detector = NearDupDetector(store=one)
+    ferry = detector.signature(url="https://a.example/", text=FERRY)
+    copy = detector.signature(url="https://b.example/", text=FERRY)
+    one.commit(one.claim(ferry, Rule()).ticket, confirmed=False)
+    assert one.claim(copy, Rule()).verdict.is_duplicate
+    for page, kind in ((copy, "duplicate"), (ferry, "revisit")):
+        claim = other.claim(page, Rule())
+        assert (claim.is_blocked, claim.verdict.kind) == (True, kind)
+    one.confirm(one.mark())
+    for page, kind in ((copy, "duplicate"), (ferry, "revisit")):
+        claim = other.claim(page, Rule())
+        assert (claim.is_blocked, claim.verdict.kind) == (False, kind)
+
+
 def test_many_are_confirmed(opened, monkeypatch):
     from scrapy_neardup.stores import redis_pages
 
