@@ -11,8 +11,11 @@ import pytest
 from scrapy_neardup import NearDupDetector, Rule
 from scrapy_neardup.remembering import CrawlMemory
 from scrapy_neardup.stores import open_store
+from tests.crawl import LOOPS
 from tests.killing import confirmed
 from tests.texts import FERRY, MUSEUM, page
+
+pytestmark = pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 2.15")
 
 PAGES = {"http://a.example/content/0/0": FERRY, "http://b.example/content/1/0": MUSEUM}
 
