@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from time import monotonic, perf_counter
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -68,7 +69,8 @@ class CrawlMemory:
         self._confirmed = 0
         self._has_left = False
         _crawls.setdefault(self.store, []).append(self)
-        self._backlog: deque[PageSignature] = deque()
+        #: Pages to be added, and whether each is known to be on disk.
+        self._backlog: deque[tuple[PageSignature, bool]] = deque()
         self._pause = _FIRST_PAUSE
         self._left_alone_until = 0.0
         self._under_way = 0
@@ -115,14 +117,14 @@ class CrawlMemory:
             return  # settled when the crawl was closed
         if isinstance(ticket, _Unanswered):
             if is_stored:
-                self._add_later(signature)
+                self._add_later(signature, confirmed=confirmed and is_whole)
         elif is_stored:
             confirmed = confirmed and is_whole
-            if not confirmed and self._oldest is None:
-                self._oldest = self.store.mark()
+            if not confirmed:
+                self._leave_open()
             if not is_whole:
                 self._incomplete[ticket] = self.store.mark()
-            lost = lambda: self._add_later(signature)  # noqa: E731 (read best in one line)
+            lost = partial(self._add_later, signature, confirmed=confirmed)
             self._tell(lambda: self.store.commit(ticket, confirmed=confirmed), lost)
         else:
             # A reservation that nobody gives up ends with its lease.
@@ -155,16 +157,21 @@ class CrawlMemory:
             self._idle = Future()
             await result_of(self._idle)
         try:
+            if self._backlog:
+                await self._add_backlog()
             if confirmed:
                 up_to = self._confirmable(self.store.mark())
                 await self._ask(lambda: self.store.confirm(up_to))
-            if self._backlog:
-                await self._add_backlog()
         finally:
             self._leave()
             await in_thread(self.store.close, self._threads)
             if self._threads is not None:
                 self._threads.shutdown(wait=False)
+
+    def _leave_open(self) -> None:
+        """What is committed next is not confirmed."""
+        if self._oldest is None:
+            self._oldest = self.store.mark()
 
     def _confirmable(self, mark: int) -> int:
         """A mark before which also the other crawls that share the store have all on disk."""
@@ -231,8 +238,8 @@ class CrawlMemory:
         self._claimed[ticket] = signature
         return Claim(Verdict("undecided", signature.url, "store_unreachable"), ticket)
 
-    def _add_later(self, signature: PageSignature) -> None:
-        self._backlog.append(signature)
+    def _add_later(self, signature: PageSignature, *, confirmed: bool) -> None:
+        self._backlog.append((signature, confirmed))
         if len(self._backlog) > _BACKLOG:
             self._backlog.popleft()
             self.let_go += 1
@@ -240,11 +247,14 @@ class CrawlMemory:
     async def _add_backlog(self) -> None:
         """Add what was stored while the store was away."""
         while self._backlog:
-            signature = self._backlog.popleft()
+            signature, confirmed = self._backlog.popleft()
+            if not confirmed:
+                self._leave_open()
+            add = partial(self.store.add, signature, confirmed=confirmed)
             try:
-                await self._ask(lambda: self.store.add(signature))  # noqa: B023 (called at once)
+                await self._ask(add)
             except StoreError:
-                self._backlog.appendleft(signature)
+                self._backlog.appendleft((signature, confirmed))
                 raise
             self.added += 1
 

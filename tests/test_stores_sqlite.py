@@ -210,6 +210,14 @@ class TestKilled:
                 with opened(as_killed(path, tmp_path / "copy"), "a") as killed:
                     assert (killed.forgotten, len(killed)) == (1, 3)
 
+    def test_what_is_added_may_be_unconfirmed_too(self, path, tmp_path):
+        with opened(path, "a") as store:
+            store.add(made_page(1), confirmed=False)
+            store.add(made_page(2))
+            store.flush()
+            with opened(as_killed(path, tmp_path / "copy"), "a") as killed:
+                assert (killed.forgotten, len(killed)) == (1, 1)
+
     def test_a_kill_while_a_file_is_made_leaves_no_store_or_a_whole_one(self, path):
         for part in ("", "-wal", "-shm"):
             Path(f"{path}.new{part}").write_bytes(b"half of it" * 999)

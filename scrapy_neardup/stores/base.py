@@ -119,10 +119,13 @@ class Store(Protocol):
     def confirm(self, mark: int) -> None:
         """What this process stored before the mark is known to be on disk."""
 
-    def add(self, signature: PageSignature, stored_at: int | None = None) -> None:
+    def add(
+        self, signature: PageSignature, stored_at: int | None = None, *, confirmed: bool = True
+    ) -> None:
         """Remember a page without judging it, in the place of what its address held.
 
         :param stored_at: seconds since 1970, below 2**32; now unless given.
+        :param confirmed: see :meth:`commit`.
         :raises InvalidOption: when it is no such time.
         :raises SignatureMismatch: when it was made in another way.
         """

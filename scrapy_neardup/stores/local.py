@@ -229,14 +229,16 @@ class LocalStore:
         with self._lock:
             self._archive.confirm(mark)
 
-    def add(self, signature: PageSignature, stored_at: int | None = None) -> None:
+    def add(
+        self, signature: PageSignature, stored_at: int | None = None, *, confirmed: bool = True
+    ) -> None:
         if stored_at is not None and not 0 <= stored_at <= _LATEST:
             raise InvalidOption("stored_at", stored_at, f"seconds since 1970, 0 to {_LATEST}")
         with self._lock:
             self._require_open()
             self.adopt(signature.recipe, {})
             learn(self.frames.of(signature.site), signature)
-            self.commit(self._reserve(signature, stored_at))
+            self.commit(self._reserve(signature, stored_at), confirmed=confirmed)
 
     def find(self, key: str) -> Entry | None:
         with self._lock:

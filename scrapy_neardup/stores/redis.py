@@ -223,14 +223,17 @@ class RedisStore:
                 if mark == self._commits and not self._committing:
                     self._unconfirmed.discard(site)
 
-    def add(self, signature: PageSignature, stored_at: int | None = None) -> None:
+    def add(
+        self, signature: PageSignature, stored_at: int | None = None, *, confirmed: bool = True
+    ) -> None:
         with self._link.within(CLAIM_SECONDS):
             self.adopt(signature.recipe, {})
             with self._alone():
                 learn(self.frames.of(signature.site), signature)
             pages = self._pages_for_writing(signature.site)
             row = self._row(signature, int(time.time()) if stored_at is None else stored_at)
-            pages.add(row)
+            with self._marked(pages.part.site, confirmed=confirmed) as mark:
+                pages.add(row, mark)
             self._let_go(self._held_keys.get((pages.part.site, row.key)))
 
     def find(self, key: str) -> Entry | None:
