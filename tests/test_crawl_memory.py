@@ -271,6 +271,24 @@ def test_a_store_that_another_crawl_has_is_refused(tmp_path):
     assert "another process has it open" in error
 
 
+@pytest.mark.parametrize("command", [["shell", "-c", "response.text"], ["fetch"]])
+def test_who_only_looks_at_a_page_needs_no_store(tmp_path, command):
+    store = f"NEARDUP_STORE=sqlite:///{tmp_path / 'pages.sqlite'}"
+    with serving(COPIES) as site:
+        done = subprocess.run(
+            [
+                sys.executable, "-m", "scrapy", command[0], site.url("/other"), *command[1:],
+                "-s", 'ADDONS={"scrapy_neardup.Addon": 500}', "-s", store,
+                "-s", "TELNETCONSOLE_ENABLED=False", "-s", "REMOTE_CONTROL_ENABLED=False",
+            ],
+            capture_output=True, text=True, check=True, timeout=120, cwd=tmp_path,
+        )  # fmt: skip
+    assert MUSEUM[:40] in done.stdout
+    assert "ERROR" not in done.stderr
+    assert "WARNING" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_the_last_stop_lost_is_said_and_fetched_again_when_asked_for(tmp_path):
     job = tmp_path / "job"
     settings = {"JOBDIR": str(job)}
