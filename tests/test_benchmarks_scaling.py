@@ -46,9 +46,10 @@ def test_every_claim_is_accounted_for(tmp_path):
         for k in ("3", "8", "11")
     )
     for row in rows:
-        times = [float(cell) for cell in row[4:]]
+        *times, processor = (float(cell) for cell in row[4:])
         assert times[0] > 0
         assert times == sorted(times)
+        assert processor > 0
     said = "30 duplicate (same_text), 30 new (no_match), 30 revisit (unchanged)"
     assert done.stdout.count(said) == 2
     assert list(tmp_path.iterdir()) == []
