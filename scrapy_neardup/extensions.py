@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import logging
+from collections.abc import Container
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -121,7 +122,7 @@ class NearDupJudge:
         if judgement.refuses_requests:
             self._remember_duplicate(response.request)
         if judgement.outcome is not None:
-            self._items.judged(response, judgement.outcome)
+            self._items.judged(response, judgement.outcome, self._active_requests())
         return judgement
 
     def pass_page(self, reason: str) -> None:
@@ -147,7 +148,7 @@ class NearDupJudge:
         self._count(f"judged_items/{judgement.verdict.kind}")
         self._send(signals.item_judged, judgement.verdict, item=item, response=response)
         if judgement.outcome is not None:
-            self._items.judged(response, judgement.outcome)
+            self._items.judged(response, judgement.outcome, self._active_requests())
         return judgement
 
     def send_along(self, item: Any, judgement: Judgement | None) -> None:
@@ -300,6 +301,7 @@ class NearDupJudge:
         """From time to time: does the store write, and what do feeds have on disk?"""
         assert self._memory is not None
         store = self._memory.store
+        self._items.let_go(self._active_requests())
         if store.problem is not None:
             self._store_failed(StoreError(store.name, f"{store.problem}; it is tried again"))
         mark = self._memory.mark()
@@ -359,6 +361,11 @@ class NearDupJudge:
         self._memory.complete(ticket)
         if self._feeds is None and not self._memory.store.is_remote:
             self._memory.confirm(self._memory.mark())
+
+    def _active_requests(self) -> Container[Request]:
+        """Requests whose responses are in their callbacks, or their items in the pipelines."""
+        slot = getattr(getattr(self._crawler.engine, "scraper", None), "slot", None)
+        return () if slot is None else slot.active
 
     def _store_failed(self, error: StoreError) -> None:
         self._count("store/errors")

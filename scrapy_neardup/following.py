@@ -9,12 +9,13 @@ another item in its place.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Container
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary, finalize
+from weakref import WeakKeyDictionary, WeakSet, finalize
 
-from scrapy.http import Response
+from scrapy.http import Request, Response
 
 from .awaiting import from_any_thread
 from .config import Policy
@@ -85,11 +86,17 @@ class ItemsUnderWay:
         self._by_item = by_item
         self._sent: OrderedDict[int, tuple[Any, deque[Judgement | None]]] = OrderedDict()
         self._outcomes: WeakKeyDictionary[Response, list[Outcome]] = WeakKeyDictionary()
+        self._known_active: WeakSet[Response] = WeakSet()
 
-    def judged(self, response: Response, outcome: Outcome) -> None:
-        """A page, or an item of it, was judged; its end is to be told to this outcome."""
+    def judged(self, response: Response, outcome: Outcome, active: Container[Request]) -> None:
+        """A page, or an item of it, was judged; its end is to be told to this outcome.
+
+        :param active: see :meth:`let_go`.
+        """
+        if response.request in active:
+            self._known_active.add(response)
         self._outcomes.setdefault(response, []).append(outcome)
-        # Where another component takes items away, nothing else tells of their end.
+        # Where another component takes items away, nothing else tells of their end; see let_go().
         # Garbage is collected in any thread.
         finalize(response, from_any_thread(outcome.abandoned)).atexit = False
 
@@ -110,6 +117,17 @@ class ItemsUnderWay:
         judgement = self._taken(item)
         _in_pipelines.set(_Received(None if judgement is None else judgement.outcome))
         return judgement
+
+    def let_go(self, active: Container[Request]) -> None:
+        """Of pages that Scrapy is done with, nothing more will be heard.
+
+        :param active: requests whose responses are still being processed.
+        """
+        for response, outcomes in list(self._outcomes.items()):
+            # A middleware may have given a response another request, which is never active.
+            if response in self._known_active and response.request not in active:
+                for outcome in outcomes:
+                    outcome.abandoned()
 
     def stored(self, item: Any, response: Any) -> None:
         """An item has passed all pipelines; they may have replaced it."""

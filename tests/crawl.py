@@ -56,12 +56,12 @@ class Crawl:
         return sorted(item["path"] for item in self.items)
 
     def counts(self, prefix: str = "") -> dict[str, int]:
-        """Our own stats below a prefix, but for times."""
+        """Our own stats below a prefix, but for those that hang on time."""
         start = f"neardup/{prefix}"
         return {
             name.removeprefix(start): value
             for name, value in self.stats.items()
-            if name.startswith(start) and name != "neardup/seconds"
+            if name.startswith(start) and name not in ("neardup/seconds", "neardup/waits")
         }
 
     def logged(self, level: str, logger: str = "scrapy_neardup") -> list[str]:

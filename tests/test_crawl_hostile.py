@@ -103,8 +103,13 @@ def test_hostile_pages_are_kept_and_good_ones_judged_right():
         assert verdicts[f"copy/{number}"]["duplicate_of"] == site.url(f"/good/{number}")
     for name in HOSTILE:
         first, second = verdicts[f"hostile/{name}"], verdicts[f"again/{name}"]
+        originals = site.url(f"/hostile/{name}"), site.url(f"/again/{name}")
+        if originals[1] == first["duplicate_of"]:
+            # They are read once, and the one that came while that was done may be the first judged.
+            first, second = second, first
+            originals = originals[::-1]
         if first["reason"] in ("no_match", "few_features", "thin_text"):
-            assert second["duplicate_of"] == site.url(f"/hostile/{name}"), name
+            assert second["duplicate_of"] == originals[0], name
         else:
             told = "reason", "duplicate_of"
             assert [second[part] for part in told] == [first[part] for part in told], name

@@ -98,8 +98,9 @@ def test_a_page_counts_when_all_its_items_are_stored(tmp_path, port, storing):
 
 def test_a_kill_amid_recovery_is_recovered_from(tmp_path, port):
     runs = in_job(tmp_path, port)
-    process = runs.start()
-    crawled(runs, 30)
+    # Slow enough that its feed is known to be on disk in between.
+    process = runs.start(DOWNLOAD_DELAY=0.1)
+    crawled(runs, 40)
     before = killed(runs, process)
     process = runs.start(**RECOVER)
     wait_for(lambda: runs.log.exists() and "are made again" in runs.log.read_text())

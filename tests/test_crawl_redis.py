@@ -41,7 +41,7 @@ def test_crawls_that_share_a_namespace_store_each_content_once(server):
         urls = [site.url(f"/{n}") for n in range(4)]
         crawls = together(*[([url], {**store_of(server), **SLOW}) for url in urls])
     assert sum(len(crawl.stored) for crawl in crawls) == 1
-    assert sum(crawl.counts().get("waits", 0) for crawl in crawls) == 3
+    assert sum(crawl.stats.get("neardup/waits", 0) for crawl in crawls) == 3
 
 
 def test_when_the_first_copy_fails_another_process_stores_its_own(server):

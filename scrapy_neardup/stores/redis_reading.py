@@ -51,7 +51,7 @@ class RedisReader:
                 name,
                 meta[b"secret"],
                 meta.get(b"recipe", b"").decode(),
-                json.loads(meta.get(b"parts", b"{}")),
+                json.loads(meta.get(b"parts:" + meta.get(b"recipe", b""), b"{}")),
             )
             for name, meta in self._meta.items()
         ]
