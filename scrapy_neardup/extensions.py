@@ -40,7 +40,7 @@ from .records import Record
 from .remembering import CrawlMemory
 from .responses import item_record, page_record, why_not_judged
 from .signing import PageSigning, require_parts
-from .stores import Claim, Ticket, open_store
+from .stores import Claim, Store, Ticket, open_store
 from .throttle import Throttle
 from .workers import Failure, WorkersFailedError
 
@@ -255,13 +255,13 @@ class NearDupJudge:
         self._crawler.stats.set_value("neardup/seconds", self._memory.seconds)
         judged = "judged_items" if self.config.item_field else "pages"
         logger.info(
-            "Judged %s: %s; undecided for: %s; passed over: %s; items: %s; %d remembered",
+            "Judged %s: %s; undecided for: %s; passed over: %s; items: %s; %s remembered",
             judged.replace("judged_", ""),
             self._summary(judged),
             self._summary("undecided"),
             self._summary("skipped"),
             self._summary("items"),
-            len(self._memory.store),
+            _size_of(self._memory.store),
         )
 
     async def engine_stopped(self) -> None:
@@ -474,6 +474,14 @@ def find_judge(crawler: Crawler) -> NearDupJudge:
     if _is_off(crawler, Config.from_settings(crawler.settings)):
         raise NotConfigured
     raise NotConfigured("it needs the add-on, or scrapy_neardup.NearDupJudge in EXTENSIONS")
+
+
+def _size_of(store: Store) -> str:
+    """How many pages it holds, when it can be asked."""
+    try:
+        return str(len(store))
+    except StoreError:
+        return "an unknown number"
 
 
 def _only_looks(crawler: Crawler) -> bool:
