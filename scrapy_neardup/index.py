@@ -40,9 +40,8 @@ _WORD_BYTES = 8
 _KEY_BYTES = 4
 _KEY_BITS = 8 * _KEY_BYTES
 _KEY_MASK = (1 << _KEY_BITS) - 1
-_WORD = np.dtype("<u8")
-_KEY = np.dtype("<u4")
-
+_WORD: np.dtype[np.uint64] = np.dtype("<u8")
+_KEY: np.dtype[np.uint32] = np.dtype("<u4")
 
 
 class Candidates(NamedTuple):
@@ -149,10 +148,8 @@ class SimhashIndex:
         bucket were found: a flood of near fingerprints costs one pass over it.
         """
         values = np.unique(found.astype(np.uint16)).tolist()
-        words, keys = (
-            np.frombuffer(b"".join(map(table.__getitem__, values)), dtype)
-            for table, dtype in ((self._tables[0], _WORD), (self._keys, _KEY))
-        )
+        words = np.frombuffer(b"".join(map(self._tables[0].__getitem__, values)), _WORD)
+        keys = np.frombuffer(b"".join(map(self._keys.__getitem__, values)), _KEY)
         distances = np.bitwise_count(words ^ np.uint64(fingerprint))
         near = np.flatnonzero(distances <= distance)
         # Distance above, key below: one number, by which they are sorted.

@@ -15,18 +15,19 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from . import features, sketch
+from . import features as weighting
+from . import sketch
 from .encodings import decode
 from .exceptions import InvalidOption
 from .extract import Extractor, MainText, read_fragment, read_page, shipped_extractor
-from .features import weigh
-from .idf import IdfTable, read_table, shipped_table, token_hashes
+from .idf import IdfTable, read_table, shipped_table
 from .limits import PageLimits
 from .simhash import simhash, to_hex
 from .sketch import ShingleKey, Sketch, shingle_hashes, sketch_of
 from .titles import Title, title_segments
-from .tokens import Tokenizer, normalize, shingle_units, shipped_tokenizer
+from .tokens import Tokenizer, normalize, shipped_tokenizer
 from .urls import page_key, site_of
+from .vocabulary import Vocabulary
 
 _Part = TypeVar("_Part")
 
@@ -107,6 +108,7 @@ class Signer:
         self.limits = limits or PageLimits()
         self._digest_key = blake2b(key=secret, person=b"neardup-text").digest()
         self._shingle_key = ShingleKey.from_secret(secret)
+        self._vocabulary = Vocabulary(self.idf, self._shingle_key.seed)
         #: The parts by name, as the log shows them.
         self.parts = {"tokenizer": tokenizer_id, "extractor": extractor_id, "idf": self.idf.name}
         #: Digest of everything that a signature depends on, the secret included.
@@ -114,7 +116,7 @@ class Signer:
             tokenizer_id,
             extractor_id,
             self.idf.digest,
-            features.VERSION,
+            weighting.VERSION,
             f"{sketch.SHINGLE_UNITS}-shingles, {sketch.SKETCH_BINS} bins",
             key=self._digest_key,
         )
@@ -175,15 +177,14 @@ class Signer:
     def _sign(self, url: str, key: str, page: MainText) -> PageSignature:
         text = normalize(page.text)
         tokens = list(self._tokenize(text))
-        found = weigh(tokens, self.idf)
-        units = token_hashes(shingle_units(tokens), self._shingle_key.seed)
+        features, units = self._vocabulary.read(tokens)
         return PageSignature(
             url=url,
             key=key,
             site=site_of(url),
             title=title_segments(page.title, self._tokenize),
-            n_features=found.hashes.size,
-            fingerprint=simhash(found.hashes, found.weights),
+            n_features=features.hashes.size,
+            fingerprint=simhash(*features),
             sketch=sketch_of(shingle_hashes(units, self._shingle_key)).tobytes(),
             text_digest=self._digest(text),
             n_text=_length(page.text),

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -107,16 +107,17 @@ def han_pieces(run: str) -> Iterator[str]:
 
 
 def shingle_units(tokens: Iterable[str]) -> list[str]:
-    """Tokens with words of Han characters cut into characters.
+    """The units of tokens one after the other, see :func:`units_of`."""
+    return [unit for token in tokens for unit in units_of(token)]
+
+
+def units_of(token: str) -> Sequence[str]:
+    """A token, or the characters of a word of Han characters.
 
     One different character can move the borders of a dictionary's words all around it; a
     resemblance of word runs would make much of that.
     """
-    return [
-        unit
-        for token in tokens
-        for unit in (token if token >= _FIRST_HAN and _HAN_WORD.match(token) else (token,))
-    ]
+    return token if token >= _FIRST_HAN and _HAN_WORD.match(token) else (token,)
 
 
 def character_pairs(run: str) -> list[str]:
