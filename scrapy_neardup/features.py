@@ -46,7 +46,7 @@ def word_weights(
 
     :param hashes: of the tokens, see :func:`~scrapy_neardup.idf.token_hashes`.
     """
-    numeric = np.fromiter((_DIGIT.search(token) is not None for token in tokens), bool, len(tokens))
+    numeric = np.fromiter(map(_has_digit, tokens), bool, len(tokens))
     return np.where(numeric, _NUMBER_WEIGHT, idf.weights(hashes))
 
 
@@ -54,3 +54,7 @@ def saturated(counts: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
     """``1 + ln tf`` of term frequencies from 1 on, in whole sixteenths."""
     weights: npt.NDArray[np.float64] = np.rint(_UNITS * (1 + np.log(counts)))
     return weights
+
+
+def _has_digit(token: str) -> bool:
+    return not token.isalpha() and _DIGIT.search(token) is not None

@@ -175,7 +175,7 @@ class Signer:
         return list(self._tokenize(normalize(text)))
 
     def _sign(self, url: str, key: str, page: MainText) -> PageSignature:
-        text = normalize(page.text)
+        text, shown = normalize(page.text), page.shown.split()
         tokens = list(self._tokenize(text))
         features, units = self._vocabulary.read(tokens)
         return PageSignature(
@@ -187,25 +187,23 @@ class Signer:
             fingerprint=simhash(*features),
             sketch=sketch_of(shingle_hashes(units, self._shingle_key)).tobytes(),
             text_digest=self._digest(text),
-            n_text=_length(page.text),
-            n_shown=_length(page.shown),
-            shown_digest=self._digest_of_shown(page),
+            n_text=_length(page.text.split()),
+            n_shown=_length(shown),
+            shown_digest=self._digest_of_shown(shown, page.media),
             recipe=self.recipe,
         )
 
-    def _digest_of_shown(self, page: MainText) -> bytes:
-        if page.media is None:
-            return b""
-        return self._digest(f"{' '.join(page.shown.split())}\n{page.media}")
+    def _digest_of_shown(self, words: list[str], media: str | None) -> bytes:
+        return b"" if media is None else self._digest(f"{' '.join(words)}\n{media}")
 
     def _digest(self, text: str) -> bytes:
         data = text.encode("utf-8", "surrogatepass")
         return blake2b(data, key=self._digest_key, digest_size=16).digest()
 
 
-def _length(text: str) -> int:
+def _length(words: list[str]) -> int:
     """Characters, white space left out."""
-    return sum(map(len, text.split()))
+    return sum(map(len, words))
 
 
 def _part(

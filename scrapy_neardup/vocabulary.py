@@ -6,14 +6,15 @@ a tenth of hashing and weighing each of them again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import chain, filterfalse
+from collections.abc import Sequence
+from itertools import chain
 from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from .arrays import starts_of_runs
 from .features import Features, saturated, word_weights
 from .idf import IdfTable, token_hashes
 from .tokens import units_of
@@ -38,6 +39,21 @@ class Reading(NamedTuple):
 
     features: Features
     units: Hashes
+
+
+class _Places(dict[str, int]):
+    """Numbers tokens as they come.
+
+    :ivar new: those that were numbered and are still to be learned.
+    """
+
+    def __init__(self) -> None:
+        self.new: list[str] = []
+
+    def __missing__(self, token: str) -> int:
+        place = self[token] = len(self)
+        self.new.append(token)
+        return place
 
 
 class Vocabulary:
@@ -71,21 +87,16 @@ class Vocabulary:
         Features come in the order in which their tokens were first met by this vocabulary.
         """
         with self._lock:
-            try:
-                places = self._places_of(tokens)
-            except KeyError:
-                self._learn(tokens)
-                places = self._places_of(tokens)
+            if len(self) > MAX_TOKENS or self._characters > MAX_CHARACTERS:
+                self._forget()
+            places = np.fromiter(map(self._places.__getitem__, tokens), np.intp, len(tokens))
+            if self._places.new:
+                self._learn(self._places.new)
             return Reading(self._features(places), self._units_of(places))
-
-    def _places_of(self, tokens: Sequence[str]) -> npt.NDArray[np.intp]:
-        return np.fromiter(map(self._places.__getitem__, tokens), np.intp, len(tokens))
 
     def _features(self, places: npt.NDArray[np.intp]) -> Features:
         ordered = np.sort(places)
-        is_first = np.ones(ordered.size, bool)
-        np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-        starts = np.flatnonzero(is_first)
+        starts = starts_of_runs(ordered)
         counts = np.full(starts.size, ordered.size)
         counts[:-1] = starts[1:]
         counts -= starts
@@ -102,24 +113,26 @@ class Vocabulary:
         places_of_units = np.repeat(skips, lengths) + np.arange(int(lengths.sum()))
         return self._units[places_of_units]
 
-    def _learn(self, tokens: Iterable[str]) -> None:
-        if len(self._places) > MAX_TOKENS or self._characters > MAX_CHARACTERS:
+    def _learn(self, new: list[str]) -> None:
+        try:
+            known = len(self) - len(new)
+            n_units = int(self._first_units[known])
+            hashes, units = token_hashes(new), list(map(units_of, new))
+            unit_hashes = token_hashes(chain.from_iterable(units), self._seed)
+            ends = n_units + np.cumsum([len(of_token) for of_token in units])
+            self._hashes = _with(self._hashes, known, hashes)
+            self._weights = _with(self._weights, known, word_weights(new, hashes, self._idf))
+            self._units = _with(self._units, n_units, unit_hashes)
+            self._first_units = _with(self._first_units, known + 1, ends)
+            self._characters += sum(map(len, new))
+            new.clear()
+        except BaseException:
+            # Places without what belongs there would be another page's wrong fingerprint.
             self._forget()
-        new = list(dict.fromkeys(filterfalse(self._places.__contains__, tokens)))
-        known, n_units = len(self._places), int(self._first_units[len(self._places)])
-        hashes, units = token_hashes(new), list(map(units_of, new))
-        unit_hashes = token_hashes(chain.from_iterable(units), self._seed)
-        ends = n_units + np.cumsum([len(of_token) for of_token in units])
-        self._hashes = _with(self._hashes, known, hashes)
-        self._weights = _with(self._weights, known, word_weights(new, hashes, self._idf))
-        self._units = _with(self._units, n_units, unit_hashes)
-        self._first_units = _with(self._first_units, known + 1, ends)
-        self._characters += sum(map(len, new))
-        # Last: what cannot be looked up whole is not looked up.
-        self._places.update(zip(new, range(known, known + len(new)), strict=True))
+            raise
 
     def _forget(self) -> None:
-        self._places: dict[str, int] = {}
+        self._places = _Places()
         self._characters = 0
         self._hashes = np.empty(0, np.uint64)
         self._weights = np.empty(0, np.int64)

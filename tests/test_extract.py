@@ -48,7 +48,7 @@ def test_what_a_page_shows_is_text_and_media_of_the_whole_body():
         "<select>", "<img src=a.png><img data-src=b.png><script src=c.js>x()</script><select>"
     )
     page = read_page(html, article_text)
-    assert page.shown.split() == "Masthead Menu One Twofold Choose Foot".split()
+    assert page.shown.split() == "Masthead Menu One Two fold Choose Foot".split()
     assert page.media == "a.png b.png"
 
 
