@@ -175,7 +175,7 @@ class Signer:
         return list(self._tokenize(normalize(text)))
 
     def _sign(self, url: str, key: str, page: MainText) -> PageSignature:
-        text, shown = normalize(page.text), page.shown.split()
+        text, shown = normalize(page.text), " ".join(page.shown.split())
         tokens = list(self._tokenize(text))
         features, units = self._vocabulary.read(tokens)
         return PageSignature(
@@ -187,23 +187,23 @@ class Signer:
             fingerprint=simhash(*features),
             sketch=sketch_of(shingle_hashes(units, self._shingle_key)).tobytes(),
             text_digest=self._digest(text),
-            n_text=_length(page.text.split()),
+            n_text=_length(" ".join(page.text.split())),
             n_shown=_length(shown),
             shown_digest=self._digest_of_shown(shown, page.media),
             recipe=self.recipe,
         )
 
-    def _digest_of_shown(self, words: list[str], media: str | None) -> bytes:
-        return b"" if media is None else self._digest(f"{' '.join(words)}\n{media}")
+    def _digest_of_shown(self, shown: str, media: str | None) -> bytes:
+        return b"" if media is None else self._digest(f"{shown}\n{media}")
 
     def _digest(self, text: str) -> bytes:
         data = text.encode("utf-8", "surrogatepass")
         return blake2b(data, key=self._digest_key, digest_size=16).digest()
 
 
-def _length(words: list[str]) -> int:
-    """Characters, white space left out."""
-    return sum(map(len, words))
+def _length(text: str) -> int:
+    """Characters of a text with single blanks, which do not count."""
+    return len(text) - text.count(" ")
 
 
 def _part(

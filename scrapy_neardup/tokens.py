@@ -16,7 +16,7 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -40,10 +40,10 @@ _UNSPACED = r"[\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー]"
 _SPACED = rf"[\w--[_{_HAN}{_UNSPACED}]]"
 #: Words as they stand; runs of Han characters, and of other scripts without spaces, still whole.
 _RUNS = regex.compile(f"{_SPACED}+|{_HAN}+|{_UNSPACED}+", regex.V1)
-_STARTS_WITH_HAN = regex.compile(_HAN)
-_STARTS_UNSPACED = regex.compile(_UNSPACED)
-#: No character of theirs comes before it; it spares most runs the question.
-_FIRST_WITHOUT_SPACES = "\u0e00"
+_IS_HAN = regex.compile(_HAN)
+_IS_UNSPACED = regex.compile(_UNSPACED)
+#: No character of theirs comes before it; it spares most words the question.
+_FIRST_UNSPACED = "\u0e00"
 _LAST_OF_BMP = 0xFFFF
 
 #: jieba's time for a run grows faster than the run, and from some hundred characters on it shows.
@@ -91,21 +91,21 @@ class ScriptTokenizer:
     def __call__(self, text: str) -> list[str]:
         """Tokens of normalised text, in reading order."""
         runs = _runs_of(text)
-        pieces = [_pieces_of(run) for run in runs if run >= _FIRST_WITHOUT_SPACES]
-        if not pieces:
+        scripts = [_script_of(run[0]) if run >= _FIRST_UNSPACED else "" for run in runs]
+        if not any(scripts):
             return runs
-        han_words = self._cut_han([piece for of_run in pieces for piece in of_run])
-        following, tokens = iter(pieces), list[str]()
-        for run in runs:
-            if run < _FIRST_WITHOUT_SPACES:
+        tokens: list[str] = []
+        by_script = list(zip(runs, scripts, strict=True))
+        pieces = [piece for run, script in by_script if script == _HAN for piece in han_pieces(run)]
+        han_words = self._cut_han(pieces)
+        for run, script in by_script:
+            if not script:
                 tokens.append(run)
-            elif of_run := next(following):
-                for _ in of_run:
-                    tokens += next(han_words)
-            elif _STARTS_UNSPACED.match(run):
+            elif script == _UNSPACED:
                 tokens += character_pairs(run)
             else:
-                tokens.append(run)
+                for _ in han_pieces(run):
+                    tokens += next(han_words)
         return tokens
 
 
@@ -140,25 +140,30 @@ def _is_astral(character: str) -> bool:
     return ord(character) > _LAST_OF_BMP
 
 
-def _pieces_of(run: str) -> list[str]:
-    """A run of Han characters in pieces; none for another one."""
-    return list(han_pieces(run)) if _STARTS_WITH_HAN.match(run) else []
+@lru_cache(maxsize=1 << 16)
+def _script_of(character: str) -> str:
+    """Which class of those without spaces a word's character belongs to, if any."""
+    if _IS_HAN.fullmatch(character):
+        return _HAN
+    return _UNSPACED if _IS_UNSPACED.fullmatch(character) else ""
 
 
-def han_pieces(run: str) -> Iterator[str]:
+def han_pieces(run: str) -> Sequence[str]:
     """A run in pieces of at most 500 characters; no punctuated text has longer runs.
 
     A cut is made where the text itself says, before the highest character of the second half, so
     that behind an inserted character the cuts soon fall into the same places again.
     """
-    start = 0
+    if len(run) <= _LONGEST_RUN:
+        return (run,)
+    pieces, start = list[str](), 0
     while len(run) - start > _LONGEST_RUN:
         half = run[start + _LONGEST_RUN // 2 : start + _LONGEST_RUN]
         end = start + _LONGEST_RUN // 2 + half.index(max(half))
-        yield run[start:end]
+        pieces.append(run[start:end])
         start = end
-    if start < len(run):
-        yield run[start:]
+    pieces.append(run[start:])
+    return pieces
 
 
 def shingle_units(tokens: Iterable[str]) -> list[str]:
@@ -195,9 +200,11 @@ def rjieba_words(runs: list[str]) -> Iterator[list[str]]:
         return
     import rjieba
 
-    words = iter(rjieba.cut(" ".join(runs)))
+    words, start = [*rjieba.cut(" ".join(runs)), " "], 0
     for _ in runs:
-        yield list(iter(words.__next__, " "))
+        end = words.index(" ", start)
+        yield words[start:end]
+        start = end + 1
 
 
 def characters(runs: list[str]) -> Iterator[list[str]]:
