@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import NamedTuple, Protocol, cast
 
 import trafilatura
@@ -121,16 +122,34 @@ def visible_text(html: str, tree: HtmlElement) -> str | None:
     return "".join(_pieces(_body(tree), _NOT_CONTENT)).strip()
 
 
+def resiliparse_text(html: str, tree: HtmlElement) -> str | None:
+    """The article by resiliparse, which parses the page by itself; else all visible text."""
+    from resiliparse.extract.html2text import extract_plain_text
+
+    text = extract_plain_text(html, main_content=True, preserve_formatting=False, alt_texts=False)
+    return text or visible_text(html, tree)
+
+
 def shipped_extractor(name: str) -> tuple[Extractor, str]:
     """The extractor of that name and an identity under which its texts can be compared.
 
-    :raises InvalidOption: when there is none of that name.
+    :raises InvalidOption: when there is none of that name, or its package is not installed.
     """
     if name == "trafilatura":
         return article_text, "trafilatura-1"
     if name == "visible":
         return visible_text, "visible-1"
-    raise InvalidOption("extractor", name, "'trafilatura', 'visible' or an import path")
+    if name != "resiliparse":
+        raise InvalidOption(
+            "extractor", name, "'trafilatura', 'resiliparse', 'visible' or an import path"
+        )
+    if not find_spec("resiliparse"):
+        raise InvalidOption(
+            "extractor",
+            name,
+            "installed (pip install scrapy-neardup[resiliparse]), or 'trafilatura'",
+        )
+    return resiliparse_text, "resiliparse-1"
 
 
 def _parsed_page(html: str, limits: PageLimits) -> HtmlElement | None:

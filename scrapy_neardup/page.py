@@ -83,8 +83,8 @@ class Signer:
     :param tokenizer: ``"auto"``, ``"jieba"``, ``"rjieba"``, ``"pairs"``, an import path or a
         function from normalised text to tokens.
     :param idf: ``"multilingual"``, ``"none"``, a path or import path, or an :class:`IdfTable`.
-    :param extractor: ``"trafilatura"``, ``"visible"``, an import path or a function; see
-        :class:`~scrapy_neardup.extract.Extractor`.
+    :param extractor: ``"trafilatura"``, ``"resiliparse"``, ``"visible"``, an import path or a
+        function; see :class:`~scrapy_neardup.extract.Extractor`.
     :param secret: 16 to 64 bytes, under which sketches are made. It must be the same for all
         signatures of one store, and nobody who writes pages may know it.
     :param limits: what is read of one page at most; a signature does not depend on them.

@@ -65,6 +65,22 @@ def test_a_page_without_an_article_is_read_whole_but_for_its_menus():
     assert page.title == ""
 
 
+def test_resiliparse_takes_the_article_too():
+    extractor, identity = shipped_extractor("resiliparse")
+    page = read_page(ARTICLE, extractor)
+    assert (page.title, identity) == ("The ferry", "resiliparse-1")
+    assert PARAGRAPH.strip() in " ".join(page.text.split())
+    assert "secret" not in page.text
+
+
+def test_where_resiliparse_finds_nothing_the_visible_text_is_taken():
+    html = (
+        "<html><body><select><option>x</select><p hidden>Closed <i>on</i> Mondays</p></body></html>"
+    )
+    extractor, _ = shipped_extractor("resiliparse")
+    assert read_page(html, extractor).text.split() == ["Closed", "on", "Mondays"]
+
+
 def test_where_trafilatura_finds_nothing_the_visible_text_is_taken():
     html = "<html><body><div class='footer'><i>Closed</i> on Mondays</div></body></html>"
     assert trafilatura.extract(html, fast=True) is None
