@@ -103,6 +103,10 @@ def by_brute_force(
     return Verdict("undecided" if thin else "new", page.url, "thin_text" if thin else "no_match")
 
 
+def urls(store: Store) -> list[str]:
+    return [entry.signature.url for entry in store.entries()]
+
+
 def thin(detector: NearDupDetector, url: str, text: str, title: str) -> PageSignature:
     """A page that shows far more than this text."""
     return replace(detector.signature(url=url, text=text, title=title), n_shown=9000)

@@ -34,7 +34,7 @@ from scrapy_neardup.stores.packing import packed
 from scrapy_neardup.stores.sqlite import BATCH_PAGES, BATCH_SECONDS, FORMAT, SqliteStore
 from tests.processes import wait_for
 from tests.storer import RULE, keep, made_page
-from tests.test_stores import RULES, signatures
+from tests.test_stores import RULES, signatures, urls
 from tests.texts import FERRY, MUSEUM
 
 ROOT = Path(__file__).parent.parent
@@ -81,10 +81,6 @@ def opened(path: Path, *arguments: object, **options: object) -> Iterator[Sqlite
     finally:
         with contextlib.suppress(StoreError):
             store.close()
-
-
-def urls(store: Store) -> list[str]:
-    return [entry.signature.url for entry in store.entries()]
 
 
 def pages_in(path: Path) -> list[PageSignature]:

@@ -198,8 +198,8 @@ class RedisStore:
         if (held := self._held.get(ticket)) is None:
             return
         with self._marked(held.pages.part.site, confirmed=confirmed) as mark:
-            if not held.pages.commit(held.number, mark):
-                # This process was taken for dead, but the page has been stored.
+            if not held.pages.commit(held.number, held.page, mark):
+                # The reservation is gone, but the page has been stored.
                 held.pages.add(held.page, mark)
         self._let_go(ticket)
 

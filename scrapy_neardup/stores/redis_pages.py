@@ -165,9 +165,12 @@ class RedisPages:
         self._require_recipe(answer, page.recipe)
         return answer if isinstance(answer, bytes) else None
 
-    def commit(self, number: bytes, mark: int) -> bool:
-        """Remember a reserved page; with a mark above 0 it is not confirmed. Is it there?"""
-        return bool(self.link.run(_COMMIT, self._keys, number, self._run, mark))
+    def commit(self, number: bytes, page: Row, mark: int) -> bool:
+        """Remember a page that was reserved; with a mark above 0 it is not confirmed.
+
+        Is it there?
+        """
+        return bool(self.link.run(_COMMIT, self._keys, number, self._run, mark, page.row))
 
     def add(self, page: Row, mark: int = 0) -> None:
         """Remember a page without judging it.
