@@ -18,7 +18,7 @@ from scrapy_neardup import InvalidOption, NearDupDetector, Rule, SignatureMismat
 from scrapy_neardup.exceptions import StoreError
 from scrapy_neardup.index import SimhashIndex
 from scrapy_neardup.page import PageSignature
-from scrapy_neardup.stores import MemoryStore, open_store, redis_pages
+from scrapy_neardup.stores import Figures, MemoryStore, open_store, redis_pages
 from scrapy_neardup.stores.local import ROW
 from scrapy_neardup.stores.redis import RedisStore
 from scrapy_neardup.stores.redis_address import RedisAddress
@@ -31,6 +31,7 @@ from scrapy_neardup.stores.redis_layout import (
     place_of,
 )
 from scrapy_neardup.stores.redis_pages import RedisPages, Row
+from scrapy_neardup.stores.redis_reading import RedisReader
 from scrapy_neardup.stores.sqlite import SqliteStore
 from tests.claims import met
 from tests.redis_servers import RedisServer
@@ -490,3 +491,25 @@ def test_a_server_is_named_without_its_password(tmp_path, afterwards):
     store = RedisStore(server.address.replace("//", "//:p%40ss@"))
     assert store.name == server.address
     store.close()
+
+
+@pytest.mark.parametrize("scope", ["all", "site"])
+def test_figures_are_told_without_reading_pages(redis_server, opened, scope):
+    store, other = (opened("news", scope=scope) for _ in range(2))
+    detector = NearDupDetector(store=store, scope=scope)
+    reserved, unconfirmed, *pages = [
+        detector.signature(url=f"https://{n % 3}.example/{n}", text=" ".join(article(60, n)))
+        for n in range(12)
+    ]
+    assert other.claim(reserved, Rule(scope="site")).ticket is not None
+    times = [1_700_000_000 + 7 * n % 10 for n in range(10)]
+    for page, at in zip(pages, times, strict=True):
+        store.add(page, at)
+    store.add(unconfirmed, 1_800_000_000, confirmed=False)
+    store.forget(pages[times.index(max(times))].key)
+    with redis_server.client as client:
+        for key in client.scan_iter("*:pages"):
+            client.delete(key)
+    reader = RedisReader(redis_server.address)
+    assert reader.figures("news") == Figures(10, 1, min(times), 1_800_000_000)
+    reader.close()

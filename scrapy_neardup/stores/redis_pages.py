@@ -211,7 +211,7 @@ class RedisPages:
 
     def all(self) -> Iterator[Stored]:
         """Pages that were committed, oldest first."""
-        for numbers, rows in self._rows():
+        for numbers, rows in self.rows():
             pages = pages_of(self.link, self.part, numbers)
             times = parsed_rows(rows)["traits"]["stored_at"].tolist()
             for row, page, stored_at in zip(rows, pages, times, strict=True):
@@ -233,13 +233,13 @@ class RedisPages:
                     if old
                 ),
             )
-            for numbers, rows in self._rows()
+            for numbers, rows in self.rows()
         )
 
-    def _rows(self) -> Iterator[tuple[list[bytes], list[bytes]]]:
-        """Numbers and rows of what was committed, some at a time."""
+    def rows(self, at_once: int = _AT_ONCE) -> Iterator[tuple[list[bytes], list[bytes]]]:
+        """Numbers and rows of what was committed, oldest first, so many at a time at most."""
         end = int(self.link.command("HGET", self.part.count, "next") or 0)
-        for piece in pieces(range(end), _AT_ONCE):
+        for piece in pieces(range(end), at_once):
             numbers = [packed_number(number) for number in piece]
             there = [
                 (number, row)

@@ -108,14 +108,12 @@ class SqliteReader:
         return [space.namespace for space in self._spaces.values()]
 
     def figures(self, namespace: str) -> Figures:
-        pages, oldest, newest = 0, None, None
-        for _, rows in self.rows(self._spaces[namespace], unconfirmed=True):
-            times = rows["traits"]["stored_at"]
-            pages += len(times)
-            first, last = int(times.min()), int(times.max())
-            oldest = first if oldest is None else min(first, oldest)
-            newest = last if newest is None else max(last, newest)
-        return Figures(pages, self._unconfirmed(self._spaces[namespace]), oldest, newest)
+        space = self._spaces[namespace]
+        found = self.rows(space, unconfirmed=True)
+        return sum(
+            (Figures.of(rows["traits"]["stored_at"]) for _, rows in found),
+            Figures(unconfirmed=self._unconfirmed(space)),
+        )
 
     def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
         space = self._spaces[namespace]
