@@ -21,6 +21,7 @@ import numpy.typing as npt
 from ..exceptions import StoreError, StoreMissing
 from ..search import site_digest
 from .local import ROW, LocalStore
+from .memory import Dictionary
 from .packing import unpacked
 from .reading import Figures, Namespace, StoredPage
 from .sqlite_format import (
@@ -220,17 +221,13 @@ class SqliteReader:
             yield from found
 
 
-class _Overlay:
-    """The pages of a file and, in memory, what became of them since; see
-    :class:`~scrapy_neardup.stores.local.Archive`.
-    """
-
-    problem: str | None = None
+class _Overlay(Dictionary):
+    """The pages of a file and, in memory, what became of them since; closes its reader."""
 
     def __init__(self, reader: SqliteReader, space: _Space, forgotten: int) -> None:
+        super().__init__()
         self._reader = reader
         self._space = space
-        self._pages: dict[int, bytes] = {}
         self._sites: defaultdict[int, list[int]] = defaultdict(list)
         self.forgotten = forgotten
         self.recipe = (space.namespace.recipe, space.namespace.parts)
@@ -243,37 +240,23 @@ class _Overlay:
             return page
         return self._reader.page(self._space.base | number)
 
-    def read_all(self, numbers: Sequence[int]) -> list[bytes]:
-        return [self.read(number) for number in numbers]
-
-    def of_site(self, digest: int, most: int) -> list[int]:
+    def of_site(self, digest: int, most: int) -> Sequence[int]:
         known = [id_ & NUMBER_MASK for id_ in self._reader.of_site(self._space, digest, most)]
         return [*known, *self._sites[digest]][-most:]
 
     def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:
-        self._pages[number] = page
+        super().put(number, row, page, mark)
         self._sites[int(np.frombuffer(row, ROW)["traits"]["site"][0])].append(number)
 
     def remove(self, first: int, last: int) -> None:
+        # Of what the file has, nothing goes; it may be a great deal that has expired.
         for number in range(first, last + 1) if self._pages else ():
             self._pages.pop(number, None)
 
     def numbers(self) -> Iterator[npt.NDArray[np.intp]]:
         for numbers, _ in self._reader.rows(self._space, unconfirmed=False):
             yield numbers.astype(np.intp)
-        yield np.array(sorted(self._pages), np.intp)
-
-    def confirm(self, mark: int) -> None:
-        """Nothing of it outlives the process."""
-
-    def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
-        self.recipe = (recipe, parts)
-
-    def compact(self) -> None:
-        """There is nothing to give back."""
-
-    def flush(self) -> None:
-        """There is nothing to write."""
+        yield from super().numbers()
 
     def close(self) -> None:
         self._reader.close()
