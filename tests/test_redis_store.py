@@ -19,7 +19,7 @@ from scrapy_neardup.exceptions import StoreError
 from scrapy_neardup.index import SimhashIndex
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.stores import Figures, MemoryStore, open_store, redis_pages
-from scrapy_neardup.stores.local import ROW
+from scrapy_neardup.stores.packing import ROW
 from scrapy_neardup.stores.redis import RedisStore
 from scrapy_neardup.stores.redis_address import RedisAddress
 from scrapy_neardup.stores.redis_layout import (

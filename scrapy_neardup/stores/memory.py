@@ -23,7 +23,7 @@ class MemoryStore(LocalStore):
 
 
 class Dictionary:
-    """See :class:`~scrapy_neardup.stores.local.Archive`; ends with its process."""
+    """See :class:`~scrapy_neardup.stores.archive.Archive`; ends with its process."""
 
     problem: str | None = None
     forgotten = 0

@@ -33,8 +33,8 @@ from ..page import PageSignature
 from ..search import site_digest, traits_of
 from ..urls import site_of
 from .base import Claim, Entry, Ticket
-from .local import key_digest, key_seed, row_of
-from .packing import packed, unpacked
+from .keys import key_digest, key_seed
+from .packing import packed, row_of, unpacked
 from .redis_address import RedisAddress
 from .redis_layout import Part, unpacked_number
 from .redis_link import CALL_SECONDS, CONNECT_SECONDS, Link

@@ -36,7 +36,7 @@ class Row(NamedTuple):
     """A page as it is written.
 
     :ivar key: digest of what it is known by.
-    :ivar row: see :data:`~scrapy_neardup.stores.local.ROW`.
+    :ivar row: see :data:`~scrapy_neardup.stores.packing.ROW`.
     :ivar page: packed.
     :ivar recipe: by which it was signed.
     """

@@ -20,9 +20,9 @@ import numpy.typing as npt
 
 from ..exceptions import StoreError, StoreMissing
 from ..search import site_digest
-from .local import ROW, LocalStore
+from .local import LocalStore
 from .memory import Dictionary
-from .packing import unpacked
+from .packing import ROW, unpacked
 from .reading import Figures, Namespace, StoredPage
 from .sqlite_format import (
     NUMBER_BITS,
