@@ -49,6 +49,7 @@ FLOORS = {
     "stores.redis_address": 2.4,
     "stores.redis_layout": 2.4,
     "stores.redis_link": 2.5,
+    "stores.redis_namespace": 2.6,
     "stores.redis_shelf": 2.6,
     "stores.redis_runs": 2.6,
     "stores.redis_pages": 2.61,

@@ -158,7 +158,7 @@ def test_who_is_always_overtaken_waits(opened, monkeypatch):
     reserve = RedisPages.reserve
 
     def overtaken(self, wanted, *arguments):
-        if self.part is slow._whole:
+        if self.part is slow._space.whole:
             number = next(numbers)
             text = " ".join(article(60, number))
             met(fast, detector.signature(url=f"https://{number}.example/", text=text), Rule())
@@ -334,7 +334,7 @@ def test_sites_can_be_kept_apart(redis_server, opened):
 
 def test_sites_kept_apart_are_not_thrown_together(opened):
     opened(scope="site").close()
-    assert opened().is_by_site
+    assert opened()._space.is_by_site
     with pytest.raises(StoreError, match="keeps each site's pages apart"):
         opened(scope="all")
 
