@@ -31,7 +31,7 @@ from .config import (
 )
 from .detector import NearDupDetector
 from .exceptions import InvalidOption, NearDupError, StoreError
-from .feeds import Feeds, synchronise
+from .feeds import Feeds
 from .following import ItemsUnderWay, Judgement
 from .jobs import Job, recovered
 from .judgement import Verdict
@@ -54,6 +54,7 @@ logger = logging.getLogger(__name__)
 
 #: Between two looks at what the feeds have on disk: what a kill may cost.
 _TICK_SECONDS = 2.0
+_UNWRITTEN = "A feed cannot be written, its pages stay unconfirmed: %s"
 
 
 class NearDupJudge:
@@ -268,7 +269,7 @@ class NearDupJudge:
         """The last that is heard of a crawl: feeds have been closed by now."""
         if self._memory is None:
             return
-        are_stored = self._feeds is None or self._feeds.are_stored
+        are_stored = self._feeds is None or await self._are_on_disk(self._feeds)
         try:
             await self._memory.close(confirmed=are_stored)
         except StoreError as error:
@@ -309,14 +310,21 @@ class NearDupJudge:
             self._memory.confirm(mark)
             return
         try:
-            descriptors = self._feeds.flush()
-            if descriptors is not None:
-                await in_thread(lambda: synchronise(descriptors))
+            synchronise = self._feeds.flush()
+            if synchronise is not None:
+                await in_thread(synchronise)
                 self._memory.confirm(mark)
         except OSError as error:
-            self.warn_once(
-                "feed", "A feed cannot be written, its pages stay unconfirmed: %s", error
-            )
+            self.warn_once("feed", _UNWRITTEN, error)
+
+    async def _are_on_disk(self, feeds: Feeds) -> bool:
+        """Are the feeds, which have been closed? The system may still have to write them."""
+        try:
+            if feeds.are_stored:
+                await in_thread(feeds.complete())
+        except OSError as error:
+            self.warn_once("feed", _UNWRITTEN, error)
+        return feeds.are_stored
 
     async def _judge(self, record: Record, policy: Policy) -> Judgement:
         """A judgement whatever happens: a page that something fails on is undecided, and kept."""

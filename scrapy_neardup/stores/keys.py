@@ -1,9 +1,10 @@
-"""Numbers of pages by a digest of what they are known by, in five bytes each."""
+"""What pages are known by, as digests, and their numbers by these, in five bytes each."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import xxhash
 
 _BUCKETS = 1 << 16
 _NUMBER_BYTES = 4
@@ -59,3 +60,13 @@ class KeyTable:
     def numbers(self, digest: int) -> npt.NDArray[np.intp]:
         """Numbers that may have been noted under this digest."""
         return np.frombuffer(self._buckets[digest % _BUCKETS], "<u4").astype(np.intp)
+
+
+def key_seed(secret: bytes) -> int:
+    """For :func:`key_digest`; nobody without the secret makes two keys of one digest."""
+    return xxhash.xxh3_64_intdigest(secret)
+
+
+def key_digest(key: str, seed: int) -> int:
+    """64 bits by which a page is found under its key."""
+    return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"), seed)
