@@ -78,6 +78,8 @@ FLOORS = {
     "remembering": 3.1,
     "throttle": 3,
     "signing": 3.1,
+    "switches": 3.1,
+    "telling": 3.1,
     "extensions": 3.2,
     "downloadermiddlewares": 3.4,
     "spidermiddlewares": 3.4,
