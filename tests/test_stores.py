@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_neardup import NearDupDetector, Rule, SignatureMismatch, Verdict, search
+from scrapy_neardup import NearDupDetector, Rule, SignatureMismatch, Verdict, frame, search
 from scrapy_neardup.judgement import Match
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store, rows
@@ -162,6 +162,20 @@ class StoreContract:
         for number in range(5):
             detector.check(url=f"https://{number}.example/", text=FERRY)
         assert len(store) == 1
+
+    def test_a_site_that_was_forgotten_is_learned_again(self, detector, monkeypatch):
+        monkeypatch.setattr(frame, "MAX_SITES", 1)
+        sites = ["a.example"] * 5 + ["b.example"]
+        for number, site in enumerate(sites):
+            detector.check(
+                detector.signature(
+                    url=f"https://{site}/{number}",
+                    text=" ".join(article(80, number)),
+                    title=f"Article {number} about it | Daily",
+                )
+            )
+        titles = detector.store.frames.of("a.example").titles
+        assert titles.core((("article", "77"), ("daily",))) == {"article", "77"}
 
     def test_of_many_alike_one_is_new(self, store, detector):
         words = article(500)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import secrets
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from ..frame import MAX_ENTRIES
 from .local import LocalStore
+from .packing import ROW
 
 
 class MemoryStore(LocalStore):
@@ -30,6 +33,8 @@ class Dictionary:
 
     def __init__(self) -> None:
         self._pages: dict[int, bytes] = {}
+        #: Numbers of each site's newest pages, by the site's digest.
+        self._sites: defaultdict[int, list[int]] = defaultdict(list)
         self.recipe: tuple[str, Mapping[str, str]] = ("", {})
 
     def read(self, number: int) -> bytes:
@@ -42,11 +47,14 @@ class Dictionary:
         yield from ()
 
     def of_site(self, digest: int, most: int) -> Sequence[int]:
-        # Nothing is met again that was not met since the store was opened.
-        return ()
+        return self._sites[digest][-most:] if digest in self._sites else ()
 
     def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:
         self._pages[number] = page
+        of_site = self._sites[int(np.frombuffer(row, ROW)["traits"]["site"][0])]
+        of_site.append(number)
+        if len(of_site) == 2 * MAX_ENTRIES:
+            del of_site[:MAX_ENTRIES]
 
     def remove(self, first: int, last: int) -> None:
         for number in range(first, last + 1):

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import sqlite3
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -230,7 +229,6 @@ class _Overlay(Dictionary):
         super().__init__()
         self._reader = reader
         self._space = space
-        self._sites: defaultdict[int, list[int]] = defaultdict(list)
         self.forgotten = forgotten
         self.recipe = (space.namespace.recipe, space.namespace.parts)
 
@@ -244,11 +242,7 @@ class _Overlay(Dictionary):
 
     def of_site(self, digest: int, most: int) -> Sequence[int]:
         known = [id_ & NUMBER_MASK for id_ in self._reader.of_site(self._space, digest, most)]
-        return [*known, *self._sites[digest]][-most:]
-
-    def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:
-        super().put(number, row, page, mark)
-        self._sites[int(np.frombuffer(row, ROW)["traits"]["site"][0])].append(number)
+        return [*known, *super().of_site(digest, most)][-most:]
 
     def remove(self, first: int, last: int) -> None:
         # Of what the file has, nothing goes; it may be a great deal that has expired.
