@@ -9,7 +9,7 @@ fingerprint must not depend on whether a spider looked at it first.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import NamedTuple, Protocol, cast
 
@@ -190,15 +190,8 @@ def _title(tree: HtmlElement) -> str:
     return ""
 
 
-def _strings(path: str) -> Callable[[HtmlElement], list[str]]:
-    """Texts or attributes that an XPath finds."""
-    return cast("Callable[[HtmlElement], list[str]]", etree.XPath(path, smart_strings=False))
-
-
-_texts = _strings("descendant::text()")
-#: Where the address of a picture, film or frame stands; lazy loading keeps it in ``data-src``.
-_sources = _strings("descendant::*[not(self::script)]/@src")
-_later_sources = _strings("descendant::*[not(self::script)]/@data-src")
+_texts = etree.XPath("descendant::text()", smart_strings=False)
+_sources = etree.XPath("descendant::*[@src or @data-src]")
 
 
 def _shown_and_media(tree: HtmlElement) -> tuple[str, str]:
@@ -207,9 +200,16 @@ def _shown_and_media(tree: HtmlElement) -> tuple[str, str]:
     What is not seen is taken out of the tree for good: nothing else is asked of it after that.
     """
     body = _body(tree)
-    media = " ".join(_sources(body) + _later_sources(body))
+    media = " ".join(_addresses(cast("list[HtmlElement]", _sources(body))))
     etree.strip_elements(body, *_NOT_SEEN, with_tail=False)
-    return " ".join(_texts(body)), media
+    return " ".join(cast("list[str]", _texts(body))), media
+
+
+def _addresses(elements: Iterable[HtmlElement]) -> Iterator[str]:
+    """Where pictures, films and frames stand; lazy loading keeps that in ``data-src``."""
+    for element in elements:
+        if element.tag != "script":
+            yield from filter(None, map(element.get, ("src", "data-src")))
 
 
 def _body(tree: HtmlElement) -> HtmlElement:
