@@ -29,6 +29,7 @@ FLOORS = {
     "titles": 1.5,
     "frame": 1.6,
     "index": 1,
+    "pairs": 1.1,
     "records": 1,
     "page": 2,
     "judgement": 2.2,
