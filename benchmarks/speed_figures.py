@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from importlib.metadata import version
+from typing import Any, NamedTuple, Protocol
 
 from measuring import rounded
+from peers import Package
 from tables import Table
 
 
@@ -15,6 +18,7 @@ class Goal:
 
     :ivar value: ``None`` where it was not measured; ``why`` says the reason.
     :ivar n: of how many of what (``of``) it was taken.
+    :ivar against: whom a ratio compares with.
     """
 
     name: str
@@ -25,6 +29,7 @@ class Goal:
     unit: str = ""
     at_most: bool = True
     why: str = ""
+    against: str = ""
 
     @property
     def is_met(self) -> bool | None:
@@ -61,16 +66,41 @@ class Plot:
     dashed: frozenset[str] = field(default=frozenset())
 
 
+class Standing(NamedTuple):
+    """A package to compare with: its version, or why it could not take part."""
+
+    version: str
+    trouble: str
+
+
+def standings(packages: Iterable[Package]) -> dict[str, Standing]:
+    return {
+        one.package: Standing("" if one.trouble else version(one.package), one.trouble)
+        for one in packages
+    }
+
+
+class Check(NamedTuple):
+    """Something that has to hold, in words, and where it does not: a line each."""
+
+    claim: str
+    problems: list[str]
+
+
 class Part(Protocol):
-    """One part of the benchmark, measured."""
+    """One part of the benchmark, measured.
+
+    :ivar about: how it was measured: a line that is its title, and paragraphs.
+    """
 
     name: str
+    heading: str
+    about: str
 
     def ratios(self) -> list[Goal]: ...
     def goals(self) -> list[Goal]: ...
     def tables(self) -> list[Table]: ...
     def plots(self) -> list[Plot]: ...
-    def troubles(self) -> dict[str, str]:
-        """Who could not take part, and why."""
-
+    def checks(self) -> list[Check]: ...
+    def peers(self) -> dict[str, Standing]: ...
     def as_json(self) -> dict[str, Any]: ...

@@ -23,7 +23,7 @@ from corpus import html_of
 from measuring import Spread, in_turn, processor_seconds
 from pages import Page
 from peers import Package
-from speed_figures import Goal, Plot, ratio
+from speed_figures import Check, Goal, Plot, Standing, ratio, standings
 from tables import Table
 
 from scrapy_neardup.exceptions import UnreadablePage
@@ -32,6 +32,7 @@ from scrapy_neardup.idf import shipped_table, token_hashes
 from scrapy_neardup.page import Signer
 from scrapy_neardup.simhash import simhash
 
+_ABOUT = __doc__ or ""
 #: Tokens of a text.
 LENGTH = 1000
 _TEXTS = 60
@@ -173,6 +174,8 @@ class Fingerprints:
     micros: dict[str, Spread]
     inexact: int
     name = "fingerprints"
+    heading = "Fingerprints"
+    about = _ABOUT
 
     def ratios(self) -> list[Goal]:
         theirs = self.micros.get(WEIGHTED.name)
@@ -186,6 +189,7 @@ class Fingerprints:
                 "tokens",
                 at_most=False,
                 why=WEIGHTED.trouble,
+                against=WEIGHTED.name,
             )
         ]
 
@@ -209,8 +213,12 @@ class Fingerprints:
     def plots(self) -> list[Plot]:
         return []
 
-    def troubles(self) -> dict[str, str]:
-        return {c.package: c.trouble for c in CONTESTANTS if c.trouble}
+    def checks(self) -> list[Check]:
+        problems = [f"{self.inexact:,} fingerprints are others"] if self.inexact else []
+        return [Check("fingerprints are those of whole numbers, in any order of tokens", problems)]
+
+    def peers(self) -> dict[str, Standing]:
+        return standings(CONTESTANTS)
 
     def as_json(self) -> dict[str, Any]:
         return {

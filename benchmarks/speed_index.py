@@ -25,11 +25,12 @@ import numpy as np
 import numpy.typing as npt
 from measuring import Spread, in_turn, own_process, resident_bytes
 from peers import Package
-from speed_figures import Goal, Plot, ratio
+from speed_figures import Check, Goal, Plot, Standing, ratio, standings
 from tables import Table
 
 from scrapy_neardup.index import SimhashIndex
 
+_ABOUT = __doc__ or ""
 _SEED = 7
 _CHUNK = 10_000
 #: Milliseconds that no step may take while the index grows.
@@ -268,6 +269,8 @@ class Lookups:
     growth: dict[tuple[str, int], Growth]
     timed: dict[tuple[str, int, Work], Timed]
     name = "index"
+    heading = "An index that grows"
+    about = _ABOUT
 
     def micros(self, name: str, size: int, kind: str, distance: int) -> float | None:
         for (contestant, at, work), timed in self.timed.items():
@@ -303,26 +306,29 @@ class Lookups:
         ]
 
     def _ratio_of_lookups(self, name: str, package: str, bound: float) -> Goal:
-        value, (n, why) = None, self._absent(package)
-        if found := self._largest(package):
-            contestant, n = found
-            value = ratio(
-                self.micros(contestant.name, n, "new", _DISTANCE),
-                self.micros(OURS.name, n, "new", _DISTANCE),
-            )
-        return Goal(name, value, bound, n, "fingerprints", at_most=False, why=why)
+        found = self._largest(package)
+        if found is None:
+            return self._unmeasured(name, package, bound, at_most=False)
+        contestant, n = found
+        value = ratio(
+            self.micros(contestant.name, n, "new", _DISTANCE),
+            self.micros(OURS.name, n, "new", _DISTANCE),
+        )
+        return Goal(name, value, bound, n, "fingerprints", at_most=False, against=contestant.name)
 
     def _ratio_of_bytes(self, name: str, package: str, bound: float) -> Goal:
-        value, (n, why) = None, self._absent(package)
-        if found := self._largest(package):
-            contestant, n = found
-            value = ratio(
-                self.growth[OURS.name, n].bytes_each, self.growth[contestant.name, n].bytes_each
-            )
-        return Goal(name, value, bound, n, "fingerprints", why=why)
+        found = self._largest(package)
+        if found is None:
+            return self._unmeasured(name, package, bound, at_most=True)
+        contestant, n = found
+        value = ratio(
+            self.growth[OURS.name, n].bytes_each, self.growth[contestant.name, n].bytes_each
+        )
+        return Goal(name, value, bound, n, "fingerprints", against=contestant.name)
 
-    def _absent(self, package: str) -> tuple[int, str]:
-        return self.sizes[-1], self.troubles().get(package, "")
+    def _unmeasured(self, name: str, package: str, bound: float, *, at_most: bool) -> Goal:
+        n, why = (self.sizes[-1], "fingerprints"), self.peers()[package].trouble
+        return Goal(name, None, bound, *n, at_most=at_most, why=why, against=package)
 
     def goals(self) -> list[Goal]:
         n = self.sizes[-1]
@@ -389,22 +395,25 @@ class Lookups:
         return table
 
     def plots(self) -> list[Plot]:
-        lookups: dict[str, list[tuple[float, float]]] = {}
-        for (name, size, work), timed in self.timed.items():
-            if work.kind == "new":
-                line = lookups.setdefault(f"{name}, k = {work.distance}", [])
-                line.append((size, timed.micros.median))
         room: dict[str, list[tuple[float, float]]] = {}
         for (name, size), growth in self.growth.items():
             room.setdefault(name, []).append((size, growth.bytes_each))
-        n = "fingerprints stored"
-        return [
-            Plot("lookups", "A lookup", n, "µs of processor time", lookups),
-            Plot("bytes", "Memory", n, "bytes a fingerprint", room),
-        ]
+        return [Plot("bytes", "Memory", "fingerprints stored", "bytes a fingerprint", room)]
 
-    def troubles(self) -> dict[str, str]:
-        return {c.package: c.trouble for c in CONTESTANTS if c.trouble}
+    def curves(self) -> dict[str, list[tuple[float, float]]]:
+        """What a lookup of something new takes, over the sizes."""
+        curves: dict[str, list[tuple[float, float]]] = {}
+        for (name, size, work), timed in self.timed.items():
+            if work.kind == "new":
+                curve = curves.setdefault(f"{name}, k = {work.distance}", [])
+                curve.append((size, timed.micros.median))
+        return curves
+
+    def checks(self) -> list[Check]:
+        return []
+
+    def peers(self) -> dict[str, Standing]:
+        return standings(CONTESTANTS)
 
     def as_json(self) -> dict[str, Any]:
         return {

@@ -18,13 +18,14 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from measuring import Spread, apart, rounded
-from speed_figures import Goal, Plot
-from speed_index import fingerprints
+from measuring import Spread, own_process, rounded
+from speed_figures import Check, Goal, Plot, Standing
+from speed_index import OURS, Lookups, fingerprints
 from tables import Table
 
 from scrapy_neardup.index import SimhashIndex, probes
 
+_ABOUT = __doc__ or ""
 _SEED = 11
 _BUCKETS = 1 << 16
 _BLOCK_BITS = 16
@@ -36,8 +37,8 @@ _BEYOND = (1, 10, 100)
 #: How many times the largest size the index is that is asked many times; and how many lookups of
 #: it there are for each fingerprint of the largest size.
 _MANY, _SHARE = 4, 1 / 10
-_AT_ONCE = 1_000_000
-#: Manku, Jain, Das Sarma (WWW 2007, abstract and section 3.2): a million queries against eight
+_AT_ONCE = 10_000_000
+#: Manku, Jain, Das Sarma (WWW 2007, on batch queries): a million queries against eight
 #: billion fingerprints, by 200 mappers in 100 seconds; so many comparisons a second and mapper.
 MANKU = 1e6 * 8e9 / 100 / 200
 
@@ -61,15 +62,17 @@ class Many:
 class Simulation:
     """Microseconds of processor time of a lookup, by size and distance.
 
-    :ivar real: what the real index took at the same size; nothing for sizes beyond it.
+    :ivar real: what was measured of the real index.
+    :ivar lookups: how many were timed.
     """
 
+    real: Lookups
     micros: dict[tuple[int, int], Spread]
-    real: dict[int, float]
     lookups: dict[tuple[int, int], int]
-    bytes_each: float
     many: Many
     name = "simulation"
+    heading = "A hundred times as many fingerprints"
+    about = _ABOUT
 
     def ratios(self) -> list[Goal]:
         return []
@@ -82,10 +85,11 @@ class Simulation:
             "an index that is simulated: a lookup of what is new, µs",
             ("fingerprints", "k", "lookups", "simulated: median (quartiles)", "real index", "GB"),
         )
-        smallest = min(size for size, _ in self.micros)
+        bytes_each = self.real.growth[OURS.name, self.real.sizes[-1]].bytes_each
         for (size, distance), spread in self.micros.items():
-            real = rounded(self.real[distance]) if size == smallest else "-"
-            room = f"{size * self.bytes_each / 1e9:.2f}"
+            micros = self.real.micros(OURS.name, size, "new", distance)
+            real = "-" if micros is None else rounded(micros)
+            room = f"{size * bytes_each / 1e9:.2f}"
             table.add(f"{size:,}", distance, self.lookups[size, distance], spread, real, room)
         table.notes.append("GB: what the index would take, by the real one's bytes a fingerprint")
         return [table, self._table_of_many()]
@@ -107,18 +111,22 @@ class Simulation:
         return table
 
     def plots(self) -> list[Plot]:
-        return []
-
-    def lines(self) -> dict[str, list[tuple[float, float]]]:
-        """The simulated points, for the plot of the real ones."""
-        return {
+        simulated = {
             f"simulated, k = {distance}": [
-                (size, spread.median) for (size, k), spread in self.micros.items() if k == distance
+                (float(size), spread.median)
+                for (size, k), spread in self.micros.items()
+                if k == distance
             ]
             for distance in _DISTANCES
         }
+        curves = self.real.curves() | simulated
+        n, micros = "fingerprints stored", "µs of processor time"
+        return [Plot("lookups", "A lookup", n, micros, curves, frozenset(simulated))]
 
-    def troubles(self) -> dict[str, str]:
+    def checks(self) -> list[Check]:
+        return []
+
+    def peers(self) -> dict[str, Standing]:
         return {}
 
     def as_json(self) -> dict[str, Any]:
@@ -127,25 +135,24 @@ class Simulation:
                 {"n": size, "distance": distance, **asdict(spread)}
                 for (size, distance), spread in self.micros.items()
             ],
-            "real processor microseconds": self.real,
             "many": asdict(self.many) | {"comparisons a second": self.many.comparisons_a_second},
             "comparisons a second and mapper of Manku et al.": MANKU,
         }
 
 
-def measure(largest: int, real: dict[int, float], bytes_each: float, rounds: int) -> Simulation:
-    """Simulate the real index's largest size and what lies beyond it.
-
-    :param real: microseconds of a lookup in the real index of that size, by distance.
-    """
+def measure(real: Lookups, rounds: int) -> Simulation:
+    """Simulate the real index's largest size and what lies beyond it."""
+    largest = real.sizes[-1]
     micros, lookups = {}, {}
-    for times in _BEYOND:
-        for distance in _DISTANCES:
-            key = largest * times, distance
-            found = apart(simulated, *key, rounds)
-            micros[key], lookups[key] = Spread.of(found), lookup_count(*key)
-    many = apart(many_lookups, _MANY * largest, max(1, round(largest * _SHARE)))
-    return Simulation(micros, real, lookups, bytes_each, many)
+    with own_process() as process:
+        for times in _BEYOND:
+            for distance in _DISTANCES:
+                key = largest * times, distance
+                found = process.submit(simulated, *key, rounds).result()
+                micros[key], lookups[key] = Spread.of(found), lookup_count(*key)
+        queries = max(1, round(largest * _SHARE))
+        many = process.submit(many_lookups, _MANY * largest, queries).result()
+    return Simulation(real, micros, lookups, many)
 
 
 def lookup_count(size: int, distance: int) -> int:
@@ -172,6 +179,8 @@ def fill_probed(index: SimhashIndex, queries: Sequence[int], size: int, distance
             value = query >> shift & (_BUCKETS - 1)
             for bucket in (value ^ flip for flip in flips):
                 count = int(generator.poisson(size / _BUCKETS))
+                if not count:
+                    continue
                 words = generator.integers(0, 1 << 64, count, np.uint64)
                 words &= ~np.uint64((_BUCKETS - 1) << shift)
                 words |= np.uint64(bucket << shift)
