@@ -129,6 +129,12 @@ class SimhashIndex:
         found = words[np.bitwise_count(words ^ np.uint64(fingerprint)) <= distance]
         return self._with_keys(found, fingerprint, distance)
 
+    def entries(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
+        """All fingerprints and their keys, in no order; both of shape ``(n,)``."""
+        words = np.frombuffer(b"".join(self._tables[0]), "<u8").astype(np.uint64)
+        keys = np.frombuffer(b"".join(self._keys), "<u4").astype(np.uint32)
+        return words, keys
+
     def _with_keys(
         self, found: npt.NDArray[np.uint64], fingerprint: int, distance: int
     ) -> Candidates:

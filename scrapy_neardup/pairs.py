@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from math import comb
 from typing import NamedTuple
@@ -80,7 +79,7 @@ def near_pairs(
     :param blocks: how many the bits are cut into, from ``distance`` (each is then compared with
         each) to 64; changes nothing but the time it takes, and is found out unless given.
     :returns: batches of at most :data:`MAX_BATCH` pairs. The same fingerprints give the same
-        batches. Besides them some 30 bytes a fingerprint are held.
+        batches. Besides them some 40 bytes a fingerprint are held.
     :raises ValueError: when the distance or the number of blocks is out of bounds.
     """
     if not 0 <= distance <= MAX_DISTANCE:
@@ -112,30 +111,25 @@ class _Distinct:
 
     words: _Words
     order: npt.NDArray[np.uint32]
-    starts: _Places
+    starts: npt.NDArray[np.uint32]
 
     @classmethod
     def of(cls, fingerprints: _Words) -> _Distinct:
         order, words = _sorted_order(fingerprints)
-        starts = np.flatnonzero(words[1:] != words[:-1]) + 1
-        starts = np.concatenate(([0] if words.size else [], starts, [words.size])).astype(np.intp)
+        is_new = np.ones(words.size + 1, bool)
+        np.not_equal(words[1:], words[:-1], out=is_new[1:-1])
+        starts = np.flatnonzero(is_new).astype(np.uint32)
         if starts.size <= words.size:
             words = words[starts[:-1]]
         return cls(words, order, starts)
 
-    @cached_property
-    def counts(self) -> _Places:
-        """How many places each word has."""
-        return np.diff(self.starts)
-
     def equal_pairs(self) -> Iterator[NearPairs]:
         """All pairs of equal fingerprints."""
-        several = np.flatnonzero(self.counts > 1)
-        counts = self.counts[several]
+        several = np.flatnonzero(np.diff(self.starts) > 1)
+        begins, counts = self._entries(several)
         # Each place makes a pair with those of its word that come after it.
-        entries = np.repeat(self.starts[several] - np.cumsum(counts) + counts, counts)
-        entries += np.arange(entries.size)
-        later = np.repeat(self.starts[several + 1], counts) - 1 - entries
+        entries = np.arange(counts.sum()) + np.repeat(begins - np.cumsum(counts) + counts, counts)
+        later = np.repeat(begins + counts - 1, counts) - entries
         for row, nth in _spread(later):
             first = entries[row]
             yield self._found(first, first + 1 + nth, np.zeros(row.size, np.uint8))
@@ -143,12 +137,16 @@ class _Distinct:
     def pairs(self, a: _Words, b: _Words) -> Iterator[NearPairs]:
         """All pairs of a place of one word with a place of the other, for each pair of words."""
         distances = np.bitwise_count(a ^ b)
-        ranks = np.searchsorted(self.words, a), np.searchsorted(self.words, b)
-        of_b = self.counts[ranks[1]]
-        for row, nth in _spread(self.counts[ranks[0]] * of_b):
-            nth_a, nth_b = np.divmod(nth, of_b[row])
-            first, second = (self.starts[rank[row]] for rank in ranks)
-            yield self._found(first + nth_a, second + nth_b, distances[row])
+        begins_a, counts_a = self._entries(np.searchsorted(self.words, a))
+        begins_b, counts_b = self._entries(np.searchsorted(self.words, b))
+        for row, nth in _spread(counts_a * counts_b):
+            nth_a, nth_b = np.divmod(nth, counts_b[row])
+            yield self._found(begins_a[row] + nth_a, begins_b[row] + nth_b, distances[row])
+
+    def _entries(self, ranks: _Places) -> tuple[_Places, _Places]:
+        """Where in ``order`` the places of words begin, and how many each has."""
+        begins = self.starts[ranks].astype(np.intp)
+        return begins, self.starts[ranks + 1] - begins
 
     def _found(
         self, entries: _Places, others: _Places, distances: npt.NDArray[np.uint8]
@@ -173,7 +171,7 @@ def _sorted_order(words: _Words) -> tuple[npt.NDArray[np.uint32], _Words]:
     keys &= (np.uint64(1) << place_bits) - np.uint64(1)
     order = keys.astype(np.uint32)
     ordered = np.take(words, order, out=keys, mode="clip")
-    begins_alike = (ordered[1:] ^ ordered[:-1]) >> place_bits == 0
+    begins_alike = ordered[1:] ^ ordered[:-1] < np.uint64(1) << place_bits
     tied = np.flatnonzero(np.append(begins_alike, False) | np.append(False, begins_alike))
     right = tied[np.argsort(ordered[tied], kind="stable")]
     order[tied], ordered[tied] = order[right], ordered[right]
@@ -218,7 +216,7 @@ def _number_of_blocks(words: _Words, distance: int) -> int:
 
     def cost(chosen: int) -> float:
         n_blocks = distance + chosen
-        alike = words.size / 2 ** (_WORD_BITS * chosen // n_blocks)
+        alike = words.size / float(1 << _WORD_BITS * chosen // n_blocks)
         compared = alike / 2 * _COMPARING + near * words.size / 2 * (_COMPARING + _FINDING)
         parted = (distance + 1) * _PARTING if chosen else 0
         return parted + comb(n_blocks, chosen) * (_SORTING + compared)
@@ -231,7 +229,8 @@ def _near_share(words: _Words, distance: int) -> float:
     drawn = np.random.default_rng(0).integers(0, words.size, min(words.size, _SAMPLE))
     sample = np.unique(words[drawn])
     near = np.bitwise_count(sample[:, None] ^ sample) <= distance
-    return (int(np.count_nonzero(near)) - sample.size) / max(1, sample.size * (sample.size - 1))
+    n_pairs = sample.size * (sample.size - 1)
+    return float((np.count_nonzero(near) - sample.size) / max(1, n_pairs))
 
 
 class _Blocks:
@@ -312,7 +311,8 @@ def _parted(words: _Words, start: int, width: int) -> Iterator[tuple[_Places, li
     With each chunk come the parts of it that are to be sorted by themselves.
     """
     bits = min(width, _KEY_BITS)
-    values = (words >> np.uint64(start + width - bits)).astype(np.uint16)
+    values = np.empty(words.size, np.uint16)
+    np.right_shift(words, np.uint64(start + width - bits), out=values, casting="unsafe")
     values &= np.uint16(_ones(bits))
     ends = np.cumsum(np.bincount(values))
     order = np.argsort(values, kind="stable")

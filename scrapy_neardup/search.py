@@ -99,6 +99,30 @@ def title_digest(title: Title) -> int:
     return _digest("\n".join(" ".join(part) for part in title))
 
 
+class Likeness(NamedTuple):
+    """What the traits of two pages say; all of the same shape.
+
+    :ivar possible: could the rule accept the two, whatever their sketches say?
+    :ivar equal: is their text equal, or on one site all that they show?
+    :ivar same_page: is it the latter?
+    """
+
+    possible: npt.NDArray[np.bool_]
+    equal: npt.NDArray[np.bool_]
+    same_page: npt.NDArray[np.bool_]
+
+
+def likeness_of(one: Traits, other: Traits, rule: Rule) -> Likeness:
+    """Compare pages by their traits: of one shape, or one page's with those of many."""
+    same_site = one["site"] == other["site"]
+    same_page = same_site & (one["shown"] == other["shown"]) & (one["shown"] != 0)
+    equal = same_page | (one["text"] == other["text"])
+    possible = equal | (np.minimum(one["n_features"], other["n_features"]) >= rule.min_features)
+    if rule.scope == "site":
+        possible &= same_site
+    return Likeness(possible, equal, same_page)
+
+
 def judge(
     page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule, frames: Frames
 ) -> Verdict:
@@ -172,15 +196,10 @@ def _promising(
 def _possible(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule) -> _Pool:
     """Leave out what the rule refuses whatever the sketches say."""
     own, theirs = traits_of(page), shelf.traits(candidates.keys)
-    same_site = theirs["site"] == own["site"]
-    same_page = same_site & (theirs["shown"] == own["shown"]) & (own["shown"] != 0)
+    likeness = likeness_of(own, theirs, rule)
     same_title = theirs["title"] == own["title"]
-    equal = same_page | (theirs["text"] == own["text"])
-    possible = equal | (np.minimum(theirs["n_features"], own["n_features"]) >= rule.min_features)
-    if rule.scope == "site":
-        possible &= same_site
-    pool = _Pool(candidates.keys, equal, same_title + 2 * same_page)
-    return pool.at(possible)
+    pool = _Pool(candidates.keys, likeness.equal, same_title + 2 * likeness.same_page)
+    return pool.at(likeness.possible)
 
 
 def _estimate(page: PageSignature, pool: _Pool, shelf: Shelf) -> tuple[Similarities, float]:

@@ -107,18 +107,19 @@ def resemblances(a: Sketch, others: npt.NDArray[np.uint8]) -> npt.NDArray[np.flo
     """Estimate the Jaccard measure, 0.0 to 1.0, of a document with each of several others.
 
     :param a: shape ``(bins,)``, a sketch or the same bins of all sketches; ``bins`` is a multiple
-        of eight, 2,040 at most.
+        of eight, 2,040 at most. Or shape ``(n, bins)``: one for each of the others.
     :param others: shape ``(n, bins)``.
 
     It is the part of bins that agree among those filled on either side (Li, Owen, Zhang,
     section 4). Two different least hashes have the same byte in one case of 255; as many are
     taken off. Equal sketches give exactly 1.0, and so do not two empty ones: they say nothing.
     """
-    filled = a.size - _count(others | a == 0)
-    both = np.count_nonzero(a) + _count(others != 0) - filled
+    filled = a.shape[-1] - _count(others | a == 0)
+    both = _count(np.atleast_2d(a) != 0) + _count(others != 0) - filled
     agreeing = agreements(a, others)
     by_chance = (both - agreeing) / (_VALUES - 1)
-    return np.maximum(0.0, (agreeing - by_chance) / np.maximum(filled, 1))
+    estimates: npt.NDArray[np.float64] = (agreeing - by_chance) / np.maximum(filled, 1)
+    return np.maximum(estimates, 0.0)
 
 
 def agreements(a: Sketch, others: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:

@@ -27,7 +27,7 @@ AddGlobalOptions = Callable[[argparse.ArgumentParser], None]
 
 #: Sketches are made under a key that is known to all, so that two runs over the same pages print
 #: the same figures. A crawl draws its own.
-_KEY = b"scrapy neardup, offline judgement"
+OFFLINE_KEY = b"scrapy neardup, offline judgement"
 
 _FLAGS = {
     "max_distance": "--distance",
@@ -51,12 +51,14 @@ def new_command(
     return parser
 
 
-def add_pages(parser: argparse.ArgumentParser, name: str = "pages", **how: Any) -> None:
+def add_pages(
+    parser: argparse.ArgumentParser, name: str = "pages", nargs: str = "+", **how: Any
+) -> None:
     """The stored pages that a sub-command reads."""
     parser.add_argument(
         name,
         metavar="PAGES",
-        nargs="+",
+        nargs=nargs,
         help="JSON Lines or WARC files (plain, gzip, zstd), folders of HTML files, or - for "
         "JSON Lines on standard input",
         **how,
@@ -130,7 +132,7 @@ class Judge:
         :raises InvalidOption: when either says what cannot be.
         :raises SignatureMismatch: when the store's pages were signed in another way.
         """
-        store = MemoryStore(_KEY) if store is None else store
+        store = MemoryStore(OFFLINE_KEY) if store is None else store
         for complaint in unknown_settings(settings):
             say(f"warning: {complaint}")
         config = Config.from_settings(settings)

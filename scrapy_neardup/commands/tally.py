@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 from time import perf_counter
 
 from ..detector import NearDupDetector
@@ -11,6 +12,12 @@ from ..page import PageSignature
 from ..records import Record
 from ..workers import Failure
 from .terminal import counted, counted_pages, say
+
+
+def say_undecided(record: Record, failure: Failure, known: Container[str]) -> None:
+    """Say why a page could not be read, unless the reason is known already."""
+    if failure.reason not in known:
+        say(f"warning: <{record.url}> is undecided, {failure.reason}: {failure.detail}")
 
 
 class Tally:
@@ -47,6 +54,5 @@ class Tally:
     def _verdict(self, record: Record, outcome: PageSignature | Failure) -> Verdict:
         if isinstance(outcome, PageSignature):
             return self._detector.check(outcome)
-        if outcome.reason not in self._undecided:
-            say(f"warning: <{record.url}> is undecided, {outcome.reason}: {outcome.detail}")
+        say_undecided(record, outcome, self._undecided)
         return Verdict("undecided", record.url, outcome.reason)

@@ -103,7 +103,9 @@ def report_skipped(pages: PageReader) -> None:
         say(f"bad records skipped: {pages.bad.total()} ({counted(pages.bad)})")
 
 
-def with_progress(results: Iterable[T], pages: Measured, what: str) -> Iterator[T]:
+def with_progress(
+    results: Iterable[T], pages: Measured, what: str, unit: str = "pages"
+) -> Iterator[T]:
     """The results as they come, with a bar on standard error when that is a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -114,7 +116,7 @@ def with_progress(results: Iterable[T], pages: Measured, what: str) -> Iterator[
         TextColumn(what),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[done]} pages"),
+        TextColumn(f"{{task.fields[done]}} {unit}"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )

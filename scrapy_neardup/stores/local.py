@@ -21,6 +21,7 @@ from ..exceptions import InvalidOption, SignatureMismatch, StoreError
 from ..frame import MAX_ENTRIES, Frames, SiteFrame
 from ..index import Candidates, SimhashIndex
 from ..judgement import Rule, Verdict, learn
+from ..matching import Pair, matching_pairs
 from ..page import PageSignature
 from ..search import FIRST_BINS, TRAITS, Traits, judge, site_digest, traits_of
 from ..sketch import SKETCH_BINS
@@ -262,6 +263,23 @@ class LocalStore:
                     entry = self._entry(number, self._shelf.page(number))
                 yield entry
 
+    def numbers(self) -> npt.NDArray[np.intp]:
+        """Numbers of all pages remembered, ascending, which is the order they were stored in."""
+        return self._remembered()[0]
+
+    def page(self, number: int) -> PageSignature:
+        """The page of this number."""
+        with self._lock:
+            return self._shelf.page(number)
+
+    def pairs(self, rule: Rule) -> Iterator[Pair]:
+        """All pairs of pages remembered that the rule takes for one content.
+
+        See :func:`~scrapy_neardup.matching.matching_pairs`. While they are asked for, the store
+        must not change.
+        """
+        return matching_pairs(*self._remembered(), self._shelf, rule)
+
     def compact(self) -> int:
         count = 0
         for numbers in self._archive.numbers():
@@ -397,8 +415,27 @@ class LocalStore:
     def _without_expired(self, near: Candidates) -> Candidates:
         if self._ttl is None or not near.keys.size:
             return near
-        alive = self._shelf.traits(near.keys)["stored_at"] >= time.time() - self._ttl
+        alive = self._are_alive(near.keys)
         return Candidates(near.keys[alive], near.distances[alive])
+
+    def _are_alive(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+        """Which of these pages have not expired?"""
+        if self._ttl is None:
+            return np.ones(numbers.size, bool)
+        alive: npt.NDArray[np.bool_] = (
+            self._shelf.traits(numbers)["stored_at"] >= time.time() - self._ttl
+        )
+        return alive
+
+    def _remembered(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.uint64]]:
+        """Numbers, ascending, and fingerprints of what is committed and has not expired."""
+        with self._lock:
+            fingerprints, keys = self._index.entries()
+            order = np.argsort(keys)
+            numbers = keys[order].astype(np.intp)
+            is_open = np.isin(numbers, np.fromiter(self._reserved, np.intp))
+            kept = self._are_alive(numbers) & ~is_open
+        return numbers[kept], fingerprints[order][kept]
 
     def _entry(self, number: int, page: PageSignature) -> Entry:
         return Entry(page, int(self._shelf.traits_at(number)["stored_at"]))

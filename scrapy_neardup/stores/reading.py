@@ -69,6 +69,10 @@ class StoreReader(Protocol):
         """What a message calls it: its address without a password."""
 
     @property
+    def is_remote(self) -> bool:
+        """Is it on another machine, or may be, so that nothing of it stays as it was?"""
+
+    @property
     def format(self) -> int:
         """Version of the form in which it keeps pages."""
 

@@ -29,6 +29,8 @@ class RedisReader:
     :raises StoreError: when the server cannot be asked.
     """
 
+    is_remote = True
+
     n_bytes = None
 
     def __init__(self, address: str) -> None:

@@ -76,6 +76,8 @@ class SqliteReader:
     :raises StoreError: when it is no store, or a damaged one.
     """
 
+    is_remote = False
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path).resolve()
         self.name = address_of(self._path)

@@ -1,0 +1,256 @@
+"""``scrapy neardup pairs``: all near-duplicates among stored pages, whichever came first."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
+
+from ..clusters import Clusters
+from ..exceptions import InvalidOption
+from ..judgement import Rule
+from ..matching import Pair
+from ..page import PageSignature
+from ..records import PageReader
+from ..stores import MemoryStore, StoreReader
+from ..stores.local import LocalStore
+from ..workers import sign_record
+from .options import (
+    OFFLINE_KEY,
+    AddGlobalOptions,
+    Commands,
+    Judge,
+    add_pages,
+    add_rule,
+    add_workers,
+    new_command,
+)
+from .output import lines_to
+from .places import add_store, looking_at, namespace_in, say_forgotten
+from .tally import say_undecided
+from .terminal import counted, counted_pages, report_skipped, say, with_progress
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+
+#: Pairs that are joined to clusters together.
+_JOINED = 8192
+
+
+def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
+    """Describe the sub-command."""
+    parser = new_command(
+        commands,
+        "pairs",
+        "Find all pairs of near-duplicates among stored pages, and the clusters they form.",
+        run,
+        add_global_options,
+    )
+    add_pages(parser, nargs="*")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT.jsonl", help="file for a line for each pair, or - for stdout"
+    )
+    parser.add_argument(
+        "--clusters", metavar="OUT.jsonl", help="file for a line for each cluster, likewise"
+    )
+    add_store(parser, "--store")
+    add_rule(parser)
+    add_workers(parser)
+
+
+def run(options: argparse.Namespace, settings: BaseSettings) -> None:
+    """Sign the pages, compare them with each other and those remembered, and write the pairs."""
+    _require_something(options)
+    pages = PageReader(options.pages)
+    started = perf_counter()
+    with _store(options) as store:
+        judge = Judge.from_options(options, settings, store)
+        gathered = _Gathered(store)
+        with (
+            _lines_to(options.output, options.pages) as pair_lines,
+            _lines_to(options.clusters, options.pages) as cluster_lines,
+        ):
+            if options.pages:
+                gathered.add(pages, judge, options)
+            found = _Found(gathered)
+            _write(found.pair_lines(judge.detector.rule), pair_lines)
+            _write(found.cluster_lines(), cluster_lines)
+            summary = f"{gathered}: {found}"
+    say(f"{summary}; {perf_counter() - started:.1f} s")
+    report_skipped(pages)
+
+
+def _require_something(options: argparse.Namespace) -> None:
+    """There must be something to compare, and somewhere to write to.
+
+    :raises InvalidOption: when there is not.
+    """
+    if options.store is None:
+        if not options.pages:
+            raise InvalidOption("PAGES", "missing", "pages, or --store with a store, or both")
+        if options.namespace:
+            raise InvalidOption("--namespace", "given alone", "given with --store")
+    if options.output is None and options.clusters is None:
+        raise InvalidOption("--output", "missing", "a file or -, unless --clusters is given")
+    if None not in (options.output, options.clusters):
+        targets = {Path(target).resolve() for target in (options.output, options.clusters)}
+        if len(targets) == 1:
+            raise InvalidOption("--clusters", options.clusters, "another file than --output")
+
+
+@contextmanager
+def _store(options: argparse.Namespace) -> Iterator[LocalStore]:
+    """What is remembered, and a place in memory for the pages; nothing of the store changes."""
+    if options.store is None:
+        yield MemoryStore(OFFLINE_KEY)
+        return
+    with looking_at(options.store) as reader:
+        store = _as_it_is(reader, namespace_in(reader, options.namespace))
+        with closing(store):
+            say_forgotten(store)
+            yield store
+
+
+def _as_it_is(reader: StoreReader, namespace: str) -> LocalStore:
+    """The namespace's pages; those of a store that is elsewhere are all read into memory."""
+    if not reader.is_remote:
+        store = reader.overlay(namespace)
+        assert isinstance(store, LocalStore)
+        return store
+    [space] = [space for space in reader.namespaces() if space.name == namespace]
+    copy = MemoryStore(space.secret)
+    if space.recipe:
+        copy.adopt(space.recipe, space.parts)
+    for page in reader.pages(namespace):
+        if page.is_confirmed:
+            copy.add(page.signature, page.stored_at)
+    return copy
+
+
+def _lines_to(
+    target: str | None, inputs: list[str]
+) -> AbstractContextManager[TextIO] | AbstractContextManager[None]:
+    return nullcontext() if target is None else lines_to(target, inputs)
+
+
+def _write(lines: Iterator[dict[str, Any]], stream: TextIO | None) -> None:
+    for line in lines:
+        if stream is not None:
+            stream.write(json.dumps(line) + "\n")
+
+
+class _Gathered:
+    """The pages to compare."""
+
+    def __init__(self, store: LocalStore) -> None:
+        self.store = store
+        self._remembered = len(store)
+        self._signed = 0
+        self._undecided: Counter[str] = Counter()
+        #: Ids of pages where they are not the address.
+        self._ids: dict[str, str | int] = {}
+
+    def add(self, pages: PageReader, judge: Judge, options: argparse.Namespace) -> None:
+        """Sign the pages and put them beside those that are remembered."""
+        with judge.pool(sign_record, options) as workers:
+            for record, outcome in with_progress(workers.map(pages), pages, "read"):
+                if not isinstance(outcome, PageSignature):
+                    say_undecided(record, outcome, self._undecided)
+                    self._undecided[outcome.reason] += 1
+                elif not outcome.n_features:
+                    self._undecided["no_text"] += 1
+                else:
+                    self._ids[record.url] = record.id
+                    if record.id == record.url:
+                        del self._ids[record.url]
+                    self._signed += 1
+                    self.store.add(outcome)
+
+    def id_of(self, page: PageSignature) -> str | int:
+        """As it was given, else its address."""
+        return self._ids.get(page.url, page.url)
+
+    def __str__(self) -> str:
+        compared = len(self.store)
+        parts = [counted_pages(compared)]
+        if self._remembered:
+            parts.append(f"{self._remembered} remembered")
+        if replaced := self._remembered + self._signed - compared:
+            parts.append(f"{replaced} replaced by a later one of the same address")
+        if self._undecided:
+            parts.append(f"besides undecided for: {counted(self._undecided)}")
+        return ", ".join(parts)
+
+
+class _Found:
+    """What the pages have in common."""
+
+    def __init__(self, gathered: _Gathered) -> None:
+        self._gathered = gathered
+        self._store = gathered.store
+        self._numbers = gathered.store.numbers()
+        self._clusters = Clusters(self._numbers.size)
+        self._n_pairs = 0
+        self._sizes: list[int] = []
+
+    def pair_lines(self, rule: Rule) -> Iterator[dict[str, Any]]:
+        """A line for each pair, as it is found."""
+        waiting: list[tuple[int, int]] = []
+        for pair in with_progress(self._store.pairs(rule), _Unmeasured(), "compare", "pairs"):
+            waiting.append(pair.numbers)
+            if len(waiting) == _JOINED:
+                self._join(waiting)
+                waiting = []
+            yield self._pair_line(pair)
+        self._join(waiting)
+
+    def cluster_lines(self) -> Iterator[dict[str, Any]]:
+        """A line for each cluster, once all pairs are known."""
+        for group in self._clusters.groups():
+            self._sizes.append(group.size)
+            pages = [self._store.page(number) for number in self._numbers[group].tolist()]
+            yield {
+                "pages": group.size,
+                "ids": [self._gathered.id_of(page) for page in pages],
+                "urls": [page.url for page in pages],
+            }
+
+    def __str__(self) -> str:
+        said = f"{self._n_pairs} pair{'' if self._n_pairs == 1 else 's'}"
+        if not self._sizes:
+            return said
+        clusters = f"{len(self._sizes)} cluster{'' if len(self._sizes) == 1 else 's'}"
+        in_all = counted_pages(sum(self._sizes))
+        return f"{said}; {clusters} of {in_all}, the biggest of {max(self._sizes)}"
+
+    def _pair_line(self, pair: Pair) -> dict[str, Any]:
+        a, b = pair.pages
+        return {
+            "id_a": self._gathered.id_of(a),
+            "url_a": a.url,
+            "id_b": self._gathered.id_of(b),
+            "url_b": b.url,
+            "distance": pair.match.distance,
+            "similarity": round(pair.match.similarity, 4),
+            "reason": pair.match.reason,
+        }
+
+    def _join(self, pairs: list[tuple[int, int]]) -> None:
+        self._n_pairs += len(pairs)
+        places = np.searchsorted(self._numbers, np.array(pairs, np.intp).reshape(-1, 2))
+        self._clusters.join(places[:, 0], places[:, 1])
+
+
+class _Unmeasured:
+    """Nobody knows how many pairs are still to come."""
+
+    bytes_read = 0
+    total_bytes = None
