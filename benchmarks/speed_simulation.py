@@ -2,9 +2,9 @@
 
 A lookup reads the buckets that it probes and no others. Of *n* random fingerprints a bucket holds
 *n* / 65,536, spread by Poisson's law. So for a set of lookups just the buckets that they probe are
-filled with as many fingerprints as they would hold, and before each round the processor's caches are
-emptied. At the size that the real index came to, the simulated one has to take the same time, or
-more where the real one is so small that parts of it stay in the caches.
+filled with as many fingerprints as they would hold, and before each round the processor's caches
+are emptied. At the size that the real index came to, the simulated one has to take the same time,
+or more where the real one is so small that parts of it stay in the caches.
 
 Then: the real index, four times as large as its largest size in the other figures, and a million
 lookups one after the other (fewer where the sizes are smaller).
@@ -94,9 +94,7 @@ class Simulation:
             real = "-" if micros is None else rounded(micros)
             room = f"{size * bytes_each / 1e9:.2f}"
             table.add(f"{size:,}", distance, self.lookups[size, distance], spread, real, room)
-        table.notes.append(
-            "GB: at the bytes a fingerprint that the real index takes at its largest"
-        )
+        table.notes.append("GB: at the bytes a fingerprint of the real index at its largest")
         return [table, self._table_of_many()]
 
     def _table_of_many(self) -> Table:
