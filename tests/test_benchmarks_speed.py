@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -180,6 +181,8 @@ def test_fingerprints_are_held_against_whole_numbers(samples, monkeypatch):
     [sample, _] = samples
     assert speed_fingerprints.fingerprint(sample.tokens) == reference.fingerprint(sample.tokens)
     assert speed_fingerprints.is_exact(sample)
+    # Where all sums are zero, all bits are.
+    assert speed_fingerprints.is_exact(speed_fingerprints.Sample([], "", {}))
     right = speed_fingerprints.fingerprint
     monkeypatch.setattr(speed_fingerprints, "fingerprint", lambda tokens: right(tokens) ^ 1)
     figures = speed_fingerprints.measure(samples, "made up", 1)
@@ -198,6 +201,21 @@ def test_the_same_fingerprints_whatever_part_of_them_is_asked_for():
     assert len(set(everything)) == 25_000
     assert numbers(7, 20_003) == everything[7:20_003]
     assert numbers(12_345, 12_346) == everything[12_345:12_346]
+
+
+def test_an_index_takes_part_up_to_its_size(monkeypatch):
+    small = replace(speed_index.OURS, name="small", most=1000)
+    monkeypatch.setattr(speed_index, "CONTESTANTS", (speed_index.OURS, small))
+    figures = speed_index.measure([1000, 2000], 2)
+    assert set(figures.growth) == {("scrapy-neardup", n) for n in (1000, 2000)} | {("small", 1000)}
+    assert all(growth.bytes_each > 100 for growth in figures.growth.values())
+    for (name, _, work), timed in figures.timed.items():
+        assert timed.micros.median > 0
+        assert timed.found == (work.kind == "near")
+        assert work in speed_index.works(speed_index.OURS if name != "small" else small)
+    lookups, growth = figures.tables()
+    assert {row[4] for row in lookups.rows if row[0] == "small"} == {"-"}
+    assert len(growth.rows) == 3
 
 
 def test_ratios_are_taken_at_the_largest_common_size():
