@@ -17,6 +17,9 @@ import numpy as np
 
 from scrapy_neardup.workers import usable_cores
 
+#: A large page.
+_PAGE_BYTES = 8 << 20
+
 _Result = TypeVar("_Result")
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -37,6 +40,15 @@ def apart(function: Callable[..., _Result], *given: object) -> _Result:
 def own_process() -> ProcessPoolExecutor:
     """One process that has inherited nothing."""
     return ProcessPoolExecutor(1, get_context("spawn"))
+
+
+def free_as_a_crawl() -> None:
+    """Leave the allocator as pages of some megabytes do that were held and let go of.
+
+    Until a block as large has been freed, glibc asks the system for each large block anew, and
+    pays for its pages (mallopt(3), M_MMAP_THRESHOLD); a lookup may take twice the time by that.
+    """
+    del bytearray(_PAGE_BYTES)[:]
 
 
 def resident_bytes() -> int:

@@ -3,6 +3,8 @@
 Each index lives in a process of its own, which holds nothing else, so that its memory can be told.
 All are filled with the same random fingerprints up to one size, asked in turn, and filled on. Asked
 are fingerprints like none that is stored, and stored ones of which up to three bits have changed.
+Each process has first held and freed eight megabytes, as a crawl does with its pages: until then
+glibc would fetch large blocks from the system at every lookup.
 
 Where another package takes no fingerprints, it is given what makes one at the least cost: gaoya a
 text of one word, pyLSHash the bits as a vector. A word's bits cannot be changed, so gaoya is asked
@@ -23,7 +25,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from measuring import Spread, in_turn, own_process, resident_bytes
+from measuring import Spread, free_as_a_crawl, in_turn, own_process, resident_bytes
 from peers import Package
 from speed_figures import Check, Goal, Plot, Standing, ratio, standings
 from tables import Table
@@ -213,6 +215,7 @@ class _Process:
 
 
 def _open(make: Callable[[], _Index]) -> None:
+    free_as_a_crawl()
     _Process.index = make()
     _Process.empty_bytes = resident_bytes()
     _Process.asked = random.Random(_SEED)

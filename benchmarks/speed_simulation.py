@@ -19,7 +19,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from measuring import Spread, own_process, rounded
+from measuring import Spread, free_as_a_crawl, own_process, rounded
 from speed_figures import Check, Goal, Plot, Standing
 from speed_index import OURS, Lookups, fingerprints
 from tables import Table
@@ -166,6 +166,7 @@ def lookup_count(size: int, distance: int) -> int:
 
 def simulated(size: int, distance: int, rounds: int) -> list[float]:
     """Microseconds of a lookup in each round."""
+    free_as_a_crawl()
     source = random.Random(_SEED)
     queries = [source.getrandbits(64) for _ in range(lookup_count(size, distance))]
     index = SimhashIndex()
@@ -207,6 +208,7 @@ def _micros(index: SimhashIndex, queries: Sequence[int], distance: int) -> float
 
 def many_lookups(stored: int, queries: int) -> Many:
     """Ask an index of so many random fingerprints for so many that are like none of them."""
+    free_as_a_crawl()
     index = SimhashIndex()
     for first in range(0, stored, _AT_ONCE):
         some = np.concatenate(list(fingerprints(first, min(first + _AT_ONCE, stored))))

@@ -115,7 +115,8 @@ def resemblances(a: Sketch, others: npt.NDArray[np.uint8]) -> npt.NDArray[np.flo
     taken off. Equal sketches give exactly 1.0, and so do not two empty ones: they say nothing.
     """
     filled = a.shape[-1] - _count(others | a == 0)
-    both = _count(np.atleast_2d(a) != 0) + _count(others != 0) - filled
+    own = np.count_nonzero(a) if a.ndim == 1 else _count(a != 0)
+    both = own + _count(others != 0) - filled
     agreeing = agreements(a, others)
     by_chance = (both - agreeing) / (_VALUES - 1)
     estimates: npt.NDArray[np.float64] = (agreeing - by_chance) / np.maximum(filled, 1)

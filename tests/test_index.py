@@ -160,8 +160,11 @@ class IndexMachine(RuleBasedStateMachine):
         assert found == brute_force(self.stored, query, distance)
 
     @invariant()
-    def size(self) -> None:
+    def entries(self) -> None:
         assert len(self.index) == len(self.stored)
+        fingerprints, keys = self.index.entries()
+        entries = list(zip(fingerprints.tolist(), keys.tolist(), strict=True))
+        assert sorted(entries) == sorted(self.stored)
 
 
 TestIndexMachine = IndexMachine.TestCase

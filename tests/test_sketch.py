@@ -111,3 +111,10 @@ def test_many_at_once_are_estimated_as_the_formula_says(one, others):
         differing = sum(a != b and a > 0 and b > 0 for a, b in pairs)
         expected = (agreeing - differing / 254) / filled if filled else 0.0
         assert estimate == pytest.approx(max(0.0, expected), abs=1e-12)
+
+
+@given(st.lists(st.tuples(BINS, BINS), max_size=5))
+def test_row_by_row_they_are_estimated_as_one_by_one(pairs):
+    rows, others = np.array(pairs, np.uint8).reshape(-1, 2, 16).transpose(1, 0, 2).copy()
+    one_by_one = [resemblance(a, b) for a, b in zip(rows, others, strict=True)]
+    assert resemblances(rows, others).tolist() == one_by_one
