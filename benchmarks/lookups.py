@@ -19,7 +19,6 @@ process of its own.
 from __future__ import annotations
 
 import argparse
-import resource
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +29,7 @@ from typing import Any
 
 import numpy as np
 from made_up_pages import Maker, ordinary
-from measuring import apart, at_least_one
+from measuring import apart, at_least_one, peak_bytes
 from tables import Table
 
 from scrapy_neardup import Rule, Verdict
@@ -45,8 +44,6 @@ _BLOCK_BITS = 16
 _SEED = 7
 #: Remembers everything, at the price of one bucket a lookup.
 _FILLING = Rule(max_distance=0, min_similarity=1, scope="site")
-#: ``ru_maxrss`` is in bytes on macOS, in kilobytes elsewhere.
-_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 def one_block(maker: Maker) -> PageSignature:
@@ -103,10 +100,10 @@ def measure(
     source = pages(kind)
     store = MemoryStore(b"a benchmark has nothing to hide.")
     _claim(store, next(source), _FILLING)
-    before = _memory()
+    before = peak_bytes()
     for page in islice(source, count - 1):
         _claim(store, page, _FILLING)
-    grown = _memory() - before
+    grown = peak_bytes() - before
     times: dict[int, Sequence[float]] = {}
     said: Counter[str] = Counter()
     for distance in distances:
@@ -128,11 +125,6 @@ def _timed(store: MemoryStore, page: PageSignature, rule: Rule, said: Counter[st
     spent = thread_time() - started
     said[f"{verdict.kind} ({verdict.reason})"] += 1
     return 1000 * spent
-
-
-def _memory() -> int:
-    """Most bytes that this process has held so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
 
 
 def _row(times: Sequence[float]) -> tuple[float, float, float]:

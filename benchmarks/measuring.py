@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import platform
+import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -60,6 +61,15 @@ def resident_bytes() -> int:
         if line.startswith("VmRSS:")
     ]
     return 1024 * int(line.split()[1])
+
+
+def peak_bytes() -> int:
+    """Most that this process has held so far, on any POSIX system."""
+    from resource import RUSAGE_SELF, getrusage
+
+    # In bytes on macOS, in kilobytes elsewhere.
+    unit = 1 if sys.platform == "darwin" else 1024
+    return getrusage(RUSAGE_SELF).ru_maxrss * unit
 
 
 @dataclass(frozen=True, slots=True)
