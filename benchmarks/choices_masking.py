@@ -30,11 +30,11 @@ from tables import Table
 from truth import Shingles, jaccard, shingles, tokens
 
 from scrapy_neardup.extract import MainText
-from scrapy_neardup.features import weigh
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.simhash import simhash
 from scrapy_neardup.titles import Title, title_segments
 from scrapy_neardup.tokens import normalize, shingle_units, shipped_tokenizer
+from scrapy_neardup.vocabulary import weigh
 
 _NUMBER = re.compile(r"\d+")
 

@@ -33,19 +33,21 @@ Hits = dict[Pair, Match]
 
 
 @cache
-def signing_detector() -> NearDupDetector:
+def signing_detector(extractor: str = "trafilatura") -> NearDupDetector:
     """The detector that makes this process's signatures; it remembers nothing."""
-    return new_detector()
+    return new_detector(extractor=extractor)
 
 
 def new_detector(**options: Any) -> NearDupDetector:
     return NearDupDetector(store=MemoryStore(SECRET), **options)
 
 
-def sign(page: Page, html: str | None = None) -> PageSignature | None:
+def sign(
+    page: Page, html: str | None = None, extractor: str = "trafilatura"
+) -> PageSignature | None:
     """Signature of a page, or ``None`` when it cannot be read."""
     try:
-        return signing_detector().signature(url=page.url, html=html or html_of(page))
+        return signing_detector(extractor).signature(url=page.url, html=html or html_of(page))
     except UnreadablePage:
         return None
 

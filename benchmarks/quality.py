@@ -22,6 +22,7 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import floors
@@ -38,14 +39,19 @@ from scrapy_neardup.page import PageSignature
 from scrapy_neardup.tokens import normalize, shipped_tokenizer
 
 FLOORS = Path(__file__).with_name("quality_floors.json")
+OTHER_EXTRACTORS = ("visible", *(["resiliparse"] if find_spec("resiliparse") else []))
 _ORDERS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One page as the detector, the truth and the peers see it."""
+    """One page as the detector, the truth and the peers see it.
+
+    :ivar by_others: its signatures by the other extractors.
+    """
 
     signature: PageSignature | None
+    by_others: Mapping[str, PageSignature | None]
     n_tokens: int
     shingles: Shingles
     fingerprints: Mapping[str, Sequence[int]]
@@ -68,7 +74,8 @@ def _measured(page: Page, *, with_peers: bool) -> Measured:
     if with_peers:
         words = shipped_tokenizer("auto")[0](normalize(text))
         fingerprints = peers.fingerprints(text, list(words))
-    return Measured(sign(page, html), len(found), shingles(found), fingerprints)
+    by_others = {name: sign(page, html, name) for name in OTHER_EXTRACTORS if with_peers}
+    return Measured(sign(page, html), by_others, len(found), shingles(found), fingerprints)
 
 
 def examine(data: Path, early_close: Path | None, *, with_peers: bool) -> Result:
@@ -84,6 +91,7 @@ def examine(data: Path, early_close: Path | None, *, with_peers: bool) -> Result
         yardstick,
         hits,
         crawls,
+        {name: _compare(name, measured) for name in OTHER_EXTRACTORS if with_peers},
         {p.title: _judge_peer(p, yardstick, measured) for p in peers.usable() if with_peers},
         _judge_early(early_close) if early_close else None,
     )
@@ -101,6 +109,14 @@ def _judge(
         dropped = crawl(new_detector(), signatures, shuffled(len(places), seed))
         crawls[f"random order {seed}"] = yardstick.of_crawl(dropped)
     return hits, crawls
+
+
+def _compare(extractor: str, measured: Sequence[Measured]) -> Hits:
+    """All pairs by another extractor's texts, after a crawl in the order of the files."""
+    detector = new_detector(extractor=extractor)
+    signatures = [m.by_others[extractor] for m in measured]
+    crawl(detector, signatures, range(len(signatures)))
+    return compare_all(detector, signatures)
 
 
 def _judge_peer(

@@ -28,11 +28,15 @@ _NOISE = 0.02
 
 @dataclass(frozen=True)
 class Result:
-    """All that was measured."""
+    """All that was measured.
+
+    :ivar by_extractor: what is hit by the texts of other extractors.
+    """
 
     yardstick: Yardstick
     hits: Hits
     crawls: dict[str, CrawlFigures]
+    by_extractor: dict[str, Hits]
     peers: dict[str, PairFigures]
     early: tuple[Corpus, Hits] | None
 
@@ -40,6 +44,7 @@ class Result:
 def tables(result: Result) -> list[Table]:
     return [
         _pair_table(result),
+        *([_extractor_table(result)] if result.by_extractor else []),
         _goal_table(result),
         _crawl_table(result),
     ]
@@ -52,7 +57,10 @@ def _pair_table(result: Result) -> Table:
         ("detector", "finds J>=0.8", "finds J>=0.9", "hits J<0.5", "hits J<0.7", "hits"),
     )
     ours = f"scrapy-neardup, k = {rule.max_distance}, similarity from {rule.min_similarity}"
-    rows = {ours: result.yardstick.of_pairs(result.hits)} | result.peers
+    rows = {ours: result.yardstick.of_pairs(result.hits)}
+    for extractor, hits in result.by_extractor.items():
+        rows[f"the same with extractor {extractor}"] = result.yardstick.of_pairs(hits)
+    rows |= result.peers
     for name, f in rows.items():
         table.add(name, f.found_80, f.found_90, f.below_50, f.below_70, f.hits)
     deviations = result.yardstick.truth.deviations()
@@ -67,6 +75,26 @@ def _pair_table(result: Result) -> Table:
             for peer in peers.PEERS
             if peer.trouble
         )
+    return table
+
+
+def _extractor_table(result: Result) -> Table:
+    table = Table(
+        "by extractor: pairs without lists and notices, and labels",
+        (
+            "extractor",
+            "finds J>=0.8",
+            "finds J>=0.9",
+            "duplicates found",
+            "distinct hit",
+            "notices",
+        ),
+    )
+    yardstick = result.yardstick
+    for name, hits in {"trafilatura": result.hits, **result.by_extractor}.items():
+        pairs = yardstick.of_pairs(hits, yardstick.is_article_pair)
+        labels, notices = yardstick.of_labels(hits), len(yardstick.notices_merged(hits))
+        table.add(name, pairs.found_80, pairs.found_90, labels.duplicates, labels.distinct, notices)
     return table
 
 

@@ -42,8 +42,7 @@ from tables import Table
 from scrapy_neardup import Rule
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.search import traits_of
-from scrapy_neardup.stores.local import row_of
-from scrapy_neardup.stores.packing import packed
+from scrapy_neardup.stores.packing import packed, row_of
 from scrapy_neardup.stores.redis import RedisStore
 from scrapy_neardup.stores.redis_layout import Part, packed_number, place_of
 

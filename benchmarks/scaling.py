@@ -44,8 +44,8 @@ from scrapy_neardup import Rule
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.search import FIRST_BINS, site_digest, title_digest
 from scrapy_neardup.sketch import SKETCH_BINS
-from scrapy_neardup.stores.local import ROW, key_digest, key_seed
-from scrapy_neardup.stores.packing import unpacked
+from scrapy_neardup.stores.keys import key_digest, key_seed
+from scrapy_neardup.stores.packing import ROW, unpacked
 from scrapy_neardup.stores.sqlite import SqliteStore
 from scrapy_neardup.stores.sqlite_format import NUMBER_BITS, sealed
 

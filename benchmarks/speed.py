@@ -68,10 +68,11 @@ def examine(
 
 def _fingerprints(pages: Sequence[Page], rounds: int) -> Part:
     if pages:
-        samples, source = speed_fingerprints.samples_of(pages), "of the pages given"
-        if samples:
-            return speed_fingerprints.measure(samples, source, rounds)
-    return speed_fingerprints.measure(speed_fingerprints.made_up_samples(), "made up", rounds)
+        samples = speed_fingerprints.samples_of(pages, rounds)
+        if len(samples) >= 2 * rounds:
+            return speed_fingerprints.measure(samples, "of the pages given", rounds)
+    made_up = speed_fingerprints.made_up_samples(rounds)
+    return speed_fingerprints.measure(made_up, "made up", rounds)
 
 
 def _index(sizes: Sequence[int], rounds: int) -> list[Part]:

@@ -192,9 +192,9 @@ def fill_probed(index: SimhashIndex, queries: Sequence[int], size: int, distance
             words = generator.integers(0, 1 << 64, count, np.uint64)
             words &= ~np.uint64((_BUCKETS - 1) << shift)
             words |= np.uint64(bucket << shift)
-            index._tables[block][bucket] = bytearray(words.astype("<u8").tobytes())
+            index._tables[block][bucket] = words.astype("<u8").tobytes()
             if block == 0:
-                index._keys[bucket] = bytearray(4 * count)
+                index._keys[bucket] = bytes(4 * count)
 
 
 def _micros(index: SimhashIndex, queries: Sequence[int], distance: int) -> float:

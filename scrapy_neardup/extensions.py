@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals as scrapy_signals
 from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.http import Request, Response
-from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.asyncio import create_looping_call
 
 from . import signals
@@ -25,13 +24,12 @@ from .config import (
     META_KEY,
     Config,
     Policy,
-    parse_switch,
     request_policy,
     unknown_settings,
 )
 from .detector import NearDupDetector
 from .exceptions import InvalidOption, NearDupError, StoreError
-from .feeds import Feeds, synchronise
+from .feeds import Feeds
 from .following import ItemsUnderWay, Judgement
 from .jobs import Job, recovered
 from .judgement import Verdict
@@ -40,7 +38,9 @@ from .records import Record
 from .remembering import CrawlMemory
 from .responses import item_record, page_record, why_not_judged
 from .signing import PageSigning, require_parts
-from .stores import Claim, Store, Ticket, open_store
+from .stores import Claim, Ticket, open_store
+from .switches import is_off
+from .telling import say_begin, say_end
 from .throttle import Throttle
 from .workers import Failure, WorkersFailedError
 
@@ -54,6 +54,7 @@ logger = logging.getLogger(__name__)
 
 #: Between two looks at what the feeds have on disk: what a kill may cost.
 _TICK_SECONDS = 2.0
+_UNWRITTEN = "A feed cannot be written, its pages stay unconfirmed: %s"
 
 
 class NearDupJudge:
@@ -85,7 +86,7 @@ class NearDupJudge:
         :raises NotConfigured: when one of them switches the judge off.
         """
         config = Config.from_settings(crawler.settings)
-        if _is_off(crawler, config):
+        if is_off(crawler, config):
             logger.info("Off for this run: near-duplicate pages are stored")
             raise NotConfigured
         job = None if config.job is None else Job(config.job)
@@ -224,7 +225,9 @@ class NearDupJudge:
         gc.freeze()
         for complaint in unknown_settings(self._crawler.settings):
             logger.warning("%s", complaint)
-        self._say_what_is_done()
+        if forgotten := self.detector.store.forgotten:
+            self._count("store/forgotten", forgotten)
+        say_begin(self.config, self.detector)
 
     def item_scraped(self, item: Any, response: Any, spider: Spider) -> None:
         """An item has passed all pipelines, and is stored unless a feed does not take it."""
@@ -253,22 +256,13 @@ class NearDupJudge:
         self._count("waits", self._memory.waits)
         assert self._crawler.stats
         self._crawler.stats.set_value("neardup/seconds", self._memory.seconds)
-        judged = "judged_items" if self.config.item_field else "pages"
-        logger.info(
-            "Judged %s: %s; undecided for: %s; passed over: %s; items: %s; %s remembered",
-            judged.replace("judged_", ""),
-            self._summary(judged),
-            self._summary("undecided"),
-            self._summary("skipped"),
-            self._summary("items"),
-            _size_of(self._memory.store),
-        )
+        say_end(self.config, self._crawler.stats, self._memory.store)
 
     async def engine_stopped(self) -> None:
         """The last that is heard of a crawl: feeds have been closed by now."""
         if self._memory is None:
             return
-        are_stored = self._feeds is None or self._feeds.are_stored
+        are_stored = self._feeds is None or await self._are_on_disk(self._feeds)
         try:
             await self._memory.close(confirmed=are_stored)
         except StoreError as error:
@@ -309,14 +303,21 @@ class NearDupJudge:
             self._memory.confirm(mark)
             return
         try:
-            descriptors = self._feeds.flush()
-            if descriptors is not None:
-                await in_thread(lambda: synchronise(descriptors))
+            synchronise = self._feeds.flush()
+            if synchronise is not None:
+                await in_thread(synchronise)
                 self._memory.confirm(mark)
         except OSError as error:
-            self.warn_once(
-                "feed", "A feed cannot be written, its pages stay unconfirmed: %s", error
-            )
+            self.warn_once("feed", _UNWRITTEN, error)
+
+    async def _are_on_disk(self, feeds: Feeds) -> bool:
+        """Are the feeds, which have been closed? The system may still have to write them."""
+        try:
+            if feeds.are_stored:
+                await in_thread(feeds.complete())
+        except OSError as error:
+            self.warn_once("feed", _UNWRITTEN, error)
+        return feeds.are_stored
 
     async def _judge(self, record: Record, policy: Policy) -> Judgement:
         """A judgement whatever happens: a page that something fails on is undecided, and kept."""
@@ -385,32 +386,6 @@ class NearDupJudge:
             self._is_closing = True
             start(self._crawler.engine.close_spider_async(reason=reason))
 
-    def _say_what_is_done(self) -> None:
-        assert self.detector is not None
-        policy, rule, store = self.config.policy, self.config.policy.rule, self.detector.store
-        if store.forgotten:
-            logger.warning(
-                "The last run did not end cleanly: %d pages are forgotten of which nobody knows "
-                "whether they reached the disk; they are stored again when they are met",
-                store.forgotten,
-            )
-            self._count("store/forgotten", store.forgotten)
-        logger.info(
-            "%s near-duplicate %s: max_distance %d, min_similarity %s, min_features %d, scope %s, "
-            "links %s, revisit %s; %s; store %s, %d pages known",
-            {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}[policy.action],
-            f"items by field {self.config.item_field}" if self.config.item_field else "pages",
-            rule.max_distance,
-            rule.min_similarity,
-            rule.min_features,
-            rule.scope,
-            policy.links,
-            policy.revisit,
-            ", ".join(f"{part} {name}" for part, name in self.detector.signer.parts.items()),
-            store.name,
-            len(store),
-        )
-
     def _undecided(self, record: Record, why: Failure, *, exc_info: bool = False) -> Verdict:
         self.warn_once(
             why.reason,
@@ -452,16 +427,6 @@ class NearDupJudge:
         if number:
             self._crawler.stats.inc_value(f"neardup/{name}", number)
 
-    def _summary(self, group: str) -> str:
-        assert self._crawler.stats
-        prefix = f"neardup/{group}/"
-        counts = {
-            name.removeprefix(prefix): value
-            for name, value in self._crawler.stats.get_stats().items()
-            if name.startswith(prefix)
-        }
-        return ", ".join(f"{name} {counts[name]}" for name in sorted(counts)) or "none"
-
 
 def find_judge(crawler: Crawler) -> NearDupJudge:
     """The judge of this crawl.
@@ -471,34 +436,6 @@ def find_judge(crawler: Crawler) -> NearDupJudge:
     judge = crawler.get_extension(NearDupJudge)
     if judge is not None:
         return judge
-    if _is_off(crawler, Config.from_settings(crawler.settings)):
+    if is_off(crawler, Config.from_settings(crawler.settings)):
         raise NotConfigured
     raise NotConfigured("it needs the add-on, or scrapy_neardup.NearDupJudge in EXTENSIONS")
-
-
-def _size_of(store: Store) -> str:
-    """How many pages it holds, when it can be asked."""
-    try:
-        return str(len(store))
-    except StoreError:
-        return "an unknown number"
-
-
-def _only_looks(crawler: Crawler) -> bool:
-    """Is this ``scrapy shell``, ``fetch`` or ``parse``? They look at a page and need no store.
-
-    A crawl may have the store open at the same time. The first is the one command with this
-    setting of its own, the others put a function in the place of the spider's ``start``.
-    """
-    by_command = SETTINGS_PRIORITIES["command"]
-    is_shell = crawler.settings.getpriority("LOGSTATS_INTERVAL") == by_command
-    start = getattr(crawler.spider, "start", None)
-    return is_shell or getattr(start, "__module__", "").startswith("scrapy.commands")
-
-
-def _is_off(crawler: Crawler, config: Config) -> bool:
-    """Is it switched off, by the setting, by the spider argument, or because nothing is crawled?"""
-    if _only_looks(crawler):
-        return True
-    wish = getattr(crawler.spider, META_KEY, None)
-    return not config.enabled or not (wish is None or parse_switch("spider argument neardup", wish))

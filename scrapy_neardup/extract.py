@@ -9,8 +9,9 @@ fingerprint must not depend on whether a spider looked at it first.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from typing import NamedTuple, Protocol, cast
 
 import trafilatura
 from lxml import etree
@@ -31,8 +32,6 @@ _NOT_SEEN = frozenset("script style noscript template head title svg canvas".spl
 _NOT_CONTENT = _NOT_SEEN | frozenset(
     "nav header footer aside menu select option button textarea iframe object".split()
 )
-#: Where the address of a picture, film or frame stands; lazy loading keeps it in ``data-src``.
-_MEDIA = "//body//*[not(self::script)]/@*[name()='src' or name()='data-src']"
 #: Elements that do not break a word or a line.
 _INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rp ruby s samp "
@@ -45,7 +44,7 @@ class MainText(NamedTuple):
 
     :ivar title: of the page.
     :ivar text: main text.
-    :ivar shown: all text of the body, menus included.
+    :ivar shown: all text of the body, menus included, as many pieces as there are between tags.
     :ivar media: addresses of the pictures, films and frames in the body; ``None`` where only the
         text is known.
     """
@@ -79,7 +78,8 @@ def read_page(html: str, extractor: Extractor, limits: PageLimits = _DEFAULT_LIM
         tree = _parsed_page(html, limits)
         if tree is None:
             return MainText("", "", "", "")
-        page = MainText(_title(tree), extractor(html, tree) or "", _shown(tree), _media(tree))
+        title, text = _title(tree), extractor(html, tree) or ""
+        page = MainText(title, text, *_shown_and_media(tree))
     except LimitExceeded:
         raise
     except Exception as error:
@@ -119,20 +119,37 @@ def article_text(html: str, tree: HtmlElement) -> str | None:
 
 def visible_text(html: str, tree: HtmlElement) -> str | None:
     """All text of the body but menus, heads, feet, side bars and forms."""
-    body = tree.find(".//body")
-    return "".join(_pieces(tree if body is None else body, _NOT_CONTENT)).strip()
+    return "".join(_pieces(_body(tree), _NOT_CONTENT)).strip()
+
+
+def resiliparse_text(html: str, tree: HtmlElement) -> str | None:
+    """The article by resiliparse, which parses the page by itself; else all visible text."""
+    from resiliparse.extract.html2text import extract_plain_text
+
+    text = extract_plain_text(html, main_content=True, preserve_formatting=False, alt_texts=False)
+    return text or visible_text(html, tree)
 
 
 def shipped_extractor(name: str) -> tuple[Extractor, str]:
     """The extractor of that name and an identity under which its texts can be compared.
 
-    :raises InvalidOption: when there is none of that name.
+    :raises InvalidOption: when there is none of that name, or its package is not installed.
     """
     if name == "trafilatura":
         return article_text, "trafilatura-1"
     if name == "visible":
         return visible_text, "visible-1"
-    raise InvalidOption("extractor", name, "'trafilatura', 'visible' or an import path")
+    if name != "resiliparse":
+        raise InvalidOption(
+            "extractor", name, "'trafilatura', 'resiliparse', 'visible' or an import path"
+        )
+    if not find_spec("resiliparse"):
+        raise InvalidOption(
+            "extractor",
+            name,
+            "installed (pip install scrapy-neardup[resiliparse]), or 'trafilatura'",
+        )
+    return resiliparse_text, "resiliparse-1"
 
 
 def _parsed_page(html: str, limits: PageLimits) -> HtmlElement | None:
@@ -166,17 +183,41 @@ def _parsed(html: str, limits: PageLimits) -> HtmlElement | None:
 
 
 def _title(tree: HtmlElement) -> str:
-    titles = tree.xpath("//title[not(ancestor::svg)]")
-    return " ".join(titles[0].text_content().split()) if titles else ""
+    for title in tree.iter("title"):
+        # A picture's title is not the page's.
+        if next(title.iterancestors("svg"), None) is None:
+            return " ".join(title.text_content().split())
+    return ""
 
 
-def _shown(tree: HtmlElement) -> str:
+def _strings(path: str) -> Callable[[HtmlElement], list[str]]:
+    """Texts or attributes that an XPath finds."""
+    return cast("Callable[[HtmlElement], list[str]]", etree.XPath(path, smart_strings=False))
+
+
+_texts = _strings("descendant::text()")
+#: Where the address of a picture, film or frame stands; lazy loading keeps it in ``data-src``.
+_sources = _strings("descendant::*[not(self::script)]/@src")
+_later_sources = _strings("descendant::*[not(self::script)]/@data-src")
+
+
+def _shown_and_media(tree: HtmlElement) -> tuple[str, str]:
+    """All text of the body, each piece between two tags by itself, and addresses of media.
+
+    What is not seen is taken out of the tree for good: nothing else is asked of it after that.
+    """
+    body = _body(tree)
+    media = " ".join(_sources(body) + _later_sources(body))
+    etree.strip_elements(body, *_NOT_SEEN, with_tail=False)
+    return " ".join(_texts(body)), media
+
+
+def _body(tree: HtmlElement) -> HtmlElement:
+    for child in tree:
+        if child.tag == "body":
+            return child
     body = tree.find(".//body")
-    return "".join(_pieces(tree if body is None else body, _NOT_SEEN))
-
-
-def _media(tree: HtmlElement) -> str:
-    return " ".join(map(str, tree.xpath(_MEDIA)))
+    return tree if body is None else body
 
 
 def _pieces(root: HtmlElement, left_out: frozenset[str]) -> Iterator[str]:

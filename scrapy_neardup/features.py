@@ -12,14 +12,13 @@ of each other's reach. What a number tells is not lost: shingles and titles keep
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .idf import IdfTable, token_hashes
+from .idf import IdfTable
 
 #: Version of the weighting. It changes when equal tokens would get other weights.
 VERSION = "logtf-1"
@@ -40,11 +39,22 @@ class Features(NamedTuple):
     weights: npt.NDArray[np.float64]
 
 
-def weigh(tokens: Sequence[str], idf: IdfTable) -> Features:
-    """Weigh the distinct tokens of a page, in order of first appearance."""
-    counts = Counter(tokens)
-    hashes = token_hashes(counts)
-    frequency = np.fromiter(counts.values(), np.float64, len(counts))
-    saturated = np.rint(_UNITS * (1 + np.log(frequency)))
-    numeric = np.fromiter((_DIGIT.search(token) is not None for token in counts), bool, len(counts))
-    return Features(hashes, saturated * np.where(numeric, _NUMBER_WEIGHT, idf.weights(hashes)))
+def word_weights(
+    tokens: Sequence[str], hashes: npt.NDArray[np.uint64], idf: IdfTable
+) -> npt.NDArray[np.int64]:
+    """Weight of each of some tokens where it stands once, in whole units of :mod:`.idf`.
+
+    :param hashes: of the tokens, see :func:`~scrapy_neardup.idf.token_hashes`.
+    """
+    numeric = np.fromiter(map(_has_digit, tokens), bool, len(tokens))
+    return np.where(numeric, _NUMBER_WEIGHT, idf.weights(hashes))
+
+
+def saturated(counts: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    """``1 + ln tf`` of term frequencies from 1 on, in whole sixteenths."""
+    weights: npt.NDArray[np.float64] = np.rint(_UNITS * (1 + np.log(counts)))
+    return weights
+
+
+def _has_digit(token: str) -> bool:
+    return not token.isalpha() and _DIGIT.search(token) is not None

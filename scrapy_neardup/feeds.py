@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +39,8 @@ class Feeds:
         self._exporter = exporter
         #: Those with items, by their ids; full parts among them, which are replaced by new ones.
         self._unclosed: dict[int, FeedSlot] = {}
+        #: Files that were closed, and not synchronised since.
+        self._closed: list[str] = []
         self._has_failed = False
         self._exports_here = False
 
@@ -76,13 +80,15 @@ class Feeds:
     def slot_closed(self, slot: FeedSlot) -> None:
         """A feed, or a part of one, is complete."""
         self._unclosed.pop(id(slot), None)
+        if isinstance(slot.storage, FileFeedStorage) and slot.itemcount:
+            self._closed.append(slot.storage.path)
 
-    def flush(self) -> list[int] | None:
+    def flush(self) -> Callable[[], None] | None:
         """Hand all that is buffered to the system.
 
-        :returns: descriptors to be synchronised and then closed, see :func:`synchronise`; ``None``
-            where it cannot be told what is stored before a feed is closed: one that is packed on
-            its way, or that is uploaded when it is complete. Also when something was lost.
+        :returns: what has the system write it to disk, to be called in a thread; ``None`` where it
+            cannot be told what is stored before a feed is closed: one that is packed on its way,
+            or that is uploaded when it is complete. Also when something was lost.
         :raises OSError: when the disk does not take it.
         """
         if self.has_failed:
@@ -93,13 +99,40 @@ class Feeds:
                 return None
             if slot.file is None:
                 continue  # nothing was written to it yet
-            if not isinstance(slot.file, BufferedIOBase):
+            if not isinstance(slot.file, BufferedIOBase) or slot.file.closed:
                 return None
-            if not slot.file.closed:
-                files.append(slot.file)
+            files.append(slot.file)
         for file in files:
             file.flush()
-        return [os.dup(file.fileno()) for file in files]
+        return self._synchronising([os.dup(file.fileno()) for file in files])
+
+    def complete(self) -> Callable[[], None]:
+        """What has the system write to disk what was closed last, to be called in a thread."""
+        return self._synchronising([])
+
+    def _synchronising(self, descriptors: Sequence[int]) -> Callable[[], None]:
+        paths, self._closed = self._closed, []
+        return partial(self._synchronise, descriptors, paths)
+
+    def _synchronise(self, descriptors: Sequence[int], paths: Sequence[str]) -> None:
+        """Have the system write files to disk, and close these descriptors.
+
+        :raises OSError: when the disk does not take it. What was to be written may be gone then,
+            and the system does not say so a second time, so the feeds have failed.
+        """
+        with ExitStack() as files:
+            for descriptor in descriptors:
+                files.callback(os.close, descriptor)
+            try:
+                for descriptor in descriptors:
+                    os.fsync(descriptor)
+                for path in paths:
+                    # One that was moved when it was complete is in the care of whoever did so.
+                    with suppress(FileNotFoundError), Path(path).open("rb+") as file:
+                        os.fsync(file.fileno())
+            except OSError:
+                self._has_failed = True
+                raise
 
     @property
     def has_failed(self) -> bool:
@@ -114,18 +147,6 @@ class Feeds:
     def are_stored(self) -> bool:
         """Are they all, in the end? Of a feed that cannot even be completed Scrapy says nothing."""
         return not self.has_failed and not self._unclosed
-
-
-def synchronise(descriptors: Iterable[int]) -> None:
-    """Have the system write files to disk, and close these descriptors.
-
-    :raises OSError: when the disk does not take it.
-    """
-    for descriptor in descriptors:
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _end_last_line(slot: FeedSlot) -> None:

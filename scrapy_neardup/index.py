@@ -40,9 +40,8 @@ _WORD_BYTES = 8
 _KEY_BYTES = 4
 _KEY_BITS = 8 * _KEY_BYTES
 _KEY_MASK = (1 << _KEY_BITS) - 1
-
-#: Words or keys one after the other; the empty ones are all the same ``b""``.
-_Bucket = bytes | bytearray
+_WORD: np.dtype[np.uint64] = np.dtype("<u8")
+_KEY: np.dtype[np.uint32] = np.dtype("<u4")
 
 
 class Candidates(NamedTuple):
@@ -56,18 +55,27 @@ class Candidates(NamedTuple):
     distances: npt.NDArray[np.intp]
 
 
+#: What most lookups find.
+_NOTHING = Candidates(np.empty(0, np.intp), np.empty(0, np.intp))
+
+
 class SimhashIndex:
     """Fingerprints, each with a key of the caller's.
 
     One fingerprint may be stored under several keys. Buckets are flat byte strings of
     8-byte words, read by one pass of numpy; keys stand only beside block 0's buckets, where
-    a fingerprint that was found can always be found again. That takes 36 bytes a fingerprint
-    and what the buckets have in reserve, and there is no rebuilding that would pause a crawl.
+    a fingerprint that was found can always be found again. There is no rebuilding that would
+    pause a crawl.
+
+    A bucket has nothing in reserve: to add a word, it is made anew, which costs less than the
+    lookup before it. Of growing buckets an eighth would be reserve, and as much again what they
+    leave behind wherever they have outgrown their place. So a fingerprint takes 36 bytes, and
+    with all else 41 to 44 where there are ten million.
     """
 
     def __init__(self) -> None:
-        self._tables: list[list[_Bucket]] = [[b""] * _BUCKETS for _ in range(_BLOCKS)]
-        self._keys: list[_Bucket] = [b""] * _BUCKETS
+        self._tables = [[b""] * _BUCKETS for _ in range(_BLOCKS)]
+        self._keys = [b""] * _BUCKETS
         self._size = 0
 
     def __len__(self) -> int:
@@ -79,10 +87,10 @@ class SimhashIndex:
         :param fingerprint: in ``[0, 2**64)``.
         :param key: in ``[0, 2**32)``.
         """
-        word = fingerprint.to_bytes(_WORD_BYTES, "little")
-        for table, value in zip(self._tables, _block_values(fingerprint), strict=True):
-            _append(table, value, word)
-        _append(self._keys, fingerprint & _BLOCK_MASK, key.to_bytes(_KEY_BYTES, "little"))
+        word, values = fingerprint.to_bytes(_WORD_BYTES, "little"), _block_values(fingerprint)
+        for table, value in zip(self._tables, values, strict=True):
+            table[value] += word
+        self._keys[values[0]] += key.to_bytes(_KEY_BYTES, "little")
         self._size += 1
 
     def extend(self, fingerprints: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint32]) -> None:
@@ -93,9 +101,9 @@ class SimhashIndex:
             values = (fingerprints >> np.uint64(block * _BLOCK_BITS)).astype(np.uint16)
             order = np.argsort(values, kind="stable")
             ends = np.cumsum(np.bincount(values, minlength=_BUCKETS))
-            _append_runs(table, fingerprints[order].astype("<u8"), ends)
+            _append_runs(table, fingerprints[order].astype(_WORD), ends)
             if block == 0:
-                _append_runs(self._keys, keys[order].astype("<u4"), ends)
+                _append_runs(self._keys, keys[order].astype(_KEY), ends)
         self._size += fingerprints.size
 
     def remove(self, fingerprint: int, key: int) -> None:
@@ -104,14 +112,16 @@ class SimhashIndex:
         :raises KeyError: when it is not there.
         """
         values = _block_values(fingerprint)
-        places = [place for stored, place in self._places(fingerprint) if stored == key]
-        if not places:
+        words, keys = self._tables[0][values[0]], self._keys[values[0]]
+        is_it = (np.frombuffer(words, _WORD) == fingerprint) & (np.frombuffer(keys, _KEY) == key)
+        if not is_it.any():
             raise KeyError((fingerprint, key))
-        _delete(self._keys, values[0], places[0] * _KEY_BYTES, _KEY_BYTES)
-        _delete(self._tables[0], values[0], places[0] * _WORD_BYTES, _WORD_BYTES)
+        place = int(is_it.argmax())
+        _delete(self._keys, values[0], place, _KEY_BYTES)
+        _delete(self._tables[0], values[0], place, _WORD_BYTES)
         for table, value in zip(self._tables[1:], values[1:], strict=True):
-            place = int(np.flatnonzero(_words(table[value]) == fingerprint)[0])
-            _delete(table, value, place * _WORD_BYTES, _WORD_BYTES)
+            place = int((np.frombuffer(table[value], _WORD) == fingerprint).argmax())
+            _delete(table, value, place, _WORD_BYTES)
         self._size -= 1
 
     def near(self, fingerprint: int, distance: int) -> Candidates:
@@ -121,13 +131,13 @@ class SimhashIndex:
         """
         if not 0 <= distance <= MAX_DISTANCE:
             raise ValueError(f"distance must lie between 0 and {MAX_DISTANCE}, got {distance}")
-        probed: list[_Bucket] = []
+        probed: list[bytes] = []
         values = _block_values(fingerprint)
         for table, value, flips in zip(self._tables, values, probes(distance), strict=True):
             probed += [table[value ^ flip] for flip in flips]
-        words = np.frombuffer(b"".join(probed), "<u8")
+        words = np.frombuffer(b"".join(probed), _WORD)
         found = words[np.bitwise_count(words ^ np.uint64(fingerprint)) <= distance]
-        return self._with_keys(found, fingerprint, distance)
+        return self._with_keys(found, fingerprint, distance) if found.size else _NOTHING
 
     def entries(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
         """All fingerprints and their keys, in no order; both of shape ``(n,)``."""
@@ -143,13 +153,9 @@ class SimhashIndex:
         The buckets of block 0 that hold it are read once each, however many fingerprints of a
         bucket were found: a flood of near fingerprints costs one pass over it.
         """
-        is_there = np.zeros(_BUCKETS, bool)
-        is_there[found.astype(np.uint16).astype(np.intp)] = True
-        values = np.flatnonzero(is_there).tolist()
-        words, keys = (
-            np.frombuffer(b"".join(map(table.__getitem__, values)), dtype)
-            for table, dtype in ((self._tables[0], "<u8"), (self._keys, "<u4"))
-        )
+        values = np.unique(found.astype(np.uint16)).tolist()
+        words = np.frombuffer(b"".join(map(self._tables[0].__getitem__, values)), _WORD)
+        keys = np.frombuffer(b"".join(map(self._keys.__getitem__, values)), _KEY)
         distances = np.bitwise_count(words ^ np.uint64(fingerprint))
         near = np.flatnonzero(distances <= distance)
         # Distance above, key below: one number, by which they are sorted.
@@ -160,46 +166,30 @@ class SimhashIndex:
             (ranks >> np.uint64(_KEY_BITS)).astype(np.intp),
         )
 
-    def _places(self, fingerprint: int) -> list[tuple[int, int]]:
-        """Keys of exactly this fingerprint, each with its place in block 0's bucket."""
-        value = fingerprint & _BLOCK_MASK
-        places = np.flatnonzero(_words(self._tables[0][value]) == np.uint64(fingerprint))
-        keys = np.frombuffer(bytes(self._keys[value]), "<u4")
-        return [(int(keys[place]), int(place)) for place in places]
-
 
 def _block_values(fingerprint: int) -> list[int]:
     """The four 16-bit blocks, least significant first."""
-    return [fingerprint >> shift & _BLOCK_MASK for shift in range(0, 64, _BLOCK_BITS)]
+    # Written out, because each lookup asks for them.
+    return [
+        fingerprint & _BLOCK_MASK,
+        fingerprint >> 16 & _BLOCK_MASK,
+        fingerprint >> 32 & _BLOCK_MASK,
+        fingerprint >> 48,
+    ]
 
 
-def _words(bucket: _Bucket) -> npt.NDArray[np.uint64]:
-    # A copy: an array over the bytearray itself would forbid it to grow.
-    return np.frombuffer(bytes(bucket), "<u8")
-
-
-def _append(table: list[_Bucket], value: int, data: bytes) -> None:
-    if not table[value]:
-        table[value] = bytearray()
-    table[value] += data
-
-
-def _append_runs(table: list[_Bucket], values: npt.NDArray[Any], ends: npt.NDArray[Any]) -> None:
+def _append_runs(table: list[bytes], values: npt.NDArray[Any], ends: npt.NDArray[Any]) -> None:
     """To each bucket its run of values, which ends where ``ends`` says."""
     data, start = memoryview(values.data).cast("B"), 0
     for place, end in enumerate((ends * values.itemsize).tolist()):
         if end > start:
-            # As long as it must be: to append would keep an eighth in reserve.
-            table[place] = bytearray().join((table[place], data[start:end]))
+            table[place] += data[start:end]
             start = end
 
 
-def _delete(table: list[_Bucket], value: int, start: int, length: int) -> None:
-    bucket = table[value]
-    assert isinstance(bucket, bytearray)
-    del bucket[start : start + length]
-    if not bucket:
-        table[value] = b""
+def _delete(table: list[bytes], value: int, place: int, width: int) -> None:
+    bucket, start = table[value], place * width
+    table[value] = bucket[:start] + bucket[start + width :]
 
 
 @cache

@@ -242,3 +242,9 @@ def _title_overlap(page: PageSignature, other: PageSignature) -> float:
     """Words of both titles as a part of the shorter title; 0.0 where one has no title."""
     words, other_words = title_words(page.title), title_words(other.title)
     return len(words & other_words) / max(1, min(len(words), len(other_words)))
+
+
+def revisit(page: PageSignature, before: PageSignature) -> Verdict:
+    """The verdict on a page whose address is known."""
+    changed = before.text_digest != page.text_digest
+    return Verdict("revisit", page.url, "changed" if changed else "unchanged")

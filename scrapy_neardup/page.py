@@ -15,18 +15,19 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from . import features, sketch
+from . import features as weighting
+from . import sketch
 from .encodings import decode
 from .exceptions import InvalidOption
 from .extract import Extractor, MainText, read_fragment, read_page, shipped_extractor
-from .features import weigh
-from .idf import IdfTable, read_table, shipped_table, token_hashes
+from .idf import IdfTable, read_table, shipped_table
 from .limits import PageLimits
 from .simhash import simhash, to_hex
 from .sketch import ShingleKey, Sketch, shingle_hashes, sketch_of
 from .titles import Title, title_segments
-from .tokens import Tokenizer, normalize, shingle_units, shipped_tokenizer
+from .tokens import Tokenizer, normalize, shipped_tokenizer
 from .urls import page_key, site_of
+from .vocabulary import Vocabulary
 
 _Part = TypeVar("_Part")
 
@@ -82,8 +83,8 @@ class Signer:
     :param tokenizer: ``"auto"``, ``"jieba"``, ``"rjieba"``, ``"pairs"``, an import path or a
         function from normalised text to tokens.
     :param idf: ``"multilingual"``, ``"none"``, a path or import path, or an :class:`IdfTable`.
-    :param extractor: ``"trafilatura"``, ``"visible"``, an import path or a function; see
-        :class:`~scrapy_neardup.extract.Extractor`.
+    :param extractor: ``"trafilatura"``, ``"resiliparse"``, ``"visible"``, an import path or a
+        function; see :class:`~scrapy_neardup.extract.Extractor`.
     :param secret: 16 to 64 bytes, under which sketches are made. It must be the same for all
         signatures of one store, and nobody who writes pages may know it.
     :param limits: what is read of one page at most; a signature does not depend on them.
@@ -107,6 +108,7 @@ class Signer:
         self.limits = limits or PageLimits()
         self._digest_key = blake2b(key=secret, person=b"neardup-text").digest()
         self._shingle_key = ShingleKey.from_secret(secret)
+        self._vocabulary = Vocabulary(self.idf, self._shingle_key.seed)
         #: The parts by name, as the log shows them.
         self.parts = {"tokenizer": tokenizer_id, "extractor": extractor_id, "idf": self.idf.name}
         #: Digest of everything that a signature depends on, the secret included.
@@ -114,7 +116,7 @@ class Signer:
             tokenizer_id,
             extractor_id,
             self.idf.digest,
-            features.VERSION,
+            weighting.VERSION,
             f"{sketch.SHINGLE_UNITS}-shingles, {sketch.SKETCH_BINS} bins",
             key=self._digest_key,
         )
@@ -173,29 +175,26 @@ class Signer:
         return list(self._tokenize(normalize(text)))
 
     def _sign(self, url: str, key: str, page: MainText) -> PageSignature:
-        text = normalize(page.text)
+        text, shown = normalize(page.text), " ".join(page.shown.split())
         tokens = list(self._tokenize(text))
-        found = weigh(tokens, self.idf)
-        units = token_hashes(shingle_units(tokens), self._shingle_key.seed)
+        features, units = self._vocabulary.read(tokens)
         return PageSignature(
             url=url,
             key=key,
             site=site_of(url),
             title=title_segments(page.title, self._tokenize),
-            n_features=found.hashes.size,
-            fingerprint=simhash(found.hashes, found.weights),
+            n_features=features.hashes.size,
+            fingerprint=simhash(*features),
             sketch=sketch_of(shingle_hashes(units, self._shingle_key)).tobytes(),
             text_digest=self._digest(text),
-            n_text=_length(page.text),
-            n_shown=_length(page.shown),
-            shown_digest=self._digest_of_shown(page),
+            n_text=_length(" ".join(page.text.split())),
+            n_shown=_length(shown),
+            shown_digest=self._digest_of_shown(shown, page.media),
             recipe=self.recipe,
         )
 
-    def _digest_of_shown(self, page: MainText) -> bytes:
-        if page.media is None:
-            return b""
-        return self._digest(f"{' '.join(page.shown.split())}\n{page.media}")
+    def _digest_of_shown(self, shown: str, media: str | None) -> bytes:
+        return b"" if media is None else self._digest(f"{shown}\n{media}")
 
     def _digest(self, text: str) -> bytes:
         data = text.encode("utf-8", "surrogatepass")
@@ -203,8 +202,8 @@ class Signer:
 
 
 def _length(text: str) -> int:
-    """Characters, white space left out."""
-    return sum(map(len, text.split()))
+    """Characters of a text with single blanks, which do not count."""
+    return len(text) - text.count(" ")
 
 
 def _part(

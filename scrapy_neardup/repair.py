@@ -21,6 +21,7 @@ _LONG_RUN = regex.compile(
     rf"(?>(?:{_MARKS}\p{{Default_Ignorable_Code_Point}}*+){{{_MARKS_IN_A_RUN}}})(?={_MARKS})"
 )
 _ALL_MARKS = regex.compile(rf"{_MARKS}+")
+_IN_LONG_RUN = regex.compile(rf"{_MARKS}|\p{{Default_Ignorable_Code_Point}}")
 
 #: The dotted circle, on which a mark stands that has no character of its own.
 _BEARER = "\u25cc"
@@ -28,6 +29,8 @@ _BEARER = "\u25cc"
 #: Not allowed in a tree, and not seen in a browser; in a page they are as good as not there.
 _UNSEEN = re.compile("[\0-\x08\x0b\x0e-\x1f\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+#: Nearly every page is made of nothing else (XML 1.0, section 2.2).
+_READABLE = re.compile("[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
 
 #: Entities that are nothing but combining marks.
 _MARK_NAMES = "|".join(
@@ -56,8 +59,9 @@ def repaired(html: str) -> str:
     Characters that no tree can hold are taken out, as such and as references; lone surrogates
     become U+FFFD. Runs of combining marks are bounded, see :func:`bounded_marks`.
     """
-    html = _UNSEEN.sub("", html).replace("\f", " ")
-    html = _SURROGATE.sub("\ufffd", html)
+    if not _READABLE.fullmatch(html):
+        html = _UNSEEN.sub("", html).replace("\f", " ")
+        html = _SURROGATE.sub("\ufffd", html)
     html = bounded_marks(_REFERENCE.sub(_resolved, html))
     return without_early_ends(_without_faulty_start(html))
 
@@ -68,7 +72,10 @@ def bounded_marks(text: str) -> str:
     Putting a run in order, as every normalisation does, takes quadratic time. No language has
     such runs. The circle is seen, so that two texts that differ in their marks still differ.
     """
-    return text if text.isascii() else _LONG_RUN.sub(rf"\g<0>{_BEARER}", text)
+    # A run that is too long has a character at one of these places at least.
+    if text.isascii() or not _IN_LONG_RUN.search(text[:: _MARKS_IN_A_RUN + 1]):
+        return text
+    return _LONG_RUN.sub(rf"\g<0>{_BEARER}", text)
 
 
 def without_early_ends(html: str) -> str:
@@ -80,8 +87,9 @@ def without_early_ends(html: str) -> str:
     first = _END.search(html)
     if first is None:
         return html
-    last_content = max((m.start() for m in _CONTENT.finditer(html, first.end())), default=-1)
-    return _END.sub(lambda end: end[0] if end.start() > last_content else "", html)
+    head, tail = html[: first.start()], html[first.start() :]
+    last_content = max((content.start() for content in _CONTENT.finditer(tail)), default=-1)
+    return head + _END.sub(lambda end: end[0] if end.start() > last_content else "", tail)
 
 
 def _resolved(reference: re.Match[str]) -> str:

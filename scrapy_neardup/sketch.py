@@ -19,6 +19,8 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
+from .arrays import starts_of_runs
+
 #: Units (Han characters, or other tokens) in a shingle.
 SHINGLE_UNITS = 4
 
@@ -73,7 +75,9 @@ def shingle_hashes(units: npt.NDArray[np.uint64], key: ShingleKey) -> npt.NDArra
     mixed = np.zeros(count, np.uint64)
     for place in range(width):
         mixed += units[place : place + count] * key.factors[place]
-    return np.unique(_avalanche(mixed) >> _HASH_BITS)
+    hashes = _avalanche(mixed) >> _HASH_BITS
+    hashes.sort()
+    return hashes[starts_of_runs(hashes)]
 
 
 def _avalanche(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -89,9 +93,9 @@ def sketch_of(hashes: npt.NDArray[np.uint64]) -> Sketch:
     :param hashes: what :func:`shingle_hashes` returned. The upper bits of a hash name its bin.
     """
     bins = (hashes * np.uint64(SKETCH_BINS)) >> _HASH_BITS
-    filled, least = np.unique(bins, return_index=True)
+    least = starts_of_runs(bins)
     sketch = np.zeros(SKETCH_BINS, np.uint8)
-    sketch[filled.astype(np.intp)] = hashes[least] % np.uint64(_VALUES) + np.uint64(1)
+    sketch[bins[least].astype(np.intp)] = hashes[least] % np.uint64(_VALUES) + np.uint64(1)
     return sketch
 
 

@@ -7,6 +7,7 @@ standard input, crawls, and writes what came of it as JSON to standard output.
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
 import os
@@ -14,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -24,7 +26,13 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.exceptions import DropItem
 from scrapy.http import Response, TextResponse
-from scrapy.signals import item_dropped, item_error, item_scraped, spider_closed
+from scrapy.signals import (
+    feed_exporter_closed,
+    item_dropped,
+    item_error,
+    item_scraped,
+    spider_closed,
+)
 
 from scrapy_neardup.awaiting import wait_for
 from scrapy_neardup.signals import item_judged, page_judged
@@ -249,6 +257,33 @@ class Swallowing:
         async for output in result:
             if "swallow" not in response.url:
                 yield output
+
+
+class Disk:
+    """An extension that logs which files are synchronised.
+
+    With ``DISK_BREAKS``, none can be any more from when the feeds have been closed.
+    """
+
+    def __init__(self, *, breaks: bool) -> None:
+        self._breaks = breaks
+        self._is_broken = False
+        self._fsync, os.fsync = os.fsync, self.fsync  # type: ignore[assignment]
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Self:
+        disk = cls(breaks=crawler.settings.getbool("DISK_BREAKS"))
+        crawler.signals.connect(disk.feeds_closed, feed_exporter_closed)
+        return disk
+
+    def feeds_closed(self) -> None:
+        self._is_broken = self._breaks
+
+    def fsync(self, file: int) -> None:
+        if self._is_broken:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        self._fsync(file)
+        logging.getLogger("disk").info("%s", Path(f"/proc/self/fd/{file}").readlink())
 
 
 class Counting(RFPDupeFilter):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import random
+import select
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -48,7 +50,7 @@ class RedisServer:
         return redis.Redis(port=self.port, password=str(self.options.get("requirepass", "")))
 
     def start(self) -> None:
-        self.folder.mkdir(exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         options = {"port": self.port, "bind": "127.0.0.1", "dir": self.folder, **self.options}
         empty = '""'
         lines = [f"{n.replace('_', '-')} {v or empty}\n" for n, v in options.items()]
@@ -114,42 +116,92 @@ class RedisCluster:
 
 
 class Sentinel:
-    """Watches a server under the name ``pages``."""
+    """Watches a server under the name ``pages``.
 
-    def __init__(self, folder: Path, server: RedisServer) -> None:
-        folder.mkdir()
+    :param quorum: so many have to miss the server before another one takes its place.
+    :param password: for who asks it, other Sentinels included.
+    """
+
+    def __init__(
+        self, folder: Path, server: RedisServer, quorum: int = 1, password: str = ""
+    ) -> None:
+        folder.mkdir(parents=True)
         self.port = free_port()
+        self._password = password
+        lines = [
+            f"port {self.port}", "bind 127.0.0.1", f"dir {folder}",
+            f"sentinel monitor pages 127.0.0.1 {server.port} {quorum}",
+            "sentinel down-after-milliseconds pages 500",
+            "sentinel failover-timeout pages 3000",
+        ]  # fmt: skip
+        if own := server.options.get("requirepass"):
+            lines.append(f"sentinel auth-pass pages {own}")
+        if password:
+            lines += [f"requirepass {password}", f"sentinel sentinel-pass {password}"]
         configuration = folder / "sentinel.conf"
-        configuration.write_text(
-            f"port {self.port}\nbind 127.0.0.1\ndir {folder}\n"
-            f"sentinel monitor pages 127.0.0.1 {server.port} 1\n"
-        )
+        configuration.write_text("\n".join(lines) + "\n")
         self.process = started(configuration, "--sentinel")
-        wait_for(lambda: answers(redis.Redis(port=self.port)))
+        wait_for(lambda: answers(self.client))
+
+    @property
+    def client(self) -> redis.Redis:
+        return redis.Redis(port=self.port, password=self._password or None)
+
+    def knows(self, replicas: int, sentinels: int) -> bool:
+        """Has it found so many replicas in step with their master, and other Sentinels?"""
+        with self.client as client:
+            [found] = [m for m in client.sentinel_masters().values() if m["name"] == "pages"]
+            return (found["num-slaves"], found["num-other-sentinels"]) == (replicas, sentinels)
 
     def kill(self) -> None:
         stop(self.process)
 
 
-class Proxy:
-    """Hands on what a server and its clients say, except for an answer that is to be lost.
+class Watched:
+    """A server, its replica, and three Sentinels of which two have to agree; all ask for passwords.
 
-    :param is_silent: is the connection held after that, or else closed?
+    :param folder: for their files.
     """
 
-    def __init__(self, port: int, *, is_silent: bool) -> None:
-        self.port = free_port()
-        self.lost = 0
+    def __init__(self, folder: Path) -> None:
+        login = {"requirepass": "of-servers", "masterauth": "of-servers"}
+        self.master = RedisServer(folder / "master", **login)
+        self.replica = RedisServer(
+            folder / "replica", **login, replicaof=f"127.0.0.1 {self.master.port}"
+        )
+        self.sentinels = [
+            Sentinel(folder / str(n), self.master, quorum=2, password="of-sentinels")
+            for n in range(3)
+        ]
+        wait_for(lambda: all(s.knows(replicas=1, sentinels=2) for s in self.sentinels))
+        wait_for(self.is_replicated)
+
+    @property
+    def address(self) -> str:
+        hosts = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
+        return f"redis+sentinel://:of-servers@{hosts}/pages/0?sentinel_password=of-sentinels"
+
+    def is_replicated(self) -> bool:
+        """Has the replica all that was written until now?"""
+        with self.master.client as client:
+            return int(str(client.wait(1, 100))) == 1
+
+    def kill(self) -> None:
+        for server in (self.master, self.replica):
+            server.kill()
+        for sentinel in self.sentinels:
+            sentinel.kill()
+
+
+class _Relay:
+    """Stands between a server and its clients."""
+
+    def __init__(self, port: int) -> None:
         self._target = port
-        self._is_silent = is_silent
-        self._to_lose: bytes | None = None
-        self._listener = socket.create_server(("127.0.0.1", self.port))
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
         self._sockets = [self._listener]
         self._start(self._accept)
-
-    def lose_answer_to(self, words: bytes) -> None:
-        """Lose the answer to the next request in which these words stand."""
-        self._to_lose = words
 
     def close(self) -> None:
         for each in self._sockets:
@@ -163,6 +215,35 @@ class Proxy:
             server = socket.create_connection(("127.0.0.1", self._target))
             self._sockets += [client, server]
             self._start(partial(self._serve, client, server))
+
+    def _serve(self, client: socket.socket, server: socket.socket) -> None:
+        """A connection's work."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _start(work: Callable[[], None]) -> None:
+        def quietly() -> None:
+            with contextlib.suppress(OSError):
+                work()
+
+        threading.Thread(target=quietly, daemon=True).start()
+
+
+class Proxy(_Relay):
+    """Hands on what a server and its clients say, except for an answer that is to be lost.
+
+    :param is_silent: is the connection held after that, or else closed?
+    """
+
+    def __init__(self, port: int, *, is_silent: bool) -> None:
+        self.lost = 0
+        self._is_silent = is_silent
+        self._to_lose: bytes | None = None
+        super().__init__(port)
+
+    def lose_answer_to(self, words: bytes) -> None:
+        """Lose the answer to the next request in which these words stand."""
+        self._to_lose = words
 
     def _serve(self, client: socket.socket, server: socket.socket) -> None:
         """Requests and answers take turns; each is one piece, or a few that follow each other."""
@@ -183,13 +264,33 @@ class Proxy:
                 is_losing, self._to_lose = True, None
             server.sendall(data)
 
-    @staticmethod
-    def _start(work: Callable[[], None]) -> None:
-        def quietly() -> None:
-            with contextlib.suppress(OSError):
-                work()
 
-        threading.Thread(target=quietly, daemon=True).start()
+class TlsEndpoint(_Relay):
+    """Speaks TLS before a server that does not.
+
+    :param certificate: PEM file, as is ``key``.
+    :param clients: PEM file of the CA whose certificates clients must have, if they must.
+    """
+
+    def __init__(
+        self, port: int, certificate: Path, key: Path, clients: Path | None = None
+    ) -> None:
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(certificate, key)
+        if clients is not None:
+            self._context.load_verify_locations(clients)
+            self._context.verify_mode = ssl.CERT_REQUIRED
+        super().__init__(port)
+
+    def _serve(self, client: socket.socket, server: socket.socket) -> None:
+        with server, self._context.wrap_socket(client, server_side=True) as told:
+            self._sockets.append(told)
+            while True:
+                ready = [told] if told.pending() else select.select([told, server], [], [])[0]
+                for one in ready:
+                    if not (data := one.recv(1 << 16)):
+                        return
+                    (server if one is told else told).sendall(data)
 
 
 def started(*arguments: object) -> subprocess.Popen[bytes]:

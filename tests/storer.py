@@ -108,6 +108,37 @@ def close_on_a_full_disk(path: str) -> None:
     sys.stdin.readline()
 
 
+def compact_without_room(path: str, share: str) -> None:
+    """Compact while no file may grow beyond a share of what the store will take.
+
+    Below 1 the new copy does not fit; a little above, it does, but not the log by which it takes
+    the old one's place, which has every page once more and the place of each.
+    """
+    store = SqliteStore(path)
+    for number in range(6000):
+        keep(store, made_page(number))
+    for number in range(1000):
+        store.forget(made_page(number).key)
+    store.compact()
+    compacted = Path(path).stat().st_size
+    for number in range(1000, 1100):
+        store.forget(made_page(number).key)
+    store.flush()
+    allow_bytes(int(compacted * float(share)))
+    try:
+        store.compact()
+    except StoreError as error:
+        say(error)
+    assert [int(e.signature.url.rpartition("/")[2]) for e in store.entries()] == list(
+        range(1100, 6000)
+    )
+    say("all there")
+    allow_bytes(resource.RLIM_INFINITY)
+    store.compact()
+    say("compacted", Path(path).stat().st_size < compacted)
+    store.close()
+
+
 def allow_bytes(most: int) -> None:
     """Of any file; from there on the system takes nothing more, as when the disk is full."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

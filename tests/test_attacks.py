@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from scrapy_neardup import NearDupDetector, Rule, SignatureMismatch, search
-from scrapy_neardup.features import weigh
 from scrapy_neardup.idf import shipped_table, token_hashes
 from scrapy_neardup.page import PageSignature, Signer
 from scrapy_neardup.simhash import hamming_distance
@@ -24,6 +23,7 @@ from scrapy_neardup.sketch import (
     sketch_of,
 )
 from scrapy_neardup.stores import MemoryStore, Store
+from scrapy_neardup.vocabulary import weigh
 from tests.claims import met
 from tests.reference import jaccard
 from tests.texts import FERRY, article, replaced, word

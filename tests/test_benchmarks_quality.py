@@ -28,10 +28,10 @@ from floors import Figure, Floors, OtherData  # noqa: E402
 from pages import InputError  # noqa: E402
 from tables import Table  # noqa: E402
 
-from scrapy_neardup.features import weigh  # noqa: E402
 from scrapy_neardup.idf import shipped_table  # noqa: E402
 from scrapy_neardup.simhash import simhash  # noqa: E402
 from scrapy_neardup.sketch import SKETCH_BINS, sketch_of  # noqa: E402
+from scrapy_neardup.vocabulary import weigh  # noqa: E402
 
 BREAD = (
     "Bread rises slowly in a cold kitchen, which is no fault: the longer the dough rests, the "

@@ -16,7 +16,7 @@ sys.path.insert(0, str(BENCHMARKS))
 import scaling  # noqa: E402
 
 from scrapy_neardup.search import traits_of  # noqa: E402
-from scrapy_neardup.stores.local import key_digest, key_seed  # noqa: E402
+from scrapy_neardup.stores.keys import key_digest, key_seed  # noqa: E402
 from scrapy_neardup.stores.packing import packed  # noqa: E402
 from scrapy_neardup.stores.sqlite import SqliteStore  # noqa: E402
 

@@ -38,10 +38,10 @@ from speed_figures import Goal, Plot  # noqa: E402
 from speed_index import Growth, Lookups, Timed, Work  # noqa: E402
 
 from scrapy_neardup import extract  # noqa: E402
-from scrapy_neardup.features import weigh  # noqa: E402
 from scrapy_neardup.idf import shipped_table  # noqa: E402
 from scrapy_neardup.index import SimhashIndex, probes  # noqa: E402
 from scrapy_neardup.pairs import NearPairs, near_pairs  # noqa: E402
+from scrapy_neardup.vocabulary import weigh  # noqa: E402
 from tests import reference  # noqa: E402
 
 RATIOS = {
@@ -186,8 +186,8 @@ def test_fingerprints_are_held_against_whole_numbers(samples, monkeypatch):
     right = speed_fingerprints.fingerprint
     monkeypatch.setattr(speed_fingerprints, "fingerprint", lambda tokens: right(tokens) ^ 1)
     figures = speed_fingerprints.measure(samples, "made up", 1)
-    assert figures.inexact == 2
-    assert figures.checks()[0].problems == ["2 fingerprints are others"]
+    assert (figures.texts, figures.inexact) == (1, 1)
+    assert figures.checks()[0].problems == ["those of 1 texts are not"]
 
 
 # --- the index ---

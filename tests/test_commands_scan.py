@@ -94,6 +94,21 @@ def test_a_line_for_each_page(tmp_path):
     assert b"7 pages: new 2, duplicate 2, undecided 2, revisit 1" in done.stderr
 
 
+def test_the_id_of_an_original_is_whatever_was_given(tmp_path):
+    # Not every JSON number fits a database's, nor is every string one that UTF-8 can write.
+    ids = [2**70, "half a \ud83d", "", -1]
+    texts = [FERRY, MUSEUM, TEA, " ".join(article(200))]
+    pages = [
+        {"id": id_, "url": f"https://{n}.example/\udca9", "text": text}
+        for n, (id_, text) in enumerate(zip(ids, texts, strict=True))
+    ]
+    copies = [{"url": f"https://copy.example/{n}", "text": text} for n, text in enumerate(texts)]
+    source = tmp_path / "pages.jsonl"
+    source.write_text("\n".join(map(json.dumps, [*pages, *copies])))
+    lines = verdicts(scan(source, "-o", "-").stdout)
+    assert [line["duplicate_of_id"] for line in lines] == [None] * 4 + ids
+
+
 def test_the_output_is_the_same_for_any_number_of_workers(tmp_path, mixed):
     outputs = []
     for workers in (0, 1, 3):

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.crawl import LOOPS, Crawl, run_crawl
+from tests.processes import linux
 from tests.server import serving
 from tests.texts import FERRY, MUSEUM, TEA, page
 
@@ -309,3 +310,34 @@ def test_what_the_last_stop_lost_is_said_and_fetched_again_when_asked_for(tmp_pa
     assert (aside / "requests.seen").exists()
     calm = run_crawl([], settings)
     assert calm.logged("WARNING") == []
+
+
+# --- feeds on a disk ----------------------------------------------------------------------
+
+
+@linux
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize(
+    ("name", "how", "files"),
+    [
+        ("items.jsonl", {}, 1),
+        ("%(batch_id)d.jsonl", {"batch_item_count": 1}, 2),
+        ("items.gz", {"postprocessing": ["scrapy.extensions.postprocessing.GzipPlugin"]}, 1),
+    ],
+    ids=["plain", "in parts", "packed"],
+)
+def test_what_the_disk_did_not_take_in_the_end_is_stored_again(tmp_path, loop, name, how, files):
+    feed = {str(tmp_path / name): {"format": "jsonlines", **how}}
+    settings = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/pages.sqlite", "FEEDS": feed}
+    settings |= {"EXTENSIONS": {"tests.crawl.Disk": 0}}
+    broken = crawled(COPIES, {**settings, "DISK_BREAKS": True}, loop=loop)
+    assert len(broken.stored) == 2
+    assert "its pages stay unconfirmed" in broken.logged("WARNING")[0]
+    whole = crawled(COPIES, settings, loop=loop)
+    assert len(whole.stored) == 2
+    assert any("2 pages are forgotten" in line for line in whole.logged("WARNING"))
+    synchronised = whole.logged("INFO", "disk")
+    assert len({path for path in synchronised if path.startswith(str(tmp_path))}) == files
+    again = crawled(COPIES, settings, loop=loop)
+    assert again.stored == []
+    assert not again.logged("WARNING")

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.crawl import Crawl, run_crawl
-from tests.redis_servers import RedisServer
+from tests.processes import wait_for
+from tests.redis_servers import RedisServer, Watched
 from tests.server import serving
 from tests.texts import FERRY, MUSEUM, article, page
 
@@ -83,6 +84,29 @@ def test_a_server_that_goes_away_costs_no_page_and_learns_of_all_when_it_is_back
         site.pages = copies
         again = run_crawl(list(map(site.url, copies)), store_of(server))
     assert again.stored == []
+
+
+def test_a_failover_costs_no_page_and_all_are_remembered(tmp_path, afterwards):
+    watched = Watched(tmp_path / "servers")
+    afterwards.callback(watched.kill)
+    texts = [" ".join(article(seed=n)) for n in range(30)]
+    pages = {f"/{n}": page(text, title=f"t{n}") for n, text in enumerate(texts)}
+    store = {"NEARDUP_STORE": watched.address, "NEARDUP_NAMESPACE": "all"}
+    slow = {**store, "DOWNLOAD_DELAY": 0.3, "CONCURRENT_REQUESTS": 1}
+    with serving(pages) as site, ThreadPoolExecutor(1) as threads:
+        crawl = threads.submit(run_crawl, list(map(site.url, pages)), slow)
+        wait_for_hits(site, 5)
+        wait_for(watched.is_replicated)
+        watched.master.kill()
+        first = crawl.result()
+        assert len(first.stored) == 30
+        kinds = first.counts("pages/")
+        assert kinds["new"] > 5
+        assert kinds["undecided"] == first.counts("undecided/")["store_unreachable"] > 0
+        site.pages = {f"/copy{n}": page(text, title=f"t{n}") for n, text in enumerate(texts)}
+        again = run_crawl(list(map(site.url, site.pages)), store)
+    assert again.stored == []
+    assert "of-se" not in "".join(again.logged("INFO"))
 
 
 def test_or_closes_the_spider(server):

@@ -355,7 +355,7 @@ def test_both_jiebas_make_one_kind_of_signature():
         ("idf", "english", "one of 'multilingual', 'none', a table's path or an import path"),
         ("idf", "absent.gz", "a readable file"),
         ("idf", "math.pi", "a shipped name, a table's path, or an IdfTable"),
-        ("extractor", "boilerpipe", "'trafilatura', 'visible' or an import path"),
+        ("extractor", "boilerpipe", "'trafilatura', 'resiliparse', 'visible' or an import path"),
         ("store", "mysql://localhost", "'memory'"),
     ],
 )

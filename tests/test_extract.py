@@ -48,7 +48,7 @@ def test_what_a_page_shows_is_text_and_media_of_the_whole_body():
         "<select>", "<img src=a.png><img data-src=b.png><script src=c.js>x()</script><select>"
     )
     page = read_page(html, article_text)
-    assert page.shown.split() == "Masthead Menu One Twofold Choose Foot".split()
+    assert page.shown.split() == "Masthead Menu One Two fold Choose Foot".split()
     assert page.media == "a.png b.png"
 
 
@@ -63,6 +63,22 @@ def test_a_page_without_an_article_is_read_whole_but_for_its_menus():
     page = read_page(FRONT, visible_text)
     assert page.text.split() == ["One", "Twofold"]
     assert page.title == ""
+
+
+def test_resiliparse_takes_the_article_too():
+    extractor, identity = shipped_extractor("resiliparse")
+    page = read_page(ARTICLE, extractor)
+    assert (page.title, identity) == ("The ferry", "resiliparse-1")
+    assert PARAGRAPH.strip() in " ".join(page.text.split())
+    assert "secret" not in page.text
+
+
+def test_where_resiliparse_finds_nothing_the_visible_text_is_taken():
+    html = (
+        "<html><body><select><option>x</select><p hidden>Closed <i>on</i> Mondays</p></body></html>"
+    )
+    extractor, _ = shipped_extractor("resiliparse")
+    assert read_page(html, extractor).text.split() == ["Closed", "on", "Mondays"]
 
 
 def test_where_trafilatura_finds_nothing_the_visible_text_is_taken():

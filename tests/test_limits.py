@@ -56,9 +56,9 @@ SIZE = len(page("ä" * 100).encode())
         (page("<div>" * 3 + "x"), {"nesting": 5}, None),
         (page("<div>" * 4 + "x"), {"nesting": 5}, ("too_nested", 6, 5)),
         (page("<p>x" * 50), {"nesting": 5}, None),
-        (page("<p>x" * 25), {"text_chars": 77}, None),
-        (page("<p>x" * 25), {"text_chars": 76}, ("text_too_long", 77, 76)),
-        (page(f"<nav>{'x' * 51}</nav>"), {"text_chars": 50}, ("text_too_long", 55, 50)),
+        (page("<p>x" * 25), {"text_chars": 73}, None),
+        (page("<p>x" * 25), {"text_chars": 72}, ("text_too_long", 73, 72)),
+        (page(f"<nav>{'x' * 51}</nav>"), {"text_chars": 50}, ("text_too_long", 51, 50)),
         (
             f"<html><head><title>{'x' * 51}</title></head><body>x</body></html>",
             {"text_chars": 50},

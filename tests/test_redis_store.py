@@ -18,8 +18,8 @@ from scrapy_neardup import InvalidOption, NearDupDetector, Rule, SignatureMismat
 from scrapy_neardup.exceptions import StoreError
 from scrapy_neardup.index import SimhashIndex
 from scrapy_neardup.page import PageSignature
-from scrapy_neardup.stores import MemoryStore, open_store, redis_pages
-from scrapy_neardup.stores.local import ROW
+from scrapy_neardup.stores import Figures, MemoryStore, open_store, redis_pages
+from scrapy_neardup.stores.packing import ROW
 from scrapy_neardup.stores.redis import RedisStore
 from scrapy_neardup.stores.redis_address import RedisAddress
 from scrapy_neardup.stores.redis_layout import (
@@ -31,6 +31,7 @@ from scrapy_neardup.stores.redis_layout import (
     place_of,
 )
 from scrapy_neardup.stores.redis_pages import RedisPages, Row
+from scrapy_neardup.stores.redis_reading import RedisReader
 from scrapy_neardup.stores.sqlite import SqliteStore
 from tests.claims import met
 from tests.redis_servers import RedisServer
@@ -157,7 +158,7 @@ def test_who_is_always_overtaken_waits(opened, monkeypatch):
     reserve = RedisPages.reserve
 
     def overtaken(self, wanted, *arguments):
-        if self.part is slow._whole:
+        if self.part is slow._space.whole:
             number = next(numbers)
             text = " ".join(article(60, number))
             met(fast, detector.signature(url=f"https://{number}.example/", text=text), Rule())
@@ -333,7 +334,7 @@ def test_sites_can_be_kept_apart(redis_server, opened):
 
 def test_sites_kept_apart_are_not_thrown_together(opened):
     opened(scope="site").close()
-    assert opened().is_by_site
+    assert opened()._space.is_by_site
     with pytest.raises(StoreError, match="keeps each site's pages apart"):
         opened(scope="all")
 
@@ -490,3 +491,25 @@ def test_a_server_is_named_without_its_password(tmp_path, afterwards):
     store = RedisStore(server.address.replace("//", "//:p%40ss@"))
     assert store.name == server.address
     store.close()
+
+
+@pytest.mark.parametrize("scope", ["all", "site"])
+def test_figures_are_told_without_reading_pages(redis_server, opened, scope):
+    store, other = (opened("news", scope=scope) for _ in range(2))
+    detector = NearDupDetector(store=store, scope=scope)
+    reserved, unconfirmed, *pages = [
+        detector.signature(url=f"https://{n % 3}.example/{n}", text=" ".join(article(60, n)))
+        for n in range(12)
+    ]
+    assert other.claim(reserved, Rule(scope="site")).ticket is not None
+    times = [1_700_000_000 + 7 * n % 10 for n in range(10)]
+    for page, at in zip(pages, times, strict=True):
+        store.add(page, at)
+    store.add(unconfirmed, 1_800_000_000, confirmed=False)
+    store.forget(pages[times.index(max(times))].key)
+    with redis_server.client as client:
+        for key in client.scan_iter("*:pages"):
+            client.delete(key)
+    reader = RedisReader(redis_server.address)
+    assert reader.figures("news") == Figures(10, 1, min(times), 1_800_000_000)
+    reader.close()

@@ -34,7 +34,7 @@ from scrapy_neardup.stores.packing import packed
 from scrapy_neardup.stores.sqlite import BATCH_PAGES, BATCH_SECONDS, FORMAT, SqliteStore
 from tests.processes import wait_for
 from tests.storer import RULE, keep, made_page
-from tests.test_stores import RULES, signatures
+from tests.test_stores import RULES, signatures, urls
 from tests.texts import FERRY, MUSEUM
 
 ROOT = Path(__file__).parent.parent
@@ -43,9 +43,9 @@ DISK_SECONDS = 1.5
 
 
 @contextlib.contextmanager
-def storer(what: str, path: Path) -> Iterator[subprocess.Popen[str]]:
+def storer(what: str, path: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.storer", what, str(path)],
+        [sys.executable, "-m", "tests.storer", what, str(path), *more],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -81,10 +81,6 @@ def opened(path: Path, *arguments: object, **options: object) -> Iterator[Sqlite
     finally:
         with contextlib.suppress(StoreError):
             store.close()
-
-
-def urls(store: Store) -> list[str]:
-    return [entry.signature.url for entry in store.entries()]
 
 
 def pages_in(path: Path) -> list[PageSignature]:
@@ -257,15 +253,16 @@ class TestFullDisk:
             # Its lock is gone, and what it had written is there.
             assert pages_in(path) == [made_page(0)]
 
-    def test_compacting_without_room_changes_nothing(self, path):
+    @pytest.mark.parametrize("share", ["0.5", "1.002"])
+    def test_compacting_without_room_changes_nothing(self, path, share):
+        with storer("compact_without_room", path, share) as process:
+            said = line_of(process)
+            assert f"store sqlite:///{path}: " in said
+            assert "disk I/O error: its disk" in said or "disk is full" in said
+            assert [line_of(process) for _ in range(2)] == ["all there", "compacted True"]
+            process.wait()
         with opened(path) as store:
-            for number in range(50):
-                keep(store, made_page(number))
-            store.flush()
-            for number in range(40):
-                store.forget(made_page(number).key)
-            assert store.compact() == 0
-            assert urls(store) == [made_page(number).url for number in range(40, 50)]
+            assert len(require_whole(store, path)) == 4900
 
 
 def a_store_with(path: Path, pages: int) -> None:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup import InvalidOption
+from scrapy_neardup import tokens as tokens_module
 from scrapy_neardup.tokens import (
     han_pieces,
     jieba_words,
@@ -107,7 +108,7 @@ def han_text(length: int, seed: int = 0) -> str:
     )
 
 
-@given(st.integers(0, 5000), st.integers())
+@given(st.integers(1, 5000), st.integers())
 def test_pieces_of_a_run_are_the_run(length, seed):
     run = han_text(length, seed)
     pieces = list(han_pieces(run))
@@ -116,8 +117,27 @@ def test_pieces_of_a_run_are_the_run(length, seed):
     assert len(pieces) <= 1 or min(map(len, pieces[:-1])) >= 250
 
 
+@given(
+    st.text(
+        st.characters(exclude_categories=["Cs"]) | st.sampled_from("aé_ 中が𠮷ไё2😀"), max_size=40
+    )
+)
+def test_a_text_has_the_runs_of_the_pattern_for_all_planes(text):
+    assert tokens_module._runs_of(text) == tokens_module._RUNS.findall(text)
+
+
+def test_every_character_of_the_basic_plane_is_in_the_same_runs():
+    for sample in (f"a{character}a" for character in map(chr, range(0x10000))):
+        assert tokens_module._bmp_runs().findall(sample) == tokens_module._RUNS.findall(sample)
+
+
+def test_what_is_folded_beforehand_is_folded_alike():
+    for character, form in tokens_module._COMPATIBLE:
+        assert unicodedata.normalize("NFKC", f"x{character}y") == f"x{form}y"
+
+
 def test_a_run_of_ordinary_length_is_one_piece():
-    assert list(han_pieces("中" * 500)) == ["中" * 500]
+    assert [*han_pieces("中" * 500)] == ["中" * 500]
     assert [len(piece) for piece in han_pieces("中" * 800)] == [250, 250, 300]
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from ..extract import MainText
-from ..features import weigh
 from ..idf import UNITS_PER_NAT
 from ..judgement import Match, Rule
 from ..page import PageSignature, Signer
@@ -19,6 +18,7 @@ from ..records import InputError, PageReader, Record
 from ..simhash import hamming_distance, to_hex
 from ..sketch import SHINGLE_UNITS, resemblance
 from ..tokens import shingle_units
+from ..vocabulary import weigh
 from ..workers import main_text, main_tokens, sign_record
 from .fetch import fetch, is_web_address
 from .options import AddGlobalOptions, Commands, Judge, add_rule, add_workers, new_command

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -66,11 +67,12 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     pages = PageReader(options.pages)
     with _store(options) as store:
         judge = Judge.from_options(options, settings, store)
-        scan = _Scan(judge.detector)
         with (
+            closing(_Ids()) as ids,
             lines_to(options.output, options.pages) as output,
             judge.pool(sign_record, options) as workers,
         ):
+            scan = _Scan(judge.detector, ids)
             for record, outcome in with_progress(workers.map(pages), pages, "scan"):
                 output.write(json.dumps(scan.line(record, outcome)) + "\n")
                 require_writable(store)
@@ -101,28 +103,63 @@ def _store(options: argparse.Namespace) -> Iterator[Store | None]:
 class _Scan:
     """The lines so far."""
 
-    def __init__(self, detector: NearDupDetector) -> None:
+    def __init__(self, detector: NearDupDetector, ids: _Ids) -> None:
         self.tally = Tally(detector)
-        #: Ids of pages that can be a duplicate's original, where they are not the address.
-        self._ids: dict[str, str | int] = {}
+        self._ids = ids
 
     def line(self, record: Record, outcome: PageSignature | Failure) -> dict[str, Any]:
         """A page's line."""
         verdict = self.tally.judge(record, outcome)
         if record.id != record.url and not verdict.is_duplicate and verdict.reason != "unchanged":
-            self._ids[record.url] = record.id
+            self._ids.put(record.url, record.id)
         original, similarity = verdict.duplicate_of, verdict.similarity
         return {
             "id": record.id,
             "url": record.url,
             "verdict": verdict.kind,
             "duplicate_of": original,
-            "duplicate_of_id": None if original is None else self._ids.get(original, original),
+            "duplicate_of_id": None if original is None else self._ids.get(original),
             "distance": verdict.distance,
             "similarity": None if similarity is None else round(similarity, 4),
             "reason": verdict.reason,
             "fingerprint": _fingerprint(outcome),
         }
+
+
+class _Ids:
+    """Ids of pages that can be a duplicate's original, where they are not the address.
+
+    They stand in a temporary file, of which SQLite keeps a part in memory: beside a store, which
+    keeps pages in 140 bytes of memory each, a dictionary would be the larger of the two.
+    """
+
+    def __init__(self) -> None:
+        # The name for a file that nobody else sees, and that ends with the connection.
+        self._table = sqlite3.connect("", isolation_level=None)
+        self._table.execute("PRAGMA journal_mode = OFF")
+        self._table.execute("CREATE TABLE ids(url BLOB PRIMARY KEY, id TEXT) WITHOUT ROWID")
+        self._table.execute("BEGIN")
+
+    def put(self, url: str, id_: str | int) -> None:
+        """Note the id of the page at an address, in the place of what was noted of it."""
+        # As JSON: a number may be of any size, and an address may hold half a character.
+        self._table.execute(
+            "INSERT OR REPLACE INTO ids VALUES (?, ?)", (_blob(url), json.dumps(id_))
+        )
+
+    def get(self, url: str) -> str | int:
+        """The id of the page at an address; the address where none was noted."""
+        found = self._table.execute("SELECT id FROM ids WHERE url = ?", (_blob(url),)).fetchone()
+        id_: str | int = url if found is None else json.loads(found[0])
+        return id_
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._table.close()
+
+
+def _blob(url: str) -> bytes:
+    return url.encode("utf-8", "surrogatepass")
 
 
 def _fingerprint(outcome: PageSignature | Failure) -> str | None:

@@ -1,9 +1,10 @@
-"""Numbers of pages by a digest of what they are known by, in five bytes each."""
+"""What pages are known by, as digests, and their numbers by these, in five bytes each."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import xxhash
 
 _BUCKETS = 1 << 16
 _NUMBER_BYTES = 4
@@ -17,14 +18,12 @@ class KeyTable:
     """
 
     def __init__(self) -> None:
-        self._buckets: list[bytes | bytearray] = [b""] * _BUCKETS
+        # Nothing in reserve, as in :class:`~scrapy_neardup.index.SimhashIndex`.
+        self._buckets = [b""] * _BUCKETS
 
     def add(self, digest: int, number: int) -> None:
         """Note a number, in ``[0, 2**32)``, under a digest, in ``[0, 2**64)``."""
-        place = digest % _BUCKETS
-        if not self._buckets[place]:
-            self._buckets[place] = bytearray()
-        self._buckets[place] += number.to_bytes(_NUMBER_BYTES, "little")
+        self._buckets[digest % _BUCKETS] += number.to_bytes(_NUMBER_BYTES, "little")
 
     def extend(self, digests: npt.NDArray[np.uint64], numbers: npt.NDArray[np.uint32]) -> None:
         """Note many numbers at once; both of shape ``(n,)``."""
@@ -35,8 +34,7 @@ class KeyTable:
         start = 0
         for place, end in enumerate(ends.tolist()):
             if end > start:
-                # As long as it must be: to append would keep an eighth in reserve.
-                self._buckets[place] = bytearray().join((self._buckets[place], data[start:end]))
+                self._buckets[place] += data[start:end]
                 start = end
 
     def remove(self, digest: int, number: int) -> None:
@@ -48,7 +46,7 @@ class KeyTable:
         kept = self.numbers(digest)
         if number not in kept:
             raise KeyError((digest, number))
-        self._buckets[place] = bytearray(kept[kept != number].astype("<u4").tobytes())
+        self._buckets[place] = kept[kept != number].astype("<u4").tobytes()
 
     def has(self, digest: int, number: int) -> bool:
         """Was this number noted under this digest, or one of its bucket?"""
@@ -61,4 +59,14 @@ class KeyTable:
 
     def numbers(self, digest: int) -> npt.NDArray[np.intp]:
         """Numbers that may have been noted under this digest."""
-        return np.frombuffer(bytes(self._buckets[digest % _BUCKETS]), "<u4").astype(np.intp)
+        return np.frombuffer(self._buckets[digest % _BUCKETS], "<u4").astype(np.intp)
+
+
+def key_seed(secret: bytes) -> int:
+    """For :func:`key_digest`; nobody without the secret makes two keys of one digest."""
+    return xxhash.xxh3_64_intdigest(secret)
+
+
+def key_digest(key: str, seed: int) -> int:
+    """64 bits by which a page is found under its key."""
+    return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"), seed)

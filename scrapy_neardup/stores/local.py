@@ -8,95 +8,30 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-import xxhash
 
 from ..exceptions import InvalidOption, SignatureMismatch, StoreError
 from ..frame import MAX_ENTRIES, Frames, SiteFrame
 from ..index import Candidates, SimhashIndex
-from ..judgement import Rule, Verdict, learn
+from ..judgement import Rule, Verdict, learn, revisit
 from ..matching import Pair, matching_pairs
 from ..page import PageSignature
 from ..search import FIRST_BINS, TRAITS, Traits, judge, site_digest, traits_of
 from ..sketch import SKETCH_BINS
+from .archive import Archive
 from .base import Claim, Entry, Ticket
-from .keys import KeyTable
-from .packing import packed, sketch_in, unpacked
+from .keys import KeyTable, key_digest, key_seed
+from .packing import packed, row_of, sketch_in, unpacked
 from .rows import Column, Rows
-
-#: What an archive keeps to build the index from: 88 bytes a page.
-ROW = np.dtype([("fingerprint", "<u8"), ("traits", TRAITS), ("first_bins", "u1", (FIRST_BINS,))])
 
 #: Each claim that reserves a page takes a number, also where the page is known or is released.
 MOST_NUMBERS = 1 << 32
 _LATEST = np.iinfo(TRAITS["stored_at"]).max
-
-
-class Archive(Protocol):
-    """Keeps pages by their numbers; see :class:`LocalStore` for what it is told when."""
-
-    @property
-    def problem(self) -> str | None:
-        """What keeps it from being written, at present."""
-
-    @property
-    def forgotten(self) -> int:
-        """How many pages were left out when it was loaded, not being confirmed."""
-
-    @property
-    def recipe(self) -> tuple[str, Mapping[str, str]]:
-        """Recipe and parts of the pages that it keeps, as it was told them; ``""`` if never."""
-
-    def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
-        """All numbers, ascending, with their rows of :data:`ROW`, many at a time.
-
-        They are read before the next are asked for, and not kept.
-        """
-
-    def read(self, number: int) -> bytes:
-        """A page, packed."""
-
-    def read_all(self, numbers: Sequence[int]) -> list[bytes]:
-        """Pages in the order of their numbers given, packed."""
-
-    def of_site(self, digest: int, most: int) -> Iterable[int]:
-        """Numbers of the newest pages of a site whose frame is not in memory, the oldest first.
-
-        Some may just have been removed.
-        """
-
-    def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:
-        """Keep a page; with a mark above 0 it is not confirmed."""
-
-    def remove(self, first: int, last: int) -> None:
-        """Let go of all pages from one number to another, whose numbers are not put again."""
-
-    def numbers(self) -> Iterator[npt.NDArray[np.intp]]:
-        """Numbers of all pages, ascending, some thousands at a time.
-
-        Some may just have been removed.
-        """
-
-    def confirm(self, mark: int) -> None:
-        """What was put under a mark up to this one is confirmed."""
-
-    def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
-        """Recipe and parts of the pages that it keeps from now on."""
-
-    def compact(self) -> None:
-        """Give room back."""
-
-    def flush(self) -> None:
-        """Write what waits."""
-
-    def close(self) -> None:
-        """Write what is still to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -522,27 +457,3 @@ def _runs(
     edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False))
     for start, end in edges.reshape(-1, 2).tolist():
         yield int(numbers[start]), int(numbers[end - 1])
-
-
-def row_of(page: PageSignature, traits: Traits) -> bytes:
-    """A page's row of :data:`ROW`."""
-    row = np.zeros((), ROW)
-    row["fingerprint"], row["traits"] = page.fingerprint, traits
-    row["first_bins"] = page.sketch_values[:FIRST_BINS]
-    return row.tobytes()
-
-
-def key_seed(secret: bytes) -> int:
-    """For :func:`key_digest`; nobody without the secret makes two keys of one digest."""
-    return xxhash.xxh3_64_intdigest(secret)
-
-
-def key_digest(key: str, seed: int) -> int:
-    """64 bits by which a page is found under its key."""
-    return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"), seed)
-
-
-def revisit(page: PageSignature, before: PageSignature) -> Verdict:
-    """The verdict on a page whose address is known."""
-    changed = before.text_digest != page.text_digest
-    return Verdict("revisit", page.url, "changed" if changed else "unchanged")

@@ -19,11 +19,11 @@ class MemoryStore(LocalStore):
     """
 
     def __init__(self, secret: bytes | None = None, ttl: float | None = None) -> None:
-        super().__init__("memory", _Dictionary(), secret or secrets.token_bytes(32), ttl)
+        super().__init__("memory", Dictionary(), secret or secrets.token_bytes(32), ttl)
 
 
-class _Dictionary:
-    """See :class:`~scrapy_neardup.stores.local.Archive`."""
+class Dictionary:
+    """See :class:`~scrapy_neardup.stores.archive.Archive`; ends with its process."""
 
     problem: str | None = None
     forgotten = 0
@@ -31,15 +31,17 @@ class _Dictionary:
     def __init__(self) -> None:
         self._pages: dict[int, bytes] = {}
         self.recipe: tuple[str, Mapping[str, str]] = ("", {})
-        self.read = self._pages.__getitem__
+
+    def read(self, number: int) -> bytes:
+        return self._pages[number]
 
     def read_all(self, numbers: Sequence[int]) -> list[bytes]:
-        return [self._pages[number] for number in numbers]
+        return [self.read(number) for number in numbers]
 
     def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
         yield from ()
 
-    def of_site(self, digest: int, most: int) -> tuple[int, ...]:
+    def of_site(self, digest: int, most: int) -> Sequence[int]:
         # Nothing is met again that was not met since the store was opened.
         return ()
 

@@ -60,7 +60,8 @@ def open_store(
 
     :param address: ``"memory"``, ``"sqlite:///relative/path"``, ``"sqlite:////absolute/path"``,
         or a Redis: ``"redis://[user:password@]host:port/db"``, ``"rediss://…"``,
-        ``"redis+sentinel://host:port,host:port/service/db"``, ``"redis+cluster://host:port"``.
+        ``"redis+sentinel://host:port,host:port/service/db"``, ``"redis+cluster://host:port"``;
+        its options are those of :class:`~scrapy_neardup.stores.redis_address.RedisAddress`.
     :param namespace: pages of one namespace are compared with each other only. Stores of one
         address and namespace are one store; a memory without a namespace is its opener's alone,
         one with a namespace lives as long as the process.

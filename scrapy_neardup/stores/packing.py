@@ -1,17 +1,26 @@
-"""A page's signature as bytes, as stores keep it: some 560, and its address and title."""
+"""A page's signature as bytes, as stores keep it: some 560, and its address and title.
+
+Beside it stands a row of what is asked of many pages at once.
+"""
 
 from __future__ import annotations
 
 import json
 import struct
 
+import numpy as np
+
 from ..page import PageSignature
+from ..search import FIRST_BINS, TRAITS, Traits
 from ..sketch import SKETCH_BINS
 
 #: Fingerprint, number of features, lengths of text and of all that is shown, two digests.
 _HEAD = struct.Struct("<QIII16s16s")
 _NO_DIGEST = bytes(16)
 _SKETCH_END = _HEAD.size + SKETCH_BINS
+
+#: What is kept of each page to build the index from, and to choose among many pages: 88 bytes.
+ROW = np.dtype([("fingerprint", "<u8"), ("traits", TRAITS), ("first_bins", "u1", (FIRST_BINS,))])
 
 
 def packed(page: PageSignature) -> bytes:
@@ -54,3 +63,11 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
 def sketch_in(data: bytes) -> bytes:
     """The sketch of what was packed."""
     return data[_HEAD.size : _SKETCH_END]
+
+
+def row_of(page: PageSignature, traits: Traits) -> bytes:
+    """A page's row of :data:`ROW`."""
+    row = np.zeros((), ROW)
+    row["fingerprint"], row["traits"] = page.fingerprint, traits
+    row["first_bins"] = page.sketch_values[:FIRST_BINS]
+    return row.tobytes()

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from ..page import PageSignature
 from .base import Store
 
@@ -41,6 +44,24 @@ class Figures:
     unconfirmed: int = 0
     oldest: int | None = None
     newest: int | None = None
+
+    @classmethod
+    def of(cls, times: npt.NDArray[np.uint32], unconfirmed: int = 0) -> Figures:
+        """Of pages that were stored at these times, in seconds since 1970, shape ``(n,)``."""
+        if not times.size:
+            return cls(unconfirmed=unconfirmed)
+        return cls(len(times), unconfirmed, int(times.min()), int(times.max()))
+
+    def __add__(self, other: Figures) -> Figures:
+        """Of these pages and others."""
+        oldest = [at for at in (self.oldest, other.oldest) if at is not None]
+        newest = [at for at in (self.newest, other.newest) if at is not None]
+        return Figures(
+            self.pages + other.pages,
+            self.unconfirmed + other.unconfirmed,
+            min(oldest, default=None),
+            max(newest, default=None),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
-import secrets
 import threading
 import time
 from collections import deque
@@ -33,20 +31,16 @@ from ..page import PageSignature
 from ..search import site_digest, traits_of
 from ..urls import site_of
 from .base import Claim, Entry, Ticket
-from .local import key_digest, key_seed, row_of
-from .packing import packed, unpacked
+from .keys import key_digest, key_seed
+from .packing import packed, row_of, unpacked
 from .redis_address import RedisAddress
-from .redis_layout import Part, unpacked_number
+from .redis_layout import unpacked_number
 from .redis_link import CALL_SECONDS, CONNECT_SECONDS, Link
 from .redis_lookup import Lookup
+from .redis_namespace import RedisNamespace
 from .redis_pages import RedisPages, Row, Stored
 from .redis_runs import LEASE_SECONDS, Runs
 from .redis_shelf import Changed
-
-logger = logging.getLogger("scrapy_neardup")
-
-#: Version of the layout; a namespace of a later one is refused.
-FORMAT = 1
 
 #: After so many seconds, a claim asks the server nothing more.
 CLAIM_SECONDS = 6.0
@@ -120,11 +114,13 @@ class RedisStore:
         self.name = self._link.name
         self.ttl = ttl
         self.frames = Frames(self._teach)
-        self._namespace = namespace
-        self._whole = Part(namespace)
-        self._meta = [self._whole.key("meta"), self._whole.key("site-names")]
+        self._space = RedisNamespace(self._link, namespace)
         self._runs = Runs(
-            self._link, self._whole, lease, at_renewal=self._catch_up, at_loss=self._enter_again
+            self._link,
+            self._space.whole,
+            lease,
+            at_renewal=self._catch_up,
+            at_loss=self._enter_again,
         )
         self._lock = threading.Lock()
         self._judging = threading.RLock()
@@ -149,6 +145,10 @@ class RedisStore:
         return self._link.problem
 
     @property
+    def secret(self) -> bytes:
+        return self._space.secret
+
+    @property
     def is_closed(self) -> bool:
         """Has its last user closed it?"""
         return not self._users
@@ -170,7 +170,7 @@ class RedisStore:
                 raise SignatureMismatch(self._recipe, recipe)
             return
         known, known_parts = self._pages(None).adopt(
-            recipe, json.dumps(dict(parts)), self._meta, by_site=self.is_by_site
+            recipe, json.dumps(dict(parts)), self._space.keys, by_site=self._space.is_by_site
         )
         if known.decode() != recipe:
             raise SignatureMismatch(known.decode(), recipe, json.loads(known_parts), parts)
@@ -181,11 +181,11 @@ class RedisStore:
 
         :raises InvalidOption: when pages of two sites are to be compared that are kept apart.
         """
-        if self.is_by_site and rule.scope != "site":
+        if self._space.is_by_site and rule.scope != "site":
             raise InvalidOption(
                 "scope",
                 rule.scope,
-                f"'site' in namespace {self._namespace!r}, which keeps each site's pages apart",
+                f"'site' in namespace {self._space.name!r}, which keeps each site's pages apart",
             )
         with self._link.within(CLAIM_SECONDS):
             self.adopt(signature.recipe, {})
@@ -198,8 +198,8 @@ class RedisStore:
         if (held := self._held.get(ticket)) is None:
             return
         with self._marked(held.pages.part.site, confirmed=confirmed) as mark:
-            if not held.pages.commit(held.number, mark):
-                # This process was taken for dead, but the page has been stored.
+            if not held.pages.commit(held.number, held.page, mark):
+                # The reservation is gone, but the page has been stored.
                 held.pages.add(held.page, mark)
         self._let_go(ticket)
 
@@ -282,64 +282,23 @@ class RedisStore:
 
     def _open(self, scope: Scope | None, secret: bytes | None) -> None:
         self._link.check()
-        meta = self._entered(scope)
-        self.secret = meta[b"secret"]
-        self.is_by_site = meta[b"layout"] == b"site"
+        self._space.enter(scope)
         if secret and not len(self):
-            # Whoever signs under the old one meanwhile is told by the recipe.
-            self._link.command("HSET", self._meta[0], "secret", secret)
-            self.secret = secret
+            self._space.give_secret(secret)
         self._key_seed = key_seed(self.secret)
         self._runs.register()
         self.forgotten = sum([self._reap(run) for run in self._runs.dead()])
         self._runs.start()
 
-    def _entered(self, scope: Scope | None) -> dict[bytes, bytes]:
-        """What is known of the namespace, which is made unless it is there."""
-        key = self._meta[0]
-        *_, meta = self._link.commands(
-            ("HSETNX", key, "format", FORMAT),
-            ("HSETNX", key, "layout", scope or "all"),
-            ("HSETNX", key, "secret", secrets.token_bytes(32)),
-            ("HGETALL", key),
-        )
-        version = meta[b"format"].decode()
-        if not version.isdecimal() or int(version) > FORMAT:
-            raise StoreError(
-                self.name,
-                f"namespace {self._namespace!r} has format {version}, from a later scrapy-neardup "
-                f"than this one, which reads formats up to {FORMAT}; upgrade, or export it there "
-                "and import it here",
-            )
-        if (layout := meta[b"layout"].decode()) == "site" and scope == "all":
-            raise StoreError(
-                self.name,
-                f"namespace {self._namespace!r} keeps each site's pages apart and cannot compare "
-                "those of two sites; set the scope to 'site', or give a new namespace",
-            )
-        if scope == "site" and layout == "all":
-            logger.warning(
-                "Store %s: namespace %r was made for scope 'all', so all its pages stay in one "
-                "slot; a new one would spread over a cluster",
-                self.name,
-                self._namespace,
-            )
-        found: dict[bytes, bytes] = meta
-        return found
-
     def _enter_again(self) -> None:
         """Write again what the server has forgotten: it stopped, and kept nothing on disk."""
-        self._link.commands(
-            ("HSETNX", self._meta[0], "format", FORMAT),
-            ("HSETNX", self._meta[0], "layout", "site" if self.is_by_site else "all"),
-            ("HSETNX", self._meta[0], "secret", self.secret),
-        )
+        self._space.enter_again()
         with self._lock:
             self._listed.clear()
 
     def _reap(self, run: bytes) -> int:
         """Let go of what a dead run held; how many pages had it committed?"""
-        if self.is_by_site:
+        if self._space.is_by_site:
             sites = self._link.command("SMEMBERS", self._runs.sites_of(run))
             parts = [self._pages(name.decode("utf-8", "surrogatepass")) for name in sites]
         else:
@@ -437,15 +396,15 @@ class RedisStore:
 
     def _pages(self, site: str | None) -> RedisPages:
         """The part in which a site's pages are."""
-        part = Part(self._namespace, site) if self.is_by_site and site is not None else self._whole
-        return RedisPages(self._link, part, self._runs.id)
+        return RedisPages(self._link, self._space.part(site), self._runs.id)
 
     def _pages_for_writing(self, site: str) -> RedisPages:
         """The same, put on the lists of sites that there are, and that this run was at."""
-        if self.is_by_site and site not in self._listed:
+        if self._space.is_by_site and site not in self._listed:
             name = site.encode("utf-8", "surrogatepass")
             self._link.commands(
-                ("SADD", self._meta[1], name), ("SADD", self._runs.sites_of(self._runs.id), name)
+                ("SADD", self._space.site_names, name),
+                ("SADD", self._runs.sites_of(self._runs.id), name),
             )
             with self._lock:
                 if len(self._listed) >= _MOST_LISTED:
@@ -454,12 +413,7 @@ class RedisStore:
         return self._pages(site)
 
     def _parts(self) -> Iterator[RedisPages]:
-        if not self.is_by_site:
-            yield self._pages(None)
-            return
-        names = self._link.command("SMEMBERS", self._meta[1])
-        for name in sorted(names):
-            yield self._pages(name.decode("utf-8", "surrogatepass"))
+        return map(self._pages, self._space.sites())
 
     def _row(self, signature: PageSignature, stored_at: int) -> Row:
         digest = self._digest(signature.key)
@@ -495,12 +449,7 @@ class RedisStore:
         return 0 if self.ttl is None else time.time() - self.ttl
 
     def _entry(self, stored: Stored) -> Entry:
-        return Entry(unpacked(stored.page, self._recipe or self._kept_recipe()), stored.stored_at)
-
-    def _kept_recipe(self) -> str:
-        """The recipe of what is remembered, for those who sign nothing themselves."""
-        recipe: bytes | None = self._link.command("HGET", self._meta[0], "recipe")
-        return (recipe or b"").decode()
+        return Entry(unpacked(stored.page, self._recipe or self._space.recipe()), stored.stored_at)
 
     def _teach(self, site: str, frame: SiteFrame) -> None:
         """Learn what other processes, or earlier ones, knew of a site."""

@@ -28,6 +28,19 @@ _NOT_NOW = re.compile(
     r"\b(BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|TRYAGAIN)\b"
     "|not allowed when used memory"
 )
+#: What a client says of a handshake that fails however often it is tried.
+_UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
+_NO_TLS = re.compile("WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE")
+_TLS_REFUSED = re.compile(r"SSL: \w*ALERT\w*")
+#: What becomes of a first request that lacks TLS or a certificate, or has TLS where there is none.
+_HUNG_UP = re.compile("closed by server|reset by peer|broken pipe|EOF occurred", re.IGNORECASE)
+_TOO_LATE = re.compile("timeout|timed out", re.IGNORECASE)
+_HAVE_TLS = "the address of one with TLS begins with rediss:"
+_HAVE_NO_TLS = "the address of one without TLS begins with redis:"
+_HAVE_CERTIFICATE = (
+    "where it asks for a certificate, the address has it: "
+    "?ssl_certfile=/path/own.pem&ssl_keyfile=/path/own.key"
+)
 _FOLDER = Path(__file__).parent / "lua"
 
 
@@ -60,6 +73,7 @@ class Link:
         #: What went wrong with the last call; ``None`` after a success.
         self.problem: str | None = None
         self._address = address
+        self._has_answered = False
         self._timeouts = connect_timeout, call_timeout
         self._client: Any = None
         self._of_thread = threading.local()
@@ -199,6 +213,7 @@ class Link:
                 raise self._failed(error) from error
             else:
                 self.problem = None
+                self._has_answered = True
                 return answer
 
     def _require_time(self) -> None:
@@ -216,24 +231,55 @@ class Link:
         """What an error of the client means."""
         import redis.exceptions as says
 
-        if isinstance(error, says.RedisClusterException) and isinstance(
-            error.__cause__, says.AuthenticationError
-        ):
-            error = error.__cause__
+        error = self._reason(error)
         told = str(error) or type(error).__name__
         kind: type[StoreError] = StoreError
         if isinstance(error, says.AuthenticationError | says.AuthorizationError):
             problem = f"user or password are wrong ({told}); they go into the address"
+            if self._address.kind == "sentinel":
+                problem += ", those of Sentinels as ?sentinel_username=…&sentinel_password=…"
         elif isinstance(error, says.NoPermissionError):
             problem = f"its user may not do what is needed ({told}); allow it, scripts included"
         elif isinstance(error, says.InvalidResponse):
-            problem = f"it does not answer as a Redis does ({told})"
+            problem = f"it does not answer as a Redis does ({told}); {_HAVE_TLS}"
+        elif (complaint := _of_tls(told)) is not None:
+            problem = complaint
         elif isinstance(error, says.ResponseError) and not self._is_passing(error):
             problem = f"it refused a command ({told})"
         else:
-            kind, problem = StoreUnreachable, told
+            kind, problem = StoreUnreachable, told + self._hint(told)
         self.problem = problem
         return kind(self.name, problem)
+
+    def _reason(self, error: Exception) -> Exception:
+        """What is behind an error of a cluster or of Sentinels."""
+        from redis.exceptions import AuthenticationError, RedisClusterException, RedisError
+        from redis.sentinel import MasterNotFoundError
+
+        cause = error.__cause__
+        if isinstance(error, RedisClusterException) and isinstance(cause, AuthenticationError):
+            return cause
+        if not isinstance(error, MasterNotFoundError):
+            return error
+        # It holds the whole client; what each Sentinel said it may not hold.
+        complaints: list[Exception] = []
+        sentinels = self._client.connection_pool.sentinel_manager.sentinels
+        for sentinel in () if self._has_answered else sentinels:
+            try:
+                sentinel.ping()
+            except RedisError as complaint:
+                complaints.append(complaint)
+        told = f"the Sentinels name no master {self._address.service!r} at present"
+        complaints.append(MasterNotFoundError(told))
+        return min(complaints, key=lambda told: not isinstance(told, AuthenticationError))
+
+    def _hint(self, told: str) -> str:
+        """What may be wrong with the address of a server that never said anything."""
+        if self._has_answered:
+            return ""
+        if _HUNG_UP.search(told):
+            return f"; {_HAVE_CERTIFICATE if self._address.is_tls else _HAVE_TLS}"
+        return f"; {_HAVE_NO_TLS}" if self._address.is_tls and _TOO_LATE.search(told) else ""
 
     @staticmethod
     def _is_passing(error: Exception) -> bool:
@@ -242,3 +288,17 @@ class Link:
         # The client takes the word off some of them.
         passing = (says.ClusterDownError, says.ReadOnlyError, says.TryAgainError)
         return isinstance(error, passing) or bool(_NOT_NOW.search(str(error)))
+
+
+def _of_tls(told: str) -> str | None:
+    """What is wrong with a handshake that fails however often it is tried."""
+    if _UNTRUSTED in told:
+        return (
+            f"its certificate is not trusted ({told}); call it what its certificate calls it, "
+            "and give its CA's in the address: ?ssl_ca_certs=/path/ca.pem"
+        )
+    if _NO_TLS.search(told):
+        return f"it does not speak TLS ({told}); {_HAVE_NO_TLS}"
+    if _TLS_REFUSED.search(told):
+        return f"it refuses the handshake ({told}); {_HAVE_CERTIFICATE}"
+    return None

@@ -10,10 +10,9 @@ import numpy as np
 
 from ..frame import Frames
 from ..index import Candidates
-from ..judgement import Rule, Verdict
+from ..judgement import Rule, Verdict, revisit
 from ..page import PageSignature
 from ..search import judge
-from .local import revisit
 from .packing import unpacked
 from .redis_layout import packed_number
 from .redis_pages import Look, RedisPages, Stored

@@ -36,7 +36,7 @@ class Row(NamedTuple):
     """A page as it is written.
 
     :ivar key: digest of what it is known by.
-    :ivar row: see :data:`~scrapy_neardup.stores.local.ROW`.
+    :ivar row: see :data:`~scrapy_neardup.stores.packing.ROW`.
     :ivar page: packed.
     :ivar recipe: by which it was signed.
     """
@@ -165,9 +165,12 @@ class RedisPages:
         self._require_recipe(answer, page.recipe)
         return answer if isinstance(answer, bytes) else None
 
-    def commit(self, number: bytes, mark: int) -> bool:
-        """Remember a reserved page; with a mark above 0 it is not confirmed. Is it there?"""
-        return bool(self.link.run(_COMMIT, self._keys, number, self._run, mark))
+    def commit(self, number: bytes, page: Row, mark: int) -> bool:
+        """Remember a page that was reserved; with a mark above 0 it is not confirmed.
+
+        Is it there?
+        """
+        return bool(self.link.run(_COMMIT, self._keys, number, self._run, mark, page.row))
 
     def add(self, page: Row, mark: int = 0) -> None:
         """Remember a page without judging it.
@@ -208,7 +211,7 @@ class RedisPages:
 
     def all(self) -> Iterator[Stored]:
         """Pages that were committed, oldest first."""
-        for numbers, rows in self._rows():
+        for numbers, rows in self.rows():
             pages = pages_of(self.link, self.part, numbers)
             times = parsed_rows(rows)["traits"]["stored_at"].tolist()
             for row, page, stored_at in zip(rows, pages, times, strict=True):
@@ -230,13 +233,13 @@ class RedisPages:
                     if old
                 ),
             )
-            for numbers, rows in self._rows()
+            for numbers, rows in self.rows()
         )
 
-    def _rows(self) -> Iterator[tuple[list[bytes], list[bytes]]]:
-        """Numbers and rows of what was committed, some at a time."""
+    def rows(self, at_once: int = _AT_ONCE) -> Iterator[tuple[list[bytes], list[bytes]]]:
+        """Numbers and rows of what was committed, oldest first, so many at a time at most."""
         end = int(self.link.command("HGET", self.part.count, "next") or 0)
-        for piece in pieces(range(end), _AT_ONCE):
+        for piece in pieces(range(end), at_once):
             numbers = [packed_number(number) for number in piece]
             there = [
                 (number, row)

@@ -14,9 +14,12 @@ from .redis_address import RedisAddress
 from .redis_layout import Part
 from .redis_link import Link
 from .redis_pages import RedisPages
+from .redis_shelf import holder_of, parsed_rows
 
 #: On whose behalf pages are read: nobody's, since nothing is held.
 _NOBODY = bytes(8)
+#: Of some hundred bytes each; pages are read fewer at a time.
+_ROWS_AT_ONCE = 2048
 _META = "{neardup:*}:meta"
 
 
@@ -59,14 +62,17 @@ class RedisReader:
         ]
 
     def figures(self, namespace: str) -> Figures:
-        pages, unconfirmed, oldest, newest = 0, 0, None, None
-        for page in self.pages(namespace):
-            pages += 1
-            unconfirmed += not page.is_confirmed
-            at = page.stored_at
-            oldest = at if oldest is None else min(at, oldest)
-            newest = at if newest is None else max(at, newest)
-        return Figures(pages, unconfirmed, oldest, newest)
+        return sum(
+            (
+                Figures.of(
+                    parsed_rows(rows)["traits"]["stored_at"],
+                    sum(holder_of(row) is not None for row in rows),
+                )
+                for part in self._parts(namespace, None)
+                for _, rows in RedisPages(self._link, part, _NOBODY).rows(_ROWS_AT_ONCE)
+            ),
+            Figures(),
+        )
 
     def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
         recipe = self._meta[namespace].get(b"recipe", b"").decode()

@@ -12,8 +12,7 @@ from ..index import Candidates
 from ..page import PageSignature
 from ..search import Traits
 from ..sketch import SKETCH_BINS
-from .local import ROW
-from .packing import sketch_in, unpacked
+from .packing import ROW, sketch_in, unpacked
 from .redis_layout import Part, packed_number, pieces
 from .redis_link import Link
 
@@ -111,7 +110,7 @@ def _many(link: Link, key: bytes, numbers: Sequence[bytes], most: int) -> list[b
 
 
 def parsed_rows(rows: Sequence[bytes]) -> npt.NDArray[np.void]:
-    """Rows without their holders, of type :data:`~scrapy_neardup.stores.local.ROW`."""
+    """Rows without their holders, of type :data:`~scrapy_neardup.stores.packing.ROW`."""
     return np.frombuffer(b"".join([row[: ROW.itemsize] for row in rows]), ROW)
 
 

@@ -22,8 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import StoreError
-from .local import ROW, LocalStore
-from .sqlite_file import BATCH_PAGES, BATCH_SECONDS, File, Put
+from .local import LocalStore
+from .packing import ROW
+from .sqlite_batch import Put
+from .sqlite_file import BATCH_PAGES, BATCH_SECONDS, File
 from .sqlite_format import FORMAT, NUMBER_BITS, NUMBER_MASK, address_of
 
 __all__ = ["BATCH_PAGES", "BATCH_SECONDS", "FORMAT", "SqliteStore"]
@@ -63,7 +65,7 @@ class SqliteStore(LocalStore):
 
 
 class _Archive:
-    """See :class:`~scrapy_neardup.stores.local.Archive`; closes its file."""
+    """See :class:`~scrapy_neardup.stores.archive.Archive`; closes its file."""
 
     def __init__(self, name: str, file: File, namespace: str, secret: bytes | None) -> None:
         self._name = name

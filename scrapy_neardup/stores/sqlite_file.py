@@ -10,15 +10,14 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from ..exceptions import StoreError, StoreInUse
+from .sqlite_batch import REMOVE, Batch, Put
 from .sqlite_format import (
     EMPTY,
     NUMBER_BITS,
@@ -28,7 +27,6 @@ from .sqlite_format import (
     opened,
     require_header,
     require_store,
-    sealed,
 )
 
 logger = logging.getLogger(__name__)
@@ -50,12 +48,6 @@ _PAGES_AT_ONCE = 512
 _LOG_PAGES = 4000
 _LOG_BYTES = 1 << 26
 
-_PUT_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
-_PUT_PAGE = "INSERT OR REPLACE INTO pages VALUES (?, ?)"
-_PUT_MARK = "INSERT OR REPLACE INTO unconfirmed VALUES (?, ?)"
-_REMOVE = tuple(
-    f"DELETE FROM {table} WHERE id BETWEEN ? AND ?" for table in ("rows", "pages", "unconfirmed")
-)
 _GIVE_SECRET = f"""
 UPDATE namespaces SET secret = ?, recipe = NULL, parts = NULL
 WHERE name = ? AND secret != ? AND NOT EXISTS (
@@ -63,75 +55,6 @@ WHERE name = ? AND secret != ? AND NOT EXISTS (
     AND namespaces.id << {NUMBER_BITS} | {NUMBER_MASK}
 )
 """
-_CONFIRM = "DELETE FROM unconfirmed WHERE id BETWEEN ? AND ? AND mark <= ?"
-
-
-class Put(NamedTuple):
-    """A page to be written.
-
-    :ivar mark: see :meth:`~scrapy_neardup.stores.local.Archive.put`.
-    """
-
-    id: int
-    site: int
-    row: bytes
-    page: bytes
-    mark: int
-
-
-#: First and last id, both included.
-Range = tuple[int, int]
-
-
-@dataclass(slots=True)
-class _Batch:
-    """What is to be written, in whatever order: no id is put again once it was removed."""
-
-    puts: dict[int, Put] = field(default_factory=dict)
-    removed: list[Range] = field(default_factory=list)
-    confirmed: dict[Range, int] = field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        return bool(self.puts or self.removed or self.confirmed)
-
-    def __len__(self) -> int:
-        return len(self.puts) + len(self.removed)
-
-    def remove(self, first: int, last: int) -> None:
-        if first != last or self.puts.pop(first, None) is None:
-            self.removed.append((first, last))
-
-    def confirm(self, ids: Range, mark: int) -> None:
-        self.confirmed[ids] = max(mark, self.confirmed.get(ids, 0))
-
-    def take(self, most: int) -> _Batch:
-        """A part of it, which it has no more."""
-        taken = _Batch({id_: self.puts[id_] for id_ in islice(self.puts, most)})
-        for id_ in taken.puts:
-            del self.puts[id_]
-        taken.removed, self.removed = self.removed[:most], self.removed[most:]
-        # Pages that go on waiting may be among those that were confirmed.
-        if not self.puts:
-            taken.confirmed, self.confirmed = self.confirmed, {}
-        return taken
-
-    def take_back(self, taken: _Batch) -> None:
-        """What was taken could not be written, and waits again before the rest."""
-        since = {first for first, last in self.removed if first == last}
-        old = {id_: put for id_, put in taken.puts.items() if id_ not in since}
-        self.puts = old | self.puts
-        self.removed = taken.removed + self.removed
-        for ids, mark in taken.confirmed.items():
-            self.confirm(ids, mark)
-
-    def write(self, connection: sqlite3.Connection) -> None:
-        puts = self.puts.values()
-        connection.executemany(_PUT_ROW, ((put.id, put.site, put.row) for put in puts))
-        connection.executemany(_PUT_PAGE, ((put.id, sealed(put.id, put.page)) for put in puts))
-        connection.executemany(_PUT_MARK, ((put.id, put.mark) for put in puts if put.mark))
-        for statement in _REMOVE:
-            connection.executemany(statement, self.removed)
-        connection.executemany(_CONFIRM, ((*ids, mark) for ids, mark in self.confirmed.items()))
 
 
 class File:
@@ -163,8 +86,8 @@ class File:
         self._lock = threading.RLock()
         self._wake = threading.Condition(self._lock)
         self._writing = threading.Lock()
-        self._waiting = _Batch()
-        self._under_way = _Batch()
+        self._waiting = Batch()
+        self._under_way = Batch()
         self._since = 0.0
         self._is_closing = False
         #: What the disk said when it last refused, until it takes something again.
@@ -234,7 +157,7 @@ class File:
             ).fetchall()
         if ids:
             with self._changing() as connection:
-                for statement in _REMOVE:
+                for statement in REMOVE:
                     connection.executemany(statement, ids)
         return len(ids)
 
@@ -377,7 +300,7 @@ class File:
             raise self._error(f"{pages:,} pages {outcome}: {error.problem}") from error
 
     @contextlib.contextmanager
-    def _later(self) -> Iterator[_Batch]:
+    def _later(self) -> Iterator[Batch]:
         """What waits to be written, to add to it."""
         with self._wake:
             if self._is_closing:
@@ -422,11 +345,11 @@ class File:
             except BaseException as error:
                 with self._lock:
                     self._waiting.take_back(batch)
-                    self._under_way = _Batch()
+                    self._under_way = Batch()
                     self.problem = str(error)
                 raise
             with self._lock:
-                self._under_way = _Batch()
+                self._under_way = Batch()
                 self.problem = None
             return True
 

@@ -71,6 +71,8 @@ def complaining(path: Path) -> Iterator[None]:
             hint += "give another path"
         elif "locked" in str(error):
             hint = ": another program is writing to it; wait until that is done"
+        elif "disk I/O" in str(error):
+            hint = ": its disk, or that of SQLITE_TMPDIR, may be full or failing"
         raise StoreError(address_of(path), f"{error}{hint}") from error
 
 

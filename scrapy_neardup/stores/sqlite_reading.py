@@ -20,8 +20,9 @@ import numpy.typing as npt
 
 from ..exceptions import StoreError, StoreMissing
 from ..search import site_digest
-from .local import ROW, LocalStore
-from .packing import unpacked
+from .local import LocalStore
+from .memory import Dictionary
+from .packing import ROW, unpacked
 from .reading import Figures, Namespace, StoredPage
 from .sqlite_format import (
     NUMBER_BITS,
@@ -110,14 +111,12 @@ class SqliteReader:
         return [space.namespace for space in self._spaces.values()]
 
     def figures(self, namespace: str) -> Figures:
-        pages, oldest, newest = 0, None, None
-        for _, rows in self.rows(self._spaces[namespace], unconfirmed=True):
-            times = rows["traits"]["stored_at"]
-            pages += len(times)
-            first, last = int(times.min()), int(times.max())
-            oldest = first if oldest is None else min(first, oldest)
-            newest = last if newest is None else max(last, newest)
-        return Figures(pages, self._unconfirmed(self._spaces[namespace]), oldest, newest)
+        space = self._spaces[namespace]
+        found = self.rows(space, unconfirmed=True)
+        return sum(
+            (Figures.of(rows["traits"]["stored_at"]) for _, rows in found),
+            Figures(unconfirmed=self._unconfirmed(space)),
+        )
 
     def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
         space = self._spaces[namespace]
@@ -224,17 +223,13 @@ class SqliteReader:
             yield from found
 
 
-class _Overlay:
-    """The pages of a file and, in memory, what became of them since; see
-    :class:`~scrapy_neardup.stores.local.Archive`.
-    """
-
-    problem: str | None = None
+class _Overlay(Dictionary):
+    """The pages of a file and, in memory, what became of them since; closes its reader."""
 
     def __init__(self, reader: SqliteReader, space: _Space, forgotten: int) -> None:
+        super().__init__()
         self._reader = reader
         self._space = space
-        self._pages: dict[int, bytes] = {}
         self._sites: defaultdict[int, list[int]] = defaultdict(list)
         self.forgotten = forgotten
         self.recipe = (space.namespace.recipe, space.namespace.parts)
@@ -247,37 +242,23 @@ class _Overlay:
             return page
         return self._reader.page(self._space.base | number)
 
-    def read_all(self, numbers: Sequence[int]) -> list[bytes]:
-        return [self.read(number) for number in numbers]
-
-    def of_site(self, digest: int, most: int) -> list[int]:
+    def of_site(self, digest: int, most: int) -> Sequence[int]:
         known = [id_ & NUMBER_MASK for id_ in self._reader.of_site(self._space, digest, most)]
         return [*known, *self._sites[digest]][-most:]
 
     def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:
-        self._pages[number] = page
+        super().put(number, row, page, mark)
         self._sites[int(np.frombuffer(row, ROW)["traits"]["site"][0])].append(number)
 
     def remove(self, first: int, last: int) -> None:
+        # Of what the file has, nothing goes; it may be a great deal that has expired.
         for number in range(first, last + 1) if self._pages else ():
             self._pages.pop(number, None)
 
     def numbers(self) -> Iterator[npt.NDArray[np.intp]]:
         for numbers, _ in self._reader.rows(self._space, unconfirmed=False):
             yield numbers.astype(np.intp)
-        yield np.array(sorted(self._pages), np.intp)
-
-    def confirm(self, mark: int) -> None:
-        """Nothing of it outlives the process."""
-
-    def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
-        self.recipe = (recipe, parts)
-
-    def compact(self) -> None:
-        """There is nothing to give back."""
-
-    def flush(self) -> None:
-        """There is nothing to write."""
+        yield from super().numbers()
 
     def close(self) -> None:
         self._reader.close()

@@ -20,7 +20,8 @@ if other then
     return {other}
 end
 local next = tonumber(redis.call('HGET', COUNT, 'next') or 0)
-if known(key) ~= known_then or next - seen > most_new then
+-- Numbers are given again by a server that lost some of what was written.
+if known(key) ~= known_then or next < seen or next - seen > most_new then
     return false
 end
 for number = seen, next - 1 do

@@ -1,0 +1,19 @@
+"""What several modules ask of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+def starts_of_runs(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Places in an ordered array, shape ``(n,)``, at which a value stands for the first time.
+
+    For arrays that are ordered already, or quickly put in order, this takes a part of the time of
+    :func:`numpy.unique`.
+    """
+    is_first = np.ones(ordered.size, bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return np.flatnonzero(is_first)

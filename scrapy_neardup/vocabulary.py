@@ -1,0 +1,156 @@
+"""What is made of a token, remembered for the tokens met last: pages use the same words.
+
+Of a page's thousand tokens all but a few have been met before. Looked up all at once, they cost
+a tenth of hashing and weighing each of them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .arrays import starts_of_runs
+from .features import Features, saturated, word_weights
+from .idf import IdfTable, token_hashes
+from .tokens import units_of
+
+#: Bounds of what is remembered, some 15 MB. Beyond either of them all is forgotten and begun anew:
+#: common words are back within a few pages, and what comes once takes nobody's place for long.
+MAX_TOKENS = 1 << 16
+MAX_CHARACTERS = 1 << 20
+
+_SPARE = 1 << 12
+
+
+Hashes = npt.NDArray[np.uint64]
+
+
+class Reading(NamedTuple):
+    """What a fingerprint and a sketch are made of.
+
+    :ivar features: distinct tokens, weighed.
+    :ivar units: shape ``(n,)``, seeded hash of each shingle unit in reading order.
+    """
+
+    features: Features
+    units: Hashes
+
+
+class _Places(dict[str, int]):
+    """Numbers tokens as they come.
+
+    :ivar new: those that were numbered and are still to be learned.
+    """
+
+    def __init__(self) -> None:
+        self.new: list[str] = []
+
+    def __missing__(self, token: str) -> int:
+        place = self[token] = len(self)
+        self.new.append(token)
+        return place
+
+
+class Vocabulary:
+    """Reads tokens. What it remembers makes it fast and changes nothing of what it returns.
+
+    It may be asked by several threads at once.
+
+    :param idf: weights of words.
+    :param seed: for the hashes of shingle units, 64 bits.
+    """
+
+    _hashes: Hashes
+    _weights: npt.NDArray[np.int64]
+    _units: Hashes
+    #: Where each token's units begin, and behind the last token where they end.
+    _first_units: npt.NDArray[np.intp]
+
+    def __init__(self, idf: IdfTable, seed: int = 0) -> None:
+        self._idf = idf
+        self._seed = seed
+        self._lock = Lock()
+        self._forget()
+
+    def __len__(self) -> int:
+        """Number of tokens remembered."""
+        return len(self._places)
+
+    def read(self, tokens: Sequence[str]) -> Reading:
+        """Weigh and hash a page's tokens.
+
+        Features come in the order in which their tokens were first met by this vocabulary.
+        """
+        with self._lock:
+            if len(self) > MAX_TOKENS or self._characters > MAX_CHARACTERS:
+                self._forget()
+            places = np.fromiter(map(self._places.__getitem__, tokens), np.intp, len(tokens))
+            if self._places.new:
+                self._learn(self._places.new)
+            return Reading(self._features(places), self._units_of(places))
+
+    def _features(self, places: npt.NDArray[np.intp]) -> Features:
+        ordered = np.sort(places)
+        starts = starts_of_runs(ordered)
+        counts = np.full(starts.size, ordered.size)
+        counts[:-1] = starts[1:]
+        counts -= starts
+        distinct = ordered[starts]
+        return Features(self._hashes[distinct], saturated(counts) * self._weights[distinct])
+
+    def _units_of(self, places: npt.NDArray[np.intp]) -> Hashes:
+        starts = self._first_units[places]
+        lengths = self._first_units[places + 1] - starts
+        if (lengths == 1).all():
+            return self._units[starts]
+        # Of one token after the other: its units lie side by side.
+        skips = starts - np.cumsum(lengths) + lengths
+        places_of_units = np.repeat(skips, lengths) + np.arange(int(lengths.sum()))
+        return self._units[places_of_units]
+
+    def _learn(self, new: list[str]) -> None:
+        try:
+            known = len(self) - len(new)
+            n_units = int(self._first_units[known])
+            hashes, units = token_hashes(new), list(map(units_of, new))
+            unit_hashes = token_hashes(chain.from_iterable(units), self._seed)
+            ends = n_units + np.cumsum([len(of_token) for of_token in units])
+            self._hashes = _with(self._hashes, known, hashes)
+            self._weights = _with(self._weights, known, word_weights(new, hashes, self._idf))
+            self._units = _with(self._units, n_units, unit_hashes)
+            self._first_units = _with(self._first_units, known + 1, ends)
+            self._characters += sum(map(len, new))
+            new.clear()
+        except BaseException:
+            # Places without what belongs there would be another page's wrong fingerprint.
+            self._forget()
+            raise
+
+    def _forget(self) -> None:
+        self._places = _Places()
+        self._characters = 0
+        self._hashes = np.empty(0, np.uint64)
+        self._weights = np.empty(0, np.int64)
+        self._units = np.empty(0, np.uint64)
+        self._first_units = np.zeros(1, np.intp)
+
+
+def weigh(tokens: Sequence[str], idf: IdfTable) -> Features:
+    """Weigh the distinct tokens of one page, in order of first appearance."""
+    return Vocabulary(idf).read(tokens).features
+
+
+def _with(room: npt.NDArray[Any], used: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Values behind those that are there, in an array that has room for more."""
+    end = used + len(values)
+    if end > len(room):
+        grown = np.empty(2 * end + _SPARE, room.dtype)
+        grown[:used] = room[:used]
+        room = grown
+    room[used:end] = values
+    return room
