@@ -2,13 +2,14 @@
 # make test    set everything up and pass the tests
 # make check   lint, format and types
 # make quality DATA=FOLDER  hold the figures on real pages against their floors
+# make speed   how fast it is, beside others; writes docs/performance.md
 # make test-min  the tests with the lowest versions that pyproject.toml allows
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-min check quality clean
+.PHONY: demo test test-min check quality speed clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python example_project/demo.py
@@ -21,6 +22,10 @@ test-min: .venv-min/.ready
 
 quality: $(VENV)/.ready
 	$(BIN)/python benchmarks/quality.py --data $(DATA)/dev --early-close $(DATA)/early-close --no-peers --gate
+
+speed: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group benchmarks
+	$(BIN)/python benchmarks/speed.py --docs docs $(SPEED_ARGS)
 
 check: $(VENV)/.ready
 	$(BIN)/ruff check .

@@ -16,17 +16,15 @@ and with 5 at ten million fingerprints.
 from __future__ import annotations
 
 import argparse
-import resource
 import sys
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
-from multiprocessing import get_context
 from time import process_time
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from measuring import apart, peak_bytes
 from tables import Table
 
 from scrapy_neardup.index import SimhashIndex
@@ -36,8 +34,6 @@ _SEED = 1
 _PLANTED = 1000
 _LOOKUPS = 20_000
 _MEGABYTE = 2**20
-#: ``ru_maxrss`` is in bytes on macOS, in kilobytes elsewhere.
-_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Figures(NamedTuple):
@@ -88,19 +84,9 @@ def peers(count: int, distance: int, folder: str, blocks: int) -> Figures:
 
 
 def _measured(find: Callable[[], int]) -> Figures:
-    before, started = _memory(), process_time()
+    before, started = peak_bytes(), process_time()
     pairs = find()
-    return Figures(process_time() - started, (_memory() - before) / _MEGABYTE, pairs)
-
-
-def _memory() -> int:
-    """Most bytes that this process has held so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
-
-
-def _apart(measure: Callable[..., Figures], *arguments: object) -> Figures:
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(measure, *arguments).result()
+    return Figures(process_time() - started, (peak_bytes() - before) / _MEGABYTE, pairs)
 
 
 def arguments() -> argparse.Namespace:
@@ -120,13 +106,13 @@ def main() -> int:
     table = Table("all pairs", ("fingerprints", "k", "by", "seconds", "MB", "pairs"))
     for count in options.sizes:
         for distance in options.distances:
-            ways: list[tuple[str, Figures]] = [("near_pairs", _apart(ours, count, distance))]
+            ways: list[tuple[str, Figures]] = [("near_pairs", apart(ours, count, distance))]
             if not options.no_index:
-                ways.append(("index", _apart(by_index, count, distance)))
+                ways.append(("index", apart(by_index, count, distance)))
             if options.peer:
                 tried = options.peer_blocks or [distance + 1, distance + 2]
                 ways += [
-                    (f"find_all, {b} blocks", _apart(peers, count, distance, options.peer, b))
+                    (f"find_all, {b} blocks", apart(peers, count, distance, options.peer, b))
                     for b in tried
                 ]
             for name, figures in ways:

@@ -19,92 +19,31 @@ process of its own.
 from __future__ import annotations
 
 import argparse
-import random
-import resource
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing import get_context
 from time import thread_time
 from typing import Any
 
 import numpy as np
+from made_up_pages import Maker, ordinary
+from measuring import apart, at_least_one, peak_bytes
 from tables import Table
 
 from scrapy_neardup import Rule, Verdict
 from scrapy_neardup.page import PageSignature
-from scrapy_neardup.sketch import SKETCH_BINS, Sketch
 from scrapy_neardup.stores import MemoryStore
 
 _PAGES = (10_000, 100_000, 1_000_000)
 _FLOOD = 20_000
 _CLAIMS = 500
 _DISTANCES = (3, 8, 11)
-SITE_PAGES = 50
 _BLOCK_BITS = 16
 _SEED = 7
 #: Remembers everything, at the price of one bucket a lookup.
 _FILLING = Rule(max_distance=0, min_similarity=1, scope="site")
-_MEGABYTE = 2**20
-#: ``ru_maxrss`` is in bytes on macOS, in kilobytes elsewhere.
-_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
-
-
-class Maker:
-    """Makes pages up, from a seed."""
-
-    def __init__(self, seed: int) -> None:
-        self._bits = random.Random(seed)
-        self._bytes = np.random.default_rng(seed)
-        self._number = 0
-        self.fingerprint = self._bits.getrandbits(64)
-        self.sketch = self.any_sketch()
-
-    def page(self, fingerprint: int, sketch: Sketch, site: str = "", **parts: Any) -> PageSignature:
-        """A page; what is not given is like no other's."""
-        number = self._number = self._number + 1
-        site = site or f"site{number // SITE_PAGES}.example"
-        url = f"https://{site}/articles/{number}/about-the-ferry-to-holm-island.html"
-        given: dict[str, Any] = {
-            "title": (("about", "the", "ferry", f"{number:x}"), ("daily", "news")),
-            "n_features": 300,
-            "text_digest": self._bytes.bytes(16),
-            "n_text": 3000,
-            "n_shown": 4000,
-            "shown_digest": self._bytes.bytes(16),
-            **parts,
-        }
-        return PageSignature(
-            url=url,
-            key=f"{url}?",
-            site=site,
-            fingerprint=fingerprint,
-            sketch=sketch.tobytes(),
-            recipe="benchmark",
-            **given,
-        )
-
-    def any_fingerprint(self) -> int:
-        return self._bits.getrandbits(64)
-
-    def any_sketch(self) -> Sketch:
-        return self._bytes.integers(1, 256, SKETCH_BINS, np.uint8)
-
-    def near(self, bits: int, *, within: int = 64) -> int:
-        """The flood's fingerprint with so many bits flipped, among its lowest ``within``."""
-        return self.fingerprint ^ sum(1 << b for b in self._bits.sample(range(within), bits))
-
-    def alike(self) -> Sketch:
-        """The flood's sketch with a twentieth of it changed."""
-        changed = self._bytes.random(SKETCH_BINS) < 1 / 20
-        return np.where(changed, self.any_sketch(), self.sketch)
-
-
-def ordinary(maker: Maker) -> PageSignature:
-    return maker.page(maker.any_fingerprint(), maker.any_sketch())
 
 
 def one_block(maker: Maker) -> PageSignature:
@@ -161,10 +100,10 @@ def measure(
     source = pages(kind)
     store = MemoryStore(b"a benchmark has nothing to hide.")
     _claim(store, next(source), _FILLING)
-    before = _memory()
+    before = peak_bytes()
     for page in islice(source, count - 1):
         _claim(store, page, _FILLING)
-    grown = _memory() - before
+    grown = peak_bytes() - before
     times: dict[int, Sequence[float]] = {}
     said: Counter[str] = Counter()
     for distance in distances:
@@ -186,11 +125,6 @@ def _timed(store: MemoryStore, page: PageSignature, rule: Rule, said: Counter[st
     spent = thread_time() - started
     said[f"{verdict.kind} ({verdict.reason})"] += 1
     return 1000 * spent
-
-
-def _memory() -> int:
-    """Most bytes that this process has held so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
 
 
 def _row(times: Sequence[float]) -> tuple[float, float, float]:
@@ -224,16 +158,10 @@ def flood_table(found: dict[str, Figures], usual: float) -> Table:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--pages", type=_number, action="append", metavar="N")
-    parser.add_argument("--flood", type=_number, default=_FLOOD, metavar="N")
-    parser.add_argument("--claims", type=_number, default=_CLAIMS, metavar="N")
+    parser.add_argument("--pages", type=at_least_one, action="append", metavar="N")
+    parser.add_argument("--flood", type=at_least_one, default=_FLOOD, metavar="N")
+    parser.add_argument("--claims", type=at_least_one, default=_CLAIMS, metavar="N")
     return parser.parse_args()
-
-
-def _number(text: str) -> int:
-    if (number := int(text)) < 1:
-        raise ValueError
-    return number
 
 
 def main() -> int:
@@ -241,11 +169,11 @@ def main() -> int:
     sizes = sorted(set(options.pages or _PAGES))
     usual: dict[int, Figures] = {}
     for count in sizes:
-        usual[count] = _apart(ordinary, count, options.claims, _DISTANCES)
+        usual[count] = apart(measure, ordinary, count, options.claims, _DISTANCES)
     print(ordinary_table(usual).as_text(), flush=True)
-    of_size = _apart(ordinary, options.flood, options.claims, _DISTANCES[-1:])
+    of_size = apart(measure, ordinary, options.flood, options.claims, _DISTANCES[-1:])
     floods = {
-        name: _apart(kind, options.flood, options.claims, _DISTANCES[-1:])
+        name: apart(measure, kind, options.flood, options.claims, _DISTANCES[-1:])
         for name, kind in FLOODS.items()
     }
     table = flood_table(
@@ -253,12 +181,6 @@ def main() -> int:
     )
     print(table.as_text())
     return 0
-
-
-def _apart(*arguments: Any) -> Figures:
-    """Measure in a process of its own: a flood leaves nothing behind, and memory can be told."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(measure, *arguments).result()
 
 
 if __name__ == "__main__":

@@ -32,20 +32,16 @@ _SIMHASH_LETTERS = re.compile(r"[\w\u4e00-\u9fcc]+")
 
 
 @dataclass(frozen=True)
-class Peer:
-    """A way to find near-duplicates.
+class Package:
+    """Something to compare with, and what has to be installed for it.
 
-    :ivar package: what has to be installed, by its name in the index.
+    :ivar package: its name in the index.
     :ivar module: what is imported of it.
-    :ivar fingerprint: from the imported module, the text and its words to one row of numbers.
-    :ivar search: from the rows of all pages to the pairs that are taken for duplicates.
     """
 
     name: str
     package: str
     module: str
-    fingerprint: Callable[[Any, str, list[str]], Sequence[int]]
-    search: Callable[[Prints], Pairs]
 
     @property
     def trouble(self) -> str:
@@ -59,6 +55,18 @@ class Peer:
     @property
     def title(self) -> str:
         return self.name.replace(self.package, f"{self.package} {version(self.package)}", 1)
+
+
+@dataclass(frozen=True)
+class Peer(Package):
+    """A way to find near-duplicates.
+
+    :ivar fingerprint: from the imported module, the text and its words to one row of numbers.
+    :ivar search: from the rows of all pages to the pairs that are taken for duplicates.
+    """
+
+    fingerprint: Callable[[Any, str, list[str]], Sequence[int]]
+    search: Callable[[Prints], Pairs]
 
 
 def near_pairs(fingerprints: Prints, distance: int) -> Pairs:

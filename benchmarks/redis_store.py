@@ -3,7 +3,7 @@
     python benchmarks/redis_store.py [--pages 10000 --pages 100000 …] [--claims 500] [--clients 4]
 
 It starts a server of its own, without a disk, and fills it with made-up pages: those of
-``lookups.py``. Then each client, a process of its own, claims more of them and commits each.
+``made_up_pages.py``. Then each client, a process of its own, claims more of them and commits each.
 
 * *server µs*: processor time of the server for a claim and its commit; what one server carries at
   most is a second divided by it. It does not depend on what else the machine does.
@@ -35,7 +35,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import redis
-from lookups import Maker, ordinary
+from made_up_pages import Maker, ordinary
+from measuring import at_least_one
 from tables import Table
 
 from scrapy_neardup import Rule
@@ -208,17 +209,11 @@ def memory(port: int) -> tuple[int, int]:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--pages", type=_number, action="append", metavar="N")
-    parser.add_argument("--claims", type=_number, default=_CLAIMS, metavar="N")
-    parser.add_argument("--clients", type=_number, default=_CLIENTS, metavar="N")
+    parser.add_argument("--pages", type=at_least_one, action="append", metavar="N")
+    parser.add_argument("--claims", type=at_least_one, default=_CLAIMS, metavar="N")
+    parser.add_argument("--clients", type=at_least_one, default=_CLIENTS, metavar="N")
     parser.add_argument("--server", metavar="PROGRAM", help="the redis-server to start")
     return parser.parse_args()
-
-
-def _number(text: str) -> int:
-    if (number := int(text)) < 1:
-        raise ValueError
-    return number
 
 
 def main() -> int:

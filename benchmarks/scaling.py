@@ -3,8 +3,8 @@
     python benchmarks/scaling.py [--sizes 100000 1000000 10000000] [--claims 1000] [--folder DIR]
 
 Each file is filled at once, in one transaction, with the rows and packed pages that the store
-itself writes: made-up pages as in lookups.py, random fingerprints and sketches, sites of 50 pages.
-It is then opened in a process of its own, whose memory (resident, all in all) is read after all
+itself writes: random fingerprints and sketches, sites of 50 pages (made_up_pages.py). It
+is then opened in a process of its own, whose memory (resident, all in all) is read after all
 claims and commits. The files are removed; 10,000,000 pages take 9 GB meanwhile.
 
 Times are by the clock: what the disk and other programs of the machine take is in them. Processor
@@ -28,18 +28,16 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter, process_time, thread_time
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from lookups import SITE_PAGES, Maker, ordinary
+from made_up_pages import SITE_PAGES, Maker, ordinary
+from measuring import apart, at_least_one, resident_bytes
 from tables import Table
 
 from scrapy_neardup import Rule
@@ -206,7 +204,7 @@ def measure(path: Path, stored: Sequence[PageSignature], claims: int) -> Figures
             some = list(islice(source(), claims))
             times[kind, distance] = list(_timed(store, some, Rule(max_distance=distance), said))
     durable = _durable(store, list(islice(new, _COMMITS)))
-    resident = _resident_bytes()
+    resident = resident_bytes()
     store.close()
     return Figures(*opened, resident, durable, times, said)
 
@@ -245,17 +243,6 @@ def _durable(store: SqliteStore, some: Sequence[PageSignature]) -> float:
         store.commit(store.claim(page, rule).ticket)
     store.flush()
     return len(some) / (perf_counter() - started)
-
-
-def _resident_bytes() -> int:
-    """What this process holds now."""
-    gc.collect()
-    [line] = [
-        line
-        for line in Path("/proc/self/status").read_text("ascii").splitlines()
-        if line.startswith("VmRSS:")
-    ]
-    return 1024 * int(line.split()[1])
 
 
 # --- to print ---
@@ -309,16 +296,10 @@ def claim_table(found: dict[int, tuple[int, Figures]]) -> Table:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--sizes", type=_number, nargs="+", default=_SIZES, metavar="N")
-    parser.add_argument("--claims", type=_number, default=_CLAIMS, metavar="N")
+    parser.add_argument("--sizes", type=at_least_one, nargs="+", default=_SIZES, metavar="N")
+    parser.add_argument("--claims", type=at_least_one, default=_CLAIMS, metavar="N")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="where there is room")
     return parser.parse_args()
-
-
-def _number(text: str) -> int:
-    if (number := int(text)) < 1:
-        raise ValueError
-    return number
 
 
 def main() -> int:
@@ -327,19 +308,13 @@ def main() -> int:
     for count in sorted(set(options.sizes)):
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             path = Path(folder) / "pages.sqlite"
-            stored = _apart(fill, path, count, min(options.claims, count))
+            stored = apart(fill, path, count, min(options.claims, count))
             on_disk = path.stat().st_size
-            found[count] = on_disk, _apart(measure, path, stored, options.claims)
+            found[count] = on_disk, apart(measure, path, stored, options.claims)
         print(store_table({count: found[count]}).as_text(), file=sys.stderr, flush=True)
     print(store_table(found).as_text())
     print(claim_table(found).as_text())
     return 0
-
-
-def _apart(function: Callable[..., Any], *given: Any) -> Any:
-    """In a process of its own, whose memory is its own."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(function, *given).result()
 
 
 if __name__ == "__main__":

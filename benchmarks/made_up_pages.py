@@ -1,0 +1,67 @@
+"""Made-up pages: random fingerprints and sketches, sites of 50 pages, titles of six words."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from scrapy_neardup.page import PageSignature
+from scrapy_neardup.sketch import SKETCH_BINS, Sketch
+
+SITE_PAGES = 50
+
+
+class Maker:
+    """Makes pages up, from a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._bits = random.Random(seed)
+        self._bytes = np.random.default_rng(seed)
+        self._number = 0
+        self.fingerprint = self._bits.getrandbits(64)
+        self.sketch = self.any_sketch()
+
+    def page(self, fingerprint: int, sketch: Sketch, site: str = "", **parts: Any) -> PageSignature:
+        """A page; what is not given is like no other's."""
+        number = self._number = self._number + 1
+        site = site or f"site{number // SITE_PAGES}.example"
+        url = f"https://{site}/articles/{number}/about-the-ferry-to-holm-island.html"
+        given: dict[str, Any] = {
+            "title": (("about", "the", "ferry", f"{number:x}"), ("daily", "news")),
+            "n_features": 300,
+            "text_digest": self._bytes.bytes(16),
+            "n_text": 3000,
+            "n_shown": 4000,
+            "shown_digest": self._bytes.bytes(16),
+            **parts,
+        }
+        return PageSignature(
+            url=url,
+            key=f"{url}?",
+            site=site,
+            fingerprint=fingerprint,
+            sketch=sketch.tobytes(),
+            recipe="benchmark",
+            **given,
+        )
+
+    def any_fingerprint(self) -> int:
+        return self._bits.getrandbits(64)
+
+    def any_sketch(self) -> Sketch:
+        return self._bytes.integers(1, 256, SKETCH_BINS, np.uint8)
+
+    def near(self, bits: int, *, within: int = 64) -> int:
+        """The flood's fingerprint with so many bits flipped, among its lowest ``within``."""
+        return self.fingerprint ^ sum(1 << b for b in self._bits.sample(range(within), bits))
+
+    def alike(self) -> Sketch:
+        """The flood's sketch with a twentieth of it changed."""
+        changed = self._bytes.random(SKETCH_BINS) < 1 / 20
+        return np.where(changed, self.any_sketch(), self.sketch)
+
+
+def ordinary(maker: Maker) -> PageSignature:
+    return maker.page(maker.any_fingerprint(), maker.any_sketch())

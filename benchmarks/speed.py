@@ -1,0 +1,138 @@
+"""How fast the package is, beside others, in one run.
+
+    python benchmarks/speed.py [PAGES.jsonl.gz…] [--max-size N] [--json FILE] [--docs docs]
+
+Measured are fingerprints, an index that grows to ``--max-size`` (and, simulated, to a hundred times
+as much), all pairs of a stored set, and the way of a page. Ratios come first; then what has to be
+reached; then the figures. Whoever cannot take part is named (``pip install --group benchmarks``);
+``find_all`` of simhash-cpp is installed into a folder of its own, unless ``--no-install``.
+
+Without pages, whose format is in README.md, texts are made up and pages are those of the example
+project. Ten million fingerprints take some ten minutes and 4 GB of memory; 100,000 take a minute.
+
+The exit status is 1 when something is not exact, 2 when the input or an option cannot be used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import find_all
+import speed_exact
+import speed_fingerprints
+import speed_index
+import speed_pages
+import speed_pairs
+import speed_simulation
+from measuring import at_least_one
+from pages import InputError, Page, read_pages
+from speed_figures import Part
+from speed_report import Result, as_text, write_docs, write_json
+
+_SIZES = (100_000, 1_000_000, 10_000_000)
+_ROUNDS = 5
+PARTS = ("fingerprints", "index", "pairs", "pages")
+
+
+def sizes(largest: int) -> list[int]:
+    """The sizes up to the largest; the largest alone where it is smaller than all of them."""
+    return [size for size in _SIZES if size <= largest] or [largest]
+
+
+def examine(
+    given: Sequence[str], largest: int, rounds: int, only: Sequence[str], find_all_trouble: str
+) -> Result:
+    """Measure everything, and say on the standard error how far it is."""
+    pages = list(read_pages(given, Counter()))
+    measures: dict[str, Callable[[], list[Part]]] = {
+        "fingerprints": lambda: [_fingerprints(pages, rounds)],
+        "index": lambda: _index(sizes(largest), rounds),
+        "pairs": lambda: [
+            speed_pairs.measure(sizes(largest), rounds, find_all.FOLDER, find_all_trouble)
+        ],
+        "pages": lambda: [_pages(pages, rounds)],
+    }
+    parts: list[Part] = []
+    for name in only:
+        _say(name)
+        parts += measures[name]()
+    _say("exactness")
+    checks = [speed_exact.check(), *(check for part in parts for check in part.checks())]
+    return Result(parts, checks)
+
+
+def _fingerprints(pages: Sequence[Page], rounds: int) -> Part:
+    if pages:
+        samples = speed_fingerprints.samples_of(pages, rounds)
+        if len(samples) >= 2 * rounds:
+            return speed_fingerprints.measure(samples, "of the pages given", rounds)
+    made_up = speed_fingerprints.made_up_samples(rounds)
+    return speed_fingerprints.measure(made_up, "made up", rounds)
+
+
+def _index(sizes: Sequence[int], rounds: int) -> list[Part]:
+    lookups = speed_index.measure(sizes, rounds)
+    return [lookups, speed_simulation.measure(lookups, rounds)]
+
+
+def _pages(pages: Sequence[Page], rounds: int) -> Part:
+    if pages:
+        return speed_pages.measure(pages, "those given", rounds)
+    return speed_pages.measure(
+        speed_pages.pages_of_example(), "of the example project's website", rounds
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("pages", nargs="*", metavar="PAGES", help="stored pages, see README.md")
+    parser.add_argument("--max-size", type=at_least_one, default=_SIZES[-1], metavar="N")
+    parser.add_argument("--rounds", type=at_least_one, default=_ROUNDS, metavar="N")
+    parser.add_argument("--only", choices=PARTS, nargs="+", default=PARTS, help="some parts")
+    parser.add_argument("--no-install", action="store_true", help="install nothing")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--docs", type=Path, metavar="FOLDER", help="where to write the page")
+    options = parser.parse_args()
+    if options.docs and set(options.only) != set(PARTS):
+        parser.error("argument --docs: the page shows all parts, so --only cannot be given")
+    return options
+
+
+def command(options: argparse.Namespace) -> str:
+    """What to type for another run like this one; where pages lie is nobody's business."""
+    words = ["python", "benchmarks/speed.py", *(["PAGES.jsonl.gz"] if options.pages else [])]
+    words += ["--max-size", str(options.max_size), "--rounds", str(options.rounds)]
+    return shlex.join(words)
+
+
+def main() -> int:
+    options = arguments()
+    trouble = ""
+    if "pairs" in options.only:
+        look = find_all.trouble_in if options.no_install else find_all.install
+        _say(f"find_all stands in {find_all.FOLDER.relative_to(Path(__file__).parent.parent)}")
+        trouble = look(find_all.FOLDER)
+    try:
+        result = examine(options.pages, options.max_size, options.rounds, options.only, trouble)
+    except InputError as error:
+        _say(str(error))
+        return 2
+    print(as_text(result))
+    if options.json:
+        write_json(result, options.json)
+    if options.docs:
+        write_docs(result, command(options), options.docs)
+    return 0 if result.is_exact else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,296 @@
+"""From a list of tokens to a fingerprint: this package and others, on the same texts.
+
+Counting and weighing are in the time of both sides. Whoever weighs is given the same tokens and the
+same weights; what a word weighs is looked up in a dictionary by the others. MinHash is of 128
+permutations and of word 3-grams, which are put together in the time that is measured.
+
+Each round has texts of its own. Ours remembers words, as it does in a crawl: it has read hundreds
+of texts before, in which not all words of the later ones stood. The hashes that it makes for the
+sketch are in its time.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+import made_up_texts
+import numpy as np
+from corpus import html_of
+from measuring import Spread, in_turn, processor_seconds
+from pages import Page
+from peers import Package
+from speed_figures import Check, Goal, Plot, Standing, ratio, standings
+from tables import Table
+
+from scrapy_neardup.exceptions import UnreadablePage
+from scrapy_neardup.idf import shipped_table, token_hashes
+from scrapy_neardup.page import Signer
+from scrapy_neardup.simhash import simhash
+from scrapy_neardup.vocabulary import Vocabulary
+
+_ABOUT = __doc__ or ""
+#: Tokens of a text.
+LENGTH = 1000
+#: Texts of a round at most, and those that are read before the first one.
+_TEXTS, _BEFORE = 40, 600
+_PERMUTATIONS = 128
+_UNITS = 16
+_IDF = shipped_table("multilingual")
+_VOCABULARY = Vocabulary(_IDF)
+#: What a word's frequency in a text multiplies its weight by.
+_SATURATED = [0.0, *np.rint(_UNITS * (1 + np.log(np.arange(1, LENGTH + 1)))).tolist()]
+
+
+def fingerprint(tokens: Sequence[str]) -> int:
+    """The fingerprint, the way the package makes it of a page's tokens in a crawl."""
+    return simhash(*_VOCABULARY.read(tokens).features)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A text, its tokens, and what each word of all samples weighs."""
+
+    tokens: list[str]
+    text: str
+    weights: dict[str, float]
+
+    def weighed(self) -> dict[str, float]:
+        """Distinct tokens and their weights, those of :func:`scrapy_neardup.vocabulary.weigh`."""
+        return {
+            token: _SATURATED[count] * self.weights[token]
+            for token, count in Counter(self.tokens).items()
+        }
+
+
+def samples(tokens: Iterable[list[str]]) -> list[Sample]:
+    texts = list(tokens)
+    words = list({token for text in texts for token in text})
+    known = _IDF.weights(token_hashes(words)).tolist()
+    weights = {
+        word: 1.0 if re.search(r"\d", word) else float(weight)
+        for word, weight in zip(words, known, strict=True)
+    }
+    return [Sample(text, " ".join(text), weights) for text in texts]
+
+
+def made_up_samples(rounds: int) -> list[Sample]:
+    return samples(made_up_texts.texts(_wanted(rounds), LENGTH))
+
+
+def _wanted(rounds: int) -> int:
+    return _BEFORE + rounds * _TEXTS
+
+
+def samples_of(pages: Iterable[Page], rounds: int) -> list[Sample]:
+    """The beginnings of pages that are long enough, as many as are needed."""
+    signer = Signer(secret=b"a benchmark has nothing to hide.")
+
+    def long_texts() -> Iterable[list[str]]:
+        for page in pages:
+            try:
+                tokens = signer.tokens(signer.read(html_of(page)).text)
+            except UnreadablePage:
+                continue
+            if len(tokens) >= LENGTH:
+                yield tokens[:LENGTH]
+
+    return samples(islice(long_texts(), _wanted(rounds)))
+
+
+@dataclass(frozen=True)
+class Contestant(Package):
+    """:ivar work: from the imported module and a text to whatever stands for the text."""
+
+    work: Callable[[Any, Sample], object]
+
+
+def _ours(_: Any, sample: Sample) -> int:
+    return fingerprint(sample.tokens)
+
+
+def _simhash_weighted(module: Any, sample: Sample) -> object:
+    return module.Simhash(sample.weighed()).value
+
+
+def _simhash(module: Any, sample: Sample) -> object:
+    return module.Simhash(sample.tokens).value
+
+
+def _pylshash(module: Any, sample: Sample) -> object:
+    return module.SimHash().get_hash(sample.weighed())
+
+
+def _trafilatura(module: Any, sample: Sample) -> object:
+    return module.Simhash(sample.text).hash
+
+
+def _gaoya(module: Any, sample: Sample) -> object:
+    return module.SimHashStringIndex().index.doc2signature(sample.text)
+
+
+def _grams(tokens: Sequence[str]) -> set[str]:
+    return set(map(" ".join, zip(tokens, tokens[1:], tokens[2:], strict=False)))
+
+
+def _datasketch(module: Any, sample: Sample) -> object:
+    sketch = module.MinHash(num_perm=_PERMUTATIONS)
+    sketch.update_batch([gram.encode() for gram in _grams(sample.tokens)])
+    return sketch.hashvalues
+
+
+def _rensa(module: Any, sample: Sample) -> object:
+    sketch = module.RMinHash(_PERMUTATIONS, 1)
+    sketch.update(list(_grams(sample.tokens)))
+    return sketch.digest()
+
+
+def _maybedont(module: Any, sample: Sample) -> object:
+    return module.get_min_hash(sample.text, (), _PERMUTATIONS)
+
+
+OURS = Contestant("scrapy-neardup", "scrapy-neardup", "scrapy_neardup", _ours)
+WEIGHTED = Contestant("simhash, weighted", "simhash", "simhash", _simhash_weighted)
+CONTESTANTS = (
+    OURS,
+    WEIGHTED,
+    Contestant("simhash, words without weights", "simhash", "simhash", _simhash),
+    Contestant("pyLSHash SimHash, weighted", "pyLSHash", "pyLSHash", _pylshash),
+    Contestant("trafilatura Simhash", "trafilatura", "trafilatura.deduplication", _trafilatura),
+    Contestant("gaoya simhash, words without weights", "gaoya", "gaoya.simhash", _gaoya),
+    Contestant("datasketch MinHash", "datasketch", "datasketch", _datasketch),
+    Contestant("rensa MinHash", "rensa", "rensa", _rensa),
+    Contestant("MaybeDont MinHash, 4-grams", "MaybeDont", "maybedont.utils", _maybedont),
+)
+
+
+@dataclass(frozen=True)
+class Fingerprints:
+    """Microseconds of processor time for each text, by contestant.
+
+    :ivar source: where the texts are from.
+    :ivar inexact: texts whose fingerprint is not what whole numbers give, in any order.
+    """
+
+    source: str
+    texts: int
+    micros: dict[str, Spread]
+    inexact: int
+    name = "fingerprints"
+    heading = "Fingerprints"
+    about = _ABOUT
+
+    def ratios(self) -> list[Goal]:
+        theirs = self.micros.get(WEIGHTED.name)
+        value = ratio(theirs.median if theirs else None, self._ours.median)
+        return [
+            Goal(
+                "fingerprint_vs_simhash",
+                value,
+                10,
+                LENGTH,
+                "tokens",
+                at_most=False,
+                why=WEIGHTED.trouble,
+                against=WEIGHTED.name,
+            )
+        ]
+
+    @property
+    def _ours(self) -> Spread:
+        return self.micros[OURS.name]
+
+    def goals(self) -> list[Goal]:
+        return [Goal("a fingerprint", self._ours.median, 130, LENGTH, "tokens", "µs")]
+
+    def tables(self) -> list[Table]:
+        table = Table(
+            f"a fingerprint of {LENGTH:,} tokens, µs", ("of", "median (quartiles)", "times ours")
+        )
+        for contestant in CONTESTANTS:
+            if spread := self.micros.get(contestant.name):
+                table.add(contestant.title, spread, spread.median / self._ours.median)
+        table.notes.append(f"{self.texts:,} texts: {self.source}")
+        return [table]
+
+    def plots(self) -> list[Plot]:
+        return []
+
+    def checks(self) -> list[Check]:
+        problems = [f"those of {self.inexact:,} texts are not"] if self.inexact else []
+        return [Check("fingerprints are those of whole numbers, in any order of tokens", problems)]
+
+    def peers(self) -> dict[str, Standing]:
+        return standings(CONTESTANTS)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "source": self.source,
+            "texts": self.texts,
+            "tokens": LENGTH,
+            "microseconds": {name: asdict(spread) for name, spread in self.micros.items()},
+            "inexact": self.inexact,
+        }
+
+
+def measure(given: Sequence[Sample], source: str, rounds: int) -> Fingerprints:
+    """All contestants in turn, over other texts in each round; at least two texts a round."""
+    each = min(_TEXTS, len(given) // (2 * rounds))
+    timed, before = given[: rounds * each], given[rounds * each :]
+    for sample in before:
+        fingerprint(sample.tokens)
+    usable = [contestant for contestant in CONTESTANTS if not contestant.trouble]
+    for contestant in usable:
+        # What is imported and compiled at first.
+        _micros(contestant, before[:1])
+    turns = {contestant.name: _Turns(contestant, timed, each) for contestant in usable}
+    found = in_turn(turns, rounds)
+    micros = {name: Spread.of(values) for name, values in found.items()}
+    return Fingerprints(source, len(timed), micros, sum(not is_exact(one) for one in timed))
+
+
+class _Turns:
+    """A contestant that is given the next texts each time."""
+
+    def __init__(self, contestant: Contestant, given: Sequence[Sample], each: int) -> None:
+        self._contestant = contestant
+        self._batches = iter([given[at : at + each] for at in range(0, len(given), each)])
+
+    def __call__(self) -> float:
+        return _micros(self._contestant, next(self._batches))
+
+
+def _micros(contestant: Contestant, given: Sequence[Sample]) -> float:
+    module = import_module(contestant.module)
+
+    def all_texts() -> None:
+        for sample in given:
+            contestant.work(module, sample)
+
+    return 1e6 * processor_seconds(all_texts) / len(given)
+
+
+def is_exact(sample: Sample) -> bool:
+    """Is the fingerprint what whole numbers give, and the same for the tokens in another order?"""
+    shuffled = random.Random(1).sample(sample.tokens, len(sample.tokens))
+    return fingerprint(sample.tokens) == fingerprint(shuffled) == _by_the_letter(sample)
+
+
+def _by_the_letter(sample: Sample) -> int:
+    """Charikar's sums, one for each bit, in Python's integers."""
+    features = sample.weighed()
+    hashes = token_hashes(features).tolist()
+    sums = [
+        sum(
+            int(weight) if hashed >> bit & 1 else -int(weight)
+            for hashed, weight in zip(hashes, features.values(), strict=True)
+        )
+        for bit in range(64)
+    ]
+    return sum(1 << bit for bit, total in enumerate(sums) if total > 0)
