@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import combinations
+from operator import getitem
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,8 +41,14 @@ _WORD_BYTES = 8
 _KEY_BYTES = 4
 _KEY_BITS = 8 * _KEY_BYTES
 _KEY_MASK = (1 << _KEY_BITS) - 1
+#: Bytes by which a bucket's room grows; smaller ones have no room to spare.
+_STEP = 64
 _WORD: np.dtype[np.uint64] = np.dtype("<u8")
 _KEY: np.dtype[np.uint32] = np.dtype("<u4")
+
+
+#: Words or keys one after the other; all that have been empty so far are one.
+_Bucket = bytes | bytearray
 
 
 class Candidates(NamedTuple):
@@ -67,15 +74,14 @@ class SimhashIndex:
     a fingerprint that was found can always be found again. There is no rebuilding that would
     pause a crawl.
 
-    A bucket has nothing in reserve: to add a word, it is made anew, which costs less than the
-    lookup before it. Of growing buckets an eighth would be reserve, and as much again what they
-    leave behind wherever they have outgrown their place. So a fingerprint takes 36 bytes, and
-    with all else 41 to 44 where there are ten million.
+    A bucket's room grows by eight words. Left to itself it would grow by an eighth, and leave holes
+    behind that are too small for the others. So a fingerprint takes 36 bytes, and with all else
+    some 47 where there are ten million.
     """
 
     def __init__(self) -> None:
-        self._tables = [[b""] * _BUCKETS for _ in range(_BLOCKS)]
-        self._keys = [b""] * _BUCKETS
+        self._tables: list[list[_Bucket]] = [[b""] * _BUCKETS for _ in range(_BLOCKS)]
+        self._keys: list[_Bucket] = [b""] * _BUCKETS
         self._size = 0
 
     def __len__(self) -> int:
@@ -89,8 +95,8 @@ class SimhashIndex:
         """
         word, values = fingerprint.to_bytes(_WORD_BYTES, "little"), _block_values(fingerprint)
         for table, value in zip(self._tables, values, strict=True):
-            table[value] += word
-        self._keys[values[0]] += key.to_bytes(_KEY_BYTES, "little")
+            _append(table, value, word)
+        _append(self._keys, values[0], key.to_bytes(_KEY_BYTES, "little"))
         self._size += 1
 
     def extend(self, fingerprints: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint32]) -> None:
@@ -131,11 +137,7 @@ class SimhashIndex:
         """
         if not 0 <= distance <= MAX_DISTANCE:
             raise ValueError(f"distance must lie between 0 and {MAX_DISTANCE}, got {distance}")
-        probed: list[bytes] = []
-        values = _block_values(fingerprint)
-        for table, value, flips in zip(self._tables, values, probes(distance), strict=True):
-            probed += [table[value ^ flip] for flip in flips]
-        words = np.frombuffer(b"".join(probed), _WORD)
+        words = np.frombuffer(b"".join(self._probed(_block_values(fingerprint), distance)), _WORD)
         found = words[np.bitwise_count(words ^ np.uint64(fingerprint)) <= distance]
         return self._with_keys(found, fingerprint, distance) if found.size else _NOTHING
 
@@ -144,6 +146,16 @@ class SimhashIndex:
         words = np.frombuffer(b"".join(self._tables[0]), "<u8").astype(np.uint64)
         keys = np.frombuffer(b"".join(self._keys), "<u4").astype(np.uint32)
         return words, keys
+
+    def _probed(self, values: list[int], distance: int) -> list[_Bucket]:
+        """The buckets to look into."""
+        if distance < _BLOCKS:
+            # Without a flip, and of no more blocks than needed.
+            return list(map(getitem, self._tables[: distance + 1], values))
+        buckets: list[_Bucket] = []
+        for table, value, flips in zip(self._tables, values, probes(distance), strict=True):
+            buckets += map(table.__getitem__, map(value.__xor__, flips))
+        return buckets
 
     def _with_keys(
         self, found: npt.NDArray[np.uint64], fingerprint: int, distance: int
@@ -178,16 +190,33 @@ def _block_values(fingerprint: int) -> list[int]:
     ]
 
 
-def _append_runs(table: list[bytes], values: npt.NDArray[Any], ends: npt.NDArray[Any]) -> None:
+def _append(table: list[_Bucket], value: int, data: bytes) -> None:
+    bucket = table[value]
+    size = len(bucket)
+    if size < _STEP or not size % _STEP:
+        # It has no room left; left to itself, it would take an eighth more than it needs.
+        bucket = table[value] = _with_room(bucket, _STEP if size >= _STEP else len(data))
+    bucket += data
+
+
+def _with_room(bucket: _Bucket, room: int) -> bytearray:
+    """The same in a place of its own, where so many bytes more fit without another."""
+    roomy = bytearray(len(bucket) + room)
+    roomy[: len(bucket)] = bucket
+    del roomy[len(bucket) :]
+    return roomy
+
+
+def _append_runs(table: list[_Bucket], values: npt.NDArray[Any], ends: npt.NDArray[Any]) -> None:
     """To each bucket its run of values, which ends where ``ends`` says."""
     data, start = memoryview(values.data).cast("B"), 0
     for place, end in enumerate((ends * values.itemsize).tolist()):
         if end > start:
-            table[place] += data[start:end]
+            table[place] = bytearray().join((table[place], data[start:end]))
             start = end
 
 
-def _delete(table: list[bytes], value: int, place: int, width: int) -> None:
+def _delete(table: list[_Bucket], value: int, place: int, width: int) -> None:
     bucket, start = table[value], place * width
     table[value] = bucket[:start] + bucket[start + width :]
 

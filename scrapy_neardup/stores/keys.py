@@ -18,7 +18,7 @@ class KeyTable:
     """
 
     def __init__(self) -> None:
-        # Nothing in reserve, as in :class:`~scrapy_neardup.index.SimhashIndex`.
+        # Nothing in reserve: a growing array keeps an eighth, and leaves holes behind.
         self._buckets = [b""] * _BUCKETS
 
     def add(self, digest: int, number: int) -> None:
