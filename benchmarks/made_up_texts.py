@@ -12,7 +12,8 @@ from itertools import count, product
 
 import numpy as np
 
-_VOCABULARY = 50_000
+#: Words that may come again.
+VOCABULARY = 50_000
 _EXPONENT = 1.2
 _NEW_WORDS = 0.03
 _SYLLABLES = ["".join(two) for two in product("bdfgklmnprstvz", "aeiou")]
@@ -21,20 +22,26 @@ _SEED = 7
 
 def texts(number: int, length: int) -> list[list[str]]:
     """So many texts of so many words each; the same at every call."""
+    return [list(map(word, text)) for text in ranks(number, length)]
+
+
+def ranks(number: int, length: int) -> list[list[int]]:
+    """So many texts, their words as ranks; those from :data:`VOCABULARY` on come once."""
     generator = np.random.default_rng(_SEED)
-    chances = np.arange(1, _VOCABULARY + 1, dtype=float) ** -_EXPONENT
+    chances = np.arange(1, VOCABULARY + 1, dtype=float) ** -_EXPONENT
     chances /= chances.sum()
-    unmet = count(_VOCABULARY)
-    ranks = generator.choice(_VOCABULARY, (number, length), p=chances)
+    unmet = count(VOCABULARY)
+    drawn = generator.choice(VOCABULARY, (number, length), p=chances)
     is_new = generator.random((number, length)) < _NEW_WORDS
-    ranks[is_new] = [next(unmet) for _ in range(int(is_new.sum()))]
-    return [[_word(rank) for rank in text] for text in ranks.tolist()]
+    drawn[is_new] = [next(unmet) for _ in range(int(is_new.sum()))]
+    found: list[list[int]] = drawn.tolist()
+    return found
 
 
-def _word(rank: int) -> str:
+def word(rank: int) -> str:
     """The shorter, the commoner."""
-    word = ""
-    while not word or rank:
+    found = ""
+    while not found or rank:
         rank, syllable = divmod(rank, len(_SYLLABLES))
-        word += _SYLLABLES[syllable]
-    return word
+        found += _SYLLABLES[syllable]
+    return found

@@ -7,8 +7,8 @@ as much), all pairs of a stored set, and the way of a page. Ratios come first; t
 reached; then the figures. Whoever cannot take part is named (``pip install --group benchmarks``);
 ``find_all`` of simhash-cpp is installed into a folder of its own, unless ``--no-install``.
 
-Without pages, whose format is in README.md, texts are made up and pages are those of the example
-project. Ten million fingerprints take some ten minutes and 4 GB of memory; 100,000 take a minute.
+Without pages, whose format is in README.md, texts and pages are made up. Ten million fingerprints
+take some ten minutes and 4 GB of memory; 100,000 take a minute.
 
 The exit status is 1 when something is not exact, 2 when the input or an option cannot be used.
 """
@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import find_all
+import made_up_html
 import speed_exact
 import speed_fingerprints
 import speed_index
@@ -36,6 +37,7 @@ from speed_report import Result, as_text, write_docs, write_json
 
 _SIZES = (100_000, 1_000_000, 10_000_000)
 _ROUNDS = 5
+_MADE_UP_PAGES = 480
 PARTS = ("fingerprints", "index", "pairs", "pages")
 
 
@@ -83,9 +85,7 @@ def _index(sizes: Sequence[int], rounds: int) -> list[Part]:
 def _pages(pages: Sequence[Page], rounds: int) -> Part:
     if pages:
         return speed_pages.measure(pages, "those given", rounds)
-    return speed_pages.measure(
-        speed_pages.pages_of_example(), "of the example project's website", rounds
-    )
+    return speed_pages.measure(made_up_html.pages(_MADE_UP_PAGES), "made up", rounds)
 
 
 def _say(text: str) -> None:

@@ -22,6 +22,7 @@ BENCHMARKS = ROOT / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 import find_all  # noqa: E402
+import made_up_html  # noqa: E402
 import made_up_texts  # noqa: E402
 import measuring  # noqa: E402
 import speed  # noqa: E402
@@ -38,19 +39,24 @@ from speed_figures import Goal, Plot  # noqa: E402
 from speed_index import Growth, Lookups, Timed, Work  # noqa: E402
 
 from scrapy_neardup import extract  # noqa: E402
+from scrapy_neardup import page as page_module  # noqa: E402
 from scrapy_neardup.idf import shipped_table  # noqa: E402
 from scrapy_neardup.index import SimhashIndex, probes  # noqa: E402
+from scrapy_neardup.page import Signer  # noqa: E402
 from scrapy_neardup.pairs import NearPairs, near_pairs  # noqa: E402
+from scrapy_neardup.simhash import simhash  # noqa: E402
 from scrapy_neardup.vocabulary import weigh  # noqa: E402
 from tests import reference  # noqa: E402
 
 RATIOS = {
     "fingerprint_vs_simhash",
+    "fingerprint_with_new_words_vs_simhash",
     "index_lookup_vs_gaoya",
     "index_lookup_vs_simhashindex",
     "index_bytes_vs_gaoya",
     "all_pairs_vs_find_all",
     "own_share_of_extraction",
+    "own_share_of_parsing_and_extraction",
 }
 
 
@@ -361,12 +367,17 @@ def test_what_cannot_be_installed_says_so_in_pips_last_line(tmp_path, monkeypatc
 # --- the way of a page ---
 
 
-def test_the_example_has_pages_of_both_languages():
-    pages, languages = speed_pages._readable(speed_pages.pages_of_example())
-    assert len(pages) == len(languages)
-    assert min(Counter(languages).values()) > 10
-    labelled = zip(pages, languages, strict=True)
-    assert {language for page, language in labelled if b'lang="zh' in page.body} == {"Chinese"}
+def test_made_up_pages_are_as_large_as_real_ones_in_both_languages():
+    pages = made_up_html.pages(20)
+    assert pages == made_up_html.pages(20)
+    kept, languages = speed_pages._readable(pages)
+    assert (kept, languages) == (pages, ["English", "Chinese"] * 10)
+    signer = Signer(secret=bytes(16))
+    for page, text in zip(pages, (3000, 1500) * 10, strict=True):
+        html = page.body.decode()
+        assert 40_000 < len(html) < 60_000
+        assert 500 < html.count("</") < 800
+        assert text < len(signer.read(html).text) < 3 * text
 
 
 def test_the_way_is_parted_into_reading_and_the_rest(monkeypatch):
@@ -385,12 +396,13 @@ def test_the_way_is_parted_into_reading_and_the_rest(monkeypatch):
     monkeypatch.setattr(extract, "fromstring", slow(module.fromstring, 0.25))
     monkeypatch.setattr(extract, "article_text", slow(extract.article_text, 1.0))
     monkeypatch.setattr(extract, "_title", slow(extract._title, 3.0))
+    monkeypatch.setattr(page_module, "simhash", slow(simhash, 0.5))
     watched = module.fromstring
     body = (
         b"<html><head><title>x</title></head><body><p>The ferry leaves at noon.</p></body></html>"
     )
     page = Page("p", "http://a.example/", "http://a.example/", "text/html", body)
-    assert speed_pages._times([page], "jieba").tolist() == [[1250.0, 3000.0]]
+    assert speed_pages._Crawl("jieba", [[page]])().tolist() == [[1250.0, 4250.0, 500.0]]
     assert module.fromstring is watched
 
 
