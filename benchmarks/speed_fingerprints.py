@@ -6,8 +6,7 @@ permutations and of word 3-grams, which are put together in the time that is mea
 
 Each round has texts of its own. Ours remembers words, as it does in a crawl, so it is timed twice:
 with a vocabulary in which all words of these texts stand, and with one that has read hundreds of
-other texts, in which one word of twenty did not stand. The hashes that it makes for the sketch are
-in its time.
+other texts, in which one word of twenty did not stand.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ _KEY_BYTES = 4
 _KEY_BITS = 8 * _KEY_BYTES
 _KEY_MASK = (1 << _KEY_BITS) - 1
 #: Bytes by which a bucket's room grows; smaller ones have no room to spare.
-_STEP = 64
+_STEP = 32
 _WORD: np.dtype[np.uint64] = np.dtype("<u8")
 _KEY: np.dtype[np.uint32] = np.dtype("<u4")
 
@@ -74,9 +74,9 @@ class SimhashIndex:
     a fingerprint that was found can always be found again. There is no rebuilding that would
     pause a crawl.
 
-    A bucket's room grows by eight words. Left to itself it would grow by an eighth, and leave holes
+    A bucket's room grows by four words. Left to itself it would grow by an eighth, and leave holes
     behind that are too small for the others. So a fingerprint takes 36 bytes, and with all else
-    some 47 where there are ten million.
+    some 46 where there are ten million.
     """
 
     def __init__(self) -> None:

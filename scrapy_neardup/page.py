@@ -177,7 +177,8 @@ class Signer:
     def _sign(self, url: str, key: str, page: MainText) -> PageSignature:
         text, shown = normalize(page.text), " ".join(page.shown.split())
         tokens = list(self._tokenize(text))
-        features, units = self._vocabulary.read(tokens)
+        reading = self._vocabulary.read(tokens)
+        features = reading.features
         return PageSignature(
             url=url,
             key=key,
@@ -185,7 +186,7 @@ class Signer:
             title=title_segments(page.title, self._tokenize),
             n_features=features.hashes.size,
             fingerprint=simhash(*features),
-            sketch=sketch_of(shingle_hashes(units, self._shingle_key)).tobytes(),
+            sketch=sketch_of(shingle_hashes(reading.units, self._shingle_key)).tobytes(),
             text_digest=self._digest(text),
             n_text=_length(" ".join(page.text.split())),
             n_shown=_length(shown),

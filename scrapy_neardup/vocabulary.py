@@ -7,9 +7,10 @@ a tenth of hashing and weighing each of them again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,15 +31,30 @@ _SPARE = 1 << 12
 Hashes = npt.NDArray[np.uint64]
 
 
-class Reading(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reading:
     """What a fingerprint and a sketch are made of.
 
     :ivar features: distinct tokens, weighed.
-    :ivar units: shape ``(n,)``, seeded hash of each shingle unit in reading order.
     """
 
     features: Features
-    units: Hashes
+    # Of the vocabulary as it was: what it learns later stands behind that, or in other arrays.
+    _places: npt.NDArray[np.intp]
+    _first_units: npt.NDArray[np.intp]
+    _unit_hashes: Hashes
+
+    @property
+    def units(self) -> Hashes:
+        """Seeded hash of each shingle unit in reading order; shape ``(n,)``."""
+        starts = self._first_units[self._places]
+        lengths = self._first_units[self._places + 1] - starts
+        if (lengths == 1).all():
+            return self._unit_hashes[starts]
+        # Of one token after the other: its units lie side by side.
+        skips = starts - np.cumsum(lengths) + lengths
+        places = np.repeat(skips, lengths) + np.arange(int(lengths.sum()))
+        return self._unit_hashes[places]
 
 
 class _Places(dict[str, int]):
@@ -92,7 +108,7 @@ class Vocabulary:
             places = np.fromiter(map(self._places.__getitem__, tokens), np.intp, len(tokens))
             if self._places.new:
                 self._learn(self._places.new)
-            return Reading(self._features(places), self._units_of(places))
+            return Reading(self._features(places), places, self._first_units, self._units)
 
     def _features(self, places: npt.NDArray[np.intp]) -> Features:
         ordered = np.sort(places)
@@ -102,16 +118,6 @@ class Vocabulary:
         counts -= starts
         distinct = ordered[starts]
         return Features(self._hashes[distinct], saturated(counts) * self._weights[distinct])
-
-    def _units_of(self, places: npt.NDArray[np.intp]) -> Hashes:
-        starts = self._first_units[places]
-        lengths = self._first_units[places + 1] - starts
-        if (lengths == 1).all():
-            return self._units[starts]
-        # Of one token after the other: its units lie side by side.
-        skips = starts - np.cumsum(lengths) + lengths
-        places_of_units = np.repeat(skips, lengths) + np.arange(int(lengths.sum()))
-        return self._units[places_of_units]
 
     def _learn(self, new: list[str]) -> None:
         try:

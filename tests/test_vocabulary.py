@@ -49,7 +49,8 @@ def expected(page: list[str]) -> tuple[dict[int, int], list[int]]:
 
 
 def read(words: Vocabulary, page: list[str]) -> tuple[dict[int, int], list[int]]:
-    (hashes, weights), units = words.read(page)
+    reading = words.read(page)
+    (hashes, weights), units = reading.features, reading.units
     assert hashes.dtype == units.dtype == np.uint64
     assert len(set(hashes.tolist())) == hashes.size == weights.size
     return dict(zip(hashes.tolist(), weights.tolist(), strict=True)), units.tolist()
@@ -84,6 +85,14 @@ def test_long_tokens_are_bounded_too():
     for number in range(10):
         words.read([str(number) * (vocabulary.MAX_CHARACTERS + 1)])
         assert len(words) == 1
+
+
+def test_units_are_those_of_their_page_however_late_they_are_asked_for(monkeypatch):
+    monkeypatch.setattr(vocabulary, "MAX_TOKENS", 30)
+    words, pages = Vocabulary(TABLE, SEED), [[f"茶{n}", "清华大学", f"w{n}"] for n in range(50)]
+    readings = [words.read(page) for page in pages]
+    for page, reading in zip(pages, readings, strict=True):
+        assert reading.units.tolist() == expected(page)[1]
 
 
 def test_a_fingerprint_does_not_depend_on_what_was_read_before():
