@@ -143,8 +143,8 @@ class SimhashIndex:
 
     def entries(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
         """All fingerprints and their keys, in no order; both of shape ``(n,)``."""
-        words = np.frombuffer(b"".join(self._tables[0]), "<u8").astype(np.uint64)
-        keys = np.frombuffer(b"".join(self._keys), "<u4").astype(np.uint32)
+        words = np.frombuffer(b"".join(self._tables[0]), _WORD).astype(np.uint64)
+        keys = np.frombuffer(b"".join(self._keys), _KEY).astype(np.uint32)
         return words, keys
 
     def _probed(self, values: list[int], distance: int) -> list[_Bucket]:

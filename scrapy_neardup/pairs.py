@@ -30,6 +30,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .arrays import starts_of_runs
 from .index import MAX_DISTANCE
 
 _Words = npt.NDArray[np.uint64]
@@ -116,9 +117,7 @@ class _Distinct:
     @classmethod
     def of(cls, fingerprints: _Words) -> _Distinct:
         order, words = _sorted_order(fingerprints)
-        is_new = np.ones(words.size + 1, bool)
-        np.not_equal(words[1:], words[:-1], out=is_new[1:-1])
-        starts = np.flatnonzero(is_new).astype(np.uint32)
+        starts = np.append(starts_of_runs(words), words.size).astype(np.uint32)
         if starts.size <= words.size:
             words = words[starts[:-1]]
         return cls(words, order, starts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pty
 import signal
 import subprocess
 import time
@@ -73,3 +74,23 @@ def send_signal(process: subprocess.Popen[Any], number: signal.Signals) -> None:
         os.killpg(process.pid, number)
     else:
         process.send_signal(number)
+
+
+def shown_on_terminal(*command: object) -> bytes:
+    """What a command that ends well writes to a terminal as its standard error."""
+    ours, its = pty.openpty()
+    process = subprocess.Popen([*map(str, command)], stderr=its)
+    os.close(its)
+    shown = b""
+    while piece := _read(ours):
+        shown += piece
+    os.close(ours)
+    assert process.wait() == 0
+    return shown
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # how Linux says that the other side is closed
+        return b""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import pty
 import signal
 import subprocess
 import sys
@@ -18,7 +16,7 @@ import pytest
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.stores.sqlite import SqliteStore
-from tests.processes import linux, nobody_outlives, send_signal, wait_for
+from tests.processes import linux, nobody_outlives, send_signal, shown_on_terminal, wait_for
 from tests.redis_servers import RedisServer
 from tests.texts import FERRY, MUSEUM, TEA, article, page, replaced
 
@@ -280,23 +278,10 @@ def test_what_cannot_be_done_is_said_in_one_line(tmp_path, arguments, exitcode, 
 
 
 def test_a_bar_on_a_terminal(tmp_path, mixed):
-    ours, its = pty.openpty()
-    process = subprocess.Popen([*PAIRS, str(mixed), "-o", str(tmp_path / "out")], stderr=its)
-    os.close(its)
-    shown = b""
-    while piece := _read(ours):
-        shown += piece
-    assert process.wait() == 0
+    shown = shown_on_terminal(*PAIRS, mixed, "-o", tmp_path / "out")
     assert b"60 pages: 20 pairs" in shown
     assert b"20 pairs " in shown
     assert "━".encode() in shown
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 4096)
-    except OSError:  # how Linux says that the other side is closed
-        return b""
 
 
 @linux

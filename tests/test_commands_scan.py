@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -16,7 +15,14 @@ import pytest
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.simhash import from_hex
-from tests.processes import linux, nobody_outlives, send_signal, wait_for, workers_of
+from tests.processes import (
+    linux,
+    nobody_outlives,
+    send_signal,
+    shown_on_terminal,
+    wait_for,
+    workers_of,
+)
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, article, page, replaced
 
 ROOT = Path(__file__).parent.parent
@@ -234,22 +240,9 @@ def test_the_command_itself(arguments, complaint):
 
 
 def test_a_bar_on_a_terminal(tmp_path, mixed):
-    ours, its = pty.openpty()
-    process = subprocess.Popen([*SCAN, str(mixed), "-o", str(tmp_path / "out")], stderr=its)
-    os.close(its)
-    shown = b""
-    while piece := _read(ours):
-        shown += piece
-    assert process.wait() == 0
+    shown = shown_on_terminal(*SCAN, mixed, "-o", tmp_path / "out")
     assert b"60 pages: " in shown
     assert "━".encode() in shown
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 4096)
-    except OSError:  # how Linux says that the other side is closed
-        return b""
 
 
 # What pages do to workers
