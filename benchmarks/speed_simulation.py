@@ -186,13 +186,14 @@ def fill_probed(index: SimhashIndex, queries: Sequence[int], size: int, distance
         for flip in flips
     }
     generator = np.random.default_rng(_SEED)
+    index._few = None  # as in every index of that size
     for block, bucket in generator.permutation(sorted(probed)).tolist():
         if count := int(generator.poisson(size / _BUCKETS)):
             shift = block * _BLOCK_BITS
             words = generator.integers(0, 1 << 64, count, np.uint64)
             words &= ~np.uint64((_BUCKETS - 1) << shift)
             words |= np.uint64(bucket << shift)
-            index._tables[block][bucket] = words.astype("<u8").tobytes()
+            index._buckets[block << _BLOCK_BITS | bucket] = words.astype("<u8").tobytes()
             if block == 0:
                 index._keys[bucket] = bytes(4 * count)
 

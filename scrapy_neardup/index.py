@@ -22,9 +22,10 @@ k   radii         buckets        k   radii         buckets
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from itertools import combinations
-from operator import getitem
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,14 +42,13 @@ _WORD_BYTES = 8
 _KEY_BYTES = 4
 _KEY_BITS = 8 * _KEY_BYTES
 _KEY_MASK = (1 << _KEY_BITS) - 1
-#: Bytes by which a bucket's room grows; smaller ones have no room to spare.
-_STEP = 32
 _WORD: np.dtype[np.uint64] = np.dtype("<u8")
 _KEY: np.dtype[np.uint32] = np.dtype("<u4")
-
-
-#: Words or keys one after the other; all that have been empty so far are one.
-_Bucket = bytes | bytearray
+_BLOCK: np.dtype[np.uint16] = np.dtype("<u2")
+#: As many fingerprints in a row are passed in the time that one bucket is found and read.
+_FEW_PER_BUCKET = 128
+#: Fingerprints that also stand in a row; enough for the buckets of every distance but the last.
+_FEW = 1 << 16
 
 
 class Candidates(NamedTuple):
@@ -74,14 +74,18 @@ class SimhashIndex:
     a fingerprint that was found can always be found again. There is no rebuilding that would
     pause a crawl.
 
-    A bucket's room grows by four words. Left to itself it would grow by an eighth, and leave holes
-    behind that are too small for the others. So a fingerprint takes 36 bytes, and with all else
-    some 46 where there are ten million.
+    A bucket is made anew with each word, and is never larger than it must be. So a fingerprint
+    takes 36 bytes, and with all else some 42 where there are ten million.
+
+    As long as there are few fingerprints they also stand in one row. To pass over all of them is
+    faster then than to find the buckets of a large distance. The row is let go of when it is full.
     """
 
     def __init__(self) -> None:
-        self._tables: list[list[_Bucket]] = [[b""] * _BUCKETS for _ in range(_BLOCKS)]
-        self._keys: list[_Bucket] = [b""] * _BUCKETS
+        # The four tables, one after the other.
+        self._buckets = [b""] * (_BLOCKS * _BUCKETS)
+        self._keys = [b""] * _BUCKETS
+        self._few: npt.NDArray[np.uint64] | None = np.empty(_FEW, np.uint64)
         self._size = 0
 
     def __len__(self) -> int:
@@ -93,41 +97,44 @@ class SimhashIndex:
         :param fingerprint: in ``[0, 2**64)``.
         :param key: in ``[0, 2**32)``.
         """
-        word, values = fingerprint.to_bytes(_WORD_BYTES, "little"), _block_values(fingerprint)
-        for table, value in zip(self._tables, values, strict=True):
-            _append(table, value, word)
-        _append(self._keys, values[0], key.to_bytes(_KEY_BYTES, "little"))
-        self._size += 1
+        word, places = fingerprint.to_bytes(_WORD_BYTES, "little"), _places(fingerprint)
+        for place in places:
+            self._buckets[place] += word
+        self._keys[places[0]] += key.to_bytes(_KEY_BYTES, "little")
+        self._count(fingerprint, 1)
 
     def extend(self, fingerprints: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint32]) -> None:
         """Store many fingerprints at once, each under its key; both of shape ``(n,)``."""
         if not fingerprints.size:
             return
-        for block, table in enumerate(self._tables):
+        for block in range(_BLOCKS):
             values = (fingerprints >> np.uint64(block * _BLOCK_BITS)).astype(np.uint16)
             order = np.argsort(values, kind="stable")
             ends = np.cumsum(np.bincount(values, minlength=_BUCKETS))
-            _append_runs(table, fingerprints[order].astype(_WORD), ends)
+            _append_runs(self._buckets, block * _BUCKETS, fingerprints[order].astype(_WORD), ends)
             if block == 0:
-                _append_runs(self._keys, keys[order].astype(_KEY), ends)
-        self._size += fingerprints.size
+                _append_runs(self._keys, 0, keys[order].astype(_KEY), ends)
+        self._count(fingerprints, fingerprints.size)
 
     def remove(self, fingerprint: int, key: int) -> None:
         """Take out what was stored under exactly this pair.
 
         :raises KeyError: when it is not there.
         """
-        values = _block_values(fingerprint)
-        words, keys = self._tables[0][values[0]], self._keys[values[0]]
+        first, *others = _places(fingerprint)
+        words, keys = self._buckets[first], self._keys[first]
         is_it = (np.frombuffer(words, _WORD) == fingerprint) & (np.frombuffer(keys, _KEY) == key)
         if not is_it.any():
             raise KeyError((fingerprint, key))
-        place = int(is_it.argmax())
-        _delete(self._keys, values[0], place, _KEY_BYTES)
-        _delete(self._tables[0], values[0], place, _WORD_BYTES)
-        for table, value in zip(self._tables[1:], values[1:], strict=True):
-            place = int((np.frombuffer(table[value], _WORD) == fingerprint).argmax())
-            _delete(table, value, place, _WORD_BYTES)
+        number = int(is_it.argmax())
+        _delete(self._keys, first, number, _KEY_BYTES)
+        _delete(self._buckets, first, number, _WORD_BYTES)
+        for place in others:
+            number = int((np.frombuffer(self._buckets[place], _WORD) == fingerprint).argmax())
+            _delete(self._buckets, place, number, _WORD_BYTES)
+        if self._few is not None:
+            few = self._few[: self._size]
+            few[(few == fingerprint).argmax()] = few[-1]
         self._size -= 1
 
     def near(self, fingerprint: int, distance: int) -> Candidates:
@@ -137,25 +144,45 @@ class SimhashIndex:
         """
         if not 0 <= distance <= MAX_DISTANCE:
             raise ValueError(f"distance must lie between 0 and {MAX_DISTANCE}, got {distance}")
-        words = np.frombuffer(b"".join(self._probed(_block_values(fingerprint), distance)), _WORD)
-        found = words[np.bitwise_count(words ^ np.uint64(fingerprint)) <= distance]
+        query = np.frombuffer(fingerprint.to_bytes(_WORD_BYTES, "little"), _WORD)
+        words = self._probed(fingerprint, query, distance)
+        found = words[np.bitwise_count(words ^ query) <= distance]
         return self._with_keys(found, fingerprint, distance) if found.size else _NOTHING
 
     def entries(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
         """All fingerprints and their keys, in no order; both of shape ``(n,)``."""
-        words = np.frombuffer(b"".join(self._tables[0]), _WORD).astype(np.uint64)
+        words = np.frombuffer(b"".join(self._buckets[:_BUCKETS]), _WORD).astype(np.uint64)
         keys = np.frombuffer(b"".join(self._keys), _KEY).astype(np.uint32)
         return words, keys
 
-    def _probed(self, values: list[int], distance: int) -> list[_Bucket]:
-        """The buckets to look into."""
+    def _count(self, fingerprints: int | npt.NDArray[np.uint64], count: int) -> None:
+        """So many more are stored; as long as there is room, they also stand in the row."""
+        before = self._size
+        self._size += count
+        if self._few is not None:
+            if self._size > _FEW:
+                self._few = None
+            else:
+                self._few[before : self._size] = fingerprints
+
+    def _probed(
+        self, fingerprint: int, query: npt.NDArray[np.uint64], distance: int
+    ) -> npt.NDArray[np.uint64]:
+        """The words that it may be near to: those of the buckets, or of the row if that is faster.
+
+        :param query: shape ``(1,)``, the fingerprint.
+        """
+        blocks, flips = _probing(distance)
+        if self._few is not None and self._size <= _FEW_PER_BUCKET * flips.size:
+            return self._few[: self._size]
+        buckets: Iterable[bytes]
         if distance < _BLOCKS:
-            # Without a flip, and of no more blocks than needed.
-            return list(map(getitem, self._tables[: distance + 1], values))
-        buckets: list[_Bucket] = []
-        for table, value, flips in zip(self._tables, values, probes(distance), strict=True):
-            buckets += map(table.__getitem__, map(value.__xor__, flips))
-        return buckets
+            # Without a flip this is faster.
+            buckets = [self._buckets[place] for place in _places(fingerprint)[: distance + 1]]
+        else:
+            places = query.view(_BLOCK)[blocks] ^ flips
+            buckets = itemgetter(*places.tolist())(self._buckets)
+        return np.frombuffer(b"".join(buckets), _WORD)
 
     def _with_keys(
         self, found: npt.NDArray[np.uint64], fingerprint: int, distance: int
@@ -166,7 +193,7 @@ class SimhashIndex:
         bucket were found: a flood of near fingerprints costs one pass over it.
         """
         values = np.unique(found.astype(np.uint16)).tolist()
-        words = np.frombuffer(b"".join(map(self._tables[0].__getitem__, values)), _WORD)
+        words = np.frombuffer(b"".join(map(self._buckets.__getitem__, values)), _WORD)
         keys = np.frombuffer(b"".join(map(self._keys.__getitem__, values)), _KEY)
         distances = np.bitwise_count(words ^ np.uint64(fingerprint))
         near = np.flatnonzero(distances <= distance)
@@ -179,46 +206,31 @@ class SimhashIndex:
         )
 
 
-def _block_values(fingerprint: int) -> list[int]:
-    """The four 16-bit blocks, least significant first."""
+def _places(fingerprint: int) -> tuple[int, int, int, int]:
+    """Where its buckets are, of the least significant block first."""
     # Written out, because each lookup asks for them.
-    return [
+    return (
         fingerprint & _BLOCK_MASK,
-        fingerprint >> 16 & _BLOCK_MASK,
-        fingerprint >> 32 & _BLOCK_MASK,
-        fingerprint >> 48,
-    ]
+        fingerprint >> 16 & _BLOCK_MASK | _BUCKETS,
+        fingerprint >> 32 & _BLOCK_MASK | 2 * _BUCKETS,
+        fingerprint >> 48 | 3 * _BUCKETS,
+    )
 
 
-def _append(table: list[_Bucket], value: int, data: bytes) -> None:
-    bucket = table[value]
-    size = len(bucket)
-    if size < _STEP or not size % _STEP:
-        # It has no room left; left to itself, it would take an eighth more than it needs.
-        bucket = table[value] = _with_room(bucket, _STEP if size >= _STEP else len(data))
-    bucket += data
-
-
-def _with_room(bucket: _Bucket, room: int) -> bytearray:
-    """The same in a place of its own, where so many bytes more fit without another."""
-    roomy = bytearray(len(bucket) + room)
-    roomy[: len(bucket)] = bucket
-    del roomy[len(bucket) :]
-    return roomy
-
-
-def _append_runs(table: list[_Bucket], values: npt.NDArray[Any], ends: npt.NDArray[Any]) -> None:
-    """To each bucket its run of values, which ends where ``ends`` says."""
+def _append_runs(
+    buckets: list[bytes], first: int, values: npt.NDArray[Any], ends: npt.NDArray[Any]
+) -> None:
+    """To each bucket from the first on its run of values, which ends where ``ends`` says."""
     data, start = memoryview(values.data).cast("B"), 0
-    for place, end in enumerate((ends * values.itemsize).tolist()):
+    for place, end in enumerate((ends * values.itemsize).tolist(), first):
         if end > start:
-            table[place] = bytearray().join((table[place], data[start:end]))
+            buckets[place] = b"".join((buckets[place], data[start:end]))
             start = end
 
 
-def _delete(table: list[_Bucket], value: int, place: int, width: int) -> None:
-    bucket, start = table[value], place * width
-    table[value] = bucket[:start] + bucket[start + width :]
+def _delete(buckets: list[bytes], place: int, number: int, width: int) -> None:
+    bucket, start = buckets[place], number * width
+    buckets[place] = bucket[:start] + bucket[start + width :]
 
 
 @cache
@@ -234,3 +246,14 @@ def probes(distance: int) -> tuple[tuple[int, ...], ...]:
         )
         for radius in radii
     )
+
+
+@cache
+def _probing(distance: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Of each bucket to probe: the block, and what makes its place out of the block's value.
+
+    Both of shape ``(n,)``; a place is the block's value, flipped, in the table of this block.
+    """
+    patterns = probes(distance)
+    blocks = np.repeat(np.arange(_BLOCKS), list(map(len, patterns)))
+    return blocks, np.concatenate(patterns).astype(np.intp) | blocks * _BUCKETS

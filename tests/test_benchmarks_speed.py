@@ -265,7 +265,7 @@ def test_simulated_buckets_hold_what_those_of_a_real_index_would():
         for block, flips in enumerate(probes(7)):
             for flip in flips:
                 value = query >> 16 * block & 0xFFFF ^ flip
-                words = np.frombuffer(bytes(index._tables[block][value]), "<u8")
+                words = np.frombuffer(bytes(index._buckets[block << 16 | value]), "<u8")
                 assert ((words >> np.uint64(16 * block)).astype(np.uint16) == value).all()
                 if block == 0:
                     assert len(index._keys[value]) == 4 * words.size
