@@ -98,10 +98,13 @@ class SimhashIndex:
         :param key: in ``[0, 2**32)``.
         """
         word, places = fingerprint.to_bytes(_WORD_BYTES, "little"), _places(fingerprint)
+        buckets = self._buckets
         for place in places:
-            self._buckets[place] += word
+            buckets[place] += word
         self._keys[places[0]] += key.to_bytes(_KEY_BYTES, "little")
-        self._count(fingerprint, 1)
+        if self._few is not None:
+            self._line_up(fingerprint, 1)
+        self._size += 1
 
     def extend(self, fingerprints: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint32]) -> None:
         """Store many fingerprints at once, each under its key; both of shape ``(n,)``."""
@@ -114,7 +117,8 @@ class SimhashIndex:
             _append_runs(self._buckets, block * _BUCKETS, fingerprints[order].astype(_WORD), ends)
             if block == 0:
                 _append_runs(self._keys, 0, keys[order].astype(_KEY), ends)
-        self._count(fingerprints, fingerprints.size)
+        self._line_up(fingerprints, fingerprints.size)
+        self._size += fingerprints.size
 
     def remove(self, fingerprint: int, key: int) -> None:
         """Take out what was stored under exactly this pair.
@@ -155,15 +159,13 @@ class SimhashIndex:
         keys = np.frombuffer(b"".join(self._keys), _KEY).astype(np.uint32)
         return words, keys
 
-    def _count(self, fingerprints: int | npt.NDArray[np.uint64], count: int) -> None:
-        """So many more are stored; as long as there is room, they also stand in the row."""
-        before = self._size
-        self._size += count
-        if self._few is not None:
-            if self._size > _FEW:
-                self._few = None
-            else:
-                self._few[before : self._size] = fingerprints
+    def _line_up(self, fingerprints: int | npt.NDArray[np.uint64], count: int) -> None:
+        """Let so many more stand in the row as well, as long as it has room."""
+        size = self._size + count
+        if self._few is None or size > _FEW:
+            self._few = None
+        else:
+            self._few[self._size : size] = fingerprints
 
     def _probed(
         self, fingerprint: int, query: npt.NDArray[np.uint64], distance: int
@@ -172,17 +174,15 @@ class SimhashIndex:
 
         :param query: shape ``(1,)``, the fingerprint.
         """
-        blocks, flips = _probing(distance)
-        if self._few is not None and self._size <= _FEW_PER_BUCKET * flips.size:
+        if self._few is not None and self._size <= _FEW_PER_BUCKET * _probing(distance)[1].size:
             return self._few[: self._size]
-        buckets: Iterable[bytes]
         if distance < _BLOCKS:
-            # Without a flip this is faster.
-            buckets = [self._buckets[place] for place in _places(fingerprint)[: distance + 1]]
+            # Without a flip this is faster; two at least, for of one itemgetter makes no tuple.
+            places: Iterable[int] = _places(fingerprint)[: max(distance + 1, 2)]
         else:
-            places = query.view(_BLOCK)[blocks] ^ flips
-            buckets = itemgetter(*places.tolist())(self._buckets)
-        return np.frombuffer(b"".join(buckets), _WORD)
+            blocks, flips = _probing(distance)
+            places = (query.view(_BLOCK)[blocks] ^ flips).tolist()
+        return np.frombuffer(b"".join(itemgetter(*places)(self._buckets)), _WORD)
 
     def _with_keys(
         self, found: npt.NDArray[np.uint64], fingerprint: int, distance: int
