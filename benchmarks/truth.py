@@ -49,7 +49,7 @@ def tokens(text: str) -> list[str]:
 def shingles(words: Sequence[str]) -> Shingles:
     """Hashes of all runs of five tokens, ascending; a shorter text is one by itself."""
     starts = range(max(len(words) - _WIDTH + 1, min(len(words), 1)))
-    return np.unique(token_hashes(" ".join(words[i : i + _WIDTH]) for i in starts))
+    return np.unique(token_hashes([" ".join(words[i : i + _WIDTH]) for i in starts]))
 
 
 def jaccard(a: Shingles, b: Shingles) -> float:

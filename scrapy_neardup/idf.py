@@ -16,10 +16,11 @@ import gzip
 import json
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from hashlib import blake2b
 from importlib import resources
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -31,20 +32,29 @@ from .exceptions import InvalidOption
 #: Weights are stored as multiples of one nat divided by this.
 UNITS_PER_NAT = 16
 
+_HASH_BITS = 64
+
 _FORMAT = "scrapy-neardup-idf"
 _VERSION = 1
 _SHIPPED = {"multilingual": "idf-multilingual.txt.gz"}
 
 
-def token_hashes(tokens: Iterable[str], seed: int = 0) -> npt.NDArray[np.uint64]:
+def token_hashes(tokens: Collection[str], seed: int = 0) -> npt.NDArray[np.uint64]:
     """64-bit xxh3 of each token's UTF-8, as an array in the order of the tokens.
 
     A lone surrogate has no UTF-8; it is hashed as the three bytes it would take.
     """
-    intdigest = xxhash.xxh3_64_intdigest
-    return np.array(
-        [intdigest(token.encode("utf-8", "surrogatepass"), seed) for token in tokens], np.uint64
-    )
+    digests = b"".join(map(xxhash.xxh3_64_digest, _encoded(tokens), repeat(seed)))
+    return np.frombuffer(digests, ">u8").astype(np.uint64)
+
+
+def _encoded(tokens: Collection[str]) -> list[bytes]:
+    # All at once, which takes a third of the time.
+    encoded = " ".join(tokens).encode("utf-8", "surrogatepass").split(b" ")
+    if len(encoded) == len(tokens):
+        return encoded
+    # There are none, or some of a tokenizer that leaves blanks in them.
+    return [token.encode("utf-8", "surrogatepass") for token in tokens]
 
 
 class IdfTable:
@@ -65,18 +75,27 @@ class IdfTable:
         content = np.int64(default).tobytes() + self._hashes.tobytes() + self._weights.tobytes()
         #: Digest of the content, 16 hexadecimal digits; equal tables have equal digests.
         self.digest = blake2b(content, digest_size=8).hexdigest()
+        # About as many buckets as tokens: to walk through one of them takes a step or two where
+        # to halve the table would take eighteen, each at another place of the memory.
+        bits = len(weights).bit_length()
+        self._shift = np.uint64(_HASH_BITS - bits)
+        buckets = np.arange(1 << bits, dtype=np.uint64)
+        self._starts = np.searchsorted(self._hashes >> self._shift, buckets).astype(np.int32)
+        # Behind the last one stands one that no other goes past.
+        self._hashes = np.append(self._hashes, ~np.uint64(0))
+        self._weights = np.append(self._weights, default)
 
     def __len__(self) -> int:
-        return len(self._hashes)
+        return len(self._hashes) - 1
 
     def __repr__(self) -> str:
         return f"<IdfTable {self.name}: {len(self)} tokens, digest {self.digest}>"
 
     def weights(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
         """Weight of each token, given as by :func:`token_hashes`; same shape."""
-        if not len(self):
-            return np.full(hashes.shape, self.default, np.int64)
-        places = np.minimum(np.searchsorted(self._hashes, hashes), len(self) - 1)
+        places = self._starts[hashes >> self._shift]
+        while (goes_on := self._hashes[places] < hashes).any():
+            places += goes_on
         return np.where(self._hashes[places] == hashes, self._weights[places], self.default)
 
 

@@ -124,7 +124,7 @@ class Vocabulary:
             known = len(self) - len(new)
             n_units = int(self._first_units[known])
             hashes, units = token_hashes(new), list(map(units_of, new))
-            unit_hashes = token_hashes(chain.from_iterable(units), self._seed)
+            unit_hashes = token_hashes(list(chain.from_iterable(units)), self._seed)
             ends = n_units + np.cumsum([len(of_token) for of_token in units])
             self._hashes = _with(self._hashes, known, hashes)
             self._weights = _with(self._weights, known, word_weights(new, hashes, self._idf))

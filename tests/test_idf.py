@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import gzip
+from functools import partial
 
 import numpy as np
 import pytest
+import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -132,3 +134,20 @@ def test_no_tokens_are_no_features():
 
 def test_a_lone_surrogate_is_hashed_like_any_character():
     assert token_hashes(["\ud800"]) != token_hashes(["\ud801"])
+
+
+@given(
+    st.lists(st.sampled_from(["the", "", "a b", "\ud800", "茶叶"]) | st.text(max_size=4)),
+    st.sampled_from([0, 99]),
+)
+def test_tokens_are_hashed_in_their_order_whatever_is_in_them(tokens, seed):
+    digest = partial(xxhash.xxh3_64_intdigest, seed=seed)
+    expected = [digest(token.encode("utf-8", "surrogatepass")) for token in tokens]
+    assert token_hashes(tokens, seed).tolist() == expected
+
+
+def test_a_hash_like_the_tables_last_one_or_beyond_is_looked_up():
+    table = IdfTable("test", 80, {"the": 1, "ferry": 50})
+    known = token_hashes(["the", "ferry"])
+    asked = np.array([0, *known, *(known + np.uint64(1)), 2**64 - 1], np.uint64)
+    assert table.weights(asked).tolist() == [80, 1, 50, 80, 80, 80]
