@@ -81,7 +81,8 @@ def parse_address(url: str) -> Address | None:
     origin = _origin(scheme, authority)
     if origin is None or path.count("/") + path.count(";") + query.count("&") > MAX_PARTS:
         return None
-    segments, path_params = tuple(path.split("/")) if path else (), ()
+    segments = tuple(path.split("/")) if path else ()
+    path_params: tuple[tuple[str, str, str], ...] = ()
     if ";" in path:
         segments, path_params = _without_params(segments)
     params = tuple(_pair(piece) for piece in query.split("&") if piece) if query else ()
@@ -95,6 +96,7 @@ def origin_hash(address: Address) -> int:
 
 @lru_cache(maxsize=4)
 def scheme_hash(scheme: str) -> int:
+    """Hash of a scheme."""
     return text_hash(f"c\n{scheme}")
 
 
@@ -110,10 +112,12 @@ def path_hash(segments: tuple[str, ...]) -> int:
 
 
 def param_hash(name: str, value: str) -> int:
+    """Hash of a parameter of the query."""
     return text_hash(f"q\n{name}\n{value}")
 
 
 def path_param_hash(segment: str, name: str, value: str) -> int:
+    """Hash of a parameter behind a segment of the path."""
     return text_hash(f";\n{segment}\n{name}\n{value}")
 
 
@@ -180,4 +184,5 @@ def _pair(piece: str) -> tuple[str, str]:
 
 
 def text_hash(text: str) -> int:
+    """64 bits of any text, the same in every process."""
     return int(xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")))

@@ -31,8 +31,8 @@ class Learner:
     URLs that cannot be learned from are to be fetched, whatever they are.
 
     :param explore: share of what would be skipped that is fetched all the same, 0.0 to 1.0.
-    :param cluster_budget: fetches that a site may spend on near-duplicates of one original; ``None``
-        for no bound.
+    :param cluster_budget: fetches that a site may spend on near-duplicates of one original;
+        ``None`` for no bound.
     :param seed: whatever is fetched all the same is another share with another seed.
     :param now: the time in seconds since 1970.
     """

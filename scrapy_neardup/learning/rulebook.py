@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-
 from .addresses import Component, is_of_path, text_hash
 from .evidence import Evidence
 from .families import Families

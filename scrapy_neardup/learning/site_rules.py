@@ -12,7 +12,7 @@ from .addresses import Address, Component, is_of_path, path_components
 from .endless import Budget, Runs
 from .evidence import MAX_COUNTED
 from .families import Families
-from .forms import Form, LeftOut, Leaving, Skeleton
+from .forms import Form, Leaving, LeftOut, Skeleton
 from .known import Known, KnownAddresses
 from .rulebook import MAX_RULES, Key, RuleBook, RuleChange
 from .rules import UrlRule
@@ -233,8 +233,8 @@ class SiteRules:
         form = known.tried
         self._compare_with_nearest(known, brings_new=brings_new)
         own = _Seen(known.content, known.seen, form.digest)
-        for component, other in self._waiting.get(form.digest, {}).items():
-            self._count((form.family, component), own, other)
+        for component, waiting in self._waiting.get(form.digest, {}).items():
+            self._count((form.family, component), own, waiting)
         for skeleton in self._tried.skeletons(form):
             component = skeleton.component
             if skeleton.varying is None and self._is_first(component):
