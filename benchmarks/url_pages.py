@@ -48,23 +48,23 @@ class SitePages:
     def _write(self, found: Found, url: str, links: list[str]) -> str:
         content, random = found.content, Random(url)
         title = escape(self.title(content))
-        main = f"<main><article><h1>{title}</h1>{self._main(content, found.look, random)}"
+        main = f"<main><article><h1>{title}</h1>\n{self._main(content, found.look, random)}"
         before, after = self._around(links, random, bare=found.look == "bare")
         return (
             f'<!DOCTYPE html><html lang="{content.language}"><head><meta charset="utf-8">'
             f"<title>{title} | {self._site.domain.partition('.')[0]}</title>"
-            f"{''.join(self._head(content))}</head><body>{before}{main}</article></main>{after}"
-            f"</body></html>"
+            f"{''.join(self._head(content))}</head>\n<body>{before}\n{main}</article></main>\n"
+            f"{after}</body></html>"
         )
 
     def _main(self, content: Content, look: Look, random: Random) -> str:
         if not content.shown:
-            return "".join(f"<p>{text}</p>" for text in self._paragraphs(content))
+            return "\n".join(f"<p>{text}</p>" for text in self._paragraphs(content))
         items = list(content.shown)
         if look == "shuffled":
             random.shuffle(items)
-        return "".join(
-            f"<h2>{escape(self.title(item))}</h2><p>{self._text(item, _SHOWN)}</p>"
+        return "\n".join(
+            f"<h2>{escape(self.title(item))}</h2>\n<p>{self._text(item, _SHOWN)}</p>"
             for item in items
         )
 
@@ -88,13 +88,15 @@ class SitePages:
             yield f'<link rel="alternate" hreflang="{language}" href="{address}">'
 
     def _around(self, links: list[str], random: Random, *, bare: bool) -> tuple[str, str]:
-        nav = "".join(f'<li><a href="{escape(link)}">{n}</a></li>' for n, link in enumerate(links))
+        nav = "\n".join(
+            f'<li><a href="{escape(link)}">{n}</a></li>' for n, link in enumerate(links)
+        )
         if bare:
             return "", f"<nav><ul>{nav}</ul></nav>"
         beside = random.sample(self._beside, _BESIDE)
-        aside = "".join(f"<li>{escape(self.title(content))}</li>" for content in beside)
+        aside = "\n".join(f"<li>{escape(self.title(content))}</li>" for content in beside)
         return (
             f"<header><nav><ul>{nav}</ul></nav></header>",
-            f"<aside><ul>{aside}</ul></aside><footer>Visit {random.randrange(10**6)}, "
+            f"<aside><ul>{aside}</ul></aside>\n<footer>Visit {random.randrange(10**6)}, "
             f"{random.randint(1, 28)}.{random.randint(1, 12)}.2026</footer>",
         )
