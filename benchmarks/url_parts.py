@@ -11,6 +11,8 @@ from urllib.parse import quote, urlencode
 #: How a copy looks: as the original, without what stands around it, with its items in another
 #: order.
 Look = Literal["same", "bare", "shuffled"]
+#: What pages name as their canonical address: nothing, the plain one, the front page wherever.
+Canonical = Literal["none", "right", "front"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +127,13 @@ class Section:
 
     :ivar noises: of its items, :ivar list_noises: of its lists.
     :ivar always: a noise that every address of its items has.
-    :ivar canonical: what the pages name as their canonical address.
     """
 
     name: str
     noises: list[Noise]
     list_noises: list[Noise] = field(default_factory=list)
     always: Noise | None = None
-    canonical: Literal["none", "right", "front"] = "none"
+    canonical: Canonical = "none"
 
 
 @dataclass(eq=False)

@@ -76,7 +76,7 @@ class Run:
             "contents": len(self.contents),
             "lost": self.lost,
             "superfluous": self.crawl.superfluous,
-            **asdict(self.crawl),
+            **vars(self.crawl),
         }
 
 

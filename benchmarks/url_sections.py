@@ -15,6 +15,7 @@ from typing import Any
 import made_up_texts
 from url_parts import (
     Address,
+    Canonical,
     Content,
     Noise,
     Section,
@@ -172,8 +173,11 @@ class Sections:
             [param(language, _VALUES["language"]), param(page, _VALUES["page"])],
             [param(ident), param(page, _VALUES["page"]), param(language, _VALUES["language"])],
         ]
-        for number, noises in enumerate(self._shuffled_lists(elsewhere)):
-            self._articles(noises, "bare" if number == 1 else "")
+        self._random.shuffle(elsewhere)
+        right: Canonical = "right" if self._flip() else "none"
+        self._articles(elsewhere[0], right)
+        self._articles(elsewhere[1], "front")
+        self._articles(elsewhere[2], "none", always=param(self._name("session")))
         self._catalogue([param(version, _VALUES["version"])], paths=False)
         self._catalogue([param(language, _VALUES["language"])], paths=True)
         self._manual([param(page, _VALUES["page"])])
@@ -185,23 +189,16 @@ class Sections:
         for content in self.contents[1:]:
             content.targets.append(self.front)
 
-    def _shuffled_lists(self, lists: list[list[Noise]]) -> list[list[Noise]]:
-        return self._random.sample(lists, len(lists))
-
-    def _articles(self, more: list[Noise], kind: str) -> None:
-        """Articles under a path of one of three forms.
-
-        :param kind: ``"bare"`` where each address has a session and none stands without.
-        """
+    def _articles(
+        self, more: list[Noise], canonical: Canonical, always: Noise | None = None
+    ) -> None:
+        """Articles under a path of one of three forms."""
         section = self._section(
             self._name("articles"),
             [*self._noises_of_items(), *more],
             self._noises_of_lists(),
         )
-        if kind == "bare":
-            section.always = param(self._name("session"))
-        else:
-            section.canonical = self._random.choice(("none", "right", "front"))
+        section.canonical, section.always = canonical, always
         form = self._random.randrange(3)
 
         def segments(number: int) -> tuple[str, ...]:
@@ -413,10 +410,10 @@ class Sections:
 
         months = (f"{now.year + (10 + n) // 12}-{(10 + n) % 12 + 1:02}" for n in count())
         days = ((now + timedelta(days=n)).isoformat() for n in count())
-        articles = [content for content in self.contents if content.section.canonical == "none"]
+        articles = [content for content in self.contents[1:] if not content.shown]
         with_events = []
         for month in range(self._random.randint(4, 7)):
-            shown = self._random.sample(articles[1:], 5)
+            shown = self._random.sample(articles, 5)
             events = self._content(f"{name}/{month}", section, (), "en", shown=shown)
             events.address = address(next(months))
             events.targets += shown[:2]
