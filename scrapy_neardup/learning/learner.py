@@ -21,6 +21,8 @@ MAX_SITES = 5_000
 MAX_SKIPPED = 20_000
 #: In how large steps room is made.
 _STEP = 500
+#: How often it is looked whether there is room.
+_TURN = 50
 
 _FETCH = Decision("fetch")
 
@@ -50,6 +52,8 @@ class Learner:
         self._sites: OrderedDict[str, SiteRules] = OrderedDict()
         self._stored: dict[str, dict[str, UrlRule]] = {}
         self._changes: list[RuleChange] = []
+        self._wanted: list[Any] = []
+        self._turns = 0
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -89,19 +93,26 @@ class Learner:
         for site in self._sites.values():
             for address in site.under_way():
                 site.fail(address)
-        if any(site.wanted for site in self._sites.values()):
-            return True
-        for site in self._sites.values():
-            site.probe()
-        return any(site.wanted for site in self._sites.values())
+        if not self._wanted:
+            for site in self._sites.values():
+                site.probe()
+        return bool(self._wanted)
+
+    def redirect(self, url: str, target: str) -> None:
+        """A fetch led on to an address that is not fetched, because that is known."""
+        address, other = parse_address(url), parse_address(target)
+        if address is None or (site := self._sites.get(address.site)) is None:
+            return
+        content = None if other is None or other.site != address.site else site.content_of(other)
+        if content is None:
+            site.fail(address)
+        else:
+            site.observe(address, content, is_duplicate=True)
+            self._changes += site.take_changes()
 
     def take_wanted(self) -> list[Any]:
         """Requests that were skipped and are to be made after all; without any filter."""
-        wanted = []
-        for site in self._sites.values():
-            if site.wanted:
-                wanted += site.wanted
-                site.wanted = []
+        wanted, self._wanted[:] = [*self._wanted], []
         return wanted
 
     # --- pages ------------------------------------------------------------------------------
@@ -183,7 +194,14 @@ class Learner:
     def _site(self, name: str) -> SiteRules:
         site = self._sites.get(name)
         if site is None:
-            site = SiteRules(name, self._explore, self._seed, self._budget, self._now)
+            site = SiteRules(
+                name,
+                explore=self._explore,
+                seed=self._seed,
+                budget=self._budget,
+                now=self._now,
+                wanted=self._wanted,
+            )
             self._sites[name] = site
             site.adopt(self._stored.get(name, {}).values())
         self._sites.move_to_end(name)
@@ -191,6 +209,8 @@ class Learner:
 
     def _bound(self) -> None:
         """Forget the sites that were not met for longest."""
+        if not self._is_turn():
+            return
         known = sum(len(site.known) for site in self._sites.values())
         while len(self._sites) > 1 and (known > MAX_ADDRESSES or len(self._sites) > MAX_SITES):
             _, site = self._sites.popitem(last=False)
@@ -198,7 +218,14 @@ class Learner:
             self.let_go += len(site.skipped)
 
     def _bound_skipped(self) -> None:
+        if not self._is_turn():
+            return
         kept = sum(len(site.skipped) for site in self._sites.values())
         if kept > MAX_SKIPPED:
             largest = max(self._sites.values(), key=lambda site: len(site.skipped))
             self.let_go += largest.skipped.let_go(_STEP)
+
+    def _is_turn(self) -> bool:
+        """From time to time: to count all sites takes long where there are many."""
+        self._turns += 1
+        return self._turns % _TURN == 0

@@ -68,15 +68,21 @@ class SiteRules:
     :param seed: other ones are fetched with another seed.
     :param budget: see :class:`~scrapy_neardup.learning.endless.Budget`.
     :param now: the time in seconds since 1970.
+    :param wanted: takes requests that were skipped and must be made after all.
     """
 
     def __init__(
-        self, site: str, explore: float, seed: int, budget: int | None, now: Callable[[], int]
+        self,
+        site: str,
+        *,
+        explore: float,
+        seed: int,
+        budget: int | None,
+        now: Callable[[], int],
+        wanted: list[Any],
     ) -> None:
         self.book = RuleBook(site, now)
         self.skipped = SkippedAddresses()
-        #: Requests that were skipped and must be made after all.
-        self.wanted: list[Any] = []
         self.known = KnownAddresses(MAX_ADDRESSES)
         self._families = Families()
         self._normal = Leaving(self._families, self.book.applies, self.book.applied_components)
@@ -89,6 +95,7 @@ class SiteRules:
         self._believes_names = True
         self._explored_below = int(explore * _DIGESTS)
         self._seed = seed
+        self._wanted = wanted
         self._probes: dict[int, None] = {}
         #: Of rules on a segment that may be any: those it was.
         self._texts: dict[Key, set[str]] = {}
@@ -122,6 +129,12 @@ class SiteRules:
         if known is not None:
             self.known.remove(known)
             self._want_one_of(known.normal.digest)
+
+    def content_of(self, address: Address) -> int | None:
+        """What an address shows, or another one of its normal form."""
+        known = self.known.get(address.digest)
+        group = [known] if known else self.known.of_normal(self._normal.form(address).digest)
+        return next((k.content for k in group if k.content is not None), None)
 
     def under_way(self) -> list[Address]:
         """Addresses that are being fetched, or of which nothing was heard."""
@@ -410,7 +423,7 @@ class SiteRules:
 
     def _want(self, skipped: Skipped) -> None:
         self.skipped.remove(skipped)
-        self.wanted.append(skipped.request)
+        self._wanted.append(skipped.request)
         self.begin(skipped.address)
 
 
