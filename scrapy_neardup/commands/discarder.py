@@ -150,6 +150,9 @@ class _Site:
     def _express(self, rule: UrlRule) -> list[dict[str, Any]]:
         if rule.component in self._is_said_everywhere:
             return []
+        # Everywhere, a family that contradicts counts once.
+        if not rule.family and rule.evidence.contradictions > len(self._failures(rule.component)):
+            raise Inexpressible("the store does not say where it fails")
         if not rule.family and rule.component in (_WWW, _TRAILING_SLASH):
             return self._normalizer(rule)
         kind = str(rule.component[0])
@@ -169,17 +172,19 @@ class _Site:
     def _normalizer(self, rule: UrlRule) -> list[dict[str, Any]]:
         """One processor takes off two things, so both must hold wherever it is used."""
         both = {_WWW, _TRAILING_SLASH}
-        if not both <= self._everywhere or any(map(self._exceptions, both)):
+        if not both <= self._everywhere or any(map(self._failures, both)):
             raise Inexpressible("it takes www. and trailing slashes off a whole site, or neither")
         return [_rule("normalizer", [], rule.site, [])]
 
     def _said(
         self, rule: UrlRule, processor: str, argument: str | int, paths: _Paths
     ) -> dict[str, Any]:
-        exceptions = self._exceptions(rule.component)
-        if any(_leaves_nothing(other.pattern, paths) for other in exceptions):
+        failing = [
+            other.pattern for failure in self._failures(rule.component) for other in _where(failure)
+        ]
+        if any(_leaves_nothing(pattern, paths) for pattern in failing):
             raise Inexpressible("its patterns cannot tell these paths from those where it fails")
-        excluded = [*paths.beyond, *(other.pattern for other in exceptions)]
+        excluded = [*paths.beyond, *failing]
         # Without a path it is of all hosts of the site; what is excluded has one.
         where = "" if paths == _ALL and not excluded else paths.pattern
         return _rule(
@@ -189,16 +194,15 @@ class _Site:
             [rule.site + path for path in excluded],
         )
 
-    def _exceptions(self, component: Component) -> list[_Paths]:
-        """Paths for which a rule does not hold that may hold elsewhere."""
+    def _failures(self, component: Component) -> list[UrlRule]:
+        """Of a component that may be left out elsewhere, the families where it may not."""
         return [
-            paths
+            rule
             for rule in self._rules
             if rule.component == component
             and rule.family
             and rule.state != "in_force"
             and (rule.state != "watched" or rule.evidence.contradictions)
-            for paths in _where(rule)
         ]
 
     def _require_apart(self, cuts: Sequence[_Cut]) -> None:
@@ -227,7 +231,7 @@ def _cuts(rule: UrlRule) -> list[_Cut]:
     if place == "file":
         raise Inexpressible("it cannot leave the slash in front of a segment that it takes away")
     if place == "first":
-        rest = _segments(rule.family) if rule.family else ("*",)
+        rest = _behind(rule.family) if rule.family else ("*",)
         return [_Cut(_Paths((text, *rest), is_open=not rule.family), 0)]
     if not rule.family:
         raise Inexpressible("it counts segments from the first one only")
@@ -243,11 +247,16 @@ def _cuts_at(family: str, place: int) -> list[_Cut]:
         if place == -1:
             raise Inexpressible("it counts segments from the first one only")
         return [_Cut(_Paths(("*",) * (place + 2), is_open=True), place)]
-    rest = _segments(family)
-    if place >= len(rest):
-        return []
-    place = len(rest) if place == -1 else place
-    return [_Cut(_Paths((*rest[:place], "*", *rest[place:])), place)]
+    if place == -1:
+        rest = _segments(family)
+        return [_Cut(_Paths((*rest, "*")), len(rest))]
+    rest = _behind(family)
+    return [_Cut(_Paths((*rest[:place], "*", *rest[place:])), place)] if place < len(rest) else []
+
+
+def _behind(family: str) -> tuple[str, ...]:
+    """The segments of a family's paths where there are some; ``/`` has an empty one then."""
+    return _segments(family) or ("",)
 
 
 def _segments(family: str) -> tuple[str, ...]:
