@@ -378,6 +378,7 @@ def test_www_and_trailing_slashes_go_together_or_not_at_all(tmp_path):
     assert made.process_url("https://www.example.com/a/") == "https://example.com/a"
     withdrawn = rule("segment", "", "last", family="/a", state="withdrawn")
     assert reasons(www, slash, withdrawn) == [reason, reason]
+    assert len(reasons(rule("host", "www", contradictions=1, agreements=90), slash)) == 2
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,13 @@ class _Site:
         self._in_force = [
             rule for rule in rules if rule.state == "in_force" and rule.component not in off
         ]
-        self._everywhere = {rule.component for rule in self._in_force if not rule.family}
+        #: What holds everywhere but in families that are known: each of these contradicts once.
+        self._everywhere = {
+            rule.component
+            for rule in self._in_force
+            if not rule.family
+            and rule.evidence.contradictions <= len(self._failures(rule.component))
+        }
         self._cuts: list[_Cut] = []
         self._is_said_everywhere: set[Component] = set()
 
@@ -150,8 +156,7 @@ class _Site:
     def _express(self, rule: UrlRule) -> list[dict[str, Any]]:
         if rule.component in self._is_said_everywhere:
             return []
-        # Everywhere, a family that contradicts counts once.
-        if not rule.family and rule.evidence.contradictions > len(self._failures(rule.component)):
+        if not rule.family and rule.component not in self._everywhere:
             raise Inexpressible("the store does not say where it fails")
         if not rule.family and rule.component in (_WWW, _TRAILING_SLASH):
             return self._normalizer(rule)
