@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
@@ -18,9 +22,14 @@ from tldextract import TLDExtract
 from scrapy_neardup.commands.discarder import expressed
 from scrapy_neardup.learning.addresses import Component
 from scrapy_neardup.learning.evidence import Evidence
+from scrapy_neardup.learning.learner import Learner
 from scrapy_neardup.learning.rules import State, UrlRule
 from tests.redis_servers import RedisServer
 from tests.test_commands_store import ISO, TIME, lines, neardup, opened, said
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
+
+from url_site import UrlSite
 
 SITE = "example.com"
 
@@ -423,3 +432,31 @@ def test_what_fails_nobody_knows_where_is_not_exported():
 def test_a_rule_that_is_switched_off_everywhere_is_off_in_each_family():
     off = rule("param", "v", state="off")
     assert expressed([off, rule("param", "v", family="/a")]).rules == []
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_what_was_learned_of_a_site_makes_no_two_contents_one(tmp_path, seed):
+    """All the way: learned, kept in a store, exported by the command, and read."""
+    site = UrlSite(seed, 400, 4000)
+    contents = {url: found.content for url in site.urls if (found := site.find(url))}
+    with opened(tmp_path / "pages.sqlite") as store:
+        store.put_rules({one.name: one.to_bytes() for one in learned(contents, seed)})
+    said(neardup("rules", tmp_path / "pages.sqlite", "--export", tmp_path / "rules.json"))
+    made = UrlCanonicalizer([tmp_path / "rules.json"])
+    led_to: defaultdict[str, set[object]] = defaultdict(set)
+    for url, content in contents.items():
+        led_to[made.process_url(url)].add(content)
+    assert max(map(len, led_to.values())) == 1
+    assert len(led_to) < 0.8 * len(contents)
+
+
+def learned(contents: dict[str, Any], seed: int) -> list[UrlRule]:
+    """The rules in force after a crawl of all these URLs."""
+    learner, met = Learner(seed=seed), set()
+    for url in Random(seed).sample(sorted(contents), len(contents)):
+        if learner.decide(url).action != "skip":
+            name = contents[url].id
+            learner.begin(url)
+            learner.observe(url, name, is_duplicate=name in met)
+            met.add(name)
+    return learner.in_force
