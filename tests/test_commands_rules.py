@@ -422,6 +422,24 @@ def test_where_a_rule_fails_it_is_left_out(tmp_path):
     ]
 
 
+def test_two_segments_are_not_taken_out_of_one_path(tmp_path):
+    first = rule("segment", "print", "first", family="/shop/*", agreements=90)
+    last = rule("segment_at", -1, family="/print/shop")
+    inner = rule("segment", "p", "inner", family="/a/*/*")
+    reason = "it would take two segments out of a path, where one is to go"
+    assert [(r.component, why) for r, why in expressed([last, first, inner]).refused] == [
+        (inner.component, reason),
+        (last.component, reason),
+    ]
+    made = discarder(tmp_path / "rules.json", last, first, inner)
+    assert made.process_url("https://example.com/print/shop/1") == "https://example.com/shop/1"
+    # What holds everywhere says what holds in a family, and is not applied twice.
+    everywhere = rule("segment", "print", "first")
+    assert reasons(everywhere, first) == []
+    made = discarder(tmp_path / "rules.json", everywhere, first)
+    assert made.process_url("https://example.com/print/print/1") == "https://example.com/print/1"
+
+
 def test_what_fails_nobody_knows_where_is_not_exported():
     general = rule("param", "v", contradictions=2, agreements=200)
     one, other = (rule("param", "v", family=f, state="withdrawn") for f in ("/a", "/b"))
