@@ -410,12 +410,45 @@ def test_what_cannot_be_expressed_is_said_with_its_reason(component, family, rea
     assert why.startswith(reason)
 
 
+@pytest.mark.parametrize(
+    ("component", "family", "path", "expected"),
+    [
+        (("segment", "p", "inner"), "/a/b", "/a/p/b", "/a/b"),
+        (("segment", "p", "inner"), "/a/b", "/p/a/b", "/p/a/b"),
+        (("segment", "p", "inner"), "/a/b", "/a/b/p", "/a/b/p"),
+        (("segment", "p", "first"), "/a/*", "/p/a/7", "/a/7"),
+        (("segment", "p", "first"), "/a/*", "/a/p/7", "/a/p/7"),
+        (("segment", "p", "first"), "/", "/p/", "/"),
+        (("segment", "p", "first"), "/", "/p", "/p"),
+        (("segment", "p", "first"), "", "/p/a/7", "/a/7"),
+        (("segment", "p", "last"), "/a/*", "/a/7/p", "/a/7"),
+        (("segment", "p", "last"), "/", "/p", ""),
+        (("segment", "", "last"), "/a/*", "/a/7/", "/a/7"),
+        (("segment_at", 0), "/a", "/x/a", "/a"),
+        (("segment_at", 0), "/a", "/x/b", "/x/b"),
+        (("segment_at", 1), "", "/a/x/b", "/a/b"),
+        (("segment_at", 1), "", "/a/x", "/a/x"),
+        (("segment_at", -1), "/a", "/a/x", "/a"),
+        (("segment_at", -1), "/a", "/a/", "/a/"),
+        (("segment_at", -1), "/a", "/a/x/y", "/a/x/y"),
+    ],
+)
+def test_segments_are_taken_out_where_they_may_be(tmp_path, component, family, path, expected):
+    made = discarder(tmp_path / "rules.json", rule(*component, family=family))
+    assert made.process_url(f"https://example.com{path}?q") == f"https://example.com{expected}?q"
+
+
 def test_where_a_rule_fails_it_is_left_out(tmp_path):
     failed = rule("param", "v", family="/shop/*", state="withdrawn")
     made = discarder(tmp_path / "rules.json", rule("param", "v"), failed)
     assert made.process_url("https://example.com/a?v=1") == "https://example.com/a"
     for url in ("https://example.com/shop/1?v=1", "https://m.example.com/shop/1?v=1"):
         assert made.process_url(url) == url
+    doubtful = rule("param", "v", family="/shop/*", state="watched", contradictions=1)
+    unmet = rule("param", "v", family="/shop/*", state="watched")
+    for other, rest in ((doubtful, "?v=1"), (unmet, "")):
+        made = discarder(tmp_path / "rules.json", rule("param", "v"), other)
+        assert made.process_url("https://example.com/shop/1?v=1").endswith(f"/shop/1{rest}")
     everywhere = rule("param", "v", family="/*/*", state="withdrawn")
     assert reasons(rule("param", "v", family="/shop/*"), everywhere) == [
         "its patterns cannot tell these paths from those where it fails"
