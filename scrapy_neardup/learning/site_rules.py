@@ -8,13 +8,13 @@ from typing import Any, Literal, NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
-from .addresses import Address, Component, is_of_path, path_components
+from .addresses import SCHEME, Address, Component, is_of_path, path_components
 from .endless import Budget, Runs
 from .evidence import MAX_COUNTED
 from .families import Families
 from .forms import Form, Leaving, LeftOut, Skeleton
 from .known import Known, KnownAddresses
-from .rulebook import MAX_RULES, Key, RuleBook, RuleChange
+from .rulebook import EVERYWHERE, MAX_RULES, Key, RuleBook, RuleChange
 from .rules import UrlRule
 from .skipped import Skipped, SkippedAddresses
 
@@ -35,6 +35,9 @@ LAST_PROBES = 3
 _DIGESTS = 2**64
 #: What a budget that is spent takes from a request's priority.
 _SLOWER = 10
+#: How often rules that change one another are settled at once; the rest follows later.
+_ROUNDS = 10
+_MAX_LENGTH = 10**6
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,7 @@ class SiteRules:
             names.add(("host", form.label))
         delay = sum(not book.may_matter((family, component)) for component in names)
         for component, rest, _ in path_components(form.segments):
-            delay += book.seems_idle((self._normal.family(rest), component))
+            delay += book.seems_idle((self._families.name(rest), component))
         return delay + (_SLOWER if form.shape in self._budget.slow else 0)
 
     def _is_probe(self, digest: int, form: Form) -> bool:
@@ -219,15 +222,13 @@ class SiteRules:
 
     def settle(self) -> None:
         """Decide anew on the rules, and bring all that is known into its new form."""
-        for _ in range(10):
-            changed = self.book.settle()
-            if not changed:
+        for _ in range(_ROUNDS):
+            applied, tried = self.book.settle()
+            if not applied and not tried:
                 break
-            self._reform({key[1] for key in changed})
-        for change in self.book.changes:
-            if not change.is_taken_up:
-                self._reconsider()
-                break
+            self._reform(applied, applied | tried)
+        if any(not change.is_taken_up for change in self.book.changes):
+            self._reconsider()
 
     def take_changes(self) -> list[RuleChange]:
         """What was taken up or withdrawn since the last time."""
@@ -238,7 +239,8 @@ class SiteRules:
         if self._families.learn(address.segments):
             self.book.rename(self._families)
             self.book.settle()
-            self._reform(None)
+            everything = {(EVERYWHERE, SCHEME)}
+            self._reform(everything, everything)
 
     def _try(self, known: Known, *, brings_new: bool = False) -> None:
         """Compare an address with all that differ from it in one component."""
@@ -389,20 +391,22 @@ class SiteRules:
         self.known.add(known)
         return known
 
-    def _reform(self, components: set[Component] | None) -> None:
-        """These components are left out now, or no longer; ``None`` for any."""
-        changed = []
+    def _reform(self, applied: set[Key], changed: set[Key]) -> None:
+        """These are left out now, or no longer; what is only so while rules are tried as well."""
+        of_known, of_skipped = _Touched(changed), _Touched(applied)
+        again = []
         for known in list(self.known):
-            if components is None or _has(known.address, components):
+            if of_known.touches(known.address, known.tried.family):
                 normal = self._normal.form(known.address)
                 tried = self._tried.form(known.address)
-                if tried != known.tried or normal != known.normal:
-                    self.known.change(known, normal, tried)
-                    changed.append(known)
-        for skipped in list(self.skipped):
-            if components is None or _has(skipped.address, components):
-                self.skipped.change(skipped, self._normal.form(skipped.address))
-        for known in changed:
+                if tried.digest != known.tried.digest:
+                    again.append(known)
+                self.known.change(known, normal, tried)
+        if applied:
+            for skipped in list(self.skipped):
+                if of_skipped.touches(skipped.address, skipped.normal.family):
+                    self.skipped.change(skipped, self._normal.form(skipped.address))
+        for known in again:
             if known.content is not None and self.known.get(known.digest) is known:
                 self._try(known)
 
@@ -427,25 +431,45 @@ class SiteRules:
         self.begin(skipped.address)
 
 
-def _has(address: Address, components: set[Component]) -> bool:
-    """May one of these be part of an address?"""
-    for component in components:
-        match component[0]:
-            case "param":
-                if any(name == component[1] for name, _ in address.params):
+class _Touched:
+    """Which addresses have something of what changed."""
+
+    def __init__(self, keys: set[Key]) -> None:
+        self._params: dict[str, set[str]] = {}
+        self._path_params: set[str] = set()
+        self._texts: set[str] = set()
+        self._longer_than = _MAX_LENGTH
+        self._all: set[str] = set()
+        for family, component in keys:
+            kind, *more = component
+            if kind == "param":
+                self._params.setdefault(str(more[0]), set()).add(family)
+            elif kind == "path_param":
+                self._path_params.add(str(more[0]))
+            elif kind == "segment":
+                self._texts.add(str(more[0]))
+            elif kind == "segment_at":
+                self._longer_than = min(self._longer_than, max(0, int(more[0])))
+            else:
+                self._all.add(family)
+
+    def touches(self, address: Address, family: str) -> bool:
+        """Is it one of these?
+
+        :param family: of the path that is left of it; one that changes is found by its segments.
+        """
+        if len(address.segments) > self._longer_than:
+            return True
+        if self._texts and not self._texts.isdisjoint(address.segments):
+            return True
+        if self._all and (family in self._all or EVERYWHERE in self._all):
+            return True
+        if self._params:
+            for name, _ in address.params:
+                families = self._params.get(name)
+                if families and (family in families or EVERYWHERE in families):
                     return True
-            case "path_param":
-                if any(name == component[1] for _, name, _ in address.path_params):
-                    return True
-            case "host":
-                if address.label == component[1]:
-                    return True
-            case "segment":
-                if component[1] in address.segments:
-                    return True
-            case _:
-                return True
-    return False
+        return any(name in self._path_params for _, name, _ in address.path_params)
 
 
 def _remember(keys: dict[Any, None], key: Any) -> None:
