@@ -66,6 +66,30 @@ class Skeleton(NamedTuple):
     varying: str | None
 
 
+def differing(one: Form, other: Form, families: Families) -> list[LeftOut]:
+    """What two forms differ in; nothing where their paths have little in common."""
+    found: list[LeftOut] = []
+    shorter = one.segments
+    if one.segments != other.segments:
+        longer, shorter = sorted((one.segments, other.segments), key=len, reverse=True)
+        for component, rest, text in path_components(longer):
+            if rest == shorter:
+                found.append((families.name(rest), component, text))
+        if not found:
+            return []
+    family = families.name(shorter)
+    for kind, pairs in (
+        ("param", set(one.params) ^ set(other.params)),
+        ("path_param", {param[1:] for param in set(one.path_params) ^ set(other.path_params)}),
+    ):
+        found += [(family, (kind, name), "") for name in sorted({name for name, _ in pairs})]
+    if one.label != other.label:
+        found += [(family, ("host", label), "") for label in (one.label, other.label) if label]
+    if one.scheme != other.scheme:
+        found.append((family, SCHEME, ""))
+    return found
+
+
 class Leaving:
     """Says what is left out of the addresses of a site.
 

@@ -19,8 +19,8 @@ EVERYWHERE = ""
 FAMILIES_EVERYWHERE = 3
 #: and how often within a family before it is applied there.
 AGREEMENTS_IN_FAMILY = 3
-#: A rule with so many agreements, and no contradiction, is taken for granted while other rules
-#: are tried; nothing is skipped for it.
+#: A rule with so many hints or agreements, and no contradiction, is taken for granted while other
+#: rules are tried; nothing is skipped for it.
 _PROMISING = 4
 #: How many rules of a site are watched at most.
 MAX_RULES = 2000
@@ -138,6 +138,11 @@ class RuleBook:
                 rule.evidence.agree(content)
         if not by_name:
             self._families.setdefault(key[1], set()).add(key[0])
+        self._dirty.add(key)
+
+    def hint(self, key: Key, content: int) -> None:
+        """One content under two addresses that differ in this, and in more."""
+        self._rule(key).evidence.hint(content)
         self._dirty.add(key)
 
     def contradict(
@@ -267,7 +272,7 @@ class RuleBook:
         applies = (rule.state == "in_force" or is_general) and general.state != "off"
         promising = rule.state == "watched" and not rule.evidence.contradictions
         is_tried = promising and (
-            rule.evidence.agreements >= _PROMISING or key[1] in self._on_trial_everywhere
+            rule.evidence.hints >= _PROMISING or key[1] in self._on_trial_everywhere
         )
         if self._put(key, self._applied, self.applied_components, applies):
             applied.add(key)
@@ -338,7 +343,7 @@ class RuleBook:
         weak: Iterator[Key] = (
             key
             for key, rule in self.rules.items()
-            if rule.state == "watched" and rule.evidence.agreements < _PROMISING
+            if rule.state == "watched" and rule.evidence.hints < _PROMISING
         )
         for key in list(weak)[: MAX_RULES // 4]:
             self._forget(key)

@@ -12,11 +12,11 @@ from .addresses import SCHEME, Address, Component, is_of_path, path_components
 from .endless import Budget, Runs
 from .evidence import MAX_COUNTED
 from .families import Families
-from .forms import Form, Leaving, LeftOut, Skeleton
+from .forms import Form, Leaving, LeftOut, Skeleton, differing
 from .known import Known, KnownAddresses
 from .rulebook import EVERYWHERE, MAX_RULES, Key, RuleBook, RuleChange
 from .rules import UrlRule
-from .skipped import Skipped, SkippedAddresses
+from .skipped import Probes, Skipped, SkippedAddresses, probe_keys
 
 #: Addresses of a site that are known at most.
 MAX_ADDRESSES = 10_000
@@ -38,6 +38,8 @@ _SLOWER = 10
 #: How often rules that change one another are settled at once; the rest follows later.
 _ROUNDS = 10
 _MAX_LENGTH = 10**6
+#: Addresses that differ in more components give no hint of what means nothing.
+_MAX_DIFFERENCE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +104,7 @@ class SiteRules:
         self._probes: dict[int, None] = {}
         #: Of rules on a segment that may be any: those it was.
         self._texts: dict[Key, set[str]] = {}
-        #: How many a rule had skipped in a family when some of them were tried last.
-        self._tried_again: dict[tuple[int, str], int] = {}
+        self._probes_made = Probes()
 
     # --- deciding ---------------------------------------------------------------------------
 
@@ -114,7 +115,7 @@ class SiteRules:
         rules = self._objections(digest, form)
         if not rules:
             return Decision("fetch", delay=self._delay(form))
-        return Decision("explore" if self._is_probe(digest, form) else "skip", rules)
+        return Decision("explore" if self._is_probe(digest, form, rules) else "skip", rules)
 
     def begin(self, address: Address) -> None:
         """It is being fetched."""
@@ -145,7 +146,7 @@ class SiteRules:
 
     def probe(self) -> None:
         """Want some of what was skipped, of each rule, before the crawl ends."""
-        for skipped in self.skipped.spread(LAST_PROBES, self._tried_again):
+        for skipped in self.skipped.spread(LAST_PROBES, self._probes_made):
             self._want(skipped)
 
     def _objections(self, digest: int, form: Form) -> tuple[UrlRule, ...]:
@@ -172,7 +173,7 @@ class SiteRules:
             delay += book.seems_idle((self._families.name(rest), component))
         return delay + (_SLOWER if form.shape in self._budget.slow else 0)
 
-    def _is_probe(self, digest: int, form: Form) -> bool:
+    def _is_probe(self, digest: int, form: Form, rules: tuple[UrlRule, ...]) -> bool:
         if digest in self._probes:
             return True
         hashed = xxh3_64_intdigest(digest.to_bytes(8, "little"), seed=self._seed)
@@ -181,6 +182,7 @@ class SiteRules:
         ):
             return False
         _remember(self._probes, digest)
+        self._probes_made.made.update(probe_keys(rules, form))
         return True
 
     # --- learning ---------------------------------------------------------------------------
@@ -204,8 +206,9 @@ class SiteRules:
         self._learn_families(address)
         digest = address.digest
         known = self.known.get(digest) or self._add(address, digest)
-        known.content, known.seen = content, self.book.observations
+        same = self.known.judge(known, content, self.book.observations)
         self._try(known, brings_new=not is_duplicate)
+        self._look_for_hints(known, same)
         self._watch_for_the_end(known, is_duplicate, depth)
         if canonical is not None and canonical != address:
             self._learn_name(known, canonical)
@@ -319,14 +322,40 @@ class SiteRules:
         if nearest is None or nearest.content is None or known.content is None:
             return
         keys = sorted({left_out[:2] for left_out in between}, key=self.book.suspicion)
-        if nearest.content == known.content:
-            # Of a path that several rules shorten, nobody knows which of them do.
-            certain = len(keys) == 1 or not any(is_of_path(component) for _, component in keys)
-            for key in keys if certain else ():
-                self.book.agree(key, known.content, known.seen)
-        else:
+        if nearest.content != known.content:
             contents = known.content, nearest.content
             self.book.contradict(keys[-1], contents, known.seen, brings_new=brings_new)
+        elif self._is_certain(known, nearest, keys):
+            for family, component, text in between:
+                key = family, component
+                if component[0] != "segment_at" or self._is_other_text(key, text):
+                    self.book.agree(key, known.content, known.seen)
+
+    def _is_certain(self, known: Known, other: Known, keys: list[Key]) -> bool:
+        """Do all of these mean nothing, when both addresses are of one content?
+
+        Of a path that several rules shorten, nobody knows which of them do.
+        """
+        unproven = [key for key in keys if not self.book.applies(*key)]
+        shortened = (
+            sum(is_of_path(component) for _, component, _ in one.tried.left_out)
+            for one in (known, other)
+        )
+        return len(unproven) <= 1 or max(shortened) <= 1
+
+    def _look_for_hints(self, known: Known, same: list[Known]) -> None:
+        """Two addresses of one content that differ in a few components may differ in nothing that
+        matters.
+        """
+        assert known.content is not None
+        for other in same:
+            if other.tried.digest == known.tried.digest:
+                continue
+            between = differing(known.tried, other.tried, self._families)
+            for family, component, text in between if len(between) <= _MAX_DIFFERENCE else ():
+                hint = family, (*component, "hint")
+                if component[0] != "segment_at" or self._is_other_text(hint, text):
+                    self.book.hint((family, component), known.content)
 
     def _watch_for_the_end(self, known: Known, is_duplicate: bool, depth: int) -> None:
         """Does page after page of this shape bring nothing new?"""
