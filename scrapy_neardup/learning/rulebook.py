@@ -27,6 +27,8 @@ MAX_RULES = 2000
 #: So many addresses of a family are fetched all the same when a rule failed in another family.
 _PROBATION = 3
 _MAX_DEMAND = 8
+#: So often two contents may hang on one of several components before one of them is taken for it.
+_DISPUTES = 3
 #: Contradictions in so many families take a rule back that held everywhere.
 _CONTRADICTED_FAMILIES = 2
 
@@ -68,6 +70,7 @@ class RuleBook:
         self._dirty: set[Key] = set()
         self._probation: dict[Key, int] = {}
         self._failed_in: Counter[Component] = Counter()
+        self._disputes: Counter[Key] = Counter()
 
     # --- what holds -------------------------------------------------------------------------
 
@@ -102,7 +105,7 @@ class RuleBook:
                 return True
         return False
 
-    def suspicion(self, key: Key) -> float:
+    def _suspicion(self, key: Key) -> float:
         """How likely it is that this is what two contents hang on, beside others."""
         rules = [self.rules[k] for k in (key, (EVERYWHERE, key[1])) if k in self.rules]
         against = sum(rule.evidence.contradictions for rule in rules) + self._failed_in[key[1]]
@@ -163,6 +166,25 @@ class RuleBook:
         if key in self._applied and (brings_new or not rule.evidence.is_strong(rule.max_share)):
             self._withdraw(key, rule, general)
         self._dirty.add(key)
+
+    def dispute(
+        self, keys: list[Key], contents: tuple[int, int], seen: int, *, brings_new: bool
+    ) -> None:
+        """Two contents under addresses that differ in these, and nobody knows which it is.
+
+        The next addresses that would be skipped for them are fetched, to find out. What is in
+        dispute again and again is taken to be it.
+        """
+        self._disputes.update(keys)
+        worst = max(keys, key=lambda key: (self._disputes[key], self._suspicion(key)))
+        if len(keys) == 1 or self._disputes[worst] >= _DISPUTES:
+            self.contradict(worst, contents, seen, brings_new=brings_new)
+            for key in keys:
+                del self._disputes[key]
+        else:
+            self._probation.update((key, _PROBATION) for key in keys if key in self._applied)
+        if len(self._disputes) > MAX_RULES:
+            self._disputes.clear()
 
     def exhaust(self, shape: str, pages: int, *, is_enough: bool = False) -> None:
         """So many pages of this shape in a row brought nothing new.

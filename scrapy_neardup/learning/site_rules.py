@@ -38,6 +38,8 @@ _SLOWER = 10
 #: How often rules that change one another are settled at once; the rest follows later.
 _ROUNDS = 10
 _MAX_LENGTH = 10**6
+#: A parameter of which so many values were fetched may have any.
+_FEW_VALUES = 10
 #: Addresses that differ in more components give no hint of what means nothing.
 _MAX_DIFFERENCE = 5
 
@@ -59,11 +61,21 @@ class Decision:
 
 
 class _Seen(NamedTuple):
-    """Which content an address led to, in which observation, and the digest of its form then."""
+    """What an address led to.
+
+    :ivar number: which observation it was.
+    :ivar address: its digest.
+    :ivar form: digest of what was left of it then.
+    """
 
     content: int
     number: int
+    address: int
     form: int
+
+    def is_other(self, other: _Seen) -> bool:
+        """Is it another address, and not only by what is left out anyway?"""
+        return self.address != other.address and self.form != other.form
 
 
 class SiteRules:
@@ -95,6 +107,8 @@ class SiteRules:
         #: By skeleton and by what it lacks: one address that has it.
         self._waiting: dict[int, dict[Component, _Seen]] = {}
         self._met: dict[Component, None] = {}
+        #: Values of parameters that were fetched, a few of each.
+        self._values: dict[Component, set[str]] = {}
         self._runs, self._budget = Runs(), Budget(budget)
         self._named_by: dict[int, set[int]] = {}
         self._believes_names = True
@@ -177,13 +191,25 @@ class SiteRules:
         if digest in self._probes:
             return True
         hashed = xxh3_64_intdigest(digest.to_bytes(8, "little"), seed=self._seed)
-        if hashed >= self._explored_below and not self.book.takes_probe(
-            left_out[:2] for left_out in form.left_out
-        ):
+        is_probe = (
+            hashed < self._explored_below
+            or any(self._is_untried(left_out) for left_out in form.left_out)
+            or self.book.takes_probe(left_out[:2] for left_out in form.left_out)
+        )
+        if not is_probe:
             return False
         _remember(self._probes, digest)
         self._probes_made.made.update(probe_keys(rules, form))
         return True
+
+    def _is_untried(self, left_out: LeftOut) -> bool:
+        """Is it a value that was never fetched, of a parameter that has only few of them?
+
+        That ``start=0`` means nothing does not show that ``start=10`` does not.
+        """
+        _, component, value = left_out
+        values = self._values.get(component) if len(component) == 2 else None
+        return values is not None and len(values) < _FEW_VALUES and value not in values
 
     # --- learning ---------------------------------------------------------------------------
 
@@ -204,6 +230,7 @@ class SiteRules:
         """
         self.book.observations += 1
         self._learn_families(address)
+        self._learn_values(address)
         digest = address.digest
         known = self.known.get(digest) or self._add(address, digest)
         same = self.known.judge(known, content, self.book.observations)
@@ -212,9 +239,7 @@ class SiteRules:
         self._watch_for_the_end(known, is_duplicate, depth)
         if canonical is not None and canonical != address:
             self._learn_name(known, canonical)
-        for alternate in alternates:
-            if alternate != address:
-                self._tell_apart(known, alternate)
+        self._tell_apart(list(alternates))
         self.settle()
 
     def adopt(self, rules: Iterable[UrlRule]) -> None:
@@ -222,6 +247,7 @@ class SiteRules:
         for rule in rules:
             self.book.adopt(rule)
         self.settle()
+        self._reconsider()
 
     def settle(self) -> None:
         """Decide anew on the rules, and bring all that is known into its new form."""
@@ -245,20 +271,29 @@ class SiteRules:
             everything = {(EVERYWHERE, SCHEME)}
             self._reform(everything, everything)
 
+    def _learn_values(self, address: Address) -> None:
+        for name, value in address.params:
+            values = self._values.setdefault(("param", name), set())
+            if len(values) < _FEW_VALUES:
+                values.add(value)
+        while len(self._values) > _MAX_TEXTS:
+            del self._values[next(iter(self._values))]
+
     def _try(self, known: Known, *, brings_new: bool = False) -> None:
         """Compare an address with all that differ from it in one component."""
         assert known.content is not None
         form = known.tried
         self._compare_with_nearest(known, brings_new=brings_new)
-        own = _Seen(known.content, known.seen, form.digest)
+        own = _Seen(known.content, known.seen, known.digest, form.digest)
         for component, waiting in self._waiting.get(form.digest, {}).items():
-            self._count((form.family, component), own, waiting)
+            if own.is_other(waiting):
+                self._count((form.family, component), own, waiting)
         for skeleton in self._tried.skeletons(form):
             component = skeleton.component
             if skeleton.varying is None and self._is_first(component):
                 continue
             other = self._partner(skeleton)
-            if other is not None and other.form != form.digest:
+            if other is not None and own.is_other(other):
                 key = skeleton.family, component
                 if not (skeleton.varying and other.content == own.content) or self._is_other_text(
                     key, skeleton.varying
@@ -288,7 +323,7 @@ class SiteRules:
         """What an address shows that is this one without, or with another, component."""
         for known in self.known.judged(skeleton.digest):
             assert known.content is not None
-            return _Seen(known.content, known.seen, skeleton.digest)
+            return _Seen(known.content, known.seen, known.digest, skeleton.digest)
         if skeleton.varying is None:
             return None
         component, waiting = skeleton.component, self._waiting.get(skeleton.digest, {})
@@ -321,10 +356,10 @@ class SiteRules:
                     nearest, between = other, difference
         if nearest is None or nearest.content is None or known.content is None:
             return
-        keys = sorted({left_out[:2] for left_out in between}, key=self.book.suspicion)
+        keys = list(dict.fromkeys(left_out[:2] for left_out in between))
         if nearest.content != known.content:
             contents = known.content, nearest.content
-            self.book.contradict(keys[-1], contents, known.seen, brings_new=brings_new)
+            self.book.dispute(keys, contents, known.seen, brings_new=brings_new)
         elif self._is_certain(known, nearest, keys):
             for family, component, text in between:
                 key = family, component
@@ -390,12 +425,16 @@ class SiteRules:
         for key in self._between(known.tried, canonical):
             self.book.agree(key, known.content, known.seen, by_name=True)
 
-    def _tell_apart(self, known: Known, alternate: Address) -> None:
-        """A page names another one that is not its duplicate, whatever it looks like."""
-        assert known.content is not None
-        contents = known.content, alternate.digest
-        for key in self._between(known.tried, alternate):
-            self.book.contradict(key, contents, known.seen, brings_new=True)
+    def _tell_apart(self, alternates: list[Address]) -> None:
+        """These are no duplicates of one another, whatever they look like.
+
+        Which of them the page is, in another spelling, it does not say.
+        """
+        for one, other in zip(alternates, alternates[1:], strict=False):
+            if one != other:
+                contents, seen = (one.digest, other.digest), self.book.observations
+                for key in self._between(self._tried.form(one), other):
+                    self.book.contradict(key, contents, seen, brings_new=True)
 
     def _between(self, form: Form, address: Address) -> Iterator[Key]:
         """The rules that each alone make one address of two."""
