@@ -99,7 +99,8 @@ def _links(response: Response) -> Iterator[Link]:
 def _head_links(html: bytes) -> Iterator[Link]:
     if (end := _HEAD_END.search(html)) is not None:
         html = html[: end.start()]
-    if b"canonical" not in html and b"hreflang" not in html:
+    lower = html.lower()
+    if b"canonical" not in lower and b"hreflang" not in lower:
         return
     base = ""
     for tag in _LINK.findall(_COMMENT.sub(b"", html)):

@@ -132,7 +132,7 @@ class Learner:
         :param content: what it shows: the key of the stored original.
         :param depth: links from the start to it.
         :param canonical: address that the page names as its own.
-        :param alternates: addresses of its versions in other languages.
+        :param alternates: addresses of it and of its versions in other languages.
         """
         address = self._address(url)
         if address is None:
@@ -223,7 +223,7 @@ class Learner:
         kept = sum(len(site.skipped) for site in self._sites.values())
         if kept > MAX_SKIPPED:
             largest = max(self._sites.values(), key=lambda site: len(site.skipped))
-            self.let_go += largest.skipped.let_go(_STEP)
+            self.let_go += largest.skipped.let_go(kept - MAX_SKIPPED + _STEP)
 
     def _is_turn(self) -> bool:
         """From time to time: to count all sites takes long where there are many."""

@@ -19,14 +19,16 @@ EVERYWHERE = ""
 FAMILIES_EVERYWHERE = 3
 #: and how often within a family before it is applied there.
 AGREEMENTS_IN_FAMILY = 3
-#: A rule with so many agreements, and no contradiction, is taken for granted while other rules
-#: are tried; nothing is skipped for it.
+#: A rule with so many hints or agreements, and no contradiction, is taken for granted while other
+#: rules are tried; nothing is skipped for it.
 _PROMISING = 4
 #: How many rules of a site are watched at most.
 MAX_RULES = 2000
 #: So many addresses of a family are fetched all the same when a rule failed in another family.
 _PROBATION = 3
 _MAX_DEMAND = 8
+#: So often two contents may hang on one of several components before one of them is taken for it.
+_DISPUTES = 3
 #: Contradictions in so many families take a rule back that held everywhere.
 _CONTRADICTED_FAMILIES = 2
 
@@ -68,6 +70,7 @@ class RuleBook:
         self._dirty: set[Key] = set()
         self._probation: dict[Key, int] = {}
         self._failed_in: Counter[Component] = Counter()
+        self._disputes: Counter[Key] = Counter()
 
     # --- what holds -------------------------------------------------------------------------
 
@@ -102,7 +105,7 @@ class RuleBook:
                 return True
         return False
 
-    def suspicion(self, key: Key) -> float:
+    def _suspicion(self, key: Key) -> float:
         """How likely it is that this is what two contents hang on, beside others."""
         rules = [self.rules[k] for k in (key, (EVERYWHERE, key[1])) if k in self.rules]
         against = sum(rule.evidence.contradictions for rule in rules) + self._failed_in[key[1]]
@@ -140,6 +143,11 @@ class RuleBook:
             self._families.setdefault(key[1], set()).add(key[0])
         self._dirty.add(key)
 
+    def hint(self, key: Key, content: int) -> None:
+        """One content under two addresses that differ in this, and in more."""
+        self._rule(key).evidence.hint(content)
+        self._dirty.add(key)
+
     def contradict(
         self, key: Key, contents: tuple[int, int], seen: int, *, brings_new: bool
     ) -> None:
@@ -158,6 +166,25 @@ class RuleBook:
         if key in self._applied and (brings_new or not rule.evidence.is_strong(rule.max_share)):
             self._withdraw(key, rule, general)
         self._dirty.add(key)
+
+    def dispute(
+        self, keys: list[Key], contents: tuple[int, int], seen: int, *, brings_new: bool
+    ) -> None:
+        """Two contents under addresses that differ in these, and nobody knows which it is.
+
+        The next addresses that would be skipped for them are fetched, to find out. What is in
+        dispute again and again is taken to be it.
+        """
+        self._disputes.update(keys)
+        worst = max(keys, key=lambda key: (self._disputes[key], self._suspicion(key)))
+        if len(keys) == 1 or self._disputes[worst] >= _DISPUTES:
+            self.contradict(worst, contents, seen, brings_new=brings_new)
+            for key in keys:
+                del self._disputes[key]
+        else:
+            self._probation.update((key, _PROBATION) for key in keys if key in self._applied)
+        if len(self._disputes) > MAX_RULES:
+            self._disputes.clear()
 
     def exhaust(self, shape: str, pages: int, *, is_enough: bool = False) -> None:
         """So many pages of this shape in a row brought nothing new.
@@ -217,25 +244,27 @@ class RuleBook:
 
     # --- what follows -----------------------------------------------------------------------
 
-    def settle(self) -> set[Key]:
-        """Decide anew on what was counted since; returns what is left out now and was not before,
-        or the other way round.
+    def settle(self) -> tuple[set[Key], set[Key]]:
+        """Decide anew on what was counted since.
+
+        :returns: what is left out now and was not before, or the other way round; and the same for
+            what is left out while rules are tried.
         """
-        changed: set[Key] = set()
+        applied: set[Key] = set()
+        tried: set[Key] = set()
         while self._dirty:
             family, component = key = self._dirty.pop()
             if component == NOTHING_NEW or key not in self.rules:
                 continue
             general = self._rule((EVERYWHERE, component))
-            if self._settle_general(component, general):
-                changed |= {(EVERYWHERE, component)}
+            if self._settle_general(component, general, tried):
                 self._dirty |= {k for k in self.rules if k[1] == component and k[0]}
-            if family and self._settle_local(key, self.rules[key], general):
-                changed.add(key)
+            if family:
+                self._settle_local(key, self.rules[key], general, applied, tried)
         self._bound()
-        return changed
+        return applied, tried
 
-    def _settle_general(self, component: Component, general: UrlRule) -> bool:
+    def _settle_general(self, component: Component, general: UrlRule, tried: set[Key]) -> bool:
         """Has anything changed for all families?"""
         before = general.state
         spread = len(self._families.get(component, ())) >= FAMILIES_EVERYWHERE
@@ -243,28 +272,34 @@ class RuleBook:
             self._failed_in.pop(component, None)
             self._set(general, "in_force", general.evidence_text)
         # A segment stands for another page wherever nothing else is known.
-        promising = general.state == "in_force" and not is_of_path(component)
-        was_promising = component in self._on_trial_everywhere
-        if promising and not was_promising:
-            self._on_trial_everywhere.add(component)
-            self.tried_components[component] += 1
-        elif was_promising and not promising:
-            self._on_trial_everywhere.discard(component)
-            self._less(self.tried_components, component)
-        return before != general.state or promising != was_promising
+        holds = general.state == "in_force" and not is_of_path(component)
+        if holds != (component in self._on_trial_everywhere):
+            tried.add((EVERYWHERE, component))
+            if holds:
+                self._on_trial_everywhere.add(component)
+                self.tried_components[component] += 1
+            else:
+                self._on_trial_everywhere.discard(component)
+                self._less(self.tried_components, component)
+            return True
+        return before != general.state
 
-    def _settle_local(self, key: Key, rule: UrlRule, general: UrlRule) -> bool:
-        """Has anything changed for one family?"""
+    def _settle_local(
+        self, key: Key, rule: UrlRule, general: UrlRule, applied: set[Key], tried: set[Key]
+    ) -> None:
+        """Decide anew for one family."""
         is_general = general.state == "in_force" and self._bears_out(rule)
         if rule.state in ("watched", "withdrawn") and not is_general and rule.is_proven:
             self._set(rule, "in_force", rule.evidence_text)
         applies = (rule.state == "in_force" or is_general) and general.state != "off"
         promising = rule.state == "watched" and not rule.evidence.contradictions
-        tried = promising and (
-            rule.evidence.agreements >= _PROMISING or key[1] in self._on_trial_everywhere
+        is_tried = promising and (
+            rule.evidence.hints >= _PROMISING or key[1] in self._on_trial_everywhere
         )
-        changed = self._put(key, self._applied, self.applied_components, applies)
-        return self._put(key, self._on_trial, self.tried_components, applies or tried) or changed
+        if self._put(key, self._applied, self.applied_components, applies):
+            applied.add(key)
+        if self._put(key, self._on_trial, self.tried_components, applies or is_tried):
+            tried.add(key)
 
     def _bears_out(self, rule: UrlRule) -> bool:
         """Does a family bear out what holds everywhere?"""
@@ -330,7 +365,7 @@ class RuleBook:
         weak: Iterator[Key] = (
             key
             for key, rule in self.rules.items()
-            if rule.state == "watched" and rule.evidence.agreements < _PROMISING
+            if rule.state == "watched" and rule.evidence.hints < _PROMISING
         )
         for key in list(weak)[: MAX_RULES // 4]:
             self._forget(key)
@@ -356,4 +391,4 @@ def _renamed(family: str, families: Families) -> str:
     if path in ("", "/"):
         return family
     # A segment that varied does so for ever.
-    return "/" + "/".join(families.of(tuple(path[1:].split("/")))) + mark + names
+    return families.name(tuple(path[1:].split("/"))) + mark + names

@@ -167,4 +167,6 @@ def _text(value: Any) -> str:
 
 
 def _word(part: str | int) -> str:
-    return str(part).replace(" ", "%20") or "/"
+    """One word, another one for each text."""
+    text = str(part).replace("%", "%25").replace(" ", "%20").replace("/", "%2F")
+    return text or "/"
