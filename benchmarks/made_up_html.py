@@ -9,6 +9,7 @@ one that is put together of two.
 from __future__ import annotations
 
 import gzip
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from itertools import chain
@@ -77,18 +78,24 @@ class _Writer:
         )
 
     def _take(self, count: int) -> str:
-        words = [self._word(next(self._ranks)) for _ in range(count)]
-        between, stop = (" ", ". ") if self._language == "en" else ("", "，")
-        return stop.join(
-            between.join(words[at : at + _SENTENCE]) for at in range(0, count, _SENTENCE)
-        )
+        return wording(self._language, [next(self._ranks) for _ in range(count)])
 
-    def _word(self, rank: int) -> str:
-        known = _words(self._language)
-        if rank < len(known):
-            return known[rank]
-        first, second = divmod(rank, 1000)
-        return known[first % 1000][:4] + known[second][-4:]
+
+def wording(language: str, ranks: Sequence[int]) -> str:
+    """The words of these ranks, in sentences."""
+    words = [_word(language, rank) for rank in ranks]
+    between, stop = (" ", ". ") if language == "en" else ("", "，")
+    return stop.join(
+        between.join(words[at : at + _SENTENCE]) for at in range(0, len(words), _SENTENCE)
+    )
+
+
+def _word(language: str, rank: int) -> str:
+    known = _words(language)
+    if rank < len(known):
+        return known[rank]
+    first, second = divmod(rank, 1000)
+    return known[first % 1000][:4] + known[second][-4:]
 
 
 @cache

@@ -25,9 +25,9 @@ def texts(number: int, length: int) -> list[list[str]]:
     return [list(map(word, text)) for text in ranks(number, length)]
 
 
-def ranks(number: int, length: int) -> list[list[int]]:
+def ranks(number: int, length: int, seed: int = _SEED) -> list[list[int]]:
     """So many texts, their words as ranks; those from :data:`VOCABULARY` on come once."""
-    generator = np.random.default_rng(_SEED)
+    generator = np.random.default_rng(seed)
     chances = np.arange(1, VOCABULARY + 1, dtype=float) ** -_EXPONENT
     chances /= chances.sum()
     unmet = count(VOCABULARY)

@@ -30,7 +30,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from pages import InputError, Page, host_of, moved_to, page_key, read_pages
 from twisted.internet.defer import Deferred
@@ -116,7 +116,7 @@ class PageResource(Resource):
         self.answered = 0
 
     def render_GET(self, request: Request) -> bytes:
-        entry = self._library.find(_asked_url(request), request.getHeader("x-page"))
+        entry = self._library.find(asked_url(request), request.getHeader("x-page"))
         if entry is None:
             request.setResponseCode(404)
             return self._answer(request, "text/plain; charset=utf-8", b"No such page.\n")
@@ -128,9 +128,16 @@ class PageResource(Resource):
         return body
 
 
-def _asked_url(request: Request) -> str:
+def asked_url(request: Request) -> str:
+    """The whole URL, of a proxy's request or of another."""
     uri = request.uri.decode("latin-1")
     return uri if "://" in uri.partition("?")[0] else f"http://{request.getHeader('host')}{uri}"
+
+
+class Counting(Protocol):
+    """What counts the pages that it has answered."""
+
+    answered: int
 
 
 class Control(LineOnlyReceiver):
@@ -138,7 +145,7 @@ class Control(LineOnlyReceiver):
 
     delimiter = b"\n"
 
-    def __init__(self, resource: PageResource, ready: dict[str, object]) -> None:
+    def __init__(self, resource: Counting, ready: dict[str, object]) -> None:
         self._resource = resource
         self._ready = ready
         self.ended: Deferred[None] = Deferred()

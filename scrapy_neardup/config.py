@@ -30,6 +30,7 @@ _ACTIONS = ("drop", "tag", "report")
 _LINKS = ("follow", "skip")
 _REVISITS = ("store", "drop")
 _ON_STORE_ERROR = ("keep", "stop")
+_LEARN = ("off", "report", "on")
 _RULE_OPTIONS = tuple(item.name for item in fields(Rule))
 _SWITCH = {"off": False, "on": True, "false": False, "true": True, "0": False, "1": True}
 
@@ -100,6 +101,36 @@ class MemoryPlan:
         _require_choice("on_store_error", self.on_store_error, _ON_STORE_ERROR)
 
 
+@dataclass(frozen=True)
+class LearningPlan:
+    """What is learned of URLs that bring nothing new, and what follows from it.
+
+    :ivar learn: ``"off"``, ``"report"`` what would be skipped, or ``"on"``.
+    :ivar explore: share of what would be skipped that is fetched all the same, 0.0 to 1.0.
+    :ivar cluster_budget: fetches, 1 or more, that a site may spend on near-duplicates of one
+        original before their like is slowed down; ``None`` for no bound.
+    :ivar known_ttl: seconds, 0 or more, for which a URL that led to a duplicate is not fetched
+        again.
+    :ivar links_min_depth: links of duplicates that are nearer to the start are followed, whatever
+        the policy says; 0 or more.
+    :raises InvalidOption: when a value is none of these.
+    """
+
+    learn: Literal["off", "report", "on"] = "report"
+    explore: float = 0.05
+    cluster_budget: int | None = None
+    known_ttl: float = 604800.0
+    links_min_depth: int = 0
+
+    def __post_init__(self) -> None:
+        _require_choice("learn", self.learn, _LEARN)
+        require_number("explore", self.explore, float, 0, 1)
+        if self.cluster_budget is not None:
+            require_number("cluster_budget", self.cluster_budget, int, 1)
+        require_number("known_ttl", self.known_ttl, float, 0, unit="seconds")
+        require_number("links_min_depth", self.links_min_depth, int, 0)
+
+
 #: The store's file in the folder of a job, where no other store is set.
 STORE_IN_JOB = "neardup.sqlite"
 
@@ -113,6 +144,7 @@ class Config:
     :ivar parts: arguments of :class:`~scrapy_neardup.NearDupDetector`: ``tokenizer``, ``idf``
         and ``extractor``, where they are set.
     :ivar memory: where pages are remembered.
+    :ivar learning: what is learned of URLs.
     :ivar job: folder of the job, where the project has one.
     :ivar recover: are requests to be made again that an unclean stop of the job has lost?
     :ivar workers: number of processes that read pages; 0 for none.
@@ -126,6 +158,7 @@ class Config:
     item_field: str | None
     parts: Mapping[str, Any]
     memory: MemoryPlan
+    learning: LearningPlan
     job: Path | None
     recover: bool
     workers: int
@@ -154,6 +187,7 @@ class Config:
                 item_field=_require_name("item_field", given.get("item_field")),
                 parts={k: v for k, v in given.items() if k in _PARTS},
                 memory=_made(MemoryPlan, _MEMORY, given),
+                learning=_made(LearningPlan, _LEARNING, given),
                 job=job,
                 recover=parse_switch("recover", given.get("recover", False)),
                 # One core is left to the crawl itself.
@@ -172,6 +206,7 @@ _PARTS = ("tokenizer", "idf", "extractor")
 #: Options that set a field of these classes, some under another name.
 _TEXTS = ("store", "namespace")
 _MEMORY = {option.name: option.name for option in fields(MemoryPlan)}
+_LEARNING = {option.name: option.name for option in fields(LearningPlan)}
 _WORKER_LIMITS = {"page_timeout": "seconds", "worker_memory": "memory_mb"}
 _PAGE_LIMITS = {f"max_{limit.name}": limit.name for limit in fields(PageLimits)}
 _OPTIONS = (
@@ -180,6 +215,7 @@ _OPTIONS = (
     "item_field",
     *_PARTS,
     *_MEMORY,
+    *_LEARNING,
     "recover",
     "workers",
     *_WORKER_LIMITS,

@@ -1,14 +1,16 @@
-"""Between the downloader and the spider: pages wait here while the workers have enough to do."""
+"""Around the downloader: what has become superfluous is not fetched, and pages wait for workers."""
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 
 from .extensions import NearDupJudge, find_judge
+from .responses import why_not_judged
 
 if TYPE_CHECKING:
     # typing.Self requires Python 3.11
@@ -16,12 +18,29 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+logger = logging.getLogger(__name__)
+
+
+class SuperfluousRequest(IgnoreRequest):
+    """A request was not made: when its turn came, a rule said that it brings nothing new.
+
+    Its errback hears of it, as of all that is ignored.
+
+    :ivar rule: says why, in words.
+    """
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(rule)
+        self.rule = rule
+
+
 class NearDupDownloaderMiddleware:
-    """Holds pages back, so that Scrapy's downloader sends no more requests than it may.
+    """Leaves out requests that have become superfluous since they were scheduled.
 
-    It stands nearest the engine and sees only what is not asked for again.
+    And it holds pages back, so that Scrapy's downloader sends no more requests than it may. It
+    stands nearest the engine and sees only what is not asked for again.
 
-    :raises NotConfigured: when the crawl has no judge, or the judge no workers.
+    :raises NotConfigured: when the crawl has no judge.
     """
 
     def __init__(self, judge: NearDupJudge) -> None:
@@ -29,16 +48,32 @@ class NearDupDownloaderMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        judge = find_judge(crawler)
-        if not judge.config.workers:
-            raise NotConfigured
-        return cls(judge)
+        return cls(find_judge(crawler))
+
+    def process_request(self, request: Request) -> None:
+        """Let a request be made.
+
+        :raises SuperfluousRequest: when it would bring nothing new.
+        """
+        rule = self._judge.begins(request)
+        if rule is not None:
+            self._judge.sparing.count_skipped(rule)
+            logger.debug("Skipped request, for %s: %s", rule.text, request)
+            raise SuperfluousRequest(rule.text)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Hand on the same response, later where it is a page that is likely to be judged.
 
         What a component asks for itself, such as robots.txt or a picture, never comes to a spider.
         """
-        if request.callback is not NO_CALLBACK and self._judge.may_judge(request, response):
-            await self._judge.throttle.turn()
+        if request.callback is not NO_CALLBACK:
+            if self._judge.may_judge(request, response):
+                await self._judge.throttle.turn()
+            elif why_not_judged(response):
+                self._judge.sparing.failed(request)
         return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """A request came to nothing."""
+        if not isinstance(exception, SuperfluousRequest):
+            self._judge.sparing.failed(request)

@@ -1,4 +1,4 @@
-"""In front of the downloader: URLs that are known to lead to a duplicate are not fetched."""
+"""In front of the scheduler: URLs that are known to bring nothing new are not fetched."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from .config import Config
 from .extensions import NearDupJudge
+from .learning.rules import UrlRule
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -35,7 +36,7 @@ class NearDupDupeFilter(BaseDupeFilter):
         self.wrapped = wrapped
         self._crawler = crawler
         self._judge: NearDupJudge | None = crawler.get_extension(NearDupJudge)
-        self._refused: Request | None = None
+        self._refused: tuple[Request | None, UrlRule | bool] = None, False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -53,22 +54,29 @@ class NearDupDupeFilter(BaseDupeFilter):
         return self.wrapped.close(reason)
 
     def request_seen(self, request: Request) -> bool:
-        """Has the wrapped dupefilter seen it, or is it known to lead to a duplicate?"""
+        """Has the wrapped dupefilter seen it, or is it known to bring nothing new?"""
         if self.wrapped.request_seen(request):
+            if self._judge is not None and "redirect_urls" in request.meta:
+                self._judge.sparing.redirected(request)
             return True
-        if self._judge is not None and self._judge.refuses(request):
-            self._refused = request
+        if self._judge is not None and (refusal := self._judge.refuses(request)):
+            self._refused = request, refusal
             return True
         return False
 
     def log(self, request: Request, spider: Spider) -> None:
         """Log and count a refused request, each by the one that refused it."""
-        if request is not self._refused:
+        refused, refusal = self._refused
+        if request is not refused:
             self.wrapped.log(request, spider)
             return
-        self._refused = None
+        self._refused = None, False
         assert self._judge is not None
         assert self._crawler.stats
-        self._judge.count_request_refused()
         self._crawler.stats.inc_value("dupefilter/filtered")
-        logger.debug("Refused request, it leads to a near-duplicate: %s", request)
+        if isinstance(refusal, UrlRule):
+            self._judge.sparing.count_skipped(refusal)
+            logger.debug("Skipped request, for %s: %s", refusal.text, request)
+        else:
+            self._judge.count_request_refused()
+            logger.debug("Refused request, it leads to a near-duplicate: %s", request)

@@ -33,11 +33,13 @@ from .feeds import Feeds
 from .following import ItemsUnderWay, Judgement
 from .jobs import Job, recovered
 from .judgement import Verdict
+from .learning.rules import UrlRule
 from .outcomes import Outcome
 from .records import Record
 from .remembering import CrawlMemory
 from .responses import item_record, page_record, why_not_judged
 from .signing import PageSigning, require_parts
+from .sparing import Sparing
 from .stores import Claim, Ticket, open_store
 from .switches import is_off
 from .telling import say_begin, say_end
@@ -67,6 +69,10 @@ class NearDupJudge:
         self.detector: NearDupDetector | None = None
         #: Where pages wait before they come to their callbacks.
         self.throttle = Throttle(config.workers)
+        #: What spares the crawl fetches.
+        self.sparing = Sparing(
+            crawler, config.learning, self._count, learns=config.item_field is None
+        )
         self._crawler = crawler
         self._job = job
         self._signing: PageSigning | None = None
@@ -74,7 +80,6 @@ class NearDupJudge:
         self._feeds: Feeds | None = None
         self._ticking: Any = None
         self._items = ItemsUnderWay(by_item=config.item_field is not None)
-        self._known_duplicates: set[bytes] = set()
         self._warned: set[str] = set()
         self._is_closing = False
 
@@ -97,6 +102,7 @@ class NearDupJudge:
             (judge._items.lost, scrapy_signals.item_dropped),
             (judge._items.lost, scrapy_signals.item_error),
             (judge.feeds_closed, scrapy_signals.feed_exporter_closed),
+            (judge.sparing.idle, scrapy_signals.spider_idle),
             (judge.spider_closed, scrapy_signals.spider_closed),
             (judge.engine_stopped, scrapy_signals.engine_stopped),
         ):
@@ -114,21 +120,23 @@ class NearDupJudge:
         """Judge a response; ``None`` when it is passed through, which is counted."""
         policy = why_not_judged(response) or self._policy_for(response.request)
         if isinstance(policy, str):
-            self.pass_page(policy)
+            self.pass_page(policy, response)
             return None
         self._count("responses")
         judgement = await self._judge(page_record(response), policy)
         self._count(f"pages/{judgement.verdict.kind}")
         self._send(signals.page_judged, judgement.verdict, response=response)
         if judgement.refuses_requests:
-            self._remember_duplicate(response.request)
+            self.sparing.remember(response.request)
+        self.sparing.judged(response, judgement.verdict)
         if judgement.outcome is not None:
             self._items.judged(response, judgement.outcome, self._active_requests())
         return judgement
 
-    def pass_page(self, reason: str) -> None:
+    def pass_page(self, reason: str, response: Response | None = None) -> None:
         """Count a response that nothing came of, so that there was nothing to judge for."""
         self.throttle.settle()
+        self.sparing.failed(None if response is None else response.request)
         self._count("responses")
         self._count(f"skipped/{reason}")
 
@@ -172,13 +180,15 @@ class NearDupJudge:
         """Count a link of a duplicate page that was not followed."""
         self._count("links/skipped")
 
-    def refuses(self, request: Request) -> bool:
-        """Is this request known to lead to a page that was dropped as a duplicate?"""
-        return (
-            bool(self._known_duplicates)
-            and isinstance(self._policy_for(request), Policy)
-            and self._fingerprint(request) in self._known_duplicates
-        )
+    def refuses(self, request: Request) -> UrlRule | bool:
+        """Is this request known to bring nothing new? By which rule, if it is by one."""
+        policy = self._policy_for(request)
+        return isinstance(policy, Policy) and self.sparing.refuses(request, policy)
+
+    def begins(self, request: Request) -> UrlRule | None:
+        """It is about to be fetched; by which rule is it superfluous, if it is by now?"""
+        policy = self._policy_for(request)
+        return self.sparing.begins(request, policy if isinstance(policy, Policy) else None)
 
     def count_request_refused(self) -> None:
         """Count a request that the dupefilter refused for what is known of its URL."""
@@ -207,6 +217,7 @@ class NearDupJudge:
             raise CloseSpider("neardup_store") from error
         plan = self.config.memory
         self._memory = CrawlMemory(self.detector, plan.max_wait, self._store_failed)
+        await self.sparing.open(self._memory)
         self._signing = PageSigning(
             {"secret": self.detector.store.secret, **self.config.parts},
             self.config.page_limits,
@@ -263,6 +274,7 @@ class NearDupJudge:
         if self._memory is None:
             return
         are_stored = self._feeds is None or await self._are_on_disk(self._feeds)
+        await self.sparing.close(self._memory)
         try:
             await self._memory.close(confirmed=are_stored)
         except StoreError as error:
@@ -298,6 +310,7 @@ class NearDupJudge:
         self._items.let_go(self._active_requests())
         if store.problem is not None:
             self._store_failed(StoreError(store.name, f"{store.problem}; it is tried again"))
+        await self.sparing.look_around(self._memory)
         mark = self._memory.mark()
         if self._feeds is None:
             self._memory.confirm(mark)
@@ -338,7 +351,7 @@ class NearDupJudge:
         if judgement.is_superfluous:
             self._memory.settle(claim.ticket, is_stored=False)
             return judgement
-        settle = partial(self._settle, claim.ticket)
+        settle = partial(self._settle, claim.ticket, claim.verdict.url)
         return replace(judgement, outcome=Outcome(settle, partial(self._complete, claim.ticket)))
 
     async def _claim(self, record: Record, policy: Policy) -> Claim:
@@ -352,8 +365,10 @@ class NearDupJudge:
             self._undecided(record, Failure("waited", "a near-duplicate's storing takes too long"))
         return claim
 
-    def _settle(self, ticket: Ticket, is_stored: bool, is_whole: bool) -> None:
+    def _settle(self, ticket: Ticket, url: str, is_stored: bool, is_whole: bool) -> None:
         assert self._memory is not None
+        if not is_stored:
+            self.sparing.lost(url)
         confirmed = self._feeds is None
         self._memory.settle(ticket, is_stored=is_stored, confirmed=confirmed, is_whole=is_whole)
 
@@ -406,16 +421,6 @@ class NearDupJudge:
             # To raise here would cost the page; it is kept and not judged.
             self.warn_once("bad_meta", "Not judging %s: %s", request, error)
             return "bad_meta"
-
-    def _remember_duplicate(self, request: Request | None) -> None:
-        if request is not None:
-            self._known_duplicates.add(self._fingerprint(request))
-            for url in request.meta.get("redirect_urls", ()):
-                self._known_duplicates.add(self._fingerprint(Request(url)))
-
-    def _fingerprint(self, request: Request) -> bytes:
-        assert self._crawler.request_fingerprinter
-        return self._crawler.request_fingerprinter.fingerprint(request)
 
     def _send(self, signal: object, verdict: Verdict, **kwargs: Any) -> None:
         self._crawler.signals.send_catch_log(

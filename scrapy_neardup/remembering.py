@@ -145,6 +145,16 @@ class CrawlMemory:
             self._confirmed = up_to
             self._tell(lambda: self.store.confirm(up_to))
 
+    async def advise(self, call: Callable[[], T]) -> T | None:
+        """What the store answers to a question that no page hangs on; ``None`` where it fails."""
+        if monotonic() < self._left_alone_until:
+            return None
+        try:
+            return await self._ask(call)
+        except StoreError as error:
+            self._failed(error)
+            return None
+
     async def close(self, *, confirmed: bool = False) -> None:
         """Release what is not settled, add what waits, and close the store.
 

@@ -50,16 +50,21 @@ class NearDupSpiderMiddleware:
                     self._judge.send_along(output, judgement)
                     if outcome is not None:
                         outcome.item_sent()
-                elif judgement is not None and judgement.skips_links:
+                elif judgement is not None and judgement.skips_links and self._is_deep(response):
                     self._judge.count_link_skipped()
                     continue
                 yield output
             ended = True
         finally:
             if not judged:
-                self._judge.pass_page("no_output" if ended else "callback_failed")
+                self._judge.pass_page("no_output" if ended else "callback_failed", response)
             if outcome is not None:
                 outcome.ended(failed=not ended)
+
+    def _is_deep(self, response: Response) -> bool:
+        """Is a page so far from the start that links of a duplicate may be skipped?"""
+        depth: int = response.meta.get("depth", 0)
+        return depth >= self._judge.config.learning.links_min_depth
 
     async def _by_item(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """One judgement an item."""

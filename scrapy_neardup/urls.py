@@ -31,11 +31,15 @@ def site_of(url: str) -> str:
         host = urlsplit(url).hostname or ""
     except ValueError:
         return ""
-    return _site_of_host(host)
+    return site_of_host(host)
 
 
 @lru_cache(maxsize=4096)
-def _site_of_host(host: str) -> str:
+def site_of_host(host: str) -> str:
+    """See :func:`site_of`.
+
+    :param host: in lower case, without brackets.
+    """
     parts = _public_suffixes()(host)
     if parts.suffix or parts.ipv4 or parts.ipv6:
         return parts.top_domain_under_public_suffix or host

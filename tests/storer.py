@@ -16,6 +16,8 @@ import time
 from itertools import count
 from pathlib import Path
 
+import numpy as np
+
 from scrapy_neardup import Rule
 from scrapy_neardup.exceptions import StoreError
 from scrapy_neardup.page import PageSignature
@@ -105,6 +107,39 @@ def close_on_a_full_disk(path: str) -> None:
     except StoreError as error:
         say(error)
     say("lives on")
+    sys.stdin.readline()
+
+
+def advise_on_a_full_disk(path: str) -> None:
+    """Put rules and note known duplicates while no file may grow, wait to be told, and go on."""
+    store = SqliteStore(path)
+    store.adopt("made up", {})
+    allow_bytes(Path(f"{path}-wal").stat().st_size)
+    keep(store, made_page(0))
+    for number in range(500):
+        store.put_rules({f"rule {number}": b"x" * 100, "gone": b"1"})
+        store.note_duplicates(np.array([number], np.uint64), 1_700_000_000 + number)
+        if number == 250:
+            wait_for(lambda: store.problem)
+    store.put_rules({"gone": b""})
+    assert len(store.rules()) == len(store.known_duplicates(0)) == 500
+    say(store.problem)
+    sys.stdin.readline()
+    allow_bytes(resource.RLIM_INFINITY)
+    wait_for(lambda: store.problem is None)
+    store.flush()
+    say("written")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def close_with_advice_alone(path: str) -> None:
+    store = SqliteStore(path)
+    keep(store, made_page(0))
+    store.flush()
+    allow_bytes(Path(f"{path}-wal").stat().st_size)
+    store.put_rules({"rule": b"x" * 100_000})
+    store.close()
+    say("closed")
     sys.stdin.readline()
 
 

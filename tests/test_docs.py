@@ -16,7 +16,7 @@ from scrapy.settings import Settings
 
 from scrapy_neardup import PageLimits, Rule
 from scrapy_neardup.commands import Command
-from scrapy_neardup.config import SETTINGS, MemoryPlan, Policy
+from scrapy_neardup.config import SETTINGS, LearningPlan, MemoryPlan, Policy
 from scrapy_neardup.workers import Limits
 from tests.crawl import run_crawl
 from tests.server import serving
@@ -55,6 +55,10 @@ def test_the_defaults_are_as_documented():
         "NEARDUP_TTL": plan.ttl,
         "NEARDUP_MAX_WAIT": plan.max_wait,
         "NEARDUP_ON_STORE_ERROR": plan.on_store_error,
+        **{
+            f"NEARDUP_{f.name.upper()}": getattr(LearningPlan(), f.name)
+            for f in fields(LearningPlan)
+        },
         "NEARDUP_RECOVER": False,
         "NEARDUP_PAGE_TIMEOUT": Limits.seconds,
         "NEARDUP_WORKER_MEMORY": Limits.memory_mb,
@@ -71,7 +75,8 @@ def test_the_defaults_are_as_documented():
 def test_every_stat_in_the_code_is_documented():
     code = "".join(path.read_text("utf-8") for path in (ROOT / "scrapy_neardup").glob("*.py"))
     names = set(re.findall(r'_count\(f?"([a-z_/]+)', code))
-    names |= {f"skipped/{reason}" for reason in re.findall(r'pass_page\("(\w+)"\)', code)}
+    names |= {f"learn/{what}" for what in re.findall(r'_count_by_rule\("(\w+)"', code)}
+    names |= {f"skipped/{reason}" for reason in re.findall(r'pass_page\("(\w+)"[,)]', code)}
     names |= {f"items/{outcome}" for outcome in re.findall(r'count_item\("(\w+)"\)', code)}
     assert len(names) > 10
     for name in names:

@@ -11,14 +11,23 @@ from itertools import count
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_neardup import NearDupDetector, Rule, SignatureMismatch, Verdict, frame, search
+from scrapy_neardup import (
+    InvalidOption,
+    NearDupDetector,
+    Rule,
+    SignatureMismatch,
+    Verdict,
+    frame,
+    search,
+)
 from scrapy_neardup.judgement import Match
 from scrapy_neardup.page import PageSignature
-from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store, rows
+from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store, advice, rows
 from scrapy_neardup.stores.rows import PIECE_ROWS, Column, Rows
 from scrapy_neardup.stores.sqlite import SqliteStore
 from tests.claims import met
@@ -34,6 +43,11 @@ RULES = st.builds(
     min_similarity=st.sampled_from([0, 0.5, 0.73, 1]),
     scope=st.sampled_from(["all", "site"]),
 )
+#: Few names and digests, so that many are met again; the extremes of what they may be.
+RULE_NAMES = st.sampled_from(["a.example param sort", "a.example", "\ud800 茶", "é", "\0"])
+BODIES = st.sampled_from([b"", b"{}", b"\0\xff", b"x" * 5000])
+DIGESTS = st.sampled_from([0, 1, 2**31, 2**63 - 1, 2**63, 2**64 - 2, 2**64 - 1])
+TIMES = st.sampled_from([0, 1, 5, 1_700_000_000, 2**32 - 1])
 GENERATOR = np.random.default_rng(3)
 CENTRE = GENERATOR.integers(1, 256, 512, np.uint8)
 OTHER = GENERATOR.integers(1, 256, 512, np.uint8)
@@ -118,6 +132,22 @@ def judged(
 
 def urls(store: Store) -> list[str]:
     return [entry.signature.url for entry in store.entries()]
+
+
+def digests(*values: int) -> npt.NDArray[np.uint64]:
+    return np.array(values, np.uint64)
+
+
+def known(store: Store, since: int = 0) -> list[tuple[int, int]]:
+    return store.known_duplicates(since).tolist()  # type: ignore[no-any-return]
+
+
+def require_newest(found: list[tuple[int, int]], seen: dict[int, int], most: int) -> None:
+    """What was found is the newest of what was seen, those last."""
+    times = [time for _, time in found]
+    assert times == sorted(seen.values())[-most:]
+    assert len({digest for digest, _ in found}) == len(found)
+    assert set(found) <= set(seen.items())
 
 
 def thin(detector: NearDupDetector, url: str, text: str, title: str) -> PageSignature:
@@ -469,6 +499,78 @@ class StoreContract:
         assert {e.signature.url for e in store.entries()} == {
             "https://young.example/", "https://0.other/", "https://old.example/",
         }  # fmt: skip
+
+    # --- rules and known duplicates ---
+
+    def test_rules_are_kept_changed_and_taken_away(self, empty_store):
+        """Against a dictionary."""
+
+        @given(st.lists(st.dictionaries(RULE_NAMES, BODIES, max_size=4), max_size=6))
+        @settings(max_examples=60)
+        def check(changes: list[dict[str, bytes]]) -> None:
+            store, model = empty_store(), dict[str, bytes]()
+            for change in changes:
+                store.put_rules(change)
+                model = {name: body for name, body in (model | change).items() if body}
+                assert store.rules() == model
+            store.close()
+
+        check()
+
+    def test_with_as_many_rules_as_there_may_be_no_new_names_are_taken(self, store, monkeypatch):
+        monkeypatch.setattr(advice, "MAX_RULES", 3)
+        store.put_rules({"a": b"1", "b": b"1", "c": b"1"})
+        store.put_rules({"d": b"2", "a": b"2"})
+        assert store.rules() == {"a": b"2", "b": b"1", "c": b"1"}
+        # What is taken away makes room, wherever it stands.
+        store.put_rules({"d": b"3", "b": b"", "e": b""})
+        assert store.rules() == {"a": b"2", "c": b"1", "d": b"3"}
+
+    def test_known_duplicates_are_those_seen_last(self, empty_store, monkeypatch):
+        """Against a dictionary."""
+        notes = st.lists(st.tuples(st.lists(DIGESTS, max_size=4), TIMES), max_size=6)
+
+        @given(notes, TIMES, st.integers(1, 8))
+        @settings(max_examples=100)
+        def check(plan: list[tuple[list[int], int]], since: int, most: int) -> None:
+            monkeypatch.setattr(advice, "MAX_KNOWN", 8)
+            store, seen = empty_store(), dict[int, int]()
+            for values, time_ in plan:
+                store.note_duplicates(digests(*values), time_)
+                for value in values:
+                    seen[value] = max(time_, seen.get(value, 0))
+            require_newest(known(store), seen, 8)
+            young = {digest: at for digest, at in seen.items() if at >= since}
+            require_newest(known(store, since), young, 8)
+            monkeypatch.setattr(advice, "MAX_KNOWN", most)
+            require_newest(known(store), seen, most)
+            store.close()
+
+        check()
+
+    def test_of_too_many_known_duplicates_the_oldest_go(self, store, monkeypatch):
+        monkeypatch.setattr(advice, "MAX_KNOWN", 9)
+        for start in range(0, 60, 4):
+            store.note_duplicates(digests(*range(start, start + 4)), 1_700_000_000 + start)
+        store.note_duplicates(digests(3), 1_700_000_100)
+        assert [digest for digest, _ in known(store)] == [*range(52, 60), 3]
+
+    def test_known_duplicates_expire_as_pages_do(self, empty_store):
+        store, now = empty_store(ttl=3600), int(time.time())
+        store.note_duplicates(digests(1), now - 7200)
+        store.note_duplicates(digests(2), now - 1800)
+        assert store.compact() == 0
+        assert known(store) == [(2, now - 1800)]
+        for_ever = empty_store()
+        for_ever.note_duplicates(digests(1), 1)
+        for_ever.compact()
+        assert known(for_ever) == [(1, 1)]
+
+    @pytest.mark.parametrize("seen_at", [-1, 2**32, 1.5])
+    def test_a_time_that_is_none_is_refused(self, store, seen_at):
+        with pytest.raises(InvalidOption, match="seconds since 1970 from 0 to 4294967295"):
+            store.note_duplicates(digests(1), seen_at)
+        assert known(store) == []
 
     def test_pages_come_back_as_they_were(self, empty_store):
         @given(st.lists(signatures(), min_size=1, max_size=5).map(numbered), st.text())

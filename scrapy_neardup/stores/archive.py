@@ -64,6 +64,21 @@ class Archive(Protocol):
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
         """Recipe and parts of the pages that it keeps from now on."""
 
+    def rules(self) -> dict[str, bytes]:
+        """All rules by their names, as they were put before it was opened."""
+
+    def put_rules(self, rules: Mapping[str, bytes]) -> None:
+        """Keep rules, each in the place of what its name held; ``b""`` takes one away."""
+
+    def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
+        """See :meth:`~scrapy_neardup.stores.Store.known_duplicates`."""
+
+    def note_duplicates(self, known: npt.NDArray[np.void]) -> None:
+        """Note known duplicates, of type :data:`~scrapy_neardup.stores.advice.KNOWN`."""
+
+    def forget_duplicates(self, before: int) -> None:
+        """Let go of known duplicates last seen before this time, in seconds since 1970."""
+
     def compact(self) -> None:
         """Give room back."""
 

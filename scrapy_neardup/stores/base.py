@@ -7,6 +7,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from ..frame import Frames
 from ..judgement import Rule, Verdict
 from ..page import PageSignature
@@ -139,8 +142,43 @@ class Store(Protocol):
     def entries(self) -> Iterator[Entry]:
         """All pages remembered, oldest first."""
 
+    def rules(self) -> dict[str, bytes]:
+        """All rules by their names, as :meth:`put_rules` was given them.
+
+        See :mod:`~scrapy_neardup.stores.advice` for what they are, and what becomes of them when
+        there is no room.
+        """
+
+    def put_rules(self, rules: Mapping[str, bytes]) -> None:
+        """Keep rules, each in the place of what its name held; of several writers the last wins.
+
+        :param rules: what their maker has packed, by names of any characters; ``b""`` takes a rule
+            away. Of new names, those are passed over that would be more than
+            :data:`~scrapy_neardup.stores.advice.MAX_RULES`.
+        """
+
+    def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
+        """Addresses that were seen to lead to a duplicate at this time or later.
+
+        :param since: seconds since 1970.
+        :returns: array of type :data:`~scrapy_neardup.stores.advice.KNOWN`, shape ``(n,)``: each
+            digest once, the newest last, of more than
+            :data:`~scrapy_neardup.stores.advice.MAX_KNOWN` the newest.
+        """
+
+    def note_duplicates(self, digests: npt.NDArray[np.uint64], seen_at: int) -> None:
+        """Note that addresses led to duplicates.
+
+        :param digests: of the addresses, 64 bits that nobody can foretell, shape ``(n,)``.
+        :param seen_at: seconds since 1970, below 2**32.
+        :raises InvalidOption: when it is no such time.
+        """
+
     def compact(self) -> int:
-        """Forget what has expired and give its room back; returns how many pages that were."""
+        """Forget what has expired and give its room back; returns how many pages that were.
+
+        Known duplicates expire as pages do. Rules do not.
+        """
 
     def close(self) -> None:
         """Write what is still to be written, release all reservations, and let go of the store.

@@ -23,6 +23,7 @@ from ..matching import Pair, matching_pairs
 from ..page import PageSignature
 from ..search import FIRST_BINS, TRAITS, Traits, judge, site_digest, traits_of
 from ..sketch import SKETCH_BINS
+from .advice import known_at, take_changes
 from .archive import Archive
 from .base import Claim, Entry, Ticket
 from .keys import KeyTable, key_digest, key_seed
@@ -68,6 +69,7 @@ class LocalStore:
         self._shelf = _Shelf(self._packed, self._all_packed)
         self._reserved: dict[int, _Reservation] = {}
         self._reserved_keys: dict[str, int] = {}
+        self._rules = archive.rules()
         self._recipe = ""
         self._next = 0
         self._commits = 0
@@ -215,7 +217,29 @@ class LocalStore:
         """
         return matching_pairs(*self._remembered(), self._shelf, rule)
 
+    def rules(self) -> dict[str, bytes]:
+        with self._lock:
+            return dict(self._rules)
+
+    def put_rules(self, rules: Mapping[str, bytes]) -> None:
+        with self._lock:
+            self._require_open()
+            self._archive.put_rules(take_changes(self._rules, rules))
+
+    def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
+        with self._lock:
+            return self._archive.known_duplicates(since)
+
+    def note_duplicates(self, digests: npt.NDArray[np.uint64], seen_at: int) -> None:
+        known = known_at(digests, seen_at)
+        with self._lock:
+            self._require_open()
+            self._archive.note_duplicates(known)
+
     def compact(self) -> int:
+        if self._ttl is not None:
+            with self._lock:
+                self._archive.forget_duplicates(int(time.time() - self._ttl))
         count = 0
         for numbers in self._archive.numbers():
             for number in numbers.tolist():

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..frame import MAX_ENTRIES
+from .advice import KnownLog
 from .local import LocalStore
 from .packing import ROW
 
@@ -35,6 +36,7 @@ class Dictionary:
         self._pages: dict[int, bytes] = {}
         #: Numbers of each site's newest pages, by the site's digest.
         self._sites: defaultdict[int, list[int]] = defaultdict(list)
+        self._known = KnownLog()
         self.recipe: tuple[str, Mapping[str, str]] = ("", {})
 
     def read(self, number: int) -> bytes:
@@ -68,6 +70,21 @@ class Dictionary:
 
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
         self.recipe = (recipe, parts)
+
+    def rules(self) -> dict[str, bytes]:
+        return {}
+
+    def put_rules(self, rules: Mapping[str, bytes]) -> None:
+        """The store has them already."""
+
+    def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
+        return self._known.since(since)
+
+    def note_duplicates(self, known: npt.NDArray[np.void]) -> None:
+        self._known.note(known)
+
+    def forget_duplicates(self, before: int) -> None:
+        self._known.forget_before(before)
 
     def compact(self) -> None:
         """A dictionary gives its room back by itself."""

@@ -38,12 +38,16 @@ class Figures:
     :ivar oldest: when the page was stored that has been there for longest, in seconds since 1970;
         ``None`` where there is no page.
     :ivar newest: the same of the last one.
+    :ivar rules: number of rules.
+    :ivar known_duplicates: how many addresses are known to lead to a duplicate.
     """
 
     pages: int = 0
     unconfirmed: int = 0
     oldest: int | None = None
     newest: int | None = None
+    rules: int = 0
+    known_duplicates: int = 0
 
     @classmethod
     def of(cls, times: npt.NDArray[np.uint32], unconfirmed: int = 0) -> Figures:
@@ -61,6 +65,8 @@ class Figures:
             self.unconfirmed + other.unconfirmed,
             min(oldest, default=None),
             max(newest, default=None),
+            self.rules + other.rules,
+            self.known_duplicates + other.known_duplicates,
         )
 
 
@@ -109,6 +115,9 @@ class StoreReader(Protocol):
 
     def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
         """Pages of a namespace, or those of one site, oldest first, read as they are asked for."""
+
+    def rules(self, namespace: str) -> dict[str, bytes]:
+        """Rules of a namespace by their names; see :meth:`~scrapy_neardup.stores.Store.rules`."""
 
     def overlay(self, namespace: str, ttl: float | None = None) -> Store:
         """The namespace as it is, as a store: what is then committed stays in this process.

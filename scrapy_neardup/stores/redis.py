@@ -24,16 +24,21 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from ..exceptions import InvalidOption, SignatureMismatch, StoreError, StoreUnreachable
 from ..frame import Frames, SiteFrame
 from ..judgement import Rule, Scope, Verdict, learn
 from ..page import PageSignature
 from ..search import site_digest, traits_of
 from ..urls import site_of
+from .advice import known_at
 from .base import Claim, Entry, Ticket
 from .keys import key_digest, key_seed
 from .packing import packed, row_of, unpacked
 from .redis_address import RedisAddress
+from .redis_advice import RedisAdvice
 from .redis_layout import unpacked_number
 from .redis_link import CALL_SECONDS, CONNECT_SECONDS, Link
 from .redis_lookup import Lookup
@@ -115,6 +120,7 @@ class RedisStore:
         self.ttl = ttl
         self.frames = Frames(self._teach)
         self._space = RedisNamespace(self._link, namespace)
+        self._advice = RedisAdvice(self._link, self._space.whole)
         self._runs = Runs(
             self._link,
             self._space.whole,
@@ -256,9 +262,22 @@ class RedisStore:
                 if self._counts(stored):
                     yield self._entry(stored)
 
+    def rules(self) -> dict[str, bytes]:
+        return self._advice.rules()
+
+    def put_rules(self, rules: Mapping[str, bytes]) -> None:
+        self._advice.put_rules(rules)
+
+    def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
+        return self._advice.known_duplicates(since)
+
+    def note_duplicates(self, digests: npt.NDArray[np.uint64], seen_at: int) -> None:
+        self._advice.note_duplicates(known_at(digests, seen_at))
+
     def compact(self) -> int:
         if self.ttl is None:
             return 0
+        self._advice.forget_duplicates(int(self._oldest))
         return sum(pages.expire(int(self._oldest)) for pages in self._parts())
 
     def close(self) -> None:

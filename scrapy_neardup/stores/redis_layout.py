@@ -46,6 +46,8 @@ class Part:
         self.rows = self.key("rows")
         self.pages = self.key("pages")
         self.sites = self.key("sites")
+        self.rules = self.key("rules")
+        self.duplicates = self.key("duplicates")
 
     def key(self, name: str) -> bytes:
         """A key of this part."""

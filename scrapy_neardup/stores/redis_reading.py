@@ -11,6 +11,7 @@ from .base import Store
 from .packing import unpacked
 from .reading import Figures, Namespace, StoredPage
 from .redis_address import RedisAddress
+from .redis_advice import RedisAdvice
 from .redis_layout import Part
 from .redis_link import Link
 from .redis_pages import RedisPages
@@ -62,6 +63,7 @@ class RedisReader:
         ]
 
     def figures(self, namespace: str) -> Figures:
+        rules, known = self._advice(namespace).counts()
         return sum(
             (
                 Figures.of(
@@ -71,7 +73,7 @@ class RedisReader:
                 for part in self._parts(namespace, None)
                 for _, rows in RedisPages(self._link, part, _NOBODY).rows(_ROWS_AT_ONCE)
             ),
-            Figures(),
+            Figures(rules=rules, known_duplicates=known),
         )
 
     def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
@@ -81,6 +83,9 @@ class RedisReader:
                 signature = unpacked(stored.page, recipe)
                 if site is None or signature.site == site:
                     yield StoredPage(signature, stored.stored_at, stored.holder is None)
+
+    def rules(self, namespace: str) -> dict[str, bytes]:
+        return self._advice(namespace).rules()
 
     def overlay(self, namespace: str, ttl: float | None = None) -> Store:
         raise StoreError(
@@ -98,6 +103,9 @@ class RedisReader:
             meta = self._link.command("HGETALL", key)
             if b"secret" in meta:
                 yield unquote(quoted, errors="surrogatepass"), meta
+
+    def _advice(self, namespace: str) -> RedisAdvice:
+        return RedisAdvice(self._link, Part(namespace))
 
     def _parts(self, namespace: str, site: str | None) -> Iterator[Part]:
         whole = Part(namespace)

@@ -132,6 +132,21 @@ class _Archive:
         self._file.adopt(self._namespace, recipe, json.dumps(dict(parts)))
         self.recipe = (recipe, parts)
 
+    def rules(self) -> dict[str, bytes]:
+        return self._file.rules(self._namespace)
+
+    def put_rules(self, rules: Mapping[str, bytes]) -> None:
+        self._file.put_rules(self._namespace, rules)
+
+    def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
+        return self._file.known_duplicates(self._namespace, since)
+
+    def note_duplicates(self, known: npt.NDArray[np.void]) -> None:
+        self._file.note_duplicates(self._namespace, known)
+
+    def forget_duplicates(self, before: int) -> None:
+        self._file.forget_duplicates(self._namespace, before)
+
     def compact(self) -> None:
         self._file.compact()
 

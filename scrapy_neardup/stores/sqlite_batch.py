@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
+from . import sqlite_advice
+from .sqlite_advice import Name, Note
 from .sqlite_format import sealed
 
 _PUT_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
@@ -43,8 +45,15 @@ class Batch:
     puts: dict[int, Put] = field(default_factory=dict)
     removed: list[Range] = field(default_factory=list)
     confirmed: dict[Range, int] = field(default_factory=dict)
+    rules: dict[Name, bytes] = field(default_factory=dict)
+    noted: list[Note] = field(default_factory=list)
 
     def __bool__(self) -> bool:
+        return bool(self.has_pages or self.rules or self.noted)
+
+    @property
+    def has_pages(self) -> bool:
+        """Is it about pages, and not rules and known duplicates alone?"""
         return bool(self.puts or self.removed or self.confirmed)
 
     def __len__(self) -> int:
@@ -63,6 +72,8 @@ class Batch:
         for id_ in taken.puts:
             del self.puts[id_]
         taken.removed, self.removed = self.removed[:most], self.removed[most:]
+        taken.rules = {name: self.rules.pop(name) for name in list(islice(self.rules, most))}
+        taken.noted, self.noted = self.noted[:most], self.noted[most:]
         # Pages that go on waiting may be among those that were confirmed.
         if not self.puts:
             taken.confirmed, self.confirmed = self.confirmed, {}
@@ -76,6 +87,8 @@ class Batch:
         self.removed = taken.removed + self.removed
         for ids, mark in taken.confirmed.items():
             self.confirm(ids, mark)
+        self.rules = taken.rules | self.rules
+        self.noted = taken.noted + self.noted
 
     def write(self, connection: sqlite3.Connection) -> None:
         puts = self.puts.values()
@@ -85,3 +98,5 @@ class Batch:
         for statement in REMOVE:
             connection.executemany(statement, self.removed)
         connection.executemany(_CONFIRM, ((*ids, mark) for ids, mark in self.confirmed.items()))
+        if self.rules or self.noted:
+            sqlite_advice.write(connection, self.rules, self.noted)

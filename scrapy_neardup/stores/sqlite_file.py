@@ -9,14 +9,19 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from filelock import FileLock, Timeout
 
 from ..exceptions import StoreError, StoreInUse
+from . import sqlite_advice
+from .advice import newest, packed_name
 from .sqlite_batch import REMOVE, Batch, Put
 from .sqlite_format import (
     EMPTY,
@@ -43,6 +48,8 @@ _ROWS_AT_ONCE = 1 << 11
 _IDS_AT_ONCE = 1 << 16
 #: SQLite takes 999 values in a statement at least.
 _PAGES_AT_ONCE = 512
+#: After so many more, those known duplicates are let go of that are too many.
+_NOTED_UNTIL_TRIM = 1 << 16
 #: The log of what is not yet in the file itself: pages of 4 KB that are moved there at a time, and
 #: bytes to which it is cut back after a burst.
 _LOG_PAGES = 4000
@@ -89,6 +96,8 @@ class File:
         self._waiting = Batch()
         self._under_way = Batch()
         self._since = 0.0
+        #: Known duplicates noted in each namespace since they were trimmed.
+        self._noted: Counter[int] = Counter()
         self._is_closing = False
         #: What the disk said when it last refused, until it takes something again.
         self.problem: str | None = None
@@ -129,6 +138,8 @@ class File:
                     f"this process has its namespace {name!r} open already; open_store() shares it",
                 )
             self._namespaces.add(found[0])
+            # Of who had it before there may be more than there is room for.
+            self._noted[found[0]] = _NOTED_UNTIL_TRIM
         return found
 
     def _namespace(self, name: str) -> tuple[int, bytes, str, str] | None:
@@ -227,6 +238,18 @@ class File:
             "it was written: the file is damaged; put a whole copy in its place"
         )
 
+    def rules(self, namespace: int) -> dict[str, bytes]:
+        """Rules of a namespace; without what waits to be written."""
+        with self._lock, self._complaining():
+            return sqlite_advice.rules(self._reader, namespace)
+
+    def known_duplicates(self, namespace: int, since: int) -> npt.NDArray[np.void]:
+        with self._lock, self._complaining():
+            known = [sqlite_advice.known(self._reader, namespace, since)]
+            for batch in (self._under_way, self._waiting):
+                known += [noted for where, noted in batch.noted if where == namespace]
+        return newest(np.concatenate(known), since)
+
     # --- to write ---
 
     def put(self, page: Put) -> None:
@@ -240,6 +263,19 @@ class File:
     def confirm(self, first: int, last: int, mark: int) -> None:
         with self._later() as waiting:
             waiting.confirm((first, last), mark)
+
+    def put_rules(self, namespace: int, rules: Mapping[str, bytes]) -> None:
+        with self._later() as waiting:
+            waiting.rules |= {(namespace, packed_name(name)): body for name, body in rules.items()}
+
+    def note_duplicates(self, namespace: int, known: npt.NDArray[np.void]) -> None:
+        with self._later() as waiting:
+            waiting.noted.append((namespace, known))
+
+    def forget_duplicates(self, namespace: int, before: int) -> None:
+        self.flush()
+        with self._changing() as connection:
+            sqlite_advice.forget_before(connection, namespace, before)
 
     def flush(self) -> None:
         """Write what waits, now.
@@ -296,6 +332,9 @@ class File:
         try:
             self.flush()
         except StoreError as error:
+            if not self._waiting.has_pages:
+                logger.warning("%s; all pages are written, rules and known duplicates not", error)
+                return
             pages = len(self._waiting.puts)
             raise self._error(f"{pages:,} pages {outcome}: {error.problem}") from error
 
@@ -342,6 +381,7 @@ class File:
             try:
                 with _transaction(self._writer):
                     batch.write(self._writer)
+                    self._trim(batch)
             except BaseException as error:
                 with self._lock:
                     self._waiting.take_back(batch)
@@ -352,6 +392,14 @@ class File:
                 self._under_way = Batch()
                 self.problem = None
             return True
+
+    def _trim(self, batch: Batch) -> None:
+        """Let go of known duplicates that are too many, now and then."""
+        for namespace, noted in batch.noted:
+            self._noted[namespace] += len(noted)
+            if self._noted[namespace] > _NOTED_UNTIL_TRIM:
+                sqlite_advice.trim(self._writer, namespace)
+                self._noted[namespace] = 0
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:

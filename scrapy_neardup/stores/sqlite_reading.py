@@ -19,6 +19,8 @@ import numpy.typing as npt
 
 from ..exceptions import StoreError, StoreMissing
 from ..search import site_digest
+from . import sqlite_advice
+from .advice import newest
 from .local import LocalStore
 from .memory import Dictionary
 from .packing import ROW, unpacked
@@ -61,6 +63,10 @@ class _Space(NamedTuple):
 
     namespace: Namespace
     base: int
+
+    @property
+    def number(self) -> int:
+        return self.base >> NUMBER_BITS
 
     @property
     def range(self) -> dict[str, int]:
@@ -114,7 +120,11 @@ class SqliteReader:
         found = self.rows(space, unconfirmed=True)
         return sum(
             (Figures.of(rows["traits"]["stored_at"]) for _, rows in found),
-            Figures(unconfirmed=self._unconfirmed(space)),
+            Figures(
+                unconfirmed=self._unconfirmed(space),
+                rules=self._count("rules", space),
+                known_duplicates=self._count("known", space),
+            ),
         )
 
     def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
@@ -127,6 +137,15 @@ class SqliteReader:
             if site is None or signature.site == site:
                 stored_at = int(np.frombuffer(row, ROW)["traits"]["stored_at"][0])
                 yield StoredPage(signature, stored_at, bool(is_confirmed))
+
+    def rules(self, namespace: str) -> dict[str, bytes]:
+        with complaining(self._path):
+            return sqlite_advice.rules(self._connection, self._spaces[namespace].number)
+
+    def known_duplicates(self, namespace: str, since: int) -> npt.NDArray[np.void]:
+        """See :meth:`~scrapy_neardup.stores.Store.known_duplicates`, in no order."""
+        with complaining(self._path):
+            return sqlite_advice.known(self._connection, self._spaces[namespace].number, since)
 
     def overlay(self, namespace: str, ttl: float | None = None) -> LocalStore:
         space = self._spaces[namespace]
@@ -181,6 +200,10 @@ class SqliteReader:
                 f"SELECT count(*) FROM unconfirmed WHERE id {_IN_RANGE}", space.range
             ).fetchone()
         return int(number)
+
+    def _count(self, table: str, space: _Space) -> int:
+        with complaining(self._path):
+            return sqlite_advice.count(self._connection, table, space.number)
 
     def _connected(self) -> sqlite3.Connection:
         uri = f"{self._path.as_uri()}?mode=ro"
@@ -253,6 +276,13 @@ class _Overlay(Dictionary):
         for numbers, _ in self._reader.rows(self._space, unconfirmed=False):
             yield numbers.astype(np.intp)
         yield from super().numbers()
+
+    def rules(self) -> dict[str, bytes]:
+        return self._reader.rules(self._space.namespace.name)
+
+    def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
+        of_file = self._reader.known_duplicates(self._space.namespace.name, since)
+        return newest(np.concatenate([of_file, super().known_duplicates(since)]))
 
     def close(self) -> None:
         self._reader.close()

@@ -1,0 +1,83 @@
+"""URLs that led to a duplicate, in this crawl and in earlier ones, by their digests."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+
+from .stores.advice import MAX_KNOWN
+from .urls import page_key
+
+
+class KnownUrls:
+    """Digests of canonical URLs, with the time when each led to a duplicate last.
+
+    :param ttl: seconds for which that is believed; with 0 nothing is.
+    :param now: the time in seconds since 1970.
+    """
+
+    def __init__(self, ttl: float, now: Callable[[], float]) -> None:
+        self._ttl = ttl
+        self._now = now
+        self._key = b""
+        #: Of earlier crawls, sorted by digest.
+        self._loaded: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
+        self._loaded_at: npt.NDArray[np.uint32] = np.empty(0, np.uint32)
+        self._own: OrderedDict[int, float] = OrderedDict()
+        self._unsaved: list[int] = []
+
+    def open(self, secret: bytes, known: npt.NDArray[np.void]) -> None:
+        """Begin with what earlier crawls knew.
+
+        :param secret: of the store.
+        :param known: see :meth:`~scrapy_neardup.stores.base.Store.known_duplicates`.
+        """
+        self._key = blake2b(key=secret, person=b"neardup-known").digest()
+        order = np.argsort(known["digest"], kind="stable")
+        self._loaded = np.ascontiguousarray(known["digest"][order])
+        self._loaded_at = np.ascontiguousarray(known["seen_at"][order])
+
+    @property
+    def since(self) -> int:
+        """What was seen before, in seconds since 1970, is believed no more."""
+        return max(0, int(self._now() - self._ttl))
+
+    def add(self, url: str) -> None:
+        """It led to a duplicate just now."""
+        if not self._ttl:
+            return
+        digest = self._digest(url)
+        self._own[digest] = self._now()
+        self._own.move_to_end(digest)
+        self._unsaved.append(digest)
+        if len(self._own) > MAX_KNOWN:
+            self._own.popitem(last=False)
+
+    def __contains__(self, url: str) -> bool:
+        """Did it lead to a duplicate, not too long ago?"""
+        if not self._own and not len(self._loaded):
+            return False
+        digest = self._digest(url)
+        if digest in self._own:
+            return self._own[digest] >= self.since
+        at = int(np.searchsorted(self._loaded, np.uint64(digest)))
+        is_loaded = at < len(self._loaded) and int(self._loaded[at]) == digest
+        return is_loaded and int(self._loaded_at[at]) >= self.since
+
+    def take_unsaved(self) -> npt.NDArray[np.uint64]:
+        """Digests that the store does not have yet."""
+        unsaved, self._unsaved = self._unsaved, []
+        return np.array(unsaved[-MAX_KNOWN:], np.uint64)
+
+    def put_back(self, digests: npt.NDArray[np.uint64]) -> None:
+        """They could not be saved."""
+        self._unsaved[:0] = digests.tolist()
+        del self._unsaved[: max(0, len(self._unsaved) - MAX_KNOWN)]
+
+    def _digest(self, url: str) -> int:
+        text = page_key(url).encode("utf-8", "surrogatepass")
+        return int.from_bytes(blake2b(text, digest_size=8, key=self._key).digest(), "little")

@@ -1,0 +1,119 @@
+"""What is known of a rule: how many trials bore it out, and how sure that makes it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import comb
+
+#: What is counted of one rule at most: more makes nothing surer.
+MAX_COUNTED = 300
+MAX_HINTS = 30
+#: How sure a bound is.
+CONFIDENCE = 0.95
+
+
+@lru_cache(maxsize=4096)
+def is_rarer(share: float, contradictions: int, trials: int) -> bool:
+    """Is the upper confidence bound on the share of contradictions at most this?
+
+    The bound is Clopper and Pearson's, one-sided ("The use of confidence or fiducial limits
+    illustrated in the case of the binomial", Biometrika 26, 1934): it is at most *share* when so
+    few contradictions would be seen with a probability of at most 5 % were that the true share.
+
+    :param share: above 0, below 1.
+    :param contradictions: from 0 to *trials*.
+    """
+    likely = sum(
+        comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(contradictions + 1)
+    )
+    return likely <= 1 - CONFIDENCE
+
+
+@lru_cache(maxsize=4096)
+def upper_bound(contradictions: int, trials: int) -> float:
+    """That bound itself, to three digits; 1.0 without trials.
+
+    >>> upper_bound(0, 29)
+    0.098
+    """
+    low, high = 0, 1000
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (
+            (low, middle) if is_rarer(middle / 1000, contradictions, trials) else (middle, high)
+        )
+    return high / 1000
+
+
+class Evidence:
+    """Agreements and contradictions, counted over different contents.
+
+    What answers all addresses with one content (a wall that asks for a login) counts once.
+    """
+
+    __slots__ = ("_agreed", "_contradicted", "_hinted", "_named", "before")
+
+    def __init__(self, agreements: int = 0, contradictions: int = 0) -> None:
+        #: Counted in earlier crawls.
+        self.before = (agreements, contradictions)
+        self._agreed: set[int] = set()
+        self._contradicted: set[int] = set()
+        #: Contents of which a canonical address said so, and nothing that was fetched.
+        self._named: set[int] = set()
+        #: Contents of which two addresses differ in this and in more.
+        self._hinted: set[int] = set()
+
+    @property
+    def hints(self) -> int:
+        """Contents that let one think that there may be agreements."""
+        return len(self._hinted | self._agreed)
+
+    @property
+    def agreements(self) -> int:
+        """Contents of which two addresses were fetched, or one that names the other.
+
+        What only canonical addresses say is not more than half of it.
+        """
+        fetched = self.before[0] + len(self._agreed)
+        return fetched + min(len(self._named - self._agreed), fetched)
+
+    @property
+    def contradictions(self) -> int:
+        return self.before[1] + len(self._contradicted)
+
+    def agree(self, content: int) -> None:
+        """Two addresses of this content differ only in what the rule leaves out."""
+        if len(self._agreed) < MAX_COUNTED:
+            self._agreed.add(content)
+
+    def hint(self, content: int) -> None:
+        """Two addresses of this content differ in what the rule leaves out, among other things."""
+        if len(self._hinted) < MAX_HINTS:
+            self._hinted.add(content)
+
+    def agree_by_name(self, content: int) -> None:
+        """A page of this content names such an address as its canonical one."""
+        if len(self._named) < MAX_COUNTED:
+            self._named.add(content)
+
+    def disbelieve_names(self) -> None:
+        """What canonical addresses say on this site is not to be relied on."""
+        self._named.clear()
+
+    def contradict(self, content: int, other: int) -> None:
+        """Two addresses that differ only in what the rule leaves out have different contents."""
+        if len(self._contradicted) < MAX_COUNTED:
+            self._contradicted.add(content ^ other)
+
+    def add(self, other: Evidence) -> None:
+        """Take over what was counted elsewhere."""
+        self.before = (self.before[0] + other.before[0], self.before[1] + other.before[1])
+        self._agreed |= other._agreed
+        self._contradicted |= other._contradicted
+        self._named |= other._named
+        self._hinted |= other._hinted
+
+    def is_strong(self, share: float) -> bool:
+        """Is the share of contradictions at most this, with :data:`CONFIDENCE`?"""
+        contradictions = self.contradictions
+        return is_rarer(share, contradictions, self.agreements + contradictions)

@@ -1,0 +1,188 @@
+"""What is left of an address when some of its components are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .addresses import (
+    SCHEME,
+    Address,
+    Component,
+    label_hash,
+    origin_hash,
+    param_hash,
+    path_components,
+    path_hash,
+    path_param_hash,
+    scheme_hash,
+)
+from .families import Families
+
+_MASK = 2**64 - 1
+
+#: What was left out: of which family, which component, and what stood there.
+LeftOut = tuple[str, Component, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """An address without what is left out of it.
+
+    :ivar digest: that of the address that is left; without a scheme, of none.
+    :ivar family: of the path that is left.
+    :ivar left_out: all that was.
+    """
+
+    digest: int
+    family: str
+    segments: tuple[str, ...]
+    path_params: tuple[tuple[str, str, str], ...]
+    params: tuple[tuple[str, str], ...]
+    label: str
+    scheme: str
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def shape(self) -> str:
+        """Family and names of parameters."""
+        names = sorted({name for name, _ in self.params})
+        return f"{self.family}?{'&'.join(names)}" if names else self.family
+
+
+class Skeleton(NamedTuple):
+    """An address without one component.
+
+    :ivar family: of the path that is left.
+    :ivar digest: of what is left.
+    :ivar varying: ``None`` where there is only to have the component or not. Else others may stand
+        there; of a segment that is left out whatever it is, its text.
+    """
+
+    component: Component
+    family: str
+    digest: int
+    varying: str | None
+
+
+def differing(one: Form, other: Form, families: Families) -> list[LeftOut]:
+    """What two forms differ in; nothing where their paths have little in common."""
+    found: list[LeftOut] = []
+    shorter = one.segments
+    if one.segments != other.segments:
+        longer, shorter = sorted((one.segments, other.segments), key=len, reverse=True)
+        for component, rest, text in path_components(longer):
+            if rest == shorter:
+                found.append((families.name(rest), component, text))
+        if not found:
+            return []
+    family = families.name(shorter)
+    for kind, pairs in (
+        ("param", set(one.params) ^ set(other.params)),
+        ("path_param", {param[1:] for param in set(one.path_params) ^ set(other.path_params)}),
+    ):
+        found += [(family, (kind, name), "") for name in sorted({name for name, _ in pairs})]
+    if one.label != other.label:
+        found += [(family, ("host", label), "") for label in (one.label, other.label) if label]
+    if one.scheme != other.scheme:
+        found.append((family, SCHEME, ""))
+    return found
+
+
+class Leaving:
+    """Says what is left out of the addresses of a site.
+
+    :param families: of the site.
+    :param is_left_out: asked with a family and a component.
+    :param components: those that are left out anywhere; kept by whoever changes the answer.
+    """
+
+    def __init__(
+        self,
+        families: Families,
+        is_left_out: Callable[[str, Component], bool],
+        components: Collection[Component],
+    ) -> None:
+        self._families = families
+        self._is_left_out = is_left_out
+        self._components = components
+
+    def form(self, address: Address) -> Form:
+        """The form of an address."""
+        left: list[LeftOut] = []
+        segments = self._path(address.segments, left)
+        family = self._families.name(segments)
+        total = origin_hash(address) + path_hash(segments)
+        label, scheme = address.label, address.scheme
+        params, path_params = address.params, address.path_params
+        if self._components:
+            params = tuple(p for p in params if not self._leaves_param(family, p, left))
+            path_params = tuple(
+                p for p in path_params if not self._leaves(family, ("path_param", p[1]), p[2], left)
+            )
+            if label and self._leaves(family, ("host", label), label, left):
+                label = ""
+            if self._leaves(family, SCHEME, scheme, left):
+                scheme = ""
+        total += label_hash(label) + (scheme_hash(scheme) if scheme else 0)
+        for name, value in params:
+            total += param_hash(name, value)
+        for path_param in path_params:
+            total += path_param_hash(*path_param)
+        return Form(
+            total & _MASK, family, segments, path_params, params, label, scheme, tuple(left)
+        )
+
+    def skeletons(self, form: Form) -> Iterator[Skeleton]:
+        """What else could be left out."""
+        digest, family = form.digest, form.family
+        by_name: dict[str, int] = {}
+        for name, value in form.params:
+            hashed = param_hash(name, value)
+            by_name[name] = by_name.get(name, 0) + hashed
+            yield Skeleton(("param", name, value), family, (digest - hashed) & _MASK, None)
+        for name, hashed in by_name.items():
+            yield Skeleton(("param", name), family, (digest - hashed) & _MASK, "")
+        for segment, name, value in form.path_params:
+            rest = (digest - path_param_hash(segment, name, value)) & _MASK
+            yield Skeleton(("path_param", name), family, rest, "")
+        if form.label:
+            rest = (digest - label_hash(form.label)) & _MASK
+            yield Skeleton(("host", form.label), family, rest, "")
+        if form.scheme:
+            yield Skeleton(SCHEME, family, (digest - scheme_hash(form.scheme)) & _MASK, "")
+        whole = path_hash(form.segments)
+        for component, segments, text in path_components(form.segments):
+            rest = (digest - whole + path_hash(segments)) & _MASK
+            varying = text if component[0] == "segment_at" else None
+            yield Skeleton(component, self._families.name(segments), rest, varying)
+
+    def _path(self, segments: tuple[str, ...], left: list[LeftOut]) -> tuple[str, ...]:
+        """Leave out segment after segment."""
+        done = set[Component]()
+        again = bool(self._components)
+        while again:
+            again = False
+            for component, rest, text in path_components(segments):
+                if component in self._components and component not in done:
+                    family = self._families.name(rest)
+                    if self._is_left_out(family, component):
+                        left.append((family, component, text))
+                        # Once each: a rule says nothing of what comes to stand there then.
+                        done.add(component)
+                        segments, again = rest, True
+                        break
+        return segments
+
+    def _leaves_param(self, family: str, param: tuple[str, str], left: list[LeftOut]) -> bool:
+        name, value = param
+        return self._leaves(family, ("param", name), value, left) or self._leaves(
+            family, ("param", name, value), value, left
+        )
+
+    def _leaves(self, family: str, component: Component, value: str, left: list[LeftOut]) -> bool:
+        if component in self._components and self._is_left_out(family, component):
+            left.append((family, component, value))
+            return True
+        return False

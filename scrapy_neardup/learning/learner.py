@@ -1,0 +1,231 @@
+"""All sites of a crawl, in bounded memory."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from xxhash import xxh3_64_intdigest
+
+from .addresses import Address, parse_address
+from .rulebook import RuleChange
+from .rules import UrlRule
+from .site_rules import Decision, SiteRules
+
+#: Addresses that are known at most, of all sites together.
+MAX_ADDRESSES = 50_000
+MAX_SITES = 5_000
+#: Skipped requests that are kept at most, in case they are wanted after all.
+MAX_SKIPPED = 20_000
+#: In how large steps room is made.
+_STEP = 500
+#: How often it is looked whether there is room.
+_TURN = 50
+
+_FETCH = Decision("fetch")
+
+
+class Learner:
+    """Learns which URLs bring nothing new, and says so.
+
+    URLs that cannot be learned from are to be fetched, whatever they are.
+
+    :param explore: share of what would be skipped that is fetched all the same, 0.0 to 1.0.
+    :param cluster_budget: fetches that a site may spend on near-duplicates of one original;
+        ``None`` for no bound.
+    :param seed: whatever is fetched all the same is another share with another seed.
+    :param now: the time in seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        explore: float = 0.05,
+        cluster_budget: int | None = None,
+        seed: int = 0,
+        now: Callable[[], int] = lambda: int(time.time()),
+    ) -> None:
+        #: Kept requests that were forgotten, and URLs that were not learned from.
+        self.let_go, self.unlearned = 0, 0
+        self._explore, self._budget, self._seed, self._now = explore, cluster_budget, seed, now
+        self._sites: OrderedDict[str, SiteRules] = OrderedDict()
+        self._stored: dict[str, dict[str, UrlRule]] = {}
+        self._changes: list[RuleChange] = []
+        self._wanted: list[Any] = []
+        self._turns = 0
+
+    # --- requests ---------------------------------------------------------------------------
+
+    def decide(self, url: str) -> Decision:
+        """Would a fetch bring anything new? Nothing is changed by asking."""
+        address = parse_address(url)
+        site = None if address is None else self._sites.get(address.site)
+        if address is None or (site is None and address.site not in self._stored):
+            return _FETCH
+        return (site or self._site(address.site)).decide(address)
+
+    def begin(self, url: str) -> None:
+        """It is being fetched: no other address of its normal form need be, unless it fails."""
+        address = self._address(url)
+        if address is not None:
+            self._site(address.site).begin(address)
+
+    def keep(self, url: str, rules: tuple[UrlRule, ...], request: Any) -> None:
+        """It was skipped; it is handed back by :meth:`take_wanted` when it is wanted after all."""
+        address = parse_address(url)
+        if address is not None:
+            self._site(address.site).keep(address, rules, request)
+            self._bound_skipped()
+
+    def fail(self, url: str) -> None:
+        """Nothing came of a fetch, or what came of it was not stored."""
+        address = parse_address(url)
+        if address is not None and (site := self._sites.get(address.site)) is not None:
+            site.fail(address)
+
+    def end(self) -> bool:
+        """No request is left. Are there some now, of those that were skipped?
+
+        What was being fetched, and was not heard of since, has failed. When that leaves nothing
+        to do, some of what each rule skipped are fetched, to see whether it was right to the end.
+        """
+        for site in self._sites.values():
+            for address in site.under_way():
+                site.fail(address)
+        if not self._wanted:
+            for site in self._sites.values():
+                site.probe()
+        return bool(self._wanted)
+
+    def redirect(self, url: str, target: str) -> None:
+        """A fetch led on to an address that is not fetched, because that is known."""
+        address, other = parse_address(url), parse_address(target)
+        if address is None or (site := self._sites.get(address.site)) is None:
+            return
+        content = None if other is None or other.site != address.site else site.content_of(other)
+        if content is None:
+            site.fail(address)
+        else:
+            site.observe(address, content, is_duplicate=True)
+            self._changes += site.take_changes()
+
+    def take_wanted(self) -> list[Any]:
+        """Requests that were skipped and are to be made after all; without any filter."""
+        wanted, self._wanted[:] = [*self._wanted], []
+        return wanted
+
+    # --- pages ------------------------------------------------------------------------------
+
+    def observe(
+        self,
+        url: str,
+        content: str,
+        *,
+        is_duplicate: bool,
+        depth: int = 0,
+        canonical: str | None = None,
+        alternates: Iterable[str] = (),
+    ) -> None:
+        """A page was fetched and judged.
+
+        :param content: what it shows: the key of the stored original.
+        :param depth: links from the start to it.
+        :param canonical: address that the page names as its own.
+        :param alternates: addresses of it and of its versions in other languages.
+        """
+        address = self._address(url)
+        if address is None:
+            return
+        name = parse_address(canonical) if canonical else None
+        others = (parse_address(alternate) for alternate in alternates)
+        site = self._site(address.site)
+        site.observe(
+            address,
+            xxh3_64_intdigest(content.encode("utf-8", "surrogatepass")),
+            is_duplicate=is_duplicate,
+            depth=depth,
+            canonical=name if name and name.site == address.site else None,
+            alternates=[a for a in others if a is not None and a.site == address.site],
+        )
+        self._changes += site.take_changes()
+        self._bound()
+
+    def take_changes(self) -> list[RuleChange]:
+        """Rules that were taken up or withdrawn since the last time."""
+        changes, self._changes = self._changes, []
+        return changes
+
+    # --- rules ------------------------------------------------------------------------------
+
+    @property
+    def in_force(self) -> list[UrlRule]:
+        """All rules in force."""
+        return [
+            rule
+            for site in self._sites.values()
+            for rule in site.book.rules.values()
+            if rule.state == "in_force"
+        ]
+
+    def load(self, rules: Mapping[str, bytes]) -> int:
+        """Take over rules of a store; returns how many of them could not be read."""
+        unread = 0
+        for packed in rules.values():
+            try:
+                rule = UrlRule.from_bytes(packed)
+            except ValueError:
+                unread += 1
+                continue
+            self._stored.setdefault(rule.site, {})[rule.name] = rule
+            if (site := self._sites.get(rule.site)) is not None:
+                site.adopt([UrlRule.from_bytes(packed)])
+                self._changes += site.take_changes()
+        return unread
+
+    # --- bounds -----------------------------------------------------------------------------
+
+    def _address(self, url: str) -> Address | None:
+        address = parse_address(url)
+        if address is None:
+            self.unlearned += 1
+        return address
+
+    def _site(self, name: str) -> SiteRules:
+        site = self._sites.get(name)
+        if site is None:
+            site = SiteRules(
+                name,
+                explore=self._explore,
+                seed=self._seed,
+                budget=self._budget,
+                now=self._now,
+                wanted=self._wanted,
+            )
+            self._sites[name] = site
+            site.adopt(self._stored.get(name, {}).values())
+        self._sites.move_to_end(name)
+        return site
+
+    def _bound(self) -> None:
+        """Forget the sites that were not met for longest."""
+        if not self._is_turn():
+            return
+        known = sum(len(site.known) for site in self._sites.values())
+        while len(self._sites) > 1 and (known > MAX_ADDRESSES or len(self._sites) > MAX_SITES):
+            _, site = self._sites.popitem(last=False)
+            known -= len(site.known)
+            self.let_go += len(site.skipped)
+
+    def _bound_skipped(self) -> None:
+        if not self._is_turn():
+            return
+        kept = sum(len(site.skipped) for site in self._sites.values())
+        if kept > MAX_SKIPPED:
+            largest = max(self._sites.values(), key=lambda site: len(site.skipped))
+            self.let_go += largest.skipped.let_go(kept - MAX_SKIPPED + _STEP)
+
+    def _is_turn(self) -> bool:
+        """From time to time: to count all sites takes long where there are many."""
+        self._turns += 1
+        return self._turns % _TURN == 0

@@ -1,0 +1,110 @@
+"""Rules and known duplicates in a store's SQLite file.
+
+Their tables are made with the first that is written, so a file without any is as it always was;
+versions of this package that do not know the tables leave them alone.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from . import advice
+from .advice import KNOWN, unpacked_name
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS rules(namespace INTEGER, name BLOB, body BLOB NOT NULL, "
+    "PRIMARY KEY(namespace, name)) WITHOUT ROWID",
+    # SQLite's whole numbers have a sign, so a digest's first bit is one.
+    "CREATE TABLE IF NOT EXISTS known(namespace INTEGER, digest INTEGER, "
+    "seen_at INTEGER NOT NULL, PRIMARY KEY(namespace, digest)) WITHOUT ROWID",
+)
+_PUT = "INSERT OR REPLACE INTO rules VALUES (?, ?, ?)"
+_TAKE_AWAY = "DELETE FROM rules WHERE namespace = ? AND name = ?"
+_NOTE = """
+INSERT INTO known VALUES (?, ?, ?)
+ON CONFLICT DO UPDATE SET seen_at = max(seen_at, excluded.seen_at)
+"""
+_TRIM = """
+DELETE FROM known WHERE namespace = :namespace AND digest IN (
+    SELECT digest FROM known WHERE namespace = :namespace
+    ORDER BY seen_at DESC LIMIT -1 OFFSET :most
+)
+"""
+
+#: A namespace's number, and a rule's name in it.
+Name = tuple[int, bytes]
+#: A namespace's number, and what was noted in it, of type :data:`KNOWN`.
+Note = tuple[int, npt.NDArray[np.void]]
+
+
+def rules(connection: sqlite3.Connection, namespace: int) -> dict[str, bytes]:
+    """All rules of a namespace."""
+    if not _is_there(connection):
+        return {}
+    found = connection.execute("SELECT name, body FROM rules WHERE namespace = ?", (namespace,))
+    return {unpacked_name(name): body for name, body in found}
+
+
+def known(connection: sqlite3.Connection, namespace: int, since: int) -> npt.NDArray[np.void]:
+    """Known duplicates seen at this time or later, of type :data:`KNOWN`, in no order."""
+    if not _is_there(connection):
+        return np.empty(0, KNOWN)
+    found = connection.execute(
+        "SELECT digest, seen_at FROM known WHERE namespace = ? AND seen_at >= ?",
+        (namespace, since),
+    )
+    return np.fromiter(found, [("digest", "<i8"), ("seen_at", "<u4")]).view(KNOWN)
+
+
+def count(connection: sqlite3.Connection, table: str, namespace: int) -> int:
+    """How many of ``rules`` or ``known`` a namespace has."""
+    if not _is_there(connection):
+        return 0
+    [number] = connection.execute(
+        f"SELECT count(*) FROM {table} WHERE namespace = ?", (namespace,)
+    ).fetchone()
+    return int(number)
+
+
+def write(
+    connection: sqlite3.Connection, changes: Mapping[Name, bytes], notes: Iterable[Note]
+) -> None:
+    """Write rules, or take those away that are empty, and note known duplicates."""
+    for statement in _TABLES:
+        connection.execute(statement)
+    for name, body in changes.items():
+        if body:
+            connection.execute(_PUT, (*name, body))
+        else:
+            connection.execute(_TAKE_AWAY, name)
+    for namespace, noted in notes:
+        digests = np.ascontiguousarray(noted["digest"]).view("<i8")
+        times = noted["seen_at"]
+        connection.executemany(
+            _NOTE,
+            ((namespace, *one) for one in zip(digests.tolist(), times.tolist(), strict=True)),
+        )
+
+
+def trim(connection: sqlite3.Connection, namespace: int) -> None:
+    """Let go of the oldest known duplicates beyond the bound."""
+    if count(connection, "known", namespace) > advice.MAX_KNOWN:
+        connection.execute(_TRIM, {"namespace": namespace, "most": advice.MAX_KNOWN})
+
+
+def forget_before(connection: sqlite3.Connection, namespace: int, time: int) -> None:
+    """Let go of known duplicates last seen before this time, in seconds since 1970."""
+    if _is_there(connection):
+        connection.execute(
+            "DELETE FROM known WHERE namespace = ? AND seen_at < ?", (namespace, time)
+        )
+
+
+def _is_there(connection: sqlite3.Connection) -> bool:
+    """Was anything ever written?"""
+    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'known'").fetchone()
+    return found is not None

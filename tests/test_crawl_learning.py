@@ -1,0 +1,206 @@
+"""What is learned of URLs in real crawls, over real HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from tests.crawl import LOOPS, run_crawl
+from tests.server import Answer, serving
+from tests.texts import FERRY, MUSEUM, article, page
+
+Pages = dict[str, Answer | str]
+
+ON = {"NEARDUP_LEARN": "on", "NEARDUP_EXPLORE": 0}
+SORRY = Answer("Sorry.", status=500)
+RULE = "the parameter sid means nothing under /item on 127.0.0.1"
+
+
+def unique(number: int) -> str:
+    """A page like no other, with links of its own to nowhere."""
+    return page(" ".join(article(80, seed=number)), f"Title {' '.join(article(3, seed=number))}")
+
+
+def urls(ids: Iterable[int], copies: str = "abc") -> list[str]:
+    return [f"/item?id={number}&sid={copy}{number}" for number in ids for copy in copies]
+
+
+def hub(paths: Iterable[str]) -> str:
+    return page(FERRY, "The ferry", links=" ".join(paths).replace("&", "&amp;"))
+
+
+def items(ids: int) -> Pages:
+    pages: Pages = {url: unique(int(url.split("=")[1].split("&")[0])) for url in urls(range(ids))}
+    return {"/": hub(pages), **pages}
+
+
+def ids_of(stored: Iterable[str]) -> set[int]:
+    return {int(path.split("id=")[1].split("&")[0]) for path in stored if "id=" in path}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_what_is_learned_is_not_fetched_again(loop):
+    with serving(items(60)) as site:
+        crawl = run_crawl([site.url()], ON, loop=loop)
+    assert ids_of(crawl.stored) == set(range(60))
+    assert len(crawl.stored) == 61
+    assert f"Rule taken up: {RULE} (29 contents agree, 0 contradictions" in "\n".join(
+        crawl.logged("INFO")
+    )
+    fetched = sum(site.hits.values())
+    # Each copy of 29 pages may come, then one of each page, and what was under way.
+    assert 60 + 29 < fetched < 60 + 2 * 29 + 20
+    skipped = crawl.stats["neardup/learn/skipped"]
+    assert crawl.stats["neardup/learn/skipped/127.0.0.1 param sid /item"] == skipped
+    assert fetched + skipped - crawl.stats["neardup/learn/refetched"] == 181
+    assert crawl.stats["neardup/learn/rules"] == 1
+    assert crawl.errors == 0
+
+
+def test_a_report_fetches_everything_and_says_what_would_be_skipped():
+    with serving(items(60)) as site:
+        crawl = run_crawl([site.url()], {"NEARDUP_EXPLORE": 0})
+    assert ids_of(crawl.stored) == set(range(60))
+    assert sum(site.hits.values()) == 181
+    would = crawl.stats["neardup/learn/would_skip"]
+    assert would > 30
+    assert crawl.stats["neardup/learn/would_skip/127.0.0.1 param sid /item"] == would
+    assert "neardup/learn/skipped" not in crawl.stats
+    assert any(RULE in line for line in crawl.logged("INFO"))
+
+
+def test_off_learns_nothing():
+    with serving(items(40)) as site:
+        crawl = run_crawl([site.url()], {"NEARDUP_LEARN": "off"})
+    assert sum(site.hits.values()) == 121
+    assert crawl.counts("learn/") == {}
+
+
+def test_a_duplicate_that_would_be_kept_is_fetched():
+    with serving(items(60)) as site:
+        crawl = run_crawl([site.url()], {**ON, "NEARDUP_ACTION": "tag"})
+    assert sum(site.hits.values()) == len(crawl.stored) == 181
+    assert crawl.stats["neardup/learn/would_skip"] > 30
+
+
+def test_pages_of_a_list_are_all_fetched():
+    paths = [f"/posts?page={number}" for number in range(80)]
+    pages: Pages = {"/": hub(paths), **{path: unique(n) for n, path in enumerate(paths)}}
+    with serving(pages) as site:
+        crawl = run_crawl([site.url()], {"NEARDUP_LEARN": "on"})
+    assert len(crawl.stored) == 81
+    assert "neardup/learn/skipped" not in crawl.stats
+
+
+def test_what_changes_its_meaning_half_way_is_recovered_from():
+    paths = urls(range(50))
+    asked: list[str] = []
+
+    def answer(path: str) -> bytes:
+        asked.append(path)
+        number = int(path.split("=")[1].split("&", maxsplit=1)[0])
+        is_late = len(asked) > 95
+        text = unique(1000 + paths.index(path)) if is_late else unique(number)
+        return text.encode()
+
+    def body(path: str) -> Answer:
+        return Answer(lambda: answer(path))
+
+    with serving({"/": hub(paths), **{path: body(path) for path in paths}}) as site:
+        crawl = run_crawl([site.url()], {"NEARDUP_LEARN": "on"})
+    assert set(asked) == set(paths)
+    assert any(line.startswith(f"Rule withdrawn: {RULE}") for line in crawl.logged("INFO"))
+    assert crawl.stats["neardup/learn/withdrawn"] >= 1
+    assert crawl.stats["neardup/learn/refetched"] > 5
+    # All pages of after the change, whatever they are copies of by their addresses.
+    late = {path.removeprefix("/") for path in asked[95:]}
+    assert len(late) == 55
+    assert late <= set(crawl.stored)
+
+
+def test_a_page_that_fails_costs_nothing():
+    # Of the first ids, which come last, the copy that comes first is an error.
+    pages = items(60)
+    for number in range(20):
+        pages[f"/item?id={number}&sid=c{number}"] = SORRY
+    with serving(pages) as site:
+        crawl = run_crawl([site.url()], {**ON, "RETRY_ENABLED": False})
+    good = [
+        path for path in crawl.stored if not ("sid=c" in path and ids_of([path]) < set(range(20)))
+    ]
+    assert ids_of(good) == set(range(60))
+    assert crawl.stats["neardup/learn/skipped"] > 20
+    assert sum(site.hits.values()) < 160
+
+
+def test_a_page_whose_item_is_not_stored_costs_nothing():
+    settings = {
+        **ON,
+        "ITEM_PIPELINES": {"tests.crawl.Failing": 200},
+        "FAIL_PATHS": {f"item?id={number}&sid=c{number}": "raise" for number in range(20)},
+        "FAIL_AFTER": 0,
+    }
+    with serving(items(60)) as site:
+        crawl = run_crawl([site.url()], settings)
+    assert ids_of(crawl.stored) == set(range(60))
+    assert crawl.stats["neardup/learn/skipped"] > 20
+    assert sum(site.hits.values()) < 160
+
+
+# --- across crawls ----------------------------------------------------------------------
+
+
+def test_rules_outlive_a_crawl(tmp_path):
+    settings = {**ON, "NEARDUP_STORE": f"sqlite:///{tmp_path}/pages.sqlite"}
+    with serving(items(40)) as site:
+        run_crawl([site.url()], settings)
+    other = items(60)
+    for number in range(40):
+        for copy in "abc":
+            del other[f"/item?id={number}&sid={copy}{number}"]
+    other["/"] = hub(other)
+    with serving(other) as site:
+        crawl = run_crawl([site.url()], settings)
+    assert ids_of(crawl.stored) == set(range(40, 60))
+    assert not any("taken up" in line for line in crawl.logged("INFO"))
+    assert crawl.stats["neardup/learn/skipped"] > 20
+
+
+@pytest.mark.parametrize(("ttl", "hits"), [(None, 0), (0, 1)])
+def test_what_led_to_a_duplicate_is_not_fetched_in_the_next_crawl(tmp_path, ttl, hits):
+    settings = {
+        "NEARDUP_STORE": f"sqlite:///{tmp_path}/pages.sqlite",
+        "CONCURRENT_REQUESTS": 1,
+        "NEARDUP_KNOWN_TTL": 604800 if ttl is None else ttl,
+    }
+    pages: Pages = {
+        "/": page(MUSEUM, "The museum", links="/1 /2"),
+        "/1": page(FERRY, "The ferry"),
+        "/2": page(FERRY, "The ferry"),
+    }
+    with serving(pages) as site:
+        first = run_crawl([site.url()], settings)
+        [dropped] = first.dropped
+        site.hits.clear()
+        # The store knows it by its address, whatever the order of its crawl.
+        again = run_crawl([site.url()], settings)
+        assert site.hits[f"/{dropped['path']}"] == hits
+    assert again.counts("requests/") == ({} if hits else {"refused": 1})
+
+
+def test_links_of_duplicates_near_the_start_are_followed():
+    pages: Pages = {
+        "/": page(MUSEUM, "The museum", links="/1 /2"),
+        "/1": page(FERRY, "The ferry", links="/a"),
+        "/2": page(FERRY, "The ferry", links="/b"),
+        "/a": unique(1),
+        "/b": unique(2),
+    }
+    settings = {"CONCURRENT_REQUESTS": 1, "NEARDUP_LINKS": "skip"}
+    with serving(pages) as site:
+        skipping = run_crawl([site.url()], settings)
+        following = run_crawl([site.url()], {**settings, "NEARDUP_LINKS_MIN_DEPTH": 2})
+    assert len(skipping.stored) == 3
+    assert len(following.stored) == 4
+    assert skipping.stats["neardup/links/skipped"] == 1

@@ -1,0 +1,470 @@
+"""What is learned of sites that say what they show, without a crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from scrapy_neardup.learning import learner as learner_module
+from scrapy_neardup.learning import site_rules
+from scrapy_neardup.learning.learner import Learner
+from scrapy_neardup.learning.rulebook import MAX_RULES
+from scrapy_neardup.learning.rules import NOTHING_NEW, UrlRule
+
+SITE = "http://example.com"
+
+
+class World:
+    """Fetches what is not skipped from a site that is a function from URL to content."""
+
+    def __init__(self, content_of: Callable[[str], str], explore: float = 0.0, **options: Any):
+        self.learner = Learner(explore=explore, now=lambda: 1_800_000_000, **options)
+        self.content_of = content_of
+        self.fetched: list[str] = []
+        self.skipped: list[str] = []
+        self.originals: dict[str, str] = {}
+        self.changes: list[tuple[str, bool]] = []
+
+    def visit(self, urls: Iterable[str], **says: Any) -> None:
+        for url in urls:
+            decision = self.learner.decide(url)
+            if decision.action == "skip":
+                self.skipped.append(url)
+                self.learner.keep(url, decision.rules, url)
+            else:
+                self.fetch(url, **says)
+            self._fetch_what_is_wanted()
+
+    def fetch(self, url: str, **says: Any) -> None:
+        self.learner.begin(url)
+        self.fetched.append(url)
+        content = self.content_of(url)
+        is_new = content not in self.originals
+        self.originals.setdefault(content, url)
+        depth = says.pop("depth", len(self.fetched) % 3)
+        self.learner.observe(
+            url, self.originals[content], is_duplicate=not is_new, depth=depth, **says
+        )
+        for change in self.learner.take_changes():
+            self.changes.append((change.rule.text, change.is_taken_up))
+
+    def end(self) -> None:
+        while self.learner.end():
+            self._fetch_what_is_wanted()
+
+    def _fetch_what_is_wanted(self) -> None:
+        for url in self.learner.take_wanted():
+            self.fetch(url)
+
+    @property
+    def texts(self) -> set[str]:
+        return {rule.text for rule in self.learner.in_force}
+
+    def would_skip(self, url: str) -> bool:
+        return self.learner.decide(url).action == "skip"
+
+
+def by_id(url: str) -> str:
+    """Pages that hang on the parameter id alone."""
+    return dict(parse_qsl(urlsplit(url).query))["id"]
+
+
+def sessions(numbers: Iterable[int], path: str = "/shop/item") -> list[str]:
+    return [f"{SITE}{path}?id={number}&sid={copy}{number}" for number in numbers for copy in "ab"]
+
+
+def test_a_parameter_that_means_nothing_is_left_out():
+    world = World(by_id)
+    world.visit(sessions(range(28)))
+    assert world.texts == set()
+    assert not world.would_skip(f"{SITE}/shop/item?sid=c&id=3")
+    world.visit(sessions([28]))
+    assert world.texts == {"the parameter sid means nothing under /shop/item on example.com"}
+    assert world.would_skip(f"{SITE}/shop/item?sid=c&id=3")
+    assert world.would_skip(f"{SITE}/shop/item?id=3")
+    assert not world.would_skip(f"{SITE}/shop/item?sid=c&id=1000")
+    assert not world.would_skip(f"{SITE}/shop/other?sid=c&id=3")
+
+
+def test_decisions_do_not_hang_on_the_order_of_parameters():
+    one, other = World(by_id), World(by_id)
+    for number in range(40):
+        one.visit(f"{SITE}/shop/item?id={number}&sid={copy}" for copy in "xy")
+        other.visit([f"{SITE}/shop/item?sid=x&id={number}", f"{SITE}/shop/item?id={number}&sid=y"])
+    assert len(one.fetched) == len(other.fetched)
+    assert one.texts == other.texts != set()
+
+
+def test_what_selects_pages_stays():
+    world = World(lambda url: url)
+    world.visit(f"{SITE}/posts?page={number}" for number in range(300))
+    assert world.texts == set()
+    assert len(world.fetched) == 300
+
+
+def test_one_content_behind_everything_proves_nothing_of_a_parameter():
+    world = World(lambda url: "log in, please")
+    world.visit((f"{SITE}/a/{number}?id={number}" for number in range(300)), depth=1)
+    assert world.texts == set()
+
+
+def test_one_contradiction_more_takes_more_agreements():
+    world = World(lambda url: url if "id=0" in url else by_id(url))
+    world.visit(sessions(range(40)))
+    assert world.texts == set()
+    world.visit(sessions(range(40, 46)))
+    assert len(world.texts) == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("/print/news/{}", "the first segment /print/ means nothing under /news/*"),
+        ("/news/{}/print", "the last segment /print/ means nothing under /news/*"),
+        ("/news/{}/", "a trailing slash means nothing under /news/*"),
+        ("/news/{}/index.html", "the last segment /index.html/ means nothing under /news/*"),
+        ("/news/{};jsessionid={}9", "the path parameter jsessionid means nothing under /news/*"),
+        ("/s{}9/news/{}", "segment 1 of the path means nothing under /news/*"),
+        ("/news/{}?start=0", "start=0 means nothing under /news/*"),
+    ],
+)
+def test_a_part_that_means_nothing_is_left_out(form, text):
+    def content(url: str) -> str:
+        plain = url.replace("/print", "").partition(";")[0].replace("index.html", "")
+        plain = plain.removesuffix("?start=0").rstrip("/")
+        return plain.rpartition("/")[2]
+
+    world = World(content)
+    for number in range(100, 140):
+        world.visit([f"{SITE}/news/{number}", SITE + form.format(number, number)])
+        if "start" in form:
+            # It means something with other values.
+            world.visit([f"{SITE}/news/{number}?start={number % 5}0"])
+    assert f"{text} on example.com" in world.texts
+    assert world.skipped
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "text"),
+    [
+        ("http://www.example.com", "http://example.com", "the host www. shows the same"),
+        ("http://www.example.com", "http://m.example.com", "the host m. shows the same"),
+        ("http://example.com", "https://example.com", "http and https show the same"),
+    ],
+)
+def test_names_of_a_host_and_schemes(one, other, text):
+    world = World(lambda url: url.partition("example.com")[2])
+    for number in range(40):
+        world.visit([f"{one}/news/{number}", f"{other}/news/{number}"])
+    assert f"{text} under /news/* on example.com" in world.texts
+    assert len(world.skipped) > 5
+
+
+def test_what_means_nothing_under_many_paths_means_nothing_everywhere_but_where_it_does():
+    def content(url: str) -> str:
+        return url if "/docs/" in url else url.partition("?")[0]
+
+    world = World(content)
+    for number in range(40):
+        for path in "news", "blog", "docs", "shop", "help":
+            world.visit(f"{SITE}/{path}/{number}?v={v}" for v in range(3))
+    world.visit(f"{SITE}/{path}/70?v=0" for path in ("news", "docs"))
+    assert "the parameter v means nothing everywhere on example.com" in world.texts
+    assert world.would_skip(f"{SITE}/news/70?v=1")
+    assert not world.would_skip(f"{SITE}/docs/70?v=1")
+    # A path of which nothing is known has to bear it out first.
+    world.visit(f"{SITE}/faq/{number}?v={v}" for number in range(2) for v in range(2))
+    assert not world.would_skip(f"{SITE}/faq/1?v=2")
+    world.visit(f"{SITE}/faq/{number}?v={v}" for number in range(2, 4) for v in range(2))
+    assert world.would_skip(f"{SITE}/faq/1?v=2")
+
+
+def test_a_value_that_was_never_fetched_is_tried_first():
+    world = World(by_id)
+    for number in range(40):
+        world.visit(f"{SITE}/list?id={number}&sort={by}" for by in ("date", "name"))
+    assert world.would_skip(f"{SITE}/list?id=35&sort=name")
+    assert not world.would_skip(f"{SITE}/list?id=7&sort=price")
+    world.visit([f"{SITE}/list?id=7&sort=price"])
+    assert world.would_skip(f"{SITE}/list?id=8&sort=price")
+
+
+def test_what_changes_its_meaning_is_recovered_from():
+    changed: set[str] = set()
+
+    def content(url: str) -> str:
+        return url if changed else by_id(url)
+
+    world = World(content, explore=0.05)
+    world.visit(sessions(range(100)))
+    assert len(world.skipped) > 20
+    changed.add("now")
+    world.visit(f"{SITE}/shop/item?id={number}&sid=new{number}" for number in range(100))
+    world.end()
+    text = "the parameter sid means nothing under /shop/item on example.com"
+    assert (text, False) in world.changes
+    assert {f"{SITE}/shop/item?id={n}&sid=new{n}" for n in range(100)} <= set(world.fetched)
+
+
+def test_what_was_withdrawn_comes_back_with_twice_the_evidence_all_of_it_fresh():
+    world = World(lambda url: url if "odd" in url else by_id(url), explore=1.0)
+    text = "the parameter sid means nothing under /shop/item on example.com"
+    world.visit([*sessions(range(60)), f"{SITE}/shop/item?id=3&sid=odd"])
+    assert world.changes == [(text, True), (text, False)]
+    world.visit(sessions(range(1000, 1058)))
+    assert world.texts == set()
+    world.visit(sessions([1058]))
+    assert world.texts == {text}
+
+
+def test_what_is_to_be_fetched_all_the_same_does_not_change_from_run_to_run():
+    def skipped(seed: int) -> list[str]:
+        world = World(by_id, explore=0.2, seed=seed)
+        world.visit(sessions(range(200)))
+        return world.skipped
+
+    assert skipped(1) == skipped(1) != skipped(2)
+    share = 1 - len(skipped(1)) / (200 - 29)
+    assert 0.1 < share < 0.3
+
+
+def test_for_a_fetch_that_fails_another_one_is_made():
+    world = World(by_id)
+    world.visit(sessions(range(30)))
+    learner = world.learner
+    learner.begin(f"{SITE}/shop/item?id=500&sid=1")
+    for copy in "23":
+        url = f"{SITE}/shop/item?id=500&sid={copy}"
+        decision = learner.decide(url)
+        assert decision.action == "skip"
+        learner.keep(url, decision.rules, url)
+    assert learner.take_wanted() == []
+    learner.fail(f"{SITE}/shop/item?id=500&sid=1")
+    [wanted] = learner.take_wanted()
+    assert wanted == f"{SITE}/shop/item?id=500&sid=2"
+    # It stands for the other one now.
+    learner.fail(wanted)
+    assert learner.take_wanted() == [f"{SITE}/shop/item?id=500&sid=3"]
+
+
+def test_nothing_waits_for_what_is_never_heard_of():
+    world = World(by_id)
+    world.visit(sessions(range(30)))
+    world.learner.begin(f"{SITE}/shop/item?id=500&sid=1")
+    url = f"{SITE}/shop/item?id=500&sid=2"
+    world.learner.keep(url, world.learner.decide(url).rules, url)
+    assert world.learner.end()
+    assert url in world.learner.take_wanted()
+
+
+def test_before_the_end_some_of_what_each_rule_skipped_are_tried():
+    late = World(lambda url: url if "last" in url else by_id(url))
+    late.visit(sessions(range(60)))
+    late.visit([f"{SITE}/shop/item?id={number}&sid=last{number}" for number in range(10)])
+    assert not any("last" in url for url in late.fetched)
+    late.end()
+    assert sum("last" in url for url in late.fetched) == 10
+
+
+# --- spaces without end -----------------------------------------------------------------
+
+
+def test_a_calendar_without_end_is_left():
+    world = World(lambda url: "no events")
+    world.visit(f"{SITE}/calendar/{2000 + n}/{n}" for n in range(31))
+    assert world.texts == {"nothing new under /calendar/*/* on example.com"}
+    assert world.would_skip(f"{SITE}/calendar/2999/1")
+    assert not world.would_skip(f"{SITE}/calendar/2999")
+    assert not world.would_skip(f"{SITE}/calendar/2999/1?view=week")
+
+
+def test_a_page_that_is_new_opens_it_again():
+    world = World(lambda url: "party" if "3001" in url else "no events", explore=1.0)
+    world.visit(f"{SITE}/calendar/{2000 + n}/{n}" for n in range(40))
+    assert world.texts
+    world.visit([f"{SITE}/calendar/3001/1"])
+    assert world.texts == set()
+    world.visit(f"{SITE}/calendar/{4000 + n}/{n}" for n in range(50))
+    assert world.texts == set()
+    world.visit(f"{SITE}/calendar/{5000 + n}/{n}" for n in range(20))
+    assert world.texts
+
+
+def test_copies_of_many_pages_are_no_calendar():
+    world = World(lambda url: str(int(url.rpartition("/")[2]) * 37 % 101))
+    world.visit(f"{SITE}/pages/{number}" for number in range(404))
+    assert world.texts == set()
+
+
+def test_one_level_is_no_depth():
+    world = World(lambda url: "no events")
+    world.visit((f"{SITE}/calendar/{2000 + n}/{n}" for n in range(100)), depth=2)
+    assert world.texts == set()
+
+
+def test_a_budget_slows_down_and_then_skips():
+    world = World(lambda url: "shop", cluster_budget=10)
+    world.visit([f"{SITE}/shop?color={n}" for n in range(10)], depth=1)
+    before = world.learner.decide(f"{SITE}/shop?color=x").delay
+    world.visit([f"{SITE}/shop?color=10"], depth=1)
+    assert world.learner.decide(f"{SITE}/shop?color=x").delay == before + 10
+    world.visit([f"{SITE}/shop?color={n}" for n in range(11, 21)], depth=1)
+    assert world.would_skip(f"{SITE}/shop?color=x")
+    assert not world.would_skip(f"{SITE}/shop?size=x")
+
+
+# --- what pages say ---------------------------------------------------------------------
+
+
+def test_canonical_addresses_are_half_of_the_evidence():
+    def names(world: World, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            url = f"{SITE}/news/{number}?ref=x"
+            world.visit([url], canonical=f"{SITE}/news/{number}")
+
+    world = World(lambda url: url.partition("?")[0])
+    names(world, range(100))
+    assert world.texts == set()
+    world.visit(f"{SITE}/news/{number}" for number in range(14))
+    assert world.texts == set()
+    world.visit([f"{SITE}/news/14"])
+    assert world.texts == {"the parameter ref means nothing under /news/* on example.com"}
+
+
+def test_a_canonical_address_that_is_always_the_same_is_ignored():
+    world = World(lambda url: url.partition("?")[0])
+    for number in range(100):
+        name = f"{SITE}/news/{number}" if number < 50 else f"{SITE}/"
+        world.visit([f"{SITE}/news/{number}?ref=x"], canonical=name)
+    world.visit(f"{SITE}/news/{number}" for number in range(20))
+    assert world.texts == set()
+
+
+def test_other_languages_are_no_duplicates():
+    world = World(lambda url: url.partition("?")[0])
+    for number in range(60):
+        page = f"{SITE}/news/{number}"
+        both = [f"{page}?lang=de", f"{page}?lang=fr"]
+        world.visit(both, alternates=both)
+    assert world.texts == set()
+    assert len(world.fetched) == 120
+
+
+# --- rules from elsewhere ---------------------------------------------------------------
+
+
+def stored(world: World) -> dict[str, bytes]:
+    return {rule.name: rule.to_bytes() for rule in world.learner.in_force}
+
+
+def test_rules_come_from_earlier_crawls():
+    world = World(by_id)
+    world.visit(sessions(range(29)))
+    later = World(by_id)
+    assert later.learner.load(stored(world)) == 0
+    later.visit(sessions(range(500, 510)))
+    # Some values of the parameter are tried first.
+    assert later.skipped == [f"{SITE}/shop/item?id={n}&sid=b{n}" for n in range(505, 510)]
+
+
+def test_what_the_operator_switched_off_stays_off():
+    world = World(by_id)
+    world.visit(sessions(range(29)))
+    [rule] = world.learner.in_force
+    rule.state, rule.changed_at = "off", rule.changed_at + 1
+    later = World(by_id)
+    later.learner.load({rule.name: rule.to_bytes()})
+    later.visit(sessions(range(100)))
+    assert later.texts == set()
+    # In a crawl that runs as well.
+    running = World(by_id)
+    running.visit(sessions(range(40)))
+    assert running.skipped
+    running.learner.load({rule.name: rule.to_bytes()})
+    assert running.texts == set()
+    assert set(running.learner.take_wanted()) == set(running.skipped)
+
+
+def test_what_cannot_be_read_is_passed_over():
+    world = World(by_id)
+    assert world.learner.load({"x": b"nonsense", "y": b""}) == 2
+
+
+# --- bounds -----------------------------------------------------------------------------
+
+
+def sizes(learner: Learner) -> int:
+    """How many things are kept of all sites together."""
+    return sum(
+        len(site.known)
+        + len(site.skipped)
+        + len(site.book.rules)
+        + len(site._waiting)
+        + len(site._met)
+        + len(site._texts)
+        + len(site._families._places)
+        for site in learner._sites.values()
+    )
+
+
+def test_memory_is_bounded_whatever_urls_come(monkeypatch):
+    monkeypatch.setattr(site_rules, "MAX_ADDRESSES", 100)
+    monkeypatch.setattr(site_rules, "_MAX_TEXTS", 200)
+    random = Random(0)
+    world = World(lambda url: f"{random.randrange(50)}")
+
+    def urls() -> Iterable[str]:
+        for number in range(1500):
+            names = "&".join(f"p{number}x{n}={n}" for n in range(8))
+            yield f"{SITE}/{number % 7}/x?{names}"
+            yield f"{SITE}/{chr(97 + number % 26)}{number}/{number}?q={number}"
+
+    world.visit(urls())
+    [site] = world.learner._sites.values()
+    assert len(site.known) <= 100
+    assert len(site.book.rules) <= 2 * MAX_RULES
+    assert len(site._waiting) <= 8 * 100
+    assert len(site._met) <= 200
+
+
+def test_hostile_urls_cost_no_more_than_a_counter():
+    world = World(lambda url: "same")
+    hostile = [
+        f"{SITE}/{'a' * 65536}",
+        f"{SITE}/%zz",
+        f"{SITE}/?{'a&' * 1000}",
+        f"{SITE}/{'a/' * 1000}",
+    ]
+    world.visit(hostile)
+    assert len(world.fetched) == 4
+    assert sizes(world.learner) == 0
+    assert world.learner.unlearned == 8  # begun, and observed
+
+
+def test_sites_that_were_not_met_for_long_are_forgotten(monkeypatch):
+    monkeypatch.setattr(learner_module, "MAX_SITES", 10)
+    world = World(lambda url: url)
+    world.visit(f"http://site{number}.example/" for number in range(200))
+    assert len(world.learner._sites) <= 10 + 50
+
+
+def test_of_too_much_that_was_skipped_the_surest_is_let_go(monkeypatch):
+    monkeypatch.setattr(learner_module, "MAX_SKIPPED", 100)
+    monkeypatch.setattr(learner_module, "_STEP", 20)
+    world = World(by_id)
+    world.visit(sessions(range(500)))
+    kept = sum(len(site.skipped) for site in world.learner._sites.values())
+    assert kept <= 150
+    assert world.learner.let_go == len(world.skipped) - kept > 0
+
+
+def test_the_rule_for_a_whole_shape_is_one_like_others():
+    world = World(lambda url: "no events")
+    world.visit(f"{SITE}/calendar/{2000 + n}/{n}" for n in range(31))
+    [rule] = world.learner.in_force
+    assert rule.component == NOTHING_NEW
+    assert UrlRule.from_bytes(rule.to_bytes()).family == "/calendar/*/*"

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_neardup.learning.addresses import Address, parse_address
+from scrapy_neardup.learning.families import MAX_SIBLINGS, MIN_MET, Families
+from scrapy_neardup.learning.forms import Form, Leaving, differing
+
+NAMES = st.sampled_from(["a", "b", "page", "sid", "a.b", "%20", "ä", ""])
+WORDS = st.sampled_from(["news", "print", "index.html", "x-1", "", "s123", "a%2Fb"])
+
+
+@st.composite
+def addresses(draw: st.DrawFn) -> Address:
+    segments = tuple(draw(st.lists(WORDS, max_size=4)))
+    # A path that is one empty segment is the path "/", which has none.
+    segments = () if segments == ("",) else segments
+    return Address(
+        "example.com",
+        draw(st.sampled_from(["http", "https"])),
+        draw(st.sampled_from(["", "www", "m"])),
+        ":",
+        segments,
+        (),
+        tuple(draw(st.lists(st.tuples(NAMES.filter(bool), WORDS), max_size=4))),
+    )
+
+
+def url_of(address: Address) -> str:
+    """Written independently of how addresses are taken apart."""
+    host = f"{address.label}.{address.site}" if address.label else address.site
+    query = "&".join(f"{name}={value}" for name, value in address.params)
+    params: dict[str, str] = {}
+    for segment, name, value in address.path_params:
+        params[segment] = params.get(segment, "") + f";{name}={value}"
+    path = "/".join(segment + params.get(segment, "") for segment in address.segments)
+    return f"{address.scheme}://{host}/{path}" + (f"?{query}" if query else "")
+
+
+def parsed(url: str) -> Address:
+    address = parse_address(url)
+    assert address is not None
+    return address
+
+
+def unchanged(address: Address) -> tuple[Leaving, Form]:
+    """The form of an address of which nothing is left out."""
+    leaving = Leaving(Families(), lambda family, component: False, ())
+    return leaving, leaving.form(address)
+
+
+def without(address: Address, component: tuple[str | int, ...]) -> Address:
+    """The address without a component, worked out anew."""
+    match component:
+        case ("param", name, value):
+            params = list(address.params)
+            params.remove((str(name), str(value)))
+            return replace(address, params=tuple(params))
+        case ("param", name):
+            return replace(address, params=tuple(p for p in address.params if p[0] != name))
+        case ("host", _):
+            return replace(address, label="")
+        case ("segment", text, "first"):
+            assert address.segments[0] == text
+            return replace(address, segments=address.segments[1:])
+        case ("segment", text, "last"):
+            assert address.segments[-1] == text
+            return replace(address, segments=address.segments[:-1])
+        case ("segment", text, "file"):
+            return replace(address, segments=(*address.segments[:-1], ""))
+        case ("segment_at", -1):
+            return replace(address, segments=address.segments[:-1])
+        case ("segment_at", int(index)):
+            return replace(
+                address, segments=address.segments[:index] + address.segments[index + 1 :]
+            )
+    raise AssertionError(component)
+
+
+@given(addresses())
+def test_an_address_without_a_component_is_the_address_written_without_it(address):
+    assert parsed(url_of(address)).digest == address.digest
+    leaving, form = unchanged(address)
+    for skeleton in leaving.skeletons(form):
+        if skeleton.component == ("scheme",) or "inner" in skeleton.component:
+            continue
+        rest = without(address, skeleton.component)
+        if rest.segments != ("",):
+            assert parsed(url_of(rest)).digest == skeleton.digest
+
+
+@given(addresses(), st.randoms())
+def test_the_order_of_parameters_does_not_matter(address, random):
+    params = list(address.params)
+    random.shuffle(params)
+    assert parsed(url_of(replace(address, params=tuple(params)))).digest == address.digest
+
+
+@given(addresses(), addresses())
+def test_other_addresses_have_other_digests(one, other):
+    same = replace(one, params=()) == replace(other, params=()) and sorted(one.params) == sorted(
+        other.params
+    )
+    assert (one.digest == other.digest) == same
+
+
+def test_a_url_is_taken_apart():
+    address = parsed("HTTP://WWW.Shop.Example.co.uk:8080/a/b;jsessionid=1;v=2/?q=1&&x#top")
+    assert address == Address(
+        "example.co.uk",
+        "http",
+        "www",
+        "shop:8080",
+        ("a", "b", ""),
+        (("b", "jsessionid", "1"), ("b", "v", "2")),
+        (("q", "1"), ("x", "")),
+    )
+    assert parsed("https://example.com:443").digest == parsed("https://example.com/").digest
+    assert parsed("http://127.0.0.1:80/a").label == ""
+    assert parsed("http://[::1]:80/a").site == "::1"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "data:text/html,x",
+        "ftp://example.com/",
+        "http:///path",
+        "http://user:word@example.com/",
+        "http://example.com/%zz",
+        "http://example.com/100%",
+        "http://example.com/?a=%4",
+        "http://example.com/" + "a" * 65536,
+        "http://example.com/" + "a/" * 41,
+        "http://example.com/?" + "a&" * 41,
+        "",
+    ],
+)
+def test_what_is_never_learned_from(url):
+    assert parse_address(url) is None
+
+
+def test_segments_that_vary():
+    families = Families()
+    assert families.name(("news", "2024", "a-long-slug", "x%20y", "index.html")) == (
+        "/news/*/*/*/index.html"
+    )
+    assert families.name(()) == "/"
+    for number in range(MIN_MET):
+        families.learn(("tags", "often"))
+        assert not families.learn(("tags", "often", "ab"[number % 2]))
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    changed = [families.learn(("tags", letter)) for letter in letters]
+    assert changed.count(True) == 1
+    assert changed.index(True) == MAX_SIBLINGS - 1
+    assert families.name(("tags", "a")) == families.name(("tags", "never")) == "/tags/*"
+    assert families.name(("tags", "often")) == "/tags/often"
+
+
+def test_what_two_addresses_differ_in():
+    families = Families()
+
+    def difference(one: str, other: str) -> list[object]:
+        forms = [unchanged(parsed(f"http://{url}"))[1] for url in (one, other)]
+        return [left_out[:2] for left_out in differing(forms[0], forms[1], families)]
+
+    assert difference("www.e.com/print/news?a=1&b=2", "e.com/news?a=2&b=2") == [
+        ("/news", ("segment", "print", "first")),
+        ("/news", ("segment_at", 0)),
+        ("/news", ("param", "a")),
+        ("/news", ("host", "www")),
+    ]
+    assert difference("e.com/a/b/c", "e.com/x/y") == []
