@@ -7,6 +7,7 @@ from math import comb
 
 #: What is counted of one rule at most: more makes nothing surer.
 MAX_COUNTED = 300
+MAX_HINTS = 30
 #: How sure a bound is.
 CONFIDENCE = 0.95
 
@@ -50,7 +51,7 @@ class Evidence:
     What answers all addresses with one content (a wall that asks for a login) counts once.
     """
 
-    __slots__ = ("_agreed", "_contradicted", "_named", "before")
+    __slots__ = ("_agreed", "_contradicted", "_hinted", "_named", "before")
 
     def __init__(self, agreements: int = 0, contradictions: int = 0) -> None:
         #: Counted in earlier crawls.
@@ -59,6 +60,13 @@ class Evidence:
         self._contradicted: set[int] = set()
         #: Contents of which a canonical address said so, and nothing that was fetched.
         self._named: set[int] = set()
+        #: Contents of which two addresses differ in this and in more.
+        self._hinted: set[int] = set()
+
+    @property
+    def hints(self) -> int:
+        """Contents that let one think that there may be agreements."""
+        return len(self._hinted | self._agreed)
 
     @property
     def agreements(self) -> int:
@@ -77,6 +85,11 @@ class Evidence:
         """Two addresses of this content differ only in what the rule leaves out."""
         if len(self._agreed) < MAX_COUNTED:
             self._agreed.add(content)
+
+    def hint(self, content: int) -> None:
+        """Two addresses of this content differ in what the rule leaves out, among other things."""
+        if len(self._hinted) < MAX_HINTS:
+            self._hinted.add(content)
 
     def agree_by_name(self, content: int) -> None:
         """A page of this content names such an address as its canonical one."""
@@ -98,6 +111,7 @@ class Evidence:
         self._agreed |= other._agreed
         self._contradicted |= other._contradicted
         self._named |= other._named
+        self._hinted |= other._hinted
 
     def is_strong(self, share: float) -> bool:
         """Is the share of contradictions at most this, with :data:`CONFIDENCE`?"""

@@ -17,6 +17,8 @@ MAX_SIBLINGS = 24
 MIN_MET = 25
 #: Of so many places of a site is remembered what they held; beyond, all segments vary.
 MAX_PLACES = 1000
+#: Paths whose families are kept, for being asked for again.
+_MAX_NAMES = 20_000
 
 VARIES = "*"
 
@@ -51,6 +53,16 @@ class Families:
 
     def __init__(self) -> None:
         self._places: dict[Family, _Place] = {}
+        self._names: dict[tuple[str, ...], str] = {}
+
+    def name(self, segments: tuple[str, ...]) -> str:
+        """The family of a path in one string, such as ``"/news/*"``."""
+        name = self._names.get(segments)
+        if name is None:
+            if len(self._names) >= _MAX_NAMES:
+                self._names.clear()
+            name = self._names[segments] = "/" + "/".join(self.of(segments))
+        return name
 
     def of(self, segments: tuple[str, ...]) -> Family:
         """The family of a path, as far as is known."""
@@ -73,6 +85,7 @@ class Families:
                         return False
                     place = self._places[family] = _Place()
                 if place.meet(text):
+                    self._names.clear()
                     return True
                 is_fixed = place.is_fixed(text)
             family = (*family, text if is_fixed else VARIES)

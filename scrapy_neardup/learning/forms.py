@@ -66,6 +66,30 @@ class Skeleton(NamedTuple):
     varying: str | None
 
 
+def differing(one: Form, other: Form, families: Families) -> list[LeftOut]:
+    """What two forms differ in; nothing where their paths have little in common."""
+    found: list[LeftOut] = []
+    shorter = one.segments
+    if one.segments != other.segments:
+        longer, shorter = sorted((one.segments, other.segments), key=len, reverse=True)
+        for component, rest, text in path_components(longer):
+            if rest == shorter:
+                found.append((families.name(rest), component, text))
+        if not found:
+            return []
+    family = families.name(shorter)
+    for kind, pairs in (
+        ("param", set(one.params) ^ set(other.params)),
+        ("path_param", {param[1:] for param in set(one.path_params) ^ set(other.path_params)}),
+    ):
+        found += [(family, (kind, name), "") for name in sorted({name for name, _ in pairs})]
+    if one.label != other.label:
+        found += [(family, ("host", label), "") for label in (one.label, other.label) if label]
+    if one.scheme != other.scheme:
+        found.append((family, SCHEME, ""))
+    return found
+
+
 class Leaving:
     """Says what is left out of the addresses of a site.
 
@@ -88,7 +112,7 @@ class Leaving:
         """The form of an address."""
         left: list[LeftOut] = []
         segments = self._path(address.segments, left)
-        family = self.family(segments)
+        family = self._families.name(segments)
         total = origin_hash(address) + path_hash(segments)
         label, scheme = address.label, address.scheme
         params, path_params = address.params, address.path_params
@@ -132,11 +156,7 @@ class Leaving:
         for component, segments, text in path_components(form.segments):
             rest = (digest - whole + path_hash(segments)) & _MASK
             varying = text if component[0] == "segment_at" else None
-            yield Skeleton(component, self.family(segments), rest, varying)
-
-    def family(self, segments: tuple[str, ...]) -> str:
-        """The family of a path, in one string."""
-        return "/" + "/".join(self._families.of(segments))
+            yield Skeleton(component, self._families.name(segments), rest, varying)
 
     def _path(self, segments: tuple[str, ...], left: list[LeftOut]) -> tuple[str, ...]:
         """Leave out segment after segment."""
@@ -146,7 +166,7 @@ class Leaving:
             again = False
             for component, rest, text in path_components(segments):
                 if component in self._components and component not in done:
-                    family = self.family(rest)
+                    family = self._families.name(rest)
                     if self._is_left_out(family, component):
                         left.append((family, component, text))
                         # Once each: a rule says nothing of what comes to stand there then.

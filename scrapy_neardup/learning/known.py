@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from .addresses import Address
 from .forms import Form
 
+#: With so many addresses of one content a new one is compared.
+_COMPARED = 4
+
 
 class Known:
     """An address that was fetched, or is being fetched.
@@ -39,6 +42,7 @@ class KnownAddresses:
         self._all: dict[int, Known] = {}
         self._by_normal: dict[int, list[Known]] = {}
         self._by_tried: dict[int, list[Known]] = {}
+        self._by_content: dict[int, list[Known]] = {}
 
     def __len__(self) -> int:
         return len(self._all)
@@ -67,6 +71,18 @@ class KnownAddresses:
     def remove(self, known: Known) -> None:
         if self._all.pop(known.digest, None) is not None:
             self._ungroup(known)
+            if known.content is not None:
+                _take(self._by_content, known.content, known)
+
+    def judge(self, known: Known, content: int, seen: int) -> list[Known]:
+        """Note what an address led to; returns others that led to the same."""
+        if known.content is not None:
+            _take(self._by_content, known.content, known)
+        known.content, known.seen = content, seen
+        same = self._by_content.setdefault(content, [])
+        others = same[:_COMPARED]
+        same.append(known)
+        return others
 
     def change(self, known: Known, normal: Form, tried: Form) -> None:
         """Other components of it are left out from now on."""
@@ -83,7 +99,11 @@ class KnownAddresses:
             (self._by_normal, known.normal.digest),
             (self._by_tried, known.tried.digest),
         ):
-            group = groups[digest]
-            group.remove(known)
-            if not group:
-                del groups[digest]
+            _take(groups, digest, known)
+
+
+def _take(groups: dict[int, list[Known]], digest: int, known: Known) -> None:
+    group = groups[digest]
+    group.remove(known)
+    if not group:
+        del groups[digest]

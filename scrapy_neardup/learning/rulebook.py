@@ -19,8 +19,8 @@ EVERYWHERE = ""
 FAMILIES_EVERYWHERE = 3
 #: and how often within a family before it is applied there.
 AGREEMENTS_IN_FAMILY = 3
-#: A rule with so many agreements, and no contradiction, is taken for granted while other rules
-#: are tried; nothing is skipped for it.
+#: A rule with so many hints or agreements, and no contradiction, is taken for granted while other
+#: rules are tried; nothing is skipped for it.
 _PROMISING = 4
 #: How many rules of a site are watched at most.
 MAX_RULES = 2000
@@ -140,6 +140,11 @@ class RuleBook:
             self._families.setdefault(key[1], set()).add(key[0])
         self._dirty.add(key)
 
+    def hint(self, key: Key, content: int) -> None:
+        """One content under two addresses that differ in this, and in more."""
+        self._rule(key).evidence.hint(content)
+        self._dirty.add(key)
+
     def contradict(
         self, key: Key, contents: tuple[int, int], seen: int, *, brings_new: bool
     ) -> None:
@@ -217,25 +222,27 @@ class RuleBook:
 
     # --- what follows -----------------------------------------------------------------------
 
-    def settle(self) -> set[Key]:
-        """Decide anew on what was counted since; returns what is left out now and was not before,
-        or the other way round.
+    def settle(self) -> tuple[set[Key], set[Key]]:
+        """Decide anew on what was counted since.
+
+        :returns: what is left out now and was not before, or the other way round; and the same for
+            what is left out while rules are tried.
         """
-        changed: set[Key] = set()
+        applied: set[Key] = set()
+        tried: set[Key] = set()
         while self._dirty:
             family, component = key = self._dirty.pop()
             if component == NOTHING_NEW or key not in self.rules:
                 continue
             general = self._rule((EVERYWHERE, component))
-            if self._settle_general(component, general):
-                changed |= {(EVERYWHERE, component)}
+            if self._settle_general(component, general, tried):
                 self._dirty |= {k for k in self.rules if k[1] == component and k[0]}
-            if family and self._settle_local(key, self.rules[key], general):
-                changed.add(key)
+            if family:
+                self._settle_local(key, self.rules[key], general, applied, tried)
         self._bound()
-        return changed
+        return applied, tried
 
-    def _settle_general(self, component: Component, general: UrlRule) -> bool:
+    def _settle_general(self, component: Component, general: UrlRule, tried: set[Key]) -> bool:
         """Has anything changed for all families?"""
         before = general.state
         spread = len(self._families.get(component, ())) >= FAMILIES_EVERYWHERE
@@ -243,28 +250,34 @@ class RuleBook:
             self._failed_in.pop(component, None)
             self._set(general, "in_force", general.evidence_text)
         # A segment stands for another page wherever nothing else is known.
-        promising = general.state == "in_force" and not is_of_path(component)
-        was_promising = component in self._on_trial_everywhere
-        if promising and not was_promising:
-            self._on_trial_everywhere.add(component)
-            self.tried_components[component] += 1
-        elif was_promising and not promising:
-            self._on_trial_everywhere.discard(component)
-            self._less(self.tried_components, component)
-        return before != general.state or promising != was_promising
+        holds = general.state == "in_force" and not is_of_path(component)
+        if holds != (component in self._on_trial_everywhere):
+            tried.add((EVERYWHERE, component))
+            if holds:
+                self._on_trial_everywhere.add(component)
+                self.tried_components[component] += 1
+            else:
+                self._on_trial_everywhere.discard(component)
+                self._less(self.tried_components, component)
+            return True
+        return before != general.state
 
-    def _settle_local(self, key: Key, rule: UrlRule, general: UrlRule) -> bool:
-        """Has anything changed for one family?"""
+    def _settle_local(
+        self, key: Key, rule: UrlRule, general: UrlRule, applied: set[Key], tried: set[Key]
+    ) -> None:
+        """Decide anew for one family."""
         is_general = general.state == "in_force" and self._bears_out(rule)
         if rule.state in ("watched", "withdrawn") and not is_general and rule.is_proven:
             self._set(rule, "in_force", rule.evidence_text)
         applies = (rule.state == "in_force" or is_general) and general.state != "off"
         promising = rule.state == "watched" and not rule.evidence.contradictions
-        tried = promising and (
-            rule.evidence.agreements >= _PROMISING or key[1] in self._on_trial_everywhere
+        is_tried = promising and (
+            rule.evidence.hints >= _PROMISING or key[1] in self._on_trial_everywhere
         )
-        changed = self._put(key, self._applied, self.applied_components, applies)
-        return self._put(key, self._on_trial, self.tried_components, applies or tried) or changed
+        if self._put(key, self._applied, self.applied_components, applies):
+            applied.add(key)
+        if self._put(key, self._on_trial, self.tried_components, applies or is_tried):
+            tried.add(key)
 
     def _bears_out(self, rule: UrlRule) -> bool:
         """Does a family bear out what holds everywhere?"""
@@ -330,7 +343,7 @@ class RuleBook:
         weak: Iterator[Key] = (
             key
             for key, rule in self.rules.items()
-            if rule.state == "watched" and rule.evidence.agreements < _PROMISING
+            if rule.state == "watched" and rule.evidence.hints < _PROMISING
         )
         for key in list(weak)[: MAX_RULES // 4]:
             self._forget(key)
@@ -356,4 +369,4 @@ def _renamed(family: str, families: Families) -> str:
     if path in ("", "/"):
         return family
     # A segment that varied does so for ever.
-    return "/" + "/".join(families.of(tuple(path[1:].split("/")))) + mark + names
+    return families.name(tuple(path[1:].split("/"))) + mark + names

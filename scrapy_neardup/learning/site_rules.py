@@ -8,15 +8,15 @@ from typing import Any, Literal, NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
-from .addresses import Address, Component, is_of_path, path_components
+from .addresses import SCHEME, Address, Component, is_of_path, path_components
 from .endless import Budget, Runs
 from .evidence import MAX_COUNTED
 from .families import Families
-from .forms import Form, Leaving, LeftOut, Skeleton
+from .forms import Form, Leaving, LeftOut, Skeleton, differing
 from .known import Known, KnownAddresses
-from .rulebook import MAX_RULES, Key, RuleBook, RuleChange
+from .rulebook import EVERYWHERE, MAX_RULES, Key, RuleBook, RuleChange
 from .rules import UrlRule
-from .skipped import Skipped, SkippedAddresses
+from .skipped import Probes, Skipped, SkippedAddresses, probe_keys
 
 #: Addresses of a site that are known at most.
 MAX_ADDRESSES = 10_000
@@ -35,6 +35,11 @@ LAST_PROBES = 3
 _DIGESTS = 2**64
 #: What a budget that is spent takes from a request's priority.
 _SLOWER = 10
+#: How often rules that change one another are settled at once; the rest follows later.
+_ROUNDS = 10
+_MAX_LENGTH = 10**6
+#: Addresses that differ in more components give no hint of what means nothing.
+_MAX_DIFFERENCE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +104,7 @@ class SiteRules:
         self._probes: dict[int, None] = {}
         #: Of rules on a segment that may be any: those it was.
         self._texts: dict[Key, set[str]] = {}
-        #: How many a rule had skipped in a family when some of them were tried last.
-        self._tried_again: dict[tuple[int, str], int] = {}
+        self._probes_made = Probes()
 
     # --- deciding ---------------------------------------------------------------------------
 
@@ -111,7 +115,7 @@ class SiteRules:
         rules = self._objections(digest, form)
         if not rules:
             return Decision("fetch", delay=self._delay(form))
-        return Decision("explore" if self._is_probe(digest, form) else "skip", rules)
+        return Decision("explore" if self._is_probe(digest, form, rules) else "skip", rules)
 
     def begin(self, address: Address) -> None:
         """It is being fetched."""
@@ -142,7 +146,7 @@ class SiteRules:
 
     def probe(self) -> None:
         """Want some of what was skipped, of each rule, before the crawl ends."""
-        for skipped in self.skipped.spread(LAST_PROBES, self._tried_again):
+        for skipped in self.skipped.spread(LAST_PROBES, self._probes_made):
             self._want(skipped)
 
     def _objections(self, digest: int, form: Form) -> tuple[UrlRule, ...]:
@@ -166,10 +170,10 @@ class SiteRules:
             names.add(("host", form.label))
         delay = sum(not book.may_matter((family, component)) for component in names)
         for component, rest, _ in path_components(form.segments):
-            delay += book.seems_idle((self._normal.family(rest), component))
+            delay += book.seems_idle((self._families.name(rest), component))
         return delay + (_SLOWER if form.shape in self._budget.slow else 0)
 
-    def _is_probe(self, digest: int, form: Form) -> bool:
+    def _is_probe(self, digest: int, form: Form, rules: tuple[UrlRule, ...]) -> bool:
         if digest in self._probes:
             return True
         hashed = xxh3_64_intdigest(digest.to_bytes(8, "little"), seed=self._seed)
@@ -178,6 +182,7 @@ class SiteRules:
         ):
             return False
         _remember(self._probes, digest)
+        self._probes_made.made.update(probe_keys(rules, form))
         return True
 
     # --- learning ---------------------------------------------------------------------------
@@ -201,8 +206,9 @@ class SiteRules:
         self._learn_families(address)
         digest = address.digest
         known = self.known.get(digest) or self._add(address, digest)
-        known.content, known.seen = content, self.book.observations
+        same = self.known.judge(known, content, self.book.observations)
         self._try(known, brings_new=not is_duplicate)
+        self._look_for_hints(known, same)
         self._watch_for_the_end(known, is_duplicate, depth)
         if canonical is not None and canonical != address:
             self._learn_name(known, canonical)
@@ -219,15 +225,13 @@ class SiteRules:
 
     def settle(self) -> None:
         """Decide anew on the rules, and bring all that is known into its new form."""
-        for _ in range(10):
-            changed = self.book.settle()
-            if not changed:
+        for _ in range(_ROUNDS):
+            applied, tried = self.book.settle()
+            if not applied and not tried:
                 break
-            self._reform({key[1] for key in changed})
-        for change in self.book.changes:
-            if not change.is_taken_up:
-                self._reconsider()
-                break
+            self._reform(applied, applied | tried)
+        if any(not change.is_taken_up for change in self.book.changes):
+            self._reconsider()
 
     def take_changes(self) -> list[RuleChange]:
         """What was taken up or withdrawn since the last time."""
@@ -238,7 +242,8 @@ class SiteRules:
         if self._families.learn(address.segments):
             self.book.rename(self._families)
             self.book.settle()
-            self._reform(None)
+            everything = {(EVERYWHERE, SCHEME)}
+            self._reform(everything, everything)
 
     def _try(self, known: Known, *, brings_new: bool = False) -> None:
         """Compare an address with all that differ from it in one component."""
@@ -317,14 +322,40 @@ class SiteRules:
         if nearest is None or nearest.content is None or known.content is None:
             return
         keys = sorted({left_out[:2] for left_out in between}, key=self.book.suspicion)
-        if nearest.content == known.content:
-            # Of a path that several rules shorten, nobody knows which of them do.
-            certain = len(keys) == 1 or not any(is_of_path(component) for _, component in keys)
-            for key in keys if certain else ():
-                self.book.agree(key, known.content, known.seen)
-        else:
+        if nearest.content != known.content:
             contents = known.content, nearest.content
             self.book.contradict(keys[-1], contents, known.seen, brings_new=brings_new)
+        elif self._is_certain(known, nearest, keys):
+            for family, component, text in between:
+                key = family, component
+                if component[0] != "segment_at" or self._is_other_text(key, text):
+                    self.book.agree(key, known.content, known.seen)
+
+    def _is_certain(self, known: Known, other: Known, keys: list[Key]) -> bool:
+        """Do all of these mean nothing, when both addresses are of one content?
+
+        Of a path that several rules shorten, nobody knows which of them do.
+        """
+        unproven = [key for key in keys if not self.book.applies(*key)]
+        shortened = (
+            sum(is_of_path(component) for _, component, _ in one.tried.left_out)
+            for one in (known, other)
+        )
+        return len(unproven) <= 1 or max(shortened) <= 1
+
+    def _look_for_hints(self, known: Known, same: list[Known]) -> None:
+        """Two addresses of one content that differ in a few components may differ in nothing that
+        matters.
+        """
+        assert known.content is not None
+        for other in same:
+            if other.tried.digest == known.tried.digest:
+                continue
+            between = differing(known.tried, other.tried, self._families)
+            for family, component, text in between if len(between) <= _MAX_DIFFERENCE else ():
+                hint = family, (*component, "hint")
+                if component[0] != "segment_at" or self._is_other_text(hint, text):
+                    self.book.hint((family, component), known.content)
 
     def _watch_for_the_end(self, known: Known, is_duplicate: bool, depth: int) -> None:
         """Does page after page of this shape bring nothing new?"""
@@ -389,20 +420,22 @@ class SiteRules:
         self.known.add(known)
         return known
 
-    def _reform(self, components: set[Component] | None) -> None:
-        """These components are left out now, or no longer; ``None`` for any."""
-        changed = []
+    def _reform(self, applied: set[Key], changed: set[Key]) -> None:
+        """These are left out now, or no longer; what is only so while rules are tried as well."""
+        of_known, of_skipped = _Touched(changed), _Touched(applied)
+        again = []
         for known in list(self.known):
-            if components is None or _has(known.address, components):
+            if of_known.touches(known.address, known.tried.family):
                 normal = self._normal.form(known.address)
                 tried = self._tried.form(known.address)
-                if tried != known.tried or normal != known.normal:
-                    self.known.change(known, normal, tried)
-                    changed.append(known)
-        for skipped in list(self.skipped):
-            if components is None or _has(skipped.address, components):
-                self.skipped.change(skipped, self._normal.form(skipped.address))
-        for known in changed:
+                if tried.digest != known.tried.digest:
+                    again.append(known)
+                self.known.change(known, normal, tried)
+        if applied:
+            for skipped in list(self.skipped):
+                if of_skipped.touches(skipped.address, skipped.normal.family):
+                    self.skipped.change(skipped, self._normal.form(skipped.address))
+        for known in again:
             if known.content is not None and self.known.get(known.digest) is known:
                 self._try(known)
 
@@ -427,25 +460,45 @@ class SiteRules:
         self.begin(skipped.address)
 
 
-def _has(address: Address, components: set[Component]) -> bool:
-    """May one of these be part of an address?"""
-    for component in components:
-        match component[0]:
-            case "param":
-                if any(name == component[1] for name, _ in address.params):
+class _Touched:
+    """Which addresses have something of what changed."""
+
+    def __init__(self, keys: set[Key]) -> None:
+        self._params: dict[str, set[str]] = {}
+        self._path_params: set[str] = set()
+        self._texts: set[str] = set()
+        self._longer_than = _MAX_LENGTH
+        self._all: set[str] = set()
+        for family, component in keys:
+            kind, *more = component
+            if kind == "param":
+                self._params.setdefault(str(more[0]), set()).add(family)
+            elif kind == "path_param":
+                self._path_params.add(str(more[0]))
+            elif kind == "segment":
+                self._texts.add(str(more[0]))
+            elif kind == "segment_at":
+                self._longer_than = min(self._longer_than, max(0, int(more[0])))
+            else:
+                self._all.add(family)
+
+    def touches(self, address: Address, family: str) -> bool:
+        """Is it one of these?
+
+        :param family: of the path that is left of it; one that changes is found by its segments.
+        """
+        if len(address.segments) > self._longer_than:
+            return True
+        if self._texts and not self._texts.isdisjoint(address.segments):
+            return True
+        if self._all and (family in self._all or EVERYWHERE in self._all):
+            return True
+        if self._params:
+            for name, _ in address.params:
+                families = self._params.get(name)
+                if families and (family in families or EVERYWHERE in families):
                     return True
-            case "path_param":
-                if any(name == component[1] for _, name, _ in address.path_params):
-                    return True
-            case "host":
-                if address.label == component[1]:
-                    return True
-            case "segment":
-                if component[1] in address.segments:
-                    return True
-            case _:
-                return True
-    return False
+        return any(name in self._path_params for _, name, _ in address.path_params)
 
 
 def _remember(keys: dict[Any, None], key: Any) -> None:

@@ -10,6 +10,9 @@ from .addresses import Address
 from .forms import Form
 from .rules import UrlRule
 
+#: A rule by its name, and a family.
+ProbeKey = tuple[str, str]
+
 
 class Skipped:
     """An address that was skipped.
@@ -73,16 +76,15 @@ class SkippedAddresses:
             self.remove(skipped)
         return len(by_proof)
 
-    def spread(self, of_each: int, tried: dict[tuple[int, str], int]) -> Iterable[Skipped]:
+    def spread(self, of_each: int, probes: Probes) -> Iterable[Skipped]:
         """Of each rule, and family, that skipped any, so many of those that came last.
 
-        :param tried: how many there were when this was asked last; none are given again until
-            there are twice as many.
+        Fewer where some were fetched all the same, but never none; and none where few came since
+        this was asked last.
         """
-        keys = {skipped.digest: _keys(skipped) for skipped in self}
+        keys = {skipped.digest: probe_keys(skipped.rules, skipped.normal) for skipped in self}
         number = Counter(key for of_one in keys.values() for key in of_one)
-        due = {key: of_each for key, n in number.items() if n >= 2 * tried.get(key, 0)}
-        tried.update((key, number[key]) for key in due)
+        due = {key: max(1, of_each - probes.made[key]) for key in probes.ask(number)}
         chosen = []
         for skipped in reversed(self._all.values()):
             if any(due.get(key, 0) > 0 for key in keys[skipped.digest]):
@@ -92,8 +94,23 @@ class SkippedAddresses:
         return chosen
 
 
-def _keys(skipped: Skipped) -> list[tuple[int, str]]:
-    return [(id(rule), skipped.normal.family) for rule in skipped.rules]
+class Probes:
+    """What was fetched although it would have been skipped, by rule and family."""
+
+    def __init__(self) -> None:
+        self.made: Counter[ProbeKey] = Counter()
+        self._asked: dict[ProbeKey, int] = {}
+
+    def ask(self, skipped: Counter[ProbeKey]) -> list[ProbeKey]:
+        """Of which rules are so many addresses skipped that some should be tried?"""
+        due = [key for key, number in skipped.items() if number >= 2 * self._asked.get(key, 0)]
+        self._asked.update((key, skipped[key]) for key in due)
+        return due
+
+
+def probe_keys(rules: Iterable[UrlRule], form: Form) -> list[ProbeKey]:
+    """Under which a probe of these rules is counted."""
+    return [(rule.name, form.family) for rule in rules]
 
 
 def _proof(skipped: Skipped) -> int:
