@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from xxhash import xxh3_64_intdigest
@@ -430,7 +431,7 @@ class SiteRules:
 
         Which of them the page is, in another spelling, it does not say.
         """
-        for one, other in zip(alternates, alternates[1:], strict=False):
+        for one, other in pairwise(alternates):
             if one != other:
                 contents, seen = (one.digest, other.digest), self.book.observations
                 for key in self._between(self._tried.form(one), other):
