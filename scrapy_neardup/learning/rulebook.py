@@ -167,6 +167,16 @@ class RuleBook:
             self._withdraw(key, rule, general)
         self._dirty.add(key)
 
+    def doubt(self, key: Key, contents: tuple[int, int], seen: int) -> None:
+        """Two contents under addresses that differ in this, and maybe in what is on trial."""
+        if key in self._applied:
+            self._disputes[key] += 1
+            self._probation[key] = _PROBATION
+            if self._disputes[key] < _DISPUTES:
+                return
+            del self._disputes[key]
+        self.contradict(key, contents, seen, brings_new=False)
+
     def dispute(
         self, keys: list[Key], contents: tuple[int, int], seen: int, *, brings_new: bool
     ) -> None:

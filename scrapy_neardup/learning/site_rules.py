@@ -67,12 +67,14 @@ class _Seen(NamedTuple):
     :ivar number: which observation it was.
     :ivar address: its digest.
     :ivar form: digest of what was left of it then.
+    :ivar is_certain: was nothing left out but what rules in force leave out?
     """
 
     content: int
     number: int
     address: int
     form: int
+    is_certain: bool
 
     def is_other(self, other: _Seen) -> bool:
         """Is it another address, and not only by what is left out anyway?"""
@@ -285,7 +287,7 @@ class SiteRules:
         assert known.content is not None
         form = known.tried
         self._compare_with_nearest(known, brings_new=brings_new)
-        own = _Seen(known.content, known.seen, known.digest, form.digest)
+        own = _seen(known, form.digest)
         for component, waiting in self._waiting.get(form.digest, {}).items():
             if own.is_other(waiting):
                 self._count((form.family, component), own, waiting)
@@ -323,8 +325,7 @@ class SiteRules:
     def _partner(self, skeleton: Skeleton) -> _Seen | None:
         """What an address shows that is this one without, or with another, component."""
         for known in self.known.judged(skeleton.digest):
-            assert known.content is not None
-            return _Seen(known.content, known.seen, known.digest, skeleton.digest)
+            return _seen(known, skeleton.digest)
         if skeleton.varying is None:
             return None
         component, waiting = skeleton.component, self._waiting.get(skeleton.digest, {})
@@ -343,8 +344,12 @@ class SiteRules:
         seen = max(one.number, other.number)
         if one.content == other.content:
             self.book.agree(key, one.content, seen)
+            return
+        contents = one.content, other.content
+        if one.is_certain and other.is_certain:
+            self.book.contradict(key, contents, seen, brings_new=False)
         else:
-            self.book.contradict(key, (one.content, other.content), seen, brings_new=False)
+            self.book.doubt(key, contents, seen)
 
     def _compare_with_nearest(self, known: Known, *, brings_new: bool) -> None:
         """Try what is taken for granted: addresses of one form should be of one content."""
@@ -539,6 +544,12 @@ class _Touched:
                 if families and (family in families or EVERYWHERE in families):
                     return True
         return any(name in self._path_params for _, name, _ in address.path_params)
+
+
+def _seen(known: Known, form: int) -> _Seen:
+    assert known.content is not None
+    is_certain = known.tried.digest == known.normal.digest
+    return _Seen(known.content, known.seen, known.digest, form, is_certain)
 
 
 def _remember(keys: dict[Any, None], key: Any) -> None:
