@@ -232,6 +232,19 @@ def test_what_is_to_be_fetched_all_the_same_does_not_change_from_run_to_run():
     assert 0.1 < share < 0.3
 
 
+def test_what_may_mean_nothing_comes_later():
+    world = World(lambda url: url.partition("&")[0])
+
+    def delay(path: str) -> int:
+        return world.learner.decide(f"{SITE}{path}").delay
+
+    world.visit([f"{SITE}/"])
+    assert [delay(p) for p in ("/list", "/list?page=1", "/list?page=1&sort=a")] == [0, 1, 2]
+    world.visit([f"{SITE}/list?page=1", f"{SITE}/list?page=2"])
+    # Contents were seen to hang on the page.
+    assert [delay(p) for p in ("/list?page=3", "/list?page=3&sort=a")] == [0, 1]
+
+
 def test_for_a_fetch_that_fails_another_one_is_made():
     world = World(by_id)
     world.visit(sessions(range(30)))
