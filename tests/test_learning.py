@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from scrapy_neardup.learning import learner as learner_module
-from scrapy_neardup.learning import site_rules
+from scrapy_neardup.learning import site_rules, trials
 from scrapy_neardup.learning.learner import Learner
 from scrapy_neardup.learning.rulebook import MAX_RULES
 from scrapy_neardup.learning.rules import NOTHING_NEW, UrlRule
@@ -416,9 +416,9 @@ def sizes(learner: Learner) -> int:
         len(site.known)
         + len(site.skipped)
         + len(site.book.rules)
-        + len(site._waiting)
-        + len(site._met)
-        + len(site._texts)
+        + len(site._trials._waiting)
+        + len(site._trials._met)
+        + len(site._trials._texts)
         + len(site._families._places)
         for site in learner._sites.values()
     )
@@ -426,7 +426,9 @@ def sizes(learner: Learner) -> int:
 
 def test_memory_is_bounded_whatever_urls_come(monkeypatch):
     monkeypatch.setattr(site_rules, "MAX_ADDRESSES", 100)
-    monkeypatch.setattr(site_rules, "_MAX_TEXTS", 200)
+    monkeypatch.setattr(site_rules, "_MAX_REMEMBERED", 200)
+    monkeypatch.setattr(trials, "_MAX_TEXTS", 200)
+    monkeypatch.setattr(trials, "MAX_SKELETONS", 800)
     random = Random(0)
     world = World(lambda url: f"{random.randrange(50)}")
 
@@ -440,8 +442,9 @@ def test_memory_is_bounded_whatever_urls_come(monkeypatch):
     [site] = world.learner._sites.values()
     assert len(site.known) <= 100
     assert len(site.book.rules) <= 2 * MAX_RULES
-    assert len(site._waiting) <= 8 * 100
-    assert len(site._met) <= 200
+    assert len(site._trials._waiting) <= 800
+    assert len(site._trials._met) <= 200
+    assert len(site._values) <= 200
 
 
 def test_hostile_urls_cost_no_more_than_a_counter():
