@@ -16,9 +16,8 @@ _HEAD_BYTES = 65536
 _MAX_ALTERNATES = 100
 
 _HEAD_END = re.compile(rb"</head|<body", re.I)
-_COMMENT = re.compile(rb"<!--.*?-->|<script\b.*?</script", re.I | re.S)
-_LINK = re.compile(rb"<(?:link|base)\b[^>]{1,4000}>", re.I)
-_ATTRIBUTE = re.compile(r"""([a-zA-Z-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_LINK = re.compile(rb"<(?:link|base)\b[^<>]{1,4000}>", re.I)
+_ATTRIBUTE = re.compile(r"""([a-zA-Z-]{1,30})\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 # A link value (RFC 8288, section 3): <URI>, then parameters, quoted or not.
 _TARGET = re.compile(r"[\s,]*<([^>]*)>")
 _PARAMETER = re.compile(
@@ -103,7 +102,8 @@ def _head_links(html: bytes) -> Iterator[Link]:
     if b"canonical" not in lower and b"hreflang" not in lower:
         return
     base = ""
-    for tag in _LINK.findall(_COMMENT.sub(b"", html)):
+    html = _without(_without(html, b"<!--", b"-->"), b"<script", b"</script")
+    for tag in _LINK.findall(html):
         text = tag.decode("utf-8", "replace")
         found = _ATTRIBUTE.findall(text)
         attributes = {name.lower(): unescape("".join(values)) for name, *values in reversed(found)}
@@ -114,6 +114,18 @@ def _head_links(html: bytes) -> Iterator[Link]:
             base = base or target
         else:
             yield _link(urljoin(base, target) if base else target, attributes)
+
+
+def _without(html: bytes, start: bytes, end: bytes) -> bytes:
+    """What is not between these marks, of any case; what has no end goes to the end."""
+    lower, pieces, at = html.lower(), [], 0
+    while (begin := lower.find(start, at)) >= 0:
+        pieces.append(html[at:begin])
+        finish = lower.find(end, begin)
+        if finish < 0:
+            return b"".join(pieces)
+        at = finish + len(end)
+    return b"".join([*pieces, html[at:]])
 
 
 def _link(target: str, attributes: dict[str, str]) -> Link:

@@ -47,6 +47,7 @@ FLOORS = {
     "learning.rules": 1.1,
     "learning.skipped": 1.2,
     "learning.rulebook": 1.2,
+    "learning.trials": 1.25,
     "learning.site_rules": 1.3,
     "learning.learner": 1.4,
     "learning": 1.5,

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from scrapy_neardup.learning import learner as learner_module
-from scrapy_neardup.learning import site_rules
+from scrapy_neardup.learning import site_rules, trials
 from scrapy_neardup.learning.learner import Learner
 from scrapy_neardup.learning.rulebook import MAX_RULES
 from scrapy_neardup.learning.rules import NOTHING_NEW, UrlRule
@@ -232,6 +232,19 @@ def test_what_is_to_be_fetched_all_the_same_does_not_change_from_run_to_run():
     assert 0.1 < share < 0.3
 
 
+def test_what_may_mean_nothing_comes_later():
+    world = World(lambda url: url.partition("&")[0])
+
+    def delay(path: str) -> int:
+        return world.learner.decide(f"{SITE}{path}").delay
+
+    world.visit([f"{SITE}/"])
+    assert [delay(p) for p in ("/list", "/list?page=1", "/list?page=1&sort=a")] == [0, 1, 2]
+    world.visit([f"{SITE}/list?page=1", f"{SITE}/list?page=2"])
+    # Contents were seen to hang on the page.
+    assert [delay(p) for p in ("/list?page=3", "/list?page=3&sort=a")] == [0, 1]
+
+
 def test_for_a_fetch_that_fails_another_one_is_made():
     world = World(by_id)
     world.visit(sessions(range(30)))
@@ -403,9 +416,9 @@ def sizes(learner: Learner) -> int:
         len(site.known)
         + len(site.skipped)
         + len(site.book.rules)
-        + len(site._waiting)
-        + len(site._met)
-        + len(site._texts)
+        + len(site._trials._waiting)
+        + len(site._trials._met)
+        + len(site._trials._texts)
         + len(site._families._places)
         for site in learner._sites.values()
     )
@@ -413,7 +426,9 @@ def sizes(learner: Learner) -> int:
 
 def test_memory_is_bounded_whatever_urls_come(monkeypatch):
     monkeypatch.setattr(site_rules, "MAX_ADDRESSES", 100)
-    monkeypatch.setattr(site_rules, "_MAX_TEXTS", 200)
+    monkeypatch.setattr(site_rules, "_MAX_REMEMBERED", 200)
+    monkeypatch.setattr(trials, "_MAX_TEXTS", 200)
+    monkeypatch.setattr(trials, "MAX_SKELETONS", 800)
     random = Random(0)
     world = World(lambda url: f"{random.randrange(50)}")
 
@@ -427,8 +442,9 @@ def test_memory_is_bounded_whatever_urls_come(monkeypatch):
     [site] = world.learner._sites.values()
     assert len(site.known) <= 100
     assert len(site.book.rules) <= 2 * MAX_RULES
-    assert len(site._waiting) <= 8 * 100
-    assert len(site._met) <= 200
+    assert len(site._trials._waiting) <= 800
+    assert len(site._trials._met) <= 200
+    assert len(site._values) <= 200
 
 
 def test_hostile_urls_cost_no_more_than_a_counter():

@@ -43,6 +43,7 @@ def test_the_canonical_address_of_a_page(html):
         '<body><link rel="canonical" href="/a">',
         "<script>'<link rel=canonical href=/a>'</script>",
         '<link rel="canonical" href="http://[broken/">',
+        '<script>"a"</SCRIPT><!-- <link rel="canonical" href="/a">',
         " " * 70000 + '<link rel="canonical" href="/a">',
     ],
 )

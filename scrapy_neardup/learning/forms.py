@@ -22,6 +22,8 @@ from .families import Families
 
 _MASK = 2**64 - 1
 
+_MAX_LENGTH = 10**6
+
 #: What was left out: of which family, which component, and what stood there.
 LeftOut = tuple[str, Component, str]
 
@@ -186,3 +188,47 @@ class Leaving:
             left.append((family, component, value))
             return True
         return False
+
+
+class Touched:
+    """Which addresses have something of what changed.
+
+    :param keys: families, ``""`` for all, and components.
+    """
+
+    def __init__(self, keys: Collection[tuple[str, Component]]) -> None:
+        self._params: dict[str, set[str]] = {}
+        self._path_params: set[str] = set()
+        self._texts: set[str] = set()
+        self._longer_than = _MAX_LENGTH
+        self._all: set[str] = set()
+        for family, component in keys:
+            kind, *more = component
+            if kind == "param":
+                self._params.setdefault(str(more[0]), set()).add(family)
+            elif kind == "path_param":
+                self._path_params.add(str(more[0]))
+            elif kind == "segment":
+                self._texts.add(str(more[0]))
+            elif kind == "segment_at":
+                self._longer_than = min(self._longer_than, max(0, int(more[0])))
+            else:
+                self._all.add(family)
+
+    def touches(self, address: Address, family: str) -> bool:
+        """Is it one of these?
+
+        :param family: of the path that is left of it; one that changes is found by its segments.
+        """
+        if len(address.segments) > self._longer_than:
+            return True
+        if self._texts and not self._texts.isdisjoint(address.segments):
+            return True
+        if self._all and (family in self._all or "" in self._all):
+            return True
+        if self._params:
+            for name, _ in address.params:
+                families = self._params.get(name)
+                if families and (family in families or "" in families):
+                    return True
+        return any(name in self._path_params for _, name, _ in address.path_params)

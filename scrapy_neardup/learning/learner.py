@@ -15,7 +15,7 @@ from .rules import UrlRule
 from .site_rules import Decision, SiteRules
 
 #: Addresses that are known at most, of all sites together.
-MAX_ADDRESSES = 50_000
+MAX_ADDRESSES = 30_000
 MAX_SITES = 5_000
 #: Skipped requests that are kept at most, in case they are wanted after all.
 MAX_SKIPPED = 20_000

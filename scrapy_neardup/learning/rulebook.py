@@ -21,7 +21,7 @@ FAMILIES_EVERYWHERE = 3
 AGREEMENTS_IN_FAMILY = 3
 #: A rule with so many hints or agreements, and no contradiction, is taken for granted while other
 #: rules are tried; nothing is skipped for it.
-_PROMISING = 4
+_PROMISING, _PROMISING_ANY_TEXT = 4, 12
 #: How many rules of a site are watched at most.
 MAX_RULES = 2000
 #: So many addresses of a family are fetched all the same when a rule failed in another family.
@@ -167,6 +167,16 @@ class RuleBook:
             self._withdraw(key, rule, general)
         self._dirty.add(key)
 
+    def doubt(self, key: Key, contents: tuple[int, int], seen: int) -> None:
+        """Two contents under addresses that differ in this, and maybe in what is on trial."""
+        if key in self._applied:
+            self._disputes[key] += 1
+            self._probation[key] = _PROBATION
+            if self._disputes[key] < _DISPUTES:
+                return
+            del self._disputes[key]
+        self.contradict(key, contents, seen, brings_new=False)
+
     def dispute(
         self, keys: list[Key], contents: tuple[int, int], seen: int, *, brings_new: bool
     ) -> None:
@@ -293,8 +303,10 @@ class RuleBook:
             self._set(rule, "in_force", rule.evidence_text)
         applies = (rule.state == "in_force" or is_general) and general.state != "off"
         promising = rule.state == "watched" and not rule.evidence.contradictions
+        # Print, amp and the like are rules of their own, and would never be seen behind this one.
+        enough = _PROMISING_ANY_TEXT if key[1][0] == "segment_at" else _PROMISING
         is_tried = promising and (
-            rule.evidence.hints >= _PROMISING or key[1] in self._on_trial_everywhere
+            rule.evidence.hints >= enough or key[1] in self._on_trial_everywhere
         )
         if self._put(key, self._applied, self.applied_components, applies):
             applied.add(key)

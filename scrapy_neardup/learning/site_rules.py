@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from xxhash import xxh3_64_intdigest
 
-from .addresses import SCHEME, Address, Component, is_of_path, path_components
+from .addresses import SCHEME, Address, Component, path_components
 from .endless import Budget, Runs
-from .evidence import MAX_COUNTED
 from .families import Families
-from .forms import Form, Leaving, LeftOut, Skeleton, differing
+from .forms import Form, Leaving, LeftOut, Touched
 from .known import Known, KnownAddresses
-from .rulebook import EVERYWHERE, MAX_RULES, Key, RuleBook, RuleChange
+from .rulebook import EVERYWHERE, Key, RuleBook, RuleChange
 from .rules import UrlRule
 from .skipped import Probes, Skipped, SkippedAddresses, probe_keys
+from .trials import Trials
 
 #: Addresses of a site that are known at most.
 MAX_ADDRESSES = 10_000
-#: Skeletons of addresses that wait for another one, for each address that may be known.
-_SKELETONS_EACH = 8
-#: Components that may wait at one skeleton.
-_MAX_WAITING = 16
-#: Texts and values that are remembered in order to see whether they come again.
-_MAX_TEXTS = 4096
-#: A canonical address that pages of so many contents name says nothing.
-_MAX_NAMERS = 3
-_MAX_TARGETS = 4096
+#: Parameters and probes that are remembered.
+_MAX_REMEMBERED = 4096
 #: Of each rule so many skipped addresses are fetched before a crawl ends.
 LAST_PROBES = 3
 
@@ -37,11 +30,8 @@ _DIGESTS = 2**64
 _SLOWER = 10
 #: How often rules that change one another are settled at once; the rest follows later.
 _ROUNDS = 10
-_MAX_LENGTH = 10**6
 #: A parameter of which so many values were fetched may have any.
 _FEW_VALUES = 10
-#: Addresses that differ in more components give no hint of what means nothing.
-_MAX_DIFFERENCE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +48,6 @@ class Decision:
     action: Literal["fetch", "skip", "explore"]
     rules: tuple[UrlRule, ...] = ()
     delay: int = 0
-
-
-class _Seen(NamedTuple):
-    """What an address led to.
-
-    :ivar number: which observation it was.
-    :ivar address: its digest.
-    :ivar form: digest of what was left of it then.
-    """
-
-    content: int
-    number: int
-    address: int
-    form: int
-
-    def is_other(self, other: _Seen) -> bool:
-        """Is it another address, and not only by what is left out anyway?"""
-        return self.address != other.address and self.form != other.form
 
 
 class SiteRules:
@@ -104,20 +76,14 @@ class SiteRules:
         self._families = Families()
         self._normal = Leaving(self._families, self.book.applies, self.book.applied_components)
         self._tried = Leaving(self._families, self.book.is_tried, self.book.tried_components)
-        #: By skeleton and by what it lacks: one address that has it.
-        self._waiting: dict[int, dict[Component, _Seen]] = {}
-        self._met: dict[Component, None] = {}
+        self._trials = Trials(self.book, self.known, self._families, self._tried)
         #: Values of parameters that were fetched, a few of each.
         self._values: dict[Component, set[str]] = {}
         self._runs, self._budget = Runs(), Budget(budget)
-        self._named_by: dict[int, set[int]] = {}
-        self._believes_names = True
         self._explored_below = int(explore * _DIGESTS)
         self._seed = seed
         self._wanted = wanted
         self._probes: dict[int, None] = {}
-        #: Of rules on a segment that may be any: those it was.
-        self._texts: dict[Key, set[str]] = {}
         self._probes_made = Probes()
 
     # --- deciding ---------------------------------------------------------------------------
@@ -234,12 +200,12 @@ class SiteRules:
         digest = address.digest
         known = self.known.get(digest) or self._add(address, digest)
         same = self.known.judge(known, content, self.book.observations)
-        self._try(known, brings_new=not is_duplicate)
-        self._look_for_hints(known, same)
+        self._trials.compare(known, brings_new=not is_duplicate)
+        self._trials.look_for_hints(known, same)
         self._watch_for_the_end(known, is_duplicate, depth)
         if canonical is not None and canonical != address:
-            self._learn_name(known, canonical)
-        self._tell_apart(list(alternates))
+            self._trials.learn_name(known, canonical)
+        self._trials.tell_apart(list(alternates))
         self.settle()
 
     def adopt(self, rules: Iterable[UrlRule]) -> None:
@@ -276,121 +242,8 @@ class SiteRules:
             values = self._values.setdefault(("param", name), set())
             if len(values) < _FEW_VALUES:
                 values.add(value)
-        while len(self._values) > _MAX_TEXTS:
+        while len(self._values) > _MAX_REMEMBERED:
             del self._values[next(iter(self._values))]
-
-    def _try(self, known: Known, *, brings_new: bool = False) -> None:
-        """Compare an address with all that differ from it in one component."""
-        assert known.content is not None
-        form = known.tried
-        self._compare_with_nearest(known, brings_new=brings_new)
-        own = _Seen(known.content, known.seen, known.digest, form.digest)
-        for component, waiting in self._waiting.get(form.digest, {}).items():
-            if own.is_other(waiting):
-                self._count((form.family, component), own, waiting)
-        for skeleton in self._tried.skeletons(form):
-            component = skeleton.component
-            if skeleton.varying is None and self._is_first(component):
-                continue
-            other = self._partner(skeleton)
-            if other is not None and own.is_other(other):
-                key = skeleton.family, component
-                if not (skeleton.varying and other.content == own.content) or self._is_other_text(
-                    key, skeleton.varying
-                ):
-                    self._count(key, own, other)
-            self._wait(skeleton.digest, component, own)
-
-    def _is_other_text(self, key: Key, text: str) -> bool:
-        """Is it the first time that it was just this segment? What is always the same one (print)
-        does not show that it may be any.
-        """
-        texts = self._texts.setdefault(key, set())
-        if len(self._texts) > MAX_RULES:
-            del self._texts[next(iter(self._texts))]
-        is_other = text not in texts and len(texts) < MAX_COUNTED
-        texts.add(text) if is_other else None
-        return is_other
-
-    def _is_first(self, component: Component) -> bool:
-        """Was this text, or this value, never met before?"""
-        if component in self._met:
-            return False
-        _remember(self._met, component)
-        return True
-
-    def _partner(self, skeleton: Skeleton) -> _Seen | None:
-        """What an address shows that is this one without, or with another, component."""
-        for known in self.known.judged(skeleton.digest):
-            assert known.content is not None
-            return _Seen(known.content, known.seen, known.digest, skeleton.digest)
-        if skeleton.varying is None:
-            return None
-        component, waiting = skeleton.component, self._waiting.get(skeleton.digest, {})
-        if component[0] != "host":
-            return waiting.get(component)
-        return next((seen for other, seen in waiting.items() if other[0] == "host"), None)
-
-    def _wait(self, digest: int, component: Component, seen: _Seen) -> None:
-        group = self._waiting.setdefault(digest, {})
-        if len(group) < _MAX_WAITING:
-            group.setdefault(component, seen)
-        if len(self._waiting) > _SKELETONS_EACH * MAX_ADDRESSES:
-            del self._waiting[next(iter(self._waiting))]
-
-    def _count(self, key: Key, one: _Seen, other: _Seen) -> None:
-        seen = max(one.number, other.number)
-        if one.content == other.content:
-            self.book.agree(key, one.content, seen)
-        else:
-            self.book.contradict(key, (one.content, other.content), seen, brings_new=False)
-
-    def _compare_with_nearest(self, known: Known, *, brings_new: bool) -> None:
-        """Try what is taken for granted: addresses of one form should be of one content."""
-        left = set(known.tried.left_out)
-        nearest, between = None, set[LeftOut]()
-        for other in self.known.judged(known.tried.digest):
-            if other is not known:
-                difference = left ^ set(other.tried.left_out)
-                if difference and (nearest is None or len(difference) < len(between)):
-                    nearest, between = other, difference
-        if nearest is None or nearest.content is None or known.content is None:
-            return
-        keys = list(dict.fromkeys(left_out[:2] for left_out in between))
-        if nearest.content != known.content:
-            contents = known.content, nearest.content
-            self.book.dispute(keys, contents, known.seen, brings_new=brings_new)
-        elif self._is_certain(known, nearest, keys):
-            for family, component, text in between:
-                key = family, component
-                if component[0] != "segment_at" or self._is_other_text(key, text):
-                    self.book.agree(key, known.content, known.seen)
-
-    def _is_certain(self, known: Known, other: Known, keys: list[Key]) -> bool:
-        """Do all of these mean nothing, when both addresses are of one content?
-
-        Of a path that several rules shorten, nobody knows which of them do.
-        """
-        unproven = [key for key in keys if not self.book.applies(*key)]
-        shortened = (
-            sum(is_of_path(component) for _, component, _ in one.tried.left_out)
-            for one in (known, other)
-        )
-        return len(unproven) <= 1 or max(shortened) <= 1
-
-    def _look_for_hints(self, known: Known, same: list[Known]) -> None:
-        """Two addresses of one content that differ in a few components may differ in nothing that
-        matters.
-        """
-        assert known.content is not None
-        for other in same:
-            if other.tried.digest == known.tried.digest:
-                continue
-            between = differing(known.tried, other.tried, self._families)
-            for family, component, text in between if len(between) <= _MAX_DIFFERENCE else ():
-                hint = family, (*component, "hint")
-                if component[0] != "segment_at" or self._is_other_text(hint, text):
-                    self.book.hint((family, component), known.content)
 
     def _watch_for_the_end(self, known: Known, is_duplicate: bool, depth: int) -> None:
         """Does page after page of this shape bring nothing new?"""
@@ -406,52 +259,6 @@ class SiteRules:
         for spent, number in self._budget.spend(known.content, shape).items():
             self.book.exhaust(spent, number, is_enough=True)
 
-    # --- what pages say of themselves -------------------------------------------------------
-
-    def _learn_name(self, known: Known, canonical: Address) -> None:
-        """A page names its canonical address."""
-        assert known.content is not None
-        if not self._believes_names:
-            return
-        namers = self._named_by.setdefault(canonical.digest, set())
-        namers.add(known.content)
-        if len(self._named_by) > _MAX_TARGETS:
-            del self._named_by[next(iter(self._named_by))]
-        if len(namers) >= _MAX_NAMERS:
-            self._believes_names = False
-            self._named_by.clear()
-            self.book.disbelieve_names()
-            return
-        for key in self._between(known.tried, canonical):
-            self.book.agree(key, known.content, known.seen, by_name=True)
-
-    def _tell_apart(self, alternates: list[Address]) -> None:
-        """These are no duplicates of one another, whatever they look like.
-
-        Which of them the page is, in another spelling, it does not say.
-        """
-        for one, other in zip(alternates, alternates[1:], strict=False):
-            if one != other:
-                contents, seen = (one.digest, other.digest), self.book.observations
-                for key in self._between(self._tried.form(one), other):
-                    self.book.contradict(key, contents, seen, brings_new=True)
-
-    def _between(self, form: Form, address: Address) -> Iterator[Key]:
-        """The rules that each alone make one address of two."""
-        other = self._tried.form(address)
-        if other.digest == form.digest:
-            yield from {left[:2] for left in set(form.left_out) ^ set(other.left_out)}
-            return
-        theirs = {skeleton.component: skeleton for skeleton in self._tried.skeletons(other)}
-        for own in self._tried.skeletons(form):
-            their = theirs.get(own.component)
-            varies = own.varying is not None and their and their.digest == own.digest
-            if varies or own.digest == other.digest:
-                yield own.family, own.component
-        for their in theirs.values():
-            if their.digest == form.digest:
-                yield their.family, their.component
-
     # --- keeping order ----------------------------------------------------------------------
 
     def _add(self, address: Address, digest: int) -> Known:
@@ -461,7 +268,7 @@ class SiteRules:
 
     def _reform(self, applied: set[Key], changed: set[Key]) -> None:
         """These are left out now, or no longer; what is only so while rules are tried as well."""
-        of_known, of_skipped = _Touched(changed), _Touched(applied)
+        of_known, of_skipped = Touched(changed), Touched(applied)
         again = []
         for known in list(self.known):
             if of_known.touches(known.address, known.tried.family):
@@ -476,7 +283,7 @@ class SiteRules:
                     self.skipped.change(skipped, self._normal.form(skipped.address))
         for known in again:
             if known.content is not None and self.known.get(known.digest) is known:
-                self._try(known)
+                self._trials.compare(known)
 
     def _reconsider(self) -> None:
         """Want what was skipped by rules that hold no longer."""
@@ -499,48 +306,7 @@ class SiteRules:
         self.begin(skipped.address)
 
 
-class _Touched:
-    """Which addresses have something of what changed."""
-
-    def __init__(self, keys: set[Key]) -> None:
-        self._params: dict[str, set[str]] = {}
-        self._path_params: set[str] = set()
-        self._texts: set[str] = set()
-        self._longer_than = _MAX_LENGTH
-        self._all: set[str] = set()
-        for family, component in keys:
-            kind, *more = component
-            if kind == "param":
-                self._params.setdefault(str(more[0]), set()).add(family)
-            elif kind == "path_param":
-                self._path_params.add(str(more[0]))
-            elif kind == "segment":
-                self._texts.add(str(more[0]))
-            elif kind == "segment_at":
-                self._longer_than = min(self._longer_than, max(0, int(more[0])))
-            else:
-                self._all.add(family)
-
-    def touches(self, address: Address, family: str) -> bool:
-        """Is it one of these?
-
-        :param family: of the path that is left of it; one that changes is found by its segments.
-        """
-        if len(address.segments) > self._longer_than:
-            return True
-        if self._texts and not self._texts.isdisjoint(address.segments):
-            return True
-        if self._all and (family in self._all or EVERYWHERE in self._all):
-            return True
-        if self._params:
-            for name, _ in address.params:
-                families = self._params.get(name)
-                if families and (family in families or EVERYWHERE in families):
-                    return True
-        return any(name in self._path_params for _, name, _ in address.path_params)
-
-
 def _remember(keys: dict[Any, None], key: Any) -> None:
     keys[key] = None
-    if len(keys) > _MAX_TEXTS:
+    if len(keys) > _MAX_REMEMBERED:
         del keys[next(iter(keys))]

@@ -1,0 +1,240 @@
+"""Trials of rules: two addresses that differ in what a rule leaves out, and what they led to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from .addresses import Address, Component, is_of_path
+from .evidence import MAX_COUNTED
+from .families import Families
+from .forms import Form, Leaving, LeftOut, Skeleton, differing
+from .known import Known, KnownAddresses
+from .rulebook import MAX_RULES, Key, RuleBook
+
+#: Skeletons of addresses that wait for another one.
+MAX_SKELETONS = 80_000
+#: Components that may wait at one skeleton.
+_MAX_WAITING = 16
+#: Texts and values that are remembered in order to see whether they come again.
+_MAX_TEXTS = 4096
+#: With so many addresses of one form another one is compared.
+_MAX_COMPARED = 64
+#: Addresses that differ in more components give no hint of what means nothing.
+_MAX_DIFFERENCE = 5
+#: A canonical address that pages of so many contents name says nothing.
+_MAX_NAMERS = 3
+_MAX_TARGETS = 4096
+
+
+class _Seen(NamedTuple):
+    """What an address led to.
+
+    :ivar number: which observation it was.
+    :ivar address: its digest.
+    :ivar form: digest of what was left of it then.
+    :ivar is_certain: was nothing left out but what rules in force leave out?
+    """
+
+    content: int
+    number: int
+    address: int
+    form: int
+    is_certain: bool
+
+    def is_other(self, other: _Seen) -> bool:
+        """Is it another address, and not only by what is left out anyway?"""
+        return self.address != other.address and self.form != other.form
+
+
+class Trials:
+    """Compares the addresses of a site, and tells its rules what that shows.
+
+    :param tried: what is left out while rules are tried.
+    """
+
+    def __init__(
+        self, book: RuleBook, known: KnownAddresses, families: Families, tried: Leaving
+    ) -> None:
+        self._book = book
+        self._known = known
+        self._families = families
+        self._tried = tried
+        #: By skeleton and by what it lacks: one address that has it.
+        self._waiting: dict[int, dict[Component, _Seen]] = {}
+        self._met: dict[Component, None] = {}
+        #: Of rules on a segment that may be any: those it was.
+        self._texts: dict[Key, set[str]] = {}
+        self._named_by: dict[int, set[int]] = {}
+        self._believes_names = True
+
+    def compare(self, known: Known, *, brings_new: bool = False) -> None:
+        """Compare an address with all that differ from it in one component."""
+        assert known.content is not None
+        form = known.tried
+        self._compare_with_nearest(known, brings_new=brings_new)
+        own = _seen(known, form.digest)
+        for component, waiting in self._waiting.get(form.digest, {}).items():
+            if own.is_other(waiting):
+                self._count((form.family, component), own, waiting)
+        for skeleton in self._tried.skeletons(form):
+            component = skeleton.component
+            if skeleton.varying is None and self._is_first(component):
+                continue
+            other = self._partner(skeleton)
+            if other is not None and own.is_other(other):
+                key = skeleton.family, component
+                if not (skeleton.varying and other.content == own.content) or self._is_other_text(
+                    key, skeleton.varying
+                ):
+                    self._count(key, own, other)
+            self._wait(skeleton.digest, component, own)
+
+    def _is_other_text(self, key: Key, text: str) -> bool:
+        """Is it the first time that it was just this segment? What is always the same one (print)
+        does not show that it may be any.
+        """
+        texts = self._texts.setdefault(key, set())
+        if len(self._texts) > MAX_RULES:
+            del self._texts[next(iter(self._texts))]
+        is_other = text not in texts and len(texts) < MAX_COUNTED
+        texts.add(text) if is_other else None
+        return is_other
+
+    def _is_first(self, component: Component) -> bool:
+        """Was this text, or this value, never met before?"""
+        if component in self._met:
+            return False
+        self._met[component] = None
+        if len(self._met) > _MAX_TEXTS:
+            del self._met[next(iter(self._met))]
+        return True
+
+    def _partner(self, skeleton: Skeleton) -> _Seen | None:
+        """What an address shows that is this one without, or with another, component."""
+        for known in self._known.judged(skeleton.digest):
+            return _seen(known, skeleton.digest)
+        if skeleton.varying is None:
+            return None
+        component, waiting = skeleton.component, self._waiting.get(skeleton.digest, {})
+        if component[0] != "host":
+            return waiting.get(component)
+        return next((seen for other, seen in waiting.items() if other[0] == "host"), None)
+
+    def _wait(self, digest: int, component: Component, seen: _Seen) -> None:
+        group = self._waiting.setdefault(digest, {})
+        if len(group) < _MAX_WAITING:
+            group.setdefault(component, seen)
+        if len(self._waiting) > MAX_SKELETONS:
+            del self._waiting[next(iter(self._waiting))]
+
+    def _count(self, key: Key, one: _Seen, other: _Seen) -> None:
+        seen = max(one.number, other.number)
+        if one.content == other.content:
+            self._book.agree(key, one.content, seen)
+            return
+        contents = one.content, other.content
+        if one.is_certain and other.is_certain:
+            self._book.contradict(key, contents, seen, brings_new=False)
+        else:
+            self._book.doubt(key, contents, seen)
+
+    def _compare_with_nearest(self, known: Known, *, brings_new: bool) -> None:
+        """Try what is taken for granted: addresses of one form should be of one content."""
+        left = set(known.tried.left_out)
+        nearest, between = None, set[LeftOut]()
+        for other in islice(self._known.judged(known.tried.digest), _MAX_COMPARED):
+            if other is not known:
+                difference = left ^ set(other.tried.left_out)
+                if difference and (nearest is None or len(difference) < len(between)):
+                    nearest, between = other, difference
+        if nearest is None or nearest.content is None or known.content is None:
+            return
+        keys = list(dict.fromkeys(left_out[:2] for left_out in between))
+        if nearest.content != known.content:
+            contents = known.content, nearest.content
+            self._book.dispute(keys, contents, known.seen, brings_new=brings_new)
+        elif self._is_certain(known, nearest, keys):
+            for family, component, text in between:
+                key = family, component
+                if component[0] != "segment_at" or self._is_other_text(key, text):
+                    self._book.agree(key, known.content, known.seen)
+
+    def _is_certain(self, known: Known, other: Known, keys: list[Key]) -> bool:
+        """Do all of these mean nothing, when both addresses are of one content?
+
+        Of a path that several rules shorten, nobody knows which of them do.
+        """
+        unproven = [key for key in keys if not self._book.applies(*key)]
+        shortened = (
+            sum(is_of_path(component) for _, component, _ in one.tried.left_out)
+            for one in (known, other)
+        )
+        return len(unproven) <= 1 or max(shortened) <= 1
+
+    def look_for_hints(self, known: Known, same: list[Known]) -> None:
+        """Two addresses of one content that differ in a few components may differ in nothing that
+        matters.
+        """
+        assert known.content is not None
+        for other in same:
+            if other.tried.digest == known.tried.digest:
+                continue
+            between = differing(known.tried, other.tried, self._families)
+            for family, component, text in between if len(between) <= _MAX_DIFFERENCE else ():
+                hint = family, (*component, "hint")
+                if component[0] != "segment_at" or self._is_other_text(hint, text):
+                    self._book.hint((family, component), known.content)
+
+    # --- what pages say of themselves -------------------------------------------------------
+
+    def learn_name(self, known: Known, canonical: Address) -> None:
+        """A page names its canonical address."""
+        assert known.content is not None
+        if not self._believes_names:
+            return
+        namers = self._named_by.setdefault(canonical.digest, set())
+        namers.add(known.content)
+        if len(self._named_by) > _MAX_TARGETS:
+            del self._named_by[next(iter(self._named_by))]
+        if len(namers) >= _MAX_NAMERS:
+            self._believes_names = False
+            self._named_by.clear()
+            self._book.disbelieve_names()
+            return
+        for key in self._between(known.tried, canonical):
+            self._book.agree(key, known.content, known.seen, by_name=True)
+
+    def tell_apart(self, alternates: list[Address]) -> None:
+        """These are no duplicates of one another, whatever they look like.
+
+        Which of them the page is, in another spelling, it does not say.
+        """
+        for one, other in pairwise(alternates):
+            if one != other:
+                contents, seen = (one.digest, other.digest), self._book.observations
+                for key in self._between(self._tried.form(one), other):
+                    self._book.contradict(key, contents, seen, brings_new=True)
+
+    def _between(self, form: Form, address: Address) -> Iterator[Key]:
+        """The rules that each alone make one address of two."""
+        other = self._tried.form(address)
+        if other.digest == form.digest:
+            yield from {left[:2] for left in set(form.left_out) ^ set(other.left_out)}
+            return
+        theirs = {skeleton.component: skeleton for skeleton in self._tried.skeletons(other)}
+        for own in self._tried.skeletons(form):
+            their = theirs.get(own.component)
+            varies = own.varying is not None and their and their.digest == own.digest
+            if varies or own.digest == other.digest:
+                yield own.family, own.component
+        for their in theirs.values():
+            if their.digest == form.digest:
+                yield their.family, their.component
+
+
+def _seen(known: Known, form: int) -> _Seen:
+    assert known.content is not None
+    is_certain = known.tried.digest == known.normal.digest
+    return _Seen(known.content, known.seen, known.digest, form, is_certain)

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import numpy as np
+
+from scrapy_neardup import known_urls
+from scrapy_neardup.known_urls import KnownUrls
+from scrapy_neardup.stores.memory import MemoryStore
+
+URL = "http://example.com/a?b=2&a=1"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def opened(store: MemoryStore, ttl: float, clock: Clock) -> KnownUrls:
+    known = KnownUrls(ttl, clock)
+    known.open(store.secret, store.known_duplicates(known.since))
+    return known
+
+
+def test_a_url_is_known_for_its_time_in_this_crawl_and_in_the_next():
+    store, clock = MemoryStore(), Clock()
+    first = opened(store, 100, clock)
+    assert URL not in first
+    first.add(URL)
+    first.add("http://example.com/other")
+    assert "http://example.com/a?a=1&b=2#top" in first
+    store.note_duplicates(first.take_unsaved(), int(clock.now))
+    assert len(first.take_unsaved()) == 0
+    clock.now += 60
+    later = opened(store, 100, clock)
+    assert URL in later
+    assert "http://example.com/b" not in later
+    clock.now += 60
+    assert URL not in first
+    assert URL not in later
+    assert URL not in opened(store, 100, clock)
+
+
+def test_with_no_time_nothing_is_known():
+    known = opened(MemoryStore(), 0, Clock())
+    known.add(URL)
+    assert URL not in known
+    assert len(known.take_unsaved()) == 0
+
+
+def test_what_could_not_be_saved_is_saved_later():
+    known = opened(MemoryStore(), 100, Clock())
+    known.add(URL)
+    unsaved = known.take_unsaved()
+    known.add("http://example.com/other")
+    known.put_back(unsaved)
+    assert known.take_unsaved()[0] == unsaved[0]
+
+
+def test_digests_hang_on_the_secret():
+    digests = set()
+    for secret in (bytes(32), bytes(31) + b"1"):
+        known = opened(MemoryStore(secret), 100, Clock())
+        known.add(URL)
+        digests |= set(known.take_unsaved().tolist())
+    assert len(digests) == 2
+
+
+def test_memory_is_bounded(monkeypatch):
+    monkeypatch.setattr(known_urls, "MAX_KNOWN", 10)
+    known = opened(MemoryStore(), 100, Clock())
+    urls = [f"http://example.com/{number}" for number in range(30)]
+    for url in urls:
+        known.add(url)
+    assert [url for url in urls if url in known] == urls[-10:]
+    assert known.take_unsaved().shape == (10,)
+    assert known.take_unsaved().dtype == np.uint64
