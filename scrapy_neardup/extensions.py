@@ -127,7 +127,8 @@ class NearDupJudge:
         self._count(f"pages/{judgement.verdict.kind}")
         self._send(signals.page_judged, judgement.verdict, response=response)
         if judgement.refuses_requests:
-            self.sparing.remember(response.request)
+            assert self._memory is not None
+            self.sparing.remember(response.request, self._memory.store.mark())
         self.sparing.judged(response, judgement.verdict)
         if judgement.outcome is not None:
             self._items.judged(response, judgement.outcome, self._active_requests())
@@ -274,6 +275,8 @@ class NearDupJudge:
         if self._memory is None:
             return
         are_stored = self._feeds is None or await self._are_on_disk(self._feeds)
+        if are_stored:
+            self._memory.confirm(self._memory.mark())
         await self.sparing.close(self._memory)
         try:
             await self._memory.close(confirmed=are_stored)

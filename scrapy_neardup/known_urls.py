@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from hashlib import blake2b
 
@@ -28,7 +28,7 @@ class KnownUrls:
         self._loaded: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
         self._loaded_at: npt.NDArray[np.uint32] = np.empty(0, np.uint32)
         self._own: OrderedDict[int, float] = OrderedDict()
-        self._unsaved: list[int] = []
+        self._unsaved: deque[tuple[int, int]] = deque(maxlen=MAX_KNOWN)
 
     def open(self, secret: bytes, known: npt.NDArray[np.void]) -> None:
         """Begin with what earlier crawls knew.
@@ -46,14 +46,17 @@ class KnownUrls:
         """What was seen before, in seconds since 1970, is believed no more."""
         return max(0, int(self._now() - self._ttl))
 
-    def add(self, url: str) -> None:
-        """It led to a duplicate just now."""
+    def add(self, url: str, mark: int = 0) -> None:
+        """It led to a duplicate just now.
+
+        :param mark: of the store, behind the original: see :meth:`take_unsaved`.
+        """
         if not self._ttl:
             return
         digest = self._digest(url)
         self._own[digest] = self._now()
         self._own.move_to_end(digest)
-        self._unsaved.append(digest)
+        self._unsaved.append((mark, digest))
         if len(self._own) > MAX_KNOWN:
             self._own.popitem(last=False)
 
@@ -68,15 +71,22 @@ class KnownUrls:
         is_loaded = at < len(self._loaded) and int(self._loaded[at]) == digest
         return is_loaded and int(self._loaded_at[at]) >= self.since
 
-    def take_unsaved(self) -> npt.NDArray[np.uint64]:
-        """Digests that the store does not have yet."""
-        unsaved, self._unsaved = self._unsaved, []
-        return np.array(unsaved[-MAX_KNOWN:], np.uint64)
+    def take_unsaved(self, confirmed: int) -> npt.NDArray[np.uint64]:
+        """Digests that the store does not have yet, and may have.
+
+        A copy must not be passed over for the sake of an original that a kill can still lose.
+
+        :param confirmed: the mark up to which what was stored is known to be on disk.
+        """
+        taken = []
+        while self._unsaved and self._unsaved[0][0] <= confirmed:
+            taken.append(self._unsaved.popleft()[1])
+        return np.array(taken, np.uint64)
 
     def put_back(self, digests: npt.NDArray[np.uint64]) -> None:
         """They could not be saved."""
-        self._unsaved[:0] = digests.tolist()
-        del self._unsaved[: max(0, len(self._unsaved) - MAX_KNOWN)]
+        room = MAX_KNOWN - len(self._unsaved)
+        self._unsaved.extendleft((0, digest) for digest in digests[::-1][:room].tolist())
 
     def _digest(self, url: str) -> int:
         text = page_key(url).encode("utf-8", "surrogatepass")

@@ -138,6 +138,11 @@ class CrawlMemory:
         """A mark behind all pages that are committed and whole, for :meth:`confirm`."""
         return min(self._incomplete.values(), default=self.store.mark())
 
+    @property
+    def confirmed(self) -> int:
+        """The mark up to which what this crawl stored is known to be on disk."""
+        return self._confirmed
+
     def confirm(self, mark: int) -> None:
         """What this crawl stored before the mark is on disk."""
         up_to = self._confirmable(mark)

@@ -77,7 +77,7 @@ class Sparing:
     async def look_around(self, memory: CrawlMemory) -> None:
         """Tell the store what was learned, and look what others did."""
         store = memory.store
-        digests = self._known.take_unsaved()
+        digests = self._known.take_unsaved(memory.confirmed)
         seen_at = int(time.time())
         if len(digests) and not await _told(
             memory, lambda: store.note_duplicates(digests, seen_at)
@@ -201,11 +201,14 @@ class Sparing:
             )
         self._follow_up()
 
-    def remember(self, request: Request | None) -> None:
-        """This request, and those that were redirected to it, led to a duplicate."""
+    def remember(self, request: Request | None, mark: int) -> None:
+        """This request, and those that were redirected to it, led to a duplicate.
+
+        :param mark: of the store, behind the original.
+        """
         if request is not None and request.method == "GET":
             for url in _urls(request):
-                self._known.add(url)
+                self._known.add(url, mark)
 
     # --- what follows -----------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response, TextResponse
 
 from scrapy_neardup.awaiting import wait_for
+from scrapy_neardup.known_urls import KnownUrls
 from scrapy_neardup.stores import Store
 from scrapy_neardup.stores.sqlite import SqliteStore
 from tests.server import Answer, serving
@@ -330,6 +331,21 @@ def confirmed(store: Path) -> frozenset[str]:
         for file in store.parent.glob(f"{store.name}*"):
             shutil.copy(file, aside)
         return confirmed_in(SqliteStore(Path(aside, store.name), SiteSpider.name))
+
+
+def passed_over(store: Path, shape: Shape, port: int) -> frozenset[str]:
+    """Paths that the next run will not fetch, because each led to a duplicate."""
+    with TemporaryDirectory() as aside:
+        for file in store.parent.glob(f"{store.name}*"):
+            shutil.copy(file, aside)
+        with contextlib.closing(SqliteStore(Path(aside, store.name), SiteSpider.name)) as copied:
+            known = KnownUrls(10**6, time.time)
+            known.open(copied.secret, copied.known_duplicates(known.since))
+    return frozenset(
+        path
+        for path in pages_of(shape)
+        if any(f"http://{host}:{port}{path}" in known for host in HOSTS)
+    )
 
 
 def confirmed_in(store: Store) -> frozenset[str]:

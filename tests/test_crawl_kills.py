@@ -13,7 +13,16 @@ import pytest
 
 from scrapy_neardup.jobs import Job
 from tests.crawl import LOOPS
-from tests.killing import Account, Runs, Shape, account, confirmed, content_of, site
+from tests.killing import (
+    Account,
+    Runs,
+    Shape,
+    account,
+    confirmed,
+    content_of,
+    passed_over,
+    site,
+)
 from tests.processes import linux, wait_for
 
 pytestmark = linux
@@ -45,7 +54,10 @@ def killed(runs: Runs, process: subprocess.Popen[Any]) -> frozenset[str]:
     process.wait()
     known = confirmed(runs.folder / "job/neardup.sqlite")
     on_disk = {item["path"] for item in runs.stored()}
-    assert {path for path in known if "content" in path} <= on_disk
+    contents = {path for path in known if "content" in path}
+    assert contents <= on_disk
+    copies = passed_over(runs.folder / "job/neardup.sqlite", SHAPE, runs.port)
+    assert set(map(content_of, copies)) <= set(map(content_of, contents))
     return known
 
 

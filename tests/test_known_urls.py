@@ -30,8 +30,8 @@ def test_a_url_is_known_for_its_time_in_this_crawl_and_in_the_next():
     first.add(URL)
     first.add("http://example.com/other")
     assert "http://example.com/a?a=1&b=2#top" in first
-    store.note_duplicates(first.take_unsaved(), int(clock.now))
-    assert len(first.take_unsaved()) == 0
+    store.note_duplicates(first.take_unsaved(0), int(clock.now))
+    assert len(first.take_unsaved(0)) == 0
     clock.now += 60
     later = opened(store, 100, clock)
     assert URL in later
@@ -46,16 +46,16 @@ def test_with_no_time_nothing_is_known():
     known = opened(MemoryStore(), 0, Clock())
     known.add(URL)
     assert URL not in known
-    assert len(known.take_unsaved()) == 0
+    assert len(known.take_unsaved(0)) == 0
 
 
 def test_what_could_not_be_saved_is_saved_later():
     known = opened(MemoryStore(), 100, Clock())
     known.add(URL)
-    unsaved = known.take_unsaved()
+    unsaved = known.take_unsaved(0)
     known.add("http://example.com/other")
     known.put_back(unsaved)
-    assert known.take_unsaved()[0] == unsaved[0]
+    assert known.take_unsaved(0)[0] == unsaved[0]
 
 
 def test_digests_hang_on_the_secret():
@@ -63,7 +63,7 @@ def test_digests_hang_on_the_secret():
     for secret in (bytes(32), bytes(31) + b"1"):
         known = opened(MemoryStore(secret), 100, Clock())
         known.add(URL)
-        digests |= set(known.take_unsaved().tolist())
+        digests |= set(known.take_unsaved(0).tolist())
     assert len(digests) == 2
 
 
@@ -74,5 +74,16 @@ def test_memory_is_bounded(monkeypatch):
     for url in urls:
         known.add(url)
     assert [url for url in urls if url in known] == urls[-10:]
-    assert known.take_unsaved().shape == (10,)
-    assert known.take_unsaved().dtype == np.uint64
+    assert known.take_unsaved(0).shape == (10,)
+    assert known.take_unsaved(0).dtype == np.uint64
+
+
+def test_a_copy_is_not_saved_before_its_original_is_on_disk():
+    known = opened(MemoryStore(), 100, Clock())
+    known.add(URL, mark=3)
+    known.add("http://example.com/other", mark=5)
+    assert len(known.take_unsaved(2)) == 0
+    assert len(known.take_unsaved(4)) == 1
+    assert URL in known
+    assert len(known.take_unsaved(4)) == 0
+    assert len(known.take_unsaved(5)) == 1
