@@ -36,6 +36,7 @@ from .judgement import Verdict
 from .outcomes import Outcome
 from .records import Record
 from .remembering import CrawlMemory
+from .reporting import Reporting
 from .responses import item_record, page_record, why_not_judged
 from .signing import PageSigning, require_parts
 from .stores import Claim, Ticket, open_store
@@ -72,6 +73,7 @@ class NearDupJudge:
         self._signing: PageSigning | None = None
         self._memory: CrawlMemory | None = None
         self._feeds: Feeds | None = None
+        self._reporting: Reporting | None = None
         self._ticking: Any = None
         self._items = ItemsUnderWay(by_item=config.item_field is not None)
         self._known_duplicates: set[bytes] = set()
@@ -120,6 +122,8 @@ class NearDupJudge:
         judgement = await self._judge(page_record(response), policy)
         self._count(f"pages/{judgement.verdict.kind}")
         self._send(signals.page_judged, judgement.verdict, response=response)
+        if self._reporting is not None:
+            self._reporting.judged(judgement.verdict, len(response.body))
         if judgement.refuses_requests:
             self._remember_duplicate(response.request)
         if judgement.outcome is not None:
@@ -148,6 +152,8 @@ class NearDupJudge:
         judgement = await self._judge(record, policy)
         self._count(f"judged_items/{judgement.verdict.kind}")
         self._send(signals.item_judged, judgement.verdict, item=item, response=response)
+        if self._reporting is not None:
+            self._reporting.judged(judgement.verdict)
         if judgement.outcome is not None:
             self._items.judged(response, judgement.outcome, self._active_requests())
         return judgement
@@ -207,12 +213,14 @@ class NearDupJudge:
             raise CloseSpider("neardup_store") from error
         plan = self.config.memory
         self._memory = CrawlMemory(self.detector, plan.max_wait, self._store_failed)
+        self._reporting = Reporting.of(self.config, spider.name)
         self._signing = PageSigning(
             {"secret": self.detector.store.secret, **self.config.parts},
             self.config.page_limits,
             self.config.workers,
             self.config.limits,
             self.throttle,
+            reporting=self._reporting,
         )
         self._signing.start()
         self._feeds = Feeds.of(self._crawler)
@@ -274,6 +282,8 @@ class NearDupJudge:
             logger.error("%d pages were stored that the store did not come to know of", lost)
         if self._job is not None and are_stored:
             self._job.end()
+        if self._reporting is not None:
+            await in_thread(self._reporting.finish)
 
     async def _open(self, spider: Spider) -> NearDupDetector:
         """The detector with its store, which may take long to open."""
