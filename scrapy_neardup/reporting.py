@@ -72,7 +72,7 @@ class Reporting:
             similarity=None if similarity is None else round(similarity, 4),
             title=self._titles.pop(verdict.url, ""),
             bytes=n_bytes,
-            time=int(time()),
+            time=round(time(), 1),
         )
         self._guarded(lambda: self._lines.write(decision.line() + "\n"))
 

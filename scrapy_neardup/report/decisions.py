@@ -19,7 +19,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "similarity": (int, float, type(None)),
     "title": (str,),
     "bytes": (int, type(None)),
-    "time": (int, type(None)),
+    "time": (int, float, type(None)),
 }
 # `bytes` is the name of a field below.
 _Bytes = bytes
@@ -57,7 +57,7 @@ class Decision:
     similarity: float | None = None
     title: str = ""
     bytes: int | None = None
-    time: int | None = None
+    time: float | None = None
 
     @classmethod
     def from_line(cls, line: str | _Bytes) -> Decision:

@@ -82,14 +82,9 @@
 
   /** An address: a link where following it is harmless, else its text. */
   function addressElement(url) {
-    let isWeb = false;
-    try {
-      isWeb = /^https?:$/.test(new URL(url).protocol);
-    } catch {
-      // It is shown all the same.
-    }
-    if (!isWeb) return element("span", { class: "url" }, own(url));
-    const how = { class: "url", href: url, rel: "noreferrer noopener", target: "_blank" };
+    const parsed = URL.canParse(url) ? new URL(url) : null;
+    if (!/^https?:$/.test(parsed?.protocol)) return element("span", { class: "url" }, own(url));
+    const how = { class: "url", href: parsed.href, rel: "noreferrer noopener", target: "_blank" };
     return element("a", how, own(url));
   }
 
@@ -252,11 +247,11 @@
   const HIGH = 130;
 
   /** Bars of two parts each, the lower one filled. `marks` are lines at a place from 0 to 1. */
-  function bars(label, bins, marks = []) {
-    const made = drawing("svg", { viewBox: `0 -14 ${WIDE} ${HIGH + 32}`, role: "img" });
+  function bars(label, bins, marks = [], wide = WIDE) {
+    const made = drawing("svg", { viewBox: `0 -14 ${wide} ${HIGH + 32}`, role: "img" });
     made.setAttribute("aria-label", label);
     const most = Math.max(1, ...bins.map((bin) => bin.filled + bin.rest));
-    const width = WIDE / bins.length;
+    const width = wide / bins.length;
     bins.forEach((bin, place) => {
       const x = place * width + Math.min(2, width * 0.1);
       const w = Math.max(1, width - Math.min(4, width * 0.2));
@@ -275,9 +270,9 @@
         made.append(drawing("text", { x: bin.at ?? x + w / 2, y: HIGH + 14, "text-anchor": "middle" }, bin.label));
       }
     });
-    made.append(drawing("line", { class: "axis", x1: 0, x2: WIDE, y1: HIGH, y2: HIGH }));
+    made.append(drawing("line", { class: "axis", x1: 0, x2: wide, y1: HIGH, y2: HIGH }));
     for (const mark of marks) {
-      const x = Math.min(WIDE - 1, Math.max(1, mark.place * WIDE));
+      const x = Math.min(wide - 1, Math.max(1, mark.place * wide));
       made.append(drawing("line", { class: mark.name, x1: x, x2: x, y1: -8, y2: HIGH }));
     }
     return made;
@@ -349,15 +344,16 @@
     }
     $("over-time").hidden = !rows.length || first === last;
     if ($("over-time").hidden) return;
-    const n = Math.min(60, last - first + 1);
-    const step = (last - first + 1) / n;
+    const n = Math.min(60, new Set(rows.map((row) => columns.time[row])).size);
+    const step = (last - first) / n;
     const bins = binned(n, (row) => Math.floor((columns.time[row] - first) / step), rows, isPair);
     bins.forEach((bin, place) => {
       const values = { doubles: count(bin.filled), others: count(bin.rest) };
       bin.title = `${moment(first + place * step)} UTC: ${t("bin_time", values)}`;
     });
-    const chart = bars(t("over_time"), bins);
-    const ends = [["start", 0, first], ["end", WIDE, last]];
+    const wide = $("times").clientWidth || WIDE;
+    const chart = bars(t("over_time"), bins, [], wide);
+    const ends = [["start", 0, first], ["end", wide, last]];
     for (const [anchor, x, at] of ends) {
       chart.append(drawing("text", { x, y: HIGH + 14, "text-anchor": anchor }, `${moment(at)} UTC`));
     }
@@ -447,12 +443,12 @@
       reasons.push(t("advice_no_gap"));
     }
     const similarity = gap === null ? HELD.similarity : gap.similarity;
-    const far = farthest(similarity);
-    reasons.push(t("advice_far", { far, similarity: similarity.toFixed(2) }));
+    const seen = { far: farthest(similarity), similarity: similarity.toFixed(2) };
+    reasons.push(t("advice_far", seen));
     const border = similar.filter((row) => columns.similarity[row] < HELD.similarity + 0.1).length;
     if (border) reasons.push(t("advice_border", { n: count(border), to: (HELD.similarity + 0.1).toFixed(2) }));
     reasons.push(judged.length ? t("advice_both", values) : t("advice_judge"));
-    return { distance: Math.max(far, Math.min(HELD.distance, 3)), similarity, reasons };
+    return { distance: HELD.distance, similarity, reasons };
   }
 
   function showAdvice() {
@@ -905,12 +901,16 @@
       state.clusters += 50;
       showClusters();
     });
+    addEventListener("resize", showTimes);
     let waiting = 0;
     on("search", "input", () => {
       clearTimeout(waiting);
       waiting = setTimeout(select, 120);
     });
-    on("filters", "change", select);
+    on("filters", "change", (event) => {
+      // A search that is left would build the list anew, under the hand that goes to it.
+      if (event.target !== $("search")) select();
+    });
     on("filters", "submit", (event) => event.preventDefault());
     on("previous", "click", () => turn(-1));
     on("next", "click", () => turn(1));
@@ -943,6 +943,7 @@
   $("theme").value = theme;
   loadJudgements();
   state.view = Int32Array.from({ length: ROWS }, (_, row) => row);
+  $("similarity").min = lowest.toFixed(2);
   listen();
   showAll();
   if (pairs.length) {
