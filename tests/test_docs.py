@@ -56,6 +56,8 @@ def test_the_defaults_are_as_documented():
         "NEARDUP_MAX_WAIT": plan.max_wait,
         "NEARDUP_ON_STORE_ERROR": plan.on_store_error,
         "NEARDUP_RECOVER": False,
+        "NEARDUP_REPORT": None,
+        "NEARDUP_KEEP_TEXT": False,
         "NEARDUP_PAGE_TIMEOUT": Limits.seconds,
         "NEARDUP_WORKER_MEMORY": Limits.memory_mb,
         **{

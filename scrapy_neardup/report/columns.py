@@ -11,7 +11,7 @@ from typing import Any
 from ..urls import site_of
 from .decisions import Decision
 
-#: What a page lists at most: pairs, and pages without a pair. What is beyond is counted.
+#: What a browser shows without delay.
 MOST_PAIRS = 200_000
 MOST_OTHERS = 100_000
 
@@ -39,9 +39,14 @@ class Origin:
 
 
 class Columns:
-    """Decisions, each value in the column of its name; addresses stand in one list of their own."""
+    """Decisions, each value in the column of its name; addresses stand in one list of their own.
 
-    def __init__(self) -> None:
+    :param most_pairs: how many pairs are listed at most; what is beyond is counted.
+    :param most_others: the same of pages without a pair.
+    """
+
+    def __init__(self, most_pairs: int = MOST_PAIRS, most_others: int = MOST_OTHERS) -> None:
+        self._most = {True: most_pairs, False: most_others}
         self._addresses: dict[str, int] = {}
         self._paired: dict[str, None] = {}
         self._words: dict[str, dict[str, int]] = {"verdict": {}, "reason": {}, "site": {}}
@@ -69,7 +74,7 @@ class Columns:
         self._totals[group] += 1
         self._bytes[group] += decision.bytes or 0
         is_pair = decision.duplicate_of is not None
-        if self._listed[is_pair] >= (MOST_PAIRS if is_pair else MOST_OTHERS):
+        if self._listed[is_pair] >= self._most[is_pair]:
             return
         self._listed[is_pair] += 1
         self._list(decision)

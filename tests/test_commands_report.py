@@ -1,0 +1,195 @@
+"""``scrapy neardup report`` as people run it."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import gzip
+import json
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+
+from tests.browser import browser
+from tests.processes import wait_for
+from tests.test_report_browser import click, data_of
+from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, page
+
+ROOT = Path(__file__).parent.parent
+PAGES = [
+    {"id": "ferry", "url": "https://a.example/ferry", "html": page(FERRY, "Ferry")},
+    {"id": "reprint", "url": "https://b.example/7", "html": page(FERRY + " Book now.", "Reprint")},
+    {"url": "https://a.example/tea", "text": TEA, "title": "茶"},
+    {"url": "https://c.example/tea", "text": TEA + "欢迎光临。", "title": "茶"},
+    {"url": "https://a.example/museum", "html": page(MUSEUM, "Museum")},
+    {"url": "https://a.example/empty", "html": "<p></p>"},
+]
+
+
+def neardup(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", "neardup", *map(str, arguments)],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=ROOT,
+        check=False,
+    )
+
+
+def stored(path: Path, pages: list[dict[str, str]]) -> Path:
+    path.write_text("\n".join(map(json.dumps, pages)), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    return stored(tmp_path_factory.mktemp("pages") / "pages.jsonl", PAGES)
+
+
+@pytest.fixture(scope="module")
+def verdicts(pages):
+    path = pages.with_name("verdicts.jsonl")
+    assert neardup("scan", pages, "-o", path, "--workers", 0).returncode == 0
+    return path
+
+
+def texts_of(report: Path) -> dict[str, str]:
+    data = data_of(report)
+    return {
+        data["addresses"][int(at)]: zlib.decompress(base64.b64decode(text)).decode()
+        for at, text in data["texts"].items()
+    }
+
+
+def test_verdicts_become_a_page(tmp_path, verdicts):
+    report = tmp_path / "report.html"
+    done = neardup("report", verdicts, "-o", report, "--similarity", 0.5)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert "6 decisions, 4 pages in pairs" in done.stderr
+    data = data_of(report)
+    assert sorted(data["totals"]) == [
+        ["duplicate", "similar_text", 2, 0],
+        ["new", "no_match", 3, 0],
+        ["undecided", "no_text", 1, 0],
+    ]
+    assert data["origin"]["kind"] == "scan"
+    # No folder of the machine on which it was made.
+    assert data["origin"]["name"] == "verdicts.jsonl"
+    assert str(tmp_path) not in report.read_text("utf-8")
+    assert data["origin"]["min_similarity"] == 0.5
+    assert data["texts"] is None
+    assert data["ids"] == {"0": "ferry", "1": "reprint"}
+
+
+def test_with_the_pages_it_has_titles_and_texts_of_what_is_in_pairs(tmp_path, pages, verdicts):
+    report = tmp_path / "report.html"
+    done = neardup("report", verdicts, "-o", report, "--pages", pages, "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    texts = texts_of(report)
+    assert set(texts) == {
+        "https://a.example/ferry",
+        "https://b.example/7",
+        "https://a.example/tea",
+        "https://c.example/tea",
+    }
+    assert FERRY in texts["https://a.example/ferry"]
+    assert texts["https://c.example/tea"] == TEA + "欢迎光临。"
+    assert set(data_of(report)["titles"].values()) == {"Ferry", "Reprint", "茶"}
+
+
+def test_several_files_packed_or_not(tmp_path, verdicts):
+    lines = verdicts.read_bytes().splitlines(keepends=True)
+    packed, plain = tmp_path / "a.jsonl.gz", tmp_path / "b.jsonl"
+    packed.write_bytes(gzip.compress(b"".join(lines[:2])))
+    plain.write_bytes(b"".join(lines[2:]))
+    report = tmp_path / "report.html"
+    assert neardup("report", packed, plain, "-o", report).returncode == 0
+    assert len(data_of(report)["columns"]["page"]) == 6
+
+
+def test_what_is_no_verdicts_file_makes_no_page(tmp_path, pages):
+    report = tmp_path / "report.html"
+    done = neardup("report", pages, "-o", report)
+    assert done.returncode == 1
+    assert "line 1 is no verdict" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_shows_its_pages_and_the_pairs_in_it(tmp_path, pages):
+    store = tmp_path / "seen.sqlite"
+    address = f"sqlite:///{store}"
+    strict = ["--similarity", 1, "--distance", 0]
+    done = neardup("store", "import", address, pages, "--namespace", "news", *strict)
+    assert done.returncode == 0, done.stderr
+    before = store.read_bytes()
+    report = tmp_path / "report.html"
+    for source in (store, address):
+        done = neardup("report", source, "-o", report, "--pages", pages, "--workers", 0)
+        assert done.returncode == 0, done.stderr
+        data = data_of(report)
+        assert data["origin"]["kind"] == "store"
+        kinds = [data["words"]["verdict"][kind] for kind in data["columns"]["verdict"]]
+        assert kinds == ["pair"] * 2 + ["stored"] * 5
+        assert all(time > 1.7e9 for time in data["columns"]["time"][2:])
+        assert len(texts_of(report)) == 4
+    assert store.read_bytes() == before
+    # With a similarity that nothing but equal texts has there are no pairs.
+    assert neardup("report", store, "-o", report, "--similarity", 1).returncode == 0
+    assert "pair" not in data_of(report)["words"]["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (
+            ["VERDICTS", "--namespace", "news"],
+            "--namespace is 'news', but it must be given with a store",
+        ),
+        (["VERDICTS", "redis://127.0.0.1:1/0"], "but it must be one store, or verdicts alone"),
+        (["no-such-file"], "no-such-file: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_is_said(tmp_path, verdicts, arguments, complaint):
+    given = [verdicts if word == "VERDICTS" else word for word in arguments]
+    done = neardup("report", *given, "-o", tmp_path / "report.html")
+    assert done.returncode in (1, 2)
+    assert complaint in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_judgements_of_the_page_are_taken_by_evaluate(tmp_path):
+    texts = [FERRY, FERRY + " Book now.", MUSEUM, MUSEUM + " Bring your own thread.", BRIDGE]
+    pages = stored(
+        tmp_path / "pages.jsonl",
+        [
+            {"id": n, "url": f"https://{n}.example/", "text": said}  # type: ignore[dict-item]
+            for n, said in enumerate(texts)
+        ],
+    )
+    verdicts, report = tmp_path / "verdicts.jsonl", tmp_path / "report.html"
+    assert neardup("scan", pages, "-o", verdicts, "--workers", 0).returncode == 0
+    assert neardup("report", verdicts, "-o", report).returncode == 0
+    judgements = tmp_path / "downloads" / "judgements.csv"
+    with browser(tmp_path) as chrome:
+        chrome.get(report.as_uri())
+        click(chrome, "#table .open")
+        click(chrome, "#judging input[value=duplicate]")
+        click(chrome, "#pair-next")
+        click(chrome, "#judging input[value=distinct]")
+        click(chrome, "#pair-close")
+        click(chrome, "#export-judgements")
+        wait_for(judgements.exists)
+    with judgements.open(encoding="utf-8-sig", newline="") as file:
+        assert [tuple(row) for row in csv.reader(file)] == [
+            ("id_a", "id_b", "label"),
+            ("0", "1", "duplicate"),
+            ("2", "3", "distinct"),
+        ]
+    done = neardup("evaluate", pages, "--pairs", judgements, "--workers", 0)
+    assert done.returncode == 0, done.stderr
+    assert "1 pairs of duplicates, 1 of distinct pages" in done.stdout
