@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import csv
 import gzip
 import json
-import subprocess
-import sys
-import zlib
 from pathlib import Path
 
 import pytest
 
-from tests.browser import browser
-from tests.processes import wait_for
-from tests.test_report_browser import click, data_of
-from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, page
+from tests.reports import data_of, neardup, texts_of
+from tests.texts import FERRY, MUSEUM, TEA, page
 
-ROOT = Path(__file__).parent.parent
 PAGES = [
     {"id": "ferry", "url": "https://a.example/ferry", "html": page(FERRY, "Ferry")},
     {"id": "reprint", "url": "https://b.example/7", "html": page(FERRY + " Book now.", "Reprint")},
@@ -27,16 +19,6 @@ PAGES = [
     {"url": "https://a.example/museum", "html": page(MUSEUM, "Museum")},
     {"url": "https://a.example/empty", "html": "<p></p>"},
 ]
-
-
-def neardup(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", "neardup", *map(str, arguments)],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=ROOT,
-        check=False,
-    )
 
 
 def stored(path: Path, pages: list[dict[str, str]]) -> Path:
@@ -54,14 +36,6 @@ def verdicts(pages):
     path = pages.with_name("verdicts.jsonl")
     assert neardup("scan", pages, "-o", path, "--workers", 0).returncode == 0
     return path
-
-
-def texts_of(report: Path) -> dict[str, str]:
-    data = data_of(report)
-    return {
-        data["addresses"][int(at)]: zlib.decompress(base64.b64decode(text)).decode()
-        for at, text in data["texts"].items()
-    }
 
 
 def test_verdicts_become_a_page(tmp_path, verdicts):
@@ -160,36 +134,3 @@ def test_what_cannot_be_is_said(tmp_path, verdicts, arguments, complaint):
     assert done.returncode in (1, 2)
     assert complaint in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def test_judgements_of_the_page_are_taken_by_evaluate(tmp_path):
-    texts = [FERRY, FERRY + " Book now.", MUSEUM, MUSEUM + " Bring your own thread.", BRIDGE]
-    pages = stored(
-        tmp_path / "pages.jsonl",
-        [
-            {"id": n, "url": f"https://{n}.example/", "text": said}  # type: ignore[dict-item]
-            for n, said in enumerate(texts)
-        ],
-    )
-    verdicts, report = tmp_path / "verdicts.jsonl", tmp_path / "report.html"
-    assert neardup("scan", pages, "-o", verdicts, "--workers", 0).returncode == 0
-    assert neardup("report", verdicts, "-o", report).returncode == 0
-    judgements = tmp_path / "downloads" / "judgements.csv"
-    with browser(tmp_path) as chrome:
-        chrome.get(report.as_uri())
-        click(chrome, "#table .open")
-        click(chrome, "#judging input[value=duplicate]")
-        click(chrome, "#pair-next")
-        click(chrome, "#judging input[value=distinct]")
-        click(chrome, "#pair-close")
-        click(chrome, "#export-judgements")
-        wait_for(judgements.exists)
-    with judgements.open(encoding="utf-8-sig", newline="") as file:
-        assert [tuple(row) for row in csv.reader(file)] == [
-            ("id_a", "id_b", "label"),
-            ("0", "1", "duplicate"),
-            ("2", "3", "distinct"),
-        ]
-    done = neardup("evaluate", pages, "--pairs", judgements, "--workers", 0)
-    assert done.returncode == 0, done.stderr
-    assert "1 pairs of duplicates, 1 of distinct pages" in done.stdout

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.crawl import LOOPS, run_crawl
+from tests.reports import data_of, texts_of
 from tests.server import serving
-from tests.test_commands_report import texts_of
-from tests.test_report_browser import data_of
 from tests.texts import FERRY, MUSEUM, TEA, page
 
 PAGES = {

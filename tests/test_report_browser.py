@@ -16,6 +16,8 @@ import pytest
 from scrapy_neardup.report import Columns, Decision, Origin, written
 from tests.browser import browser
 from tests.processes import wait_for
+from tests.reports import data_of, neardup
+from tests.texts import BRIDGE, FERRY, MUSEUM
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -105,12 +107,6 @@ def downloaded(chrome: Chrome, folder: Path, button: str, name: str) -> Path:
     click(chrome, f"#{button}")
     wait_for(path.exists)
     return path
-
-
-def data_of(page: Path) -> dict[str, Any]:
-    start = page.read_text("utf-8").partition('<script type="application/json" id="data">')[2]
-    data: dict[str, Any] = json.loads(start.partition("</script>")[0])
-    return data
 
 
 def page_of(path: Path, decisions: list[Decision], kept: dict[str, str] | None = None) -> Path:
@@ -355,3 +351,30 @@ def test_a_hundred_thousand_decisions(chrome, tmp_path):
     shown = [float(value) for value in texts(chrome, "#table tbody td:nth-child(5)")]
     assert shown == sorted(shown)
     assert len(shown) == 11
+
+
+def test_judgements_of_the_page_are_taken_by_evaluate(chrome, folder, tmp_path):
+    contents = [FERRY, FERRY + " Book now.", MUSEUM, MUSEUM + " Bring your own thread.", BRIDGE]
+    pages = tmp_path / "pages.jsonl"
+    with pages.open("w") as file:
+        for n, said in enumerate(contents):
+            print(json.dumps({"id": n, "url": f"https://{n}.example/", "text": said}), file=file)
+    verdicts, report = tmp_path / "verdicts.jsonl", tmp_path / "report.html"
+    assert neardup("scan", pages, "-o", verdicts, "--workers", 0).returncode == 0
+    assert neardup("report", verdicts, "-o", report).returncode == 0
+    opened(chrome, report)
+    click(chrome, "#table .open")
+    click(chrome, "#judging input[value=duplicate]")
+    click(chrome, "#pair-next")
+    click(chrome, "#judging input[value=distinct]")
+    click(chrome, "#pair-close")
+    judgements = downloaded(chrome, folder, "export-judgements", "judgements.csv")
+    with judgements.open(encoding="utf-8-sig", newline="") as file:
+        assert [tuple(row) for row in csv.reader(file)] == [
+            ("id_a", "id_b", "label"),
+            ("0", "1", "duplicate"),
+            ("2", "3", "distinct"),
+        ]
+    done = neardup("evaluate", pages, "--pairs", judgements, "--workers", 0)
+    assert done.returncode == 0, done.stderr
+    assert "1 pairs of duplicates, 1 of distinct pages" in done.stdout

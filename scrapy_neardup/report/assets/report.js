@@ -267,7 +267,7 @@
         made.append(drawing("text", { x: x + w / 2, y, "text-anchor": "middle" }, count(all)));
       }
       if (bin.label) {
-        made.append(drawing("text", { x: bin.at ?? x + w / 2, y: HIGH + 14, "text-anchor": "middle" }, bin.label));
+        made.append(drawing("text", { x: x + w / 2, y: HIGH + 14, "text-anchor": "middle" }, bin.label));
       }
     });
     made.append(drawing("line", { class: "axis", x1: 0, x2: wide, y1: HIGH, y2: HIGH }));
@@ -291,7 +291,7 @@
   const told = (bin) => t("bin", { dropped: count(bin.filled), kept: count(bin.rest) });
 
   function showDistances() {
-    const n = Math.max(11, ...[HELD.distance]) + 1;
+    const n = 12;
     const bins = binned(n, (row) => columns.distance[row], similar, (row) => drops(row));
     bins.forEach((bin, place) => {
       bin.label = String(place);
@@ -313,22 +313,24 @@
     const step = (1 - lowest) / n;
     const place = (row) => Math.floor((columns.similarity[row] - lowest) / step + 1e-9);
     const bins = binned(n, place, similar, (row) => drops(row));
-    const every = n > 25 ? 0.1 : 0.05;
     bins.forEach((bin, i) => {
       const from = lowest + i * step;
       bin.title = `${from.toFixed(2)}–${(from + step).toFixed(2)}: ${told(bin)}`;
-      const nearest = Math.round(from / every) * every;
-      if (Math.abs(nearest - from) < step / 2) {
-        bin.label = nearest.toFixed(2);
-        bin.at = ((nearest - lowest) / (1 - lowest)) * WIDE;
-      }
     });
     const at = (similarity) => (similarity - lowest) / (1 - lowest);
     const marks = [{ name: "threshold", place: at(state.similarity) }];
     if (origin.min_similarity !== null && HELD.similarity !== state.similarity) {
       marks.push({ name: "held", place: at(HELD.similarity) });
     }
-    $("similarities").replaceChildren(bars(t("similarities_label", { n: count(similar.length) }), bins, marks));
+    const chart = bars(t("similarities_label", { n: count(similar.length) }), bins, marks);
+    const ticks = Math.round((1 - lowest) / (lowest < 0.5 ? 0.1 : 0.05));
+    for (let tick = 0; tick <= ticks; tick += 1) {
+      const anchor = tick === 0 ? "start" : tick === ticks ? "end" : "middle";
+      const label = (lowest + ((1 - lowest) * tick) / ticks).toFixed(2);
+      const place = { x: (WIDE * tick) / ticks, y: HIGH + 14, "text-anchor": anchor };
+      chart.append(drawing("text", place, label));
+    }
+    $("similarities").replaceChildren(chart);
   }
 
   function showTimes() {
