@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.redis_servers import RedisServer
 from tests.reports import data_of, neardup, texts_of
 from tests.texts import FERRY, MUSEUM, TEA, page
 
@@ -94,27 +95,44 @@ def test_what_is_no_verdicts_file_makes_no_page(tmp_path, pages):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_store_shows_its_pages_and_the_pairs_in_it(tmp_path, pages):
-    store = tmp_path / "seen.sqlite"
-    address = f"sqlite:///{store}"
+def imported(address: str, pages: Path) -> None:
+    """Put pages into a store, near-duplicates among them."""
     strict = ["--similarity", 1, "--distance", 0]
     done = neardup("store", "import", address, pages, "--namespace", "news", *strict)
     assert done.returncode == 0, done.stderr
+
+
+def kinds(report: Path) -> list[str]:
+    data = data_of(report)
+    return [data["words"]["verdict"][kind] for kind in data["columns"]["verdict"]]
+
+
+def test_a_store_shows_its_pages_and_the_pairs_in_it(tmp_path, pages):
+    store = tmp_path / "seen.sqlite"
+    imported(f"sqlite:///{store}", pages)
     before = store.read_bytes()
     report = tmp_path / "report.html"
-    for source in (store, address):
+    for source in (store, f"sqlite:///{store}"):
         done = neardup("report", source, "-o", report, "--pages", pages, "--workers", 0)
         assert done.returncode == 0, done.stderr
         data = data_of(report)
-        assert data["origin"]["kind"] == "store"
-        kinds = [data["words"]["verdict"][kind] for kind in data["columns"]["verdict"]]
-        assert kinds == ["pair"] * 2 + ["stored"] * 5
+        assert (data["origin"]["kind"], data["origin"]["name"]) == ("store", "seen.sqlite")
+        assert kinds(report) == ["pair"] * 2 + ["stored"] * 5
         assert all(time > 1.7e9 for time in data["columns"]["time"][2:])
         assert len(texts_of(report)) == 4
     assert store.read_bytes() == before
-    # With a similarity that nothing but equal texts has there are no pairs.
+    # Only equal texts are as similar as that.
     assert neardup("report", store, "-o", report, "--similarity", 1).returncode == 0
-    assert "pair" not in data_of(report)["words"]["verdict"]
+    assert "pair" not in kinds(report)
+
+
+def test_a_store_in_a_redis(tmp_path, pages, redis_server: RedisServer):
+    imported(redis_server.address, pages)
+    report = tmp_path / "report.html"
+    done = neardup("report", redis_server.address, "-o", report)
+    assert done.returncode == 0, done.stderr
+    assert kinds(report) == ["pair"] * 2 + ["stored"] * 5
+    assert data_of(report)["origin"]["name"] == redis_server.address
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Read the decisions, and the texts of their pages where these are given; write the page."""
     pages = PageReader(options.pages)
     columns = Columns()
-    with _store(options) as store:
+    with _store(options) as (store, name):
         judge = Judge.from_options(options, settings, store)
         decisions = DecisionReader(options.sources if store is None else [])
         rule = judge.detector.rule
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
             columns.add(decision)
     origin = Origin(
         "scan" if store is None else "store",
-        _name_of(options.sources, store),
+        name,
         int(time()),
         max_distance=rule.max_distance,
         min_similarity=rule.min_similarity,
@@ -91,13 +91,14 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 @contextmanager
-def _store(options: argparse.Namespace) -> Iterator[LocalStore | None]:
-    """The store, if a store it is; nothing of it changes."""
+def _store(options: argparse.Namespace) -> Iterator[tuple[LocalStore | None, str]]:
+    """The store, if a store it is, and what the page calls its source; nothing of it changes."""
     stores = [source for source in options.sources if _is_store(source)]
     if not stores:
         if options.namespace:
             raise InvalidOption("--namespace", options.namespace, "given with a store")
-        yield None
+        names = ("standard input" if name == "-" else name for name in options.sources)
+        yield None, ", ".join(map(_base, names))
         return
     if len(options.sources) > 1:
         raise InvalidOption("SOURCE", " ".join(options.sources), "one store, or verdicts alone")
@@ -105,18 +106,16 @@ def _store(options: argparse.Namespace) -> Iterator[LocalStore | None]:
         store = as_it_is(reader, namespace_in(reader, options.namespace))
         with closing(store):
             say_forgotten(store)
-            yield store
+            yield store, reader.name if reader.is_remote else _base(stores[0])
 
 
 def _is_store(source: str) -> bool:
     return "://" in source or (source != "-" and beginning(source).startswith(_SQLITE))
 
 
-def _name_of(sources: list[str], store: LocalStore | None) -> str:
-    """What the page calls it: no password, and no folders of the machine it was made on."""
-    if store is not None and "://" in sources[0]:
-        return store.name
-    return ", ".join("standard input" if name == "-" else Path(name).name for name in sources)
+def _base(path: str) -> str:
+    """A file's name without the folders of the machine that the page is made on."""
+    return Path(path).name
 
 
 def _read(
