@@ -42,7 +42,7 @@ def main() -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # titles are Chinese, whatever the console is
     with website() as (news, mirror):
-        crawlers = crawl(news, reactor=options.reactor)
+        crawlers = crawl(news, reactor=options.reactor, report=options.report)
     label = labels(news, mirror)
     expected = json.loads(EXPECTED.read_text(encoding="utf-8"))
     results = {name: result(crawler, label) for name, crawler in crawlers.items()}
@@ -64,6 +64,9 @@ def parse_options() -> argparse.Namespace:
         help="crawl without a Twisted reactor (TWISTED_REACTOR_ENABLED=False, Scrapy 2.15)",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results to FILE")
+    parser.add_argument(
+        "--report", type=Path, metavar="FOLDER", help="write a page about each crawl to FOLDER"
+    )
     options = parser.parse_args()
     if not options.reactor and scrapy.version_info < (2, 15):
         parser.error(f"--no-reactor needs Scrapy 2.15, this is {scrapy.__version__}")
@@ -81,12 +84,15 @@ def website() -> Iterator[tuple[str, str]]:
         yield news, mirror
 
 
-def crawl(news: str, *, reactor: bool) -> dict[str, Crawler]:
+def crawl(news: str, *, reactor: bool, report: Path | None) -> dict[str, Crawler]:
     """Run both spiders in this process, each with a judge and a memory of its own."""
     os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "neardup_example.settings")
     settings = get_project_settings()
     if not reactor:
         settings["TWISTED_REACTOR_ENABLED"] = False
+    if report:
+        settings["NEARDUP_REPORT"] = str(report / "%(name)s.html")
+        settings["NEARDUP_KEEP_TEXT"] = True
     process = AsyncCrawlerProcess(settings)
     crawlers = {name: process.create_crawler(name) for name in STARTS}
     for name, crawler in crawlers.items():

@@ -150,6 +150,8 @@ class Config:
     :ivar workers: number of processes that read pages; 0 for none.
     :ivar limits: what one page may take of a worker.
     :ivar page_limits: what one page may be made of.
+    :ivar report: where a page goes to that shows what was decided, if it is wanted.
+    :ivar keep_text: is it to show the pages' texts as well?
     :ivar dupefilter: class or import path of the dupefilter that is wrapped.
     """
 
@@ -164,6 +166,8 @@ class Config:
     workers: int
     limits: Limits
     page_limits: PageLimits
+    report: str | None
+    keep_text: bool
     dupefilter: Any
 
     @classmethod
@@ -196,6 +200,8 @@ class Config:
                 ),
                 limits=_made(Limits, _WORKER_LIMITS, given),
                 page_limits=_made(PageLimits, _PAGE_LIMITS, given),
+                report=_require_name("report", given.get("report")),
+                keep_text=parse_switch("keep_text", given.get("keep_text", False)),
                 dupefilter=given.get("dupefilter", "scrapy.dupefilters.RFPDupeFilter"),
             )
         except InvalidOption as error:
@@ -220,6 +226,8 @@ _OPTIONS = (
     "workers",
     *_WORKER_LIMITS,
     *_PAGE_LIMITS,
+    "report",
+    "keep_text",
     "dupefilter",
 )
 

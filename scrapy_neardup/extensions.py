@@ -37,6 +37,7 @@ from .learning.rules import UrlRule
 from .outcomes import Outcome
 from .records import Record
 from .remembering import CrawlMemory
+from .reporting import Reporting
 from .responses import item_record, page_record, why_not_judged
 from .signing import PageSigning, require_parts
 from .sparing import Sparing
@@ -78,6 +79,7 @@ class NearDupJudge:
         self._signing: PageSigning | None = None
         self._memory: CrawlMemory | None = None
         self._feeds: Feeds | None = None
+        self._reporting: Reporting | None = None
         self._ticking: Any = None
         self._items = ItemsUnderWay(by_item=config.item_field is not None)
         self._warned: set[str] = set()
@@ -126,6 +128,8 @@ class NearDupJudge:
         judgement = await self._judge(page_record(response), policy)
         self._count(f"pages/{judgement.verdict.kind}")
         self._send(signals.page_judged, judgement.verdict, response=response)
+        if self._reporting is not None:
+            self._reporting.judged(judgement.verdict, len(response.body))
         if judgement.refuses_requests:
             assert self._memory is not None
             self.sparing.remember(response.request, self._memory.store.mark())
@@ -157,6 +161,8 @@ class NearDupJudge:
         judgement = await self._judge(record, policy)
         self._count(f"judged_items/{judgement.verdict.kind}")
         self._send(signals.item_judged, judgement.verdict, item=item, response=response)
+        if self._reporting is not None:
+            self._reporting.judged(judgement.verdict)
         if judgement.outcome is not None:
             self._items.judged(response, judgement.outcome, self._active_requests())
         return judgement
@@ -219,12 +225,14 @@ class NearDupJudge:
         plan = self.config.memory
         self._memory = CrawlMemory(self.detector, plan.max_wait, self._store_failed)
         await self.sparing.open(self._memory)
+        self._reporting = Reporting.of(self.config, spider.name)
         self._signing = PageSigning(
             {"secret": self.detector.store.secret, **self.config.parts},
             self.config.page_limits,
             self.config.workers,
             self.config.limits,
             self.throttle,
+            reporting=self._reporting,
         )
         self._signing.start()
         self._feeds = Feeds.of(self._crawler)
@@ -289,6 +297,8 @@ class NearDupJudge:
             logger.error("%d pages were stored that the store did not come to know of", lost)
         if self._job is not None and are_stored:
             self._job.end()
+        if self._reporting is not None:
+            await in_thread(self._reporting.finish)
 
     async def _open(self, spider: Spider) -> NearDupDetector:
         """The detector with its store, which may take long to open."""

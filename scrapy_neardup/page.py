@@ -133,7 +133,11 @@ class Signer:
         :raises LimitExceeded: when the page is beyond a limit.
         :raises ExtractionError: when the page cannot be read.
         """
-        return self._sign(url, page_key(url), self.read(html, content_type, encoding))
+        return self.sign_main_text(url, self.read(html, content_type, encoding))
+
+    def sign_main_text(self, url: str, page: MainText) -> PageSignature:
+        """Signature of a page that :meth:`read` has read."""
+        return self._sign(url, page_key(url), page)
 
     def sign_text(self, url: str, text: str, title: str = "") -> PageSignature:
         """Signature of a text that is the main text already.

@@ -7,6 +7,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import Future
+from functools import partial
 from threading import Thread
 from typing import Any
 
@@ -18,14 +19,16 @@ from .exceptions import InvalidOption, LimitExceeded
 from .limits import PageLimits
 from .page import PageSignature, Signer
 from .records import Record
+from .reporting import Reporting
 from .throttle import Throttle
 from .urls import site_of
-from .workers import Failure, Limits, WorkerPool, sign_record
+from .workers import Failure, Limits, Reading, WorkerPool, sign_and_read
 
 #: Signatures of the bodies met last, which are not made again for an equal body: 8 MB of them.
 _BODIES = 4096
 
-_Outcome = PageSignature | Failure
+_Signed = tuple[PageSignature, Reading]
+_Outcome = _Signed | Failure
 
 
 class PageSigning:
@@ -39,6 +42,7 @@ class PageSigning:
     :param workers: number of processes; 0 to do it in this one, without limits on time and memory.
     :param limits: what one page may take of a worker.
     :param throttle: what is told of the pages under way.
+    :param reporting: what is told what people are to see of the pages.
     """
 
     def __init__(
@@ -48,14 +52,19 @@ class PageSigning:
         workers: int,
         limits: Limits,
         throttle: Throttle,
+        *,
+        reporting: Reporting | None = None,
     ) -> None:
         self._page_limits = page_limits
-        self._pool = WorkerPool(sign_record, {**signer, "limits": page_limits}, workers, limits)
+        keep_text = reporting is not None and reporting.keeps_text
+        job = partial(sign_and_read, keep_text=keep_text)
+        self._pool = WorkerPool(job, {**signer, "limits": page_limits}, workers, limits)
         # Nobody who writes pages can tell which two bodies would have one hash.
         self._seed = secrets.randbits(64)
-        self._known: OrderedDict[bytes, PageSignature] = OrderedDict()
+        self._known: OrderedDict[bytes, _Signed] = OrderedDict()
         self._under_way: dict[bytes, Future[_Outcome]] = {}
         self._throttle = throttle
+        self._reporting = reporting
         #: How many pages were not read because an equal one had been.
         self.spared = 0
 
@@ -80,7 +89,13 @@ class PageSigning:
         :raises WorkersFailedError: when no worker can be started.
         """
         with self._throttle.reading():
-            return await self._signed(record)
+            outcome = await self._signed(record)
+        if isinstance(outcome, Failure):
+            return outcome
+        signature, reading = outcome
+        if self._reporting is not None:
+            self._reporting.read(record.url, reading)
+        return signature
 
     async def _signed(self, record: Record) -> _Outcome:
         try:
@@ -94,12 +109,12 @@ class PageSigning:
         if (known := self._known.get(body)) is not None:
             self._known.move_to_end(body)
             self.spared += 1
-            return known.found_at(record.url)
+            return _at(known, record.url)
         if (under_way := self._under_way.get(body)) is None:
             return await self._first(body, record)
         outcome = await result_of(under_way)
         self.spared += 1
-        return outcome if isinstance(outcome, Failure) else outcome.found_at(record.url)
+        return outcome if isinstance(outcome, Failure) else _at(outcome, record.url)
 
     async def _first(self, body: bytes, record: Record) -> _Outcome:
         """Sign a body that is not known; equal ones that come meanwhile wait for it."""
@@ -119,6 +134,12 @@ class PageSigning:
         data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
         how = f"{record.kind}\n{record.content_type}\n{record.encoding}".encode()
         return xxhash.xxh3_128_digest(data, self._seed) + xxhash.xxh3_128_digest(how, self._seed)
+
+
+def _at(signed: _Signed, url: str) -> _Signed:
+    """The same of an equal body at another address."""
+    signature, reading = signed
+    return signature.found_at(url), reading
 
 
 def require_parts(config: Config) -> None:

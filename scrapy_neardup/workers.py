@@ -17,23 +17,24 @@ import os
 import signal
 import sys
 import threading
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import spawn
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from queue import SimpleQueue
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .checks import require_number
 from .encodings import decode
 from .exceptions import ExtractionError, NearDupError, UnreadablePage
-from .extract import MainText
+from .extract import MainText, read_fragment
 from .page import PageSignature, Signer
 from .records import Record
 
@@ -61,6 +62,9 @@ _STATM, _STATUS = Path("/proc/self/statm"), Path("/proc/self/status")
 
 #: More than any page needs, and no more than the system's timers can be set to.
 _MOST_SECONDS = 1_000_000
+
+#: What people are to see of a title at most.
+_TITLE_CHARS = 300
 
 #: However long the first try took, a page's next one has this many seconds.
 _LEAST_SECONDS = 0.5
@@ -115,13 +119,18 @@ def sign_record(signer: Signer, record: Record) -> PageSignature:
     """Signature of a page."""
     if record.kind == "html":
         return signer.sign_html(record.url, record.content, record.content_type, record.encoding)
+    content = _decoded(signer, record)
+    if record.kind == "fragment":
+        return signer.sign_fragment(record.url, content)
+    return signer.sign_text(record.url, content, record.title)
+
+
+def _decoded(signer: Signer, record: Record) -> str:
     content = record.content
     if isinstance(content, bytes):
         signer.limits.check_body(content)
         content = decode(content, record.content_type, record.encoding)
-    if record.kind == "fragment":
-        return signer.sign_fragment(record.url, content)
-    return signer.sign_text(record.url, content, record.title)
+    return content
 
 
 def main_text(signer: Signer, record: Record) -> MainText:
@@ -130,6 +139,45 @@ def main_text(signer: Signer, record: Record) -> MainText:
         text = str(record.content)
         return MainText(record.title, text, text)
     return signer.read(record.content, record.content_type, record.encoding)
+
+
+class Reading(NamedTuple):
+    """What people are to see of a page.
+
+    :ivar title: its first 300 characters.
+    :ivar text: the main text, in UTF-8, packed by zlib; empty where it was not asked for.
+    """
+
+    title: str = ""
+    text: bytes = b""
+
+    @classmethod
+    def of(cls, page: MainText, *, keep_text: bool) -> Reading:
+        """Of a page that was read."""
+        text = zlib.compress(page.text.encode("utf-8", "replace")) if keep_text else b""
+        return cls(page.title[:_TITLE_CHARS], text)
+
+
+def read_page(signer: Signer, record: Record) -> Reading:
+    """Title and main text of a stored page, for people."""
+    return Reading.of(main_text(signer, record), keep_text=True)
+
+
+def sign_and_read(
+    signer: Signer, record: Record, *, keep_text: bool
+) -> tuple[PageSignature, Reading]:
+    """Signature of a page, and what people are to see of it, from reading it once."""
+    if record.kind == "html":
+        page = signer.read(record.content, record.content_type, record.encoding)
+        return signer.sign_main_text(record.url, page), Reading.of(page, keep_text=keep_text)
+    content = _decoded(signer, record)
+    if record.kind == "text":
+        page = MainText(record.title, content, content)
+    else:
+        text = read_fragment(content, signer.limits)
+        page = MainText("", text, text)
+    signature = sign_record(signer, replace(record, content=content))
+    return signature, Reading.of(page, keep_text=keep_text)
 
 
 def main_tokens(signer: Signer, record: Record) -> list[str]:

@@ -60,6 +60,8 @@ def test_the_defaults_are_as_documented():
             for f in fields(LearningPlan)
         },
         "NEARDUP_RECOVER": False,
+        "NEARDUP_REPORT": None,
+        "NEARDUP_KEEP_TEXT": False,
         "NEARDUP_PAGE_TIMEOUT": Limits.seconds,
         "NEARDUP_WORKER_MEMORY": Limits.memory_mb,
         **{

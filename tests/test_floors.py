@@ -83,6 +83,12 @@ FLOORS = {
     "detector": 2.8,
     "preload": 2.5,
     "workers": 2.9,
+    "report.decisions": 1.1,
+    "report.texts": 1,
+    "report.columns": 1.2,
+    "report.document": 1.2,
+    "report.stored": 2.75,
+    "report": 2.76,
     "config": 3,
     "signals": 3,
     "awaiting": 3,
@@ -99,6 +105,7 @@ FLOORS = {
     "signing": 3.1,
     "switches": 3.1,
     "telling": 3.1,
+    "reporting": 3.05,
     "extensions": 3.2,
     "downloadermiddlewares": 3.4,
     "spidermiddlewares": 3.4,
@@ -122,6 +129,7 @@ FLOORS = {
     "commands.idf": 4.4,
     "commands.plot": 4.2,
     "commands.evaluate": 4.4,
+    "commands.report": 4.5,
     "commands": 4.6,
 }
 

@@ -113,13 +113,13 @@ def _store(options: argparse.Namespace) -> Iterator[LocalStore]:
         yield MemoryStore(OFFLINE_KEY)
         return
     with looking_at(options.store) as reader:
-        store = _as_it_is(reader, namespace_in(reader, options.namespace))
+        store = as_it_is(reader, namespace_in(reader, options.namespace))
         with closing(store):
             say_forgotten(store)
             yield store
 
 
-def _as_it_is(reader: StoreReader, namespace: str) -> LocalStore:
+def as_it_is(reader: StoreReader, namespace: str) -> LocalStore:
     """The namespace's pages; those of a store that is elsewhere are all read into memory."""
     if not reader.is_remote:
         store = reader.overlay(namespace)

@@ -1,0 +1,20 @@
+"""What people look at: the decisions of a crawl or a scan, as one page that needs no network."""
+
+from __future__ import annotations
+
+from .columns import Columns, Origin
+from .decisions import Decision, DecisionReader
+from .document import written
+from .stored import stored_decisions
+from .texts import KEPT_MB, KeptTexts
+
+__all__ = [
+    "KEPT_MB",
+    "Columns",
+    "Decision",
+    "DecisionReader",
+    "KeptTexts",
+    "Origin",
+    "stored_decisions",
+    "written",
+]
