@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from scrapy_neardup import NearDupDetector, Rule
@@ -101,6 +102,9 @@ def store(tmp_path: Path) -> Path:
 def test_a_store_that_a_crawl_has_open_can_be_looked_at(store, tmp_path):
     pages = held(store)
     with opened(store) as crawl:
+        crawl.put_rules({"a.example": b"{}"})
+        crawl.note_duplicates(np.array([1, 2], np.uint64), TIME)
+        crawl.flush()
         info = lines(neardup("store", "info", store, "--json").stdout)[0]
         shown = neardup("store", "info", f"sqlite:///{store}").stdout.decode()
         listed = neardup("store", "list", store, "--limit", "2").stdout.decode()
@@ -112,10 +116,11 @@ def test_a_store_that_a_crawl_has_open_can_be_looked_at(store, tmp_path):
     assert info["store"] == f"sqlite:///{store}"
     [space] = info["namespaces"]
     assert (space["name"], space["pages"], space["unconfirmed"]) == ("news", 3, 0)
+    assert (space["rules"], space["known_duplicates"]) == (1, 2)
     assert (space["oldest"], space["newest"]) == (ISO, ISO.replace(":20Z", ":22Z"))
     assert space["recipe"] == pages[0].signature.recipe
     assert set(space["parts"]) == {"tokenizer", "extractor", "idf"}
-    for word in ("news", space["recipe"], ISO, "trafilatura-1", "format 1"):
+    for word in ("news", "known duplicates", space["recipe"], ISO, "trafilatura-1", "format 1"):
         assert word in shown
     assert secret_of(store).hex() not in shown
     first = pages[0].signature
@@ -311,6 +316,21 @@ def test_a_store_goes_to_another_machine_and_is_the_same_there(store, tmp_path, 
     with opened(there) as made:
         verdict = NearDupDetector(store=made).check(url="https://x.example/", text=TEA)
     assert verdict.duplicate_of == "https://b.example/tea"
+
+
+def test_rules_go_along_and_take_nobodys_place(store, tmp_path):
+    target, there = tmp_path / "out.jsonl", tmp_path / "there.sqlite"
+    with opened(store) as made:
+        made.put_rules({"a.example": b"theirs", "b.example": b"theirs"})
+    assert "3 pages and 2 rules of namespace news" in said(
+        neardup("store", "export", store, "-o", target, "--with-secret")
+    )
+    with opened(there) as made:
+        made.put_rules({"a.example": b"own"})
+    done = neardup("store", "import", f"sqlite:///{there}", target)
+    assert "3 pages and 2 rules read; namespace news" in said(done)
+    with opened(there) as made:
+        assert made.rules() == {"a.example": b"own", "b.example": b"theirs"}
 
 
 def test_a_secret_is_nobody_elses_even_where_a_file_was_before(store, tmp_path):

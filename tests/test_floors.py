@@ -116,6 +116,8 @@ FLOORS = {
     "commands.pairs": 4.4,
     "commands.transfer": 4.4,
     "commands.store": 4.5,
+    "commands.discarder": 4.2,
+    "commands.rules": 4.4,
     "commands.compare": 4.4,
     "commands.idf": 4.4,
     "commands.plot": 4.2,

@@ -18,6 +18,7 @@ from scrapy_neardup.stores import Figures, StoreReader, advice, open_reader, sql
 from scrapy_neardup.stores.redis import RedisStore
 from scrapy_neardup.stores.redis_advice import _PUT_RULES
 from scrapy_neardup.stores.sqlite import FORMAT, SqliteStore
+from scrapy_neardup.stores.sqlite_batch import Batch
 from tests.processes import wait_for
 from tests.redis_servers import Proxy, RedisCluster, RedisServer
 from tests.storer import keep, made_page
@@ -148,6 +149,24 @@ class TestFile:
         with opened(path) as store:
             assert known(store) == [(n, TIME + n) for n in range(93, 103)]
 
+    def test_an_earlier_time_does_not_take_the_place_of_a_later_one(self, path):
+        with opened(path) as store:
+            for seen_at in (TIME, TIME + 9, TIME + 5):
+                store.note_duplicates(digests(1), seen_at)
+                store.flush()
+        with opened(path) as store:
+            assert known(store) == [(1, TIME + 9)]
+
+    def test_where_there_are_too_many_other_namespaces_keep_theirs(self, path, monkeypatch):
+        monkeypatch.setattr(advice, "MAX_KNOWN", 3)
+        with opened(path) as store, opened(path, "other") as other:
+            other.note_duplicates(digests(1, 2, 3), TIME)
+            for number in range(1, 7):
+                store.note_duplicates(digests(number), TIME + number)
+        with opened(path) as store, opened(path, "other") as other:
+            assert [digest for digest, _ in known(store)] == [4, 5, 6]
+            assert [digest for digest, _ in known(other)] == [1, 2, 3]
+
     def test_what_has_expired_is_let_go_of_on_disk_too(self, path):
         with opened(path) as store, opened(path, "other") as other:
             fill(store)
@@ -184,6 +203,17 @@ class TestFullDisk:
             assert len(store) == 1
             assert store.rules() == {f"rule {n}": b"x" * 100 for n in range(500)}
             assert known(store) == [(n, TIME + n) for n in range(500)]
+
+    def test_what_came_while_a_write_failed_is_newer(self):
+        batch = Batch(rules={(1, b"a"): b"old", (1, b"b"): b"old"})
+        noted = advice.known_at(digests(1), TIME)
+        batch.noted.append((1, noted))
+        taken = batch.take(10)
+        assert not batch
+        batch.rules[1, b"a"] = b"new"
+        batch.take_back(taken)
+        assert batch.rules == {(1, b"a"): b"new", (1, b"b"): b"old"}
+        assert batch.noted == [(1, noted)]
 
     def test_who_closes_then_loses_no_page_and_sees_no_error(self, path):
         with storer("close_with_advice_alone", path) as process:
@@ -233,7 +263,13 @@ def test_many_are_read_some_at_a_time(redis_server, monkeypatch):
     for n in range(10):
         store.note_duplicates(digests(n), TIME + n // 2)
     assert {digest for digest, _ in known(store)} == set(range(10))
-    assert [time for _, time in known(store, TIME + 2)] == [TIME + n // 2 for n in range(4, 10)]
+    monkeypatch.setattr(advice, "MAX_KNOWN", 6)
+    store.note_duplicates(digests(10), TIME + 5)
+    with redis_server.client as client:
+        assert client.zcard("{neardup:default}:duplicates") == 6
+    monkeypatch.setattr(advice, "MAX_KNOWN", 10)
+    store.note_duplicates(digests(0, 1, 2, 3, 4), TIME)
+    assert [time for _, time in known(store, TIME + 2)] == [TIME + n // 2 for n in range(5, 11)]
     store.close()
 
 

@@ -39,6 +39,21 @@ def test_pages_come_back_as_they_were(tmp_path, pages, url, stored_at):
     assert list(export) == sent
 
 
+@given(st.dictionaries(st.text(), st.binary(), max_size=4))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_rules_come_back_as_they_were(tmp_path, rules):
+    rules |= {"\ud800 茶": b"\0\xff"}
+    export = ExportReader(written(tmp_path / "e", HEAD.line(), end_line(0, rules)))
+    assert (list(export), export.rules) == ([], rules)
+
+
+@pytest.mark.parametrize("rules", [[], {"a": 1}, {"a": "no base64!"}])
+def test_rules_that_no_store_could_keep_are_refused(tmp_path, rules):
+    end = json.dumps({"end_of_export": 0, "rules": rules})
+    with pytest.raises(InputError, match="line 2 is no page of an export"):
+        list(ExportReader(written(tmp_path / "e", HEAD.line(), end)))
+
+
 def test_a_head_without_a_secret_has_none(tmp_path):
     head = replace(HEAD, secret=None)
     assert "secret" not in head.line()

@@ -27,26 +27,26 @@ class Command(ScrapyCommand):
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 (declared as a ClassVar by the base)
 
     def syntax(self) -> str:
-        return "scan|pairs|compare|evaluate|idf|store [options] ..."
+        return "scan|pairs|compare|evaluate|idf|store|rules [options] ..."
 
     def short_desc(self) -> str:
         return "Find near-duplicates among stored pages, and choose thresholds"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Scrapy's own options go with the sub-commands: what stands before them is refused."""
-        from . import compare, evaluate, idf, pairs, scan, store
+        from . import compare, evaluate, idf, pairs, rules, scan, store
 
         commands = parser.add_subparsers(
             metavar="COMMAND", dest="command", parser_class=_Parser, prog="scrapy neardup"
         )
-        for module in (scan, pairs, compare, evaluate, idf, store):
+        for module in (scan, pairs, compare, evaluate, idf, store, rules):
             module.add_command(commands, super().add_options)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
             raise UsageError(f"unknown option {args[0]}; options go behind the sub-command")
         if opts.command is None:
-            raise UsageError("say what to do: scan, pairs, compare, evaluate, idf or store")
+            raise UsageError("say what to do: scan, pairs, compare, evaluate, idf, store or rules")
         super().process_options(args, opts)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

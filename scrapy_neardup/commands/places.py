@@ -11,6 +11,7 @@ from typing import Any
 from ..exceptions import InvalidOption, StoreError, StoreMissing
 from ..records import InputError
 from ..stores import Store, StoreReader, open_reader, open_store
+from ..urls import site_of
 from .terminal import counted_pages, say
 
 
@@ -25,6 +26,16 @@ def add_store(parser: argparse.ArgumentParser, name: str = "store", **how: Any) 
         help="of the store: the name of the spider whose pages it keeps (may be left out where "
         "there is one alone)",
     )
+
+
+def registrable_domain(text: str) -> str:
+    """Type of an option that names a site."""
+    site = site_of(f"https://{text}/")
+    if text and site != text:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no site's registrable domain" + (f"; that is {site!r}" if site else "")
+        )
+    return text
 
 
 def address_of(given: str, hint: str = "") -> str:

@@ -14,10 +14,10 @@ from rich.table import Table
 from ..exceptions import InvalidOption, StoreError
 from ..simhash import to_hex
 from ..stores import Namespace, StoredPage, StoreReader
-from ..urls import page_key, site_of
+from ..urls import page_key
 from . import transfer
 from .options import AddGlobalOptions, Commands, above_0, at_least_0, new_command
-from .places import add_store, looking_at, namespace_in, writing_to
+from .places import add_store, looking_at, namespace_in, registrable_domain, writing_to
 from .terminal import counted_pages, iso, printable, say, show, table
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def _add_list(commands: Commands, add_global_options: AddGlobalOptions) -> None:
         add_global_options,
     )
     add_store(parser)
-    parser.add_argument("--site", type=_site, help="only pages of this registrable domain")
+    parser.add_argument(
+        "--site", type=registrable_domain, help="only pages of this registrable domain"
+    )
     parser.add_argument(
         "--limit", type=at_least_0, metavar="N", help="so many pages at most, the oldest"
     )
@@ -68,7 +70,9 @@ def _add_forget(commands: Commands, add_global_options: AddGlobalOptions) -> Non
     )
     add_store(parser)
     parser.add_argument("urls", metavar="URL", nargs="*", help="address of a page, however spelt")
-    parser.add_argument("--site", type=_site, help="all pages of this registrable domain")
+    parser.add_argument(
+        "--site", type=registrable_domain, help="all pages of this registrable domain"
+    )
 
 
 def _add_compact(commands: Commands, add_global_options: AddGlobalOptions) -> None:
@@ -111,6 +115,8 @@ def _facts(reader: StoreReader, space: Namespace) -> dict[str, Any]:
         "unconfirmed": figures.unconfirmed,
         "oldest": iso(figures.oldest),
         "newest": iso(figures.newest),
+        "rules": figures.rules,
+        "known_duplicates": figures.known_duplicates,
         "recipe": space.recipe or None,
         "parts": dict(space.parts),
     }
@@ -124,8 +130,16 @@ def _tables(facts: dict[str, Any]) -> Iterator[str | Table]:
         yield "There is no namespace in it yet."
     for space in facts["namespaces"]:
         rows = [
-            (name, "-" if space[name] is None else space[name])
-            for name in ("pages", "unconfirmed", "oldest", "newest", "recipe")
+            (name.replace("_", " "), "-" if space[name] is None else space[name])
+            for name in (
+                "pages",
+                "unconfirmed",
+                "oldest",
+                "newest",
+                "rules",
+                "known_duplicates",
+                "recipe",
+            )
         ]
         yield table("namespace", space["name"], rows=[*rows, *space["parts"].items()])
 
@@ -205,13 +219,3 @@ def _compact(options: argparse.Namespace, settings: BaseSettings) -> None:
         after = reader.n_bytes
         if before is not None and after is not None:
             say(f"{reader.name}: {before:,} bytes before, {after:,} after")
-
-
-def _site(text: str) -> str:
-    """Type of an option that names a site."""
-    site = site_of(f"https://{text}/")
-    if text and site != text:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no site's registrable domain" + (f"; that is {site!r}" if site else "")
-        )
-    return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..records import InputError, PageReader, beginning
@@ -87,8 +87,9 @@ def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
                     written += 1
                 else:
                     left_out += 1
-            output.write(end_line(written) + "\n")
-    say(f"{options.output}: {counted_pages(written)} of namespace {name}")
+            rules = reader.rules(name)
+            output.write(end_line(written, rules) + "\n")
+    say(f"{options.output}: {counted_pages(written)}{_and_rules(len(rules))} of namespace {name}")
     if left_out:
         say(f"{counted_pages(left_out)} left out that nobody knows to be on disk yet")
     if options.with_secret:
@@ -137,7 +138,7 @@ def _import_export(source: str, options: argparse.Namespace) -> None:
     export = ExportReader(source)
     name = _namespace_for(options, export.head.namespace)
     _require_comparable(export.head, source, options.store, name)
-    older = read = 0
+    older = read = rules = 0
     with writing_to(options.store, name, secret=export.head.secret) as store:
         if export.head.recipe:
             store.adopt(export.head.recipe, export.head.parts)
@@ -150,10 +151,27 @@ def _import_export(source: str, options: argparse.Namespace) -> None:
                 else:
                     store.add(page.signature, page.stored_at)
                     require_writable(store)
+            rules = _add_rules(store, export.rules)
         finally:
             # Whatever ended it: what was read until then is remembered.
+            what = f"{counted_pages(read)}{_and_rules(rules)} read"
             note = f", {older} were there already" if older else ""
-            say(f"{source}: {counted_pages(read)} read{note}; {_holds(store, name)}")
+            say(f"{source}: {what}{note}; {_holds(store, name)}")
+
+
+def _add_rules(store: Store, rules: Mapping[str, bytes]) -> int:
+    """Add rules that are not there; how many were there to add?
+
+    One that is there was learned later, or switched off.
+    """
+    known = store.rules()
+    store.put_rules({name: body for name, body in rules.items() if name not in known})
+    return len(rules)
+
+
+def _and_rules(number: int) -> str:
+    """So many rules besides, in words; nothing for none."""
+    return f" and {number} rule{'' if number == 1 else 's'}" if number else ""
 
 
 def _import_pages(

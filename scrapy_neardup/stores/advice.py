@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from ..checks import require_number
 
-#: Rules that a namespace keeps at most; when it has as many, it takes no further names.
+#: Rules that a namespace keeps at most; when it has as many, it takes no further names. (None makes
+#: way: it could be one that was withdrawn, or that the operator switched off.)
 MAX_RULES = 100_000
 #: Known duplicates that a namespace keeps at most, the newest.
 MAX_KNOWN = 1_000_000

@@ -1,7 +1,7 @@
 """A namespace as JSON Lines, which another machine or a later version can read.
 
-The first line says what the file is, the last one that it is whole; between them stands a line
-for each page.
+The first line says what the file is, the last one that it is whole, with the rules, which earlier
+versions pass over there; between them stands a line for each page.
 """
 
 from __future__ import annotations
@@ -77,9 +77,12 @@ def page_line(page: StoredPage) -> str:
     return json.dumps(fields)
 
 
-def end_line(pages: int) -> str:
-    """The last line, without its end: how many pages there were."""
-    return json.dumps({_END: pages})
+def end_line(pages: int, rules: Mapping[str, bytes] | None = None) -> str:
+    """The last line, without its end: how many pages there were, and all rules by their names."""
+    fields: dict[str, object] = {_END: pages}
+    if rules:
+        fields["rules"] = {name: _text(body) for name, body in rules.items()}
+    return json.dumps(fields)
 
 
 def is_export(beginning: bytes) -> bool:
@@ -102,12 +105,15 @@ class ExportReader:
         self._numbered = enumerate(self.lines, start=1)
         _, line = next(self._numbered, (1, b""))
         self.head = self._read_head(line)
+        #: Rules by their names, known when all pages have been read.
+        self.rules: dict[str, bytes] = {}
 
     def __iter__(self) -> Iterator[StoredPage]:
         for number, line in self._numbered:
             try:
                 fields = json.loads(line)
                 if _END in fields:
+                    self.rules = _rules(fields.get("rules", {}))
                     return
                 page = _page(fields, self.head.recipe)
             except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -158,6 +164,12 @@ def _page(fields: Mapping[str, Any], recipe: str) -> StoredPage:
         recipe=recipe,
     )
     return StoredPage(signature, _count(fields["stored_at"]))
+
+
+def _rules(fields: object) -> dict[str, bytes]:
+    if not isinstance(fields, dict):
+        raise TypeError(f"{fields!r} is no object of rules")
+    return {name: _bytes(_string(body)) for name, body in fields.items()}
 
 
 def _text(data: bytes) -> str:

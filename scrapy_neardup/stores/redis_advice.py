@@ -78,7 +78,7 @@ class RedisAdvice:
         """
         for start in range(0, advice.MAX_KNOWN, _READ_AT_ONCE):
             end = start + _READ_AT_ONCE - 1
-            found = self._link.command("ZREVRANGE", self._part.duplicates, start, end, "WITHSCORES")
+            found = self._link.highest(self._part.duplicates, start, end)
             if found:
                 yield _known(found)
             if len(found) < _READ_AT_ONCE or found[-1][1] < since:

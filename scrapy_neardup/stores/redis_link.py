@@ -111,6 +111,10 @@ class Link:
         """All that a hash holds, however much, read some at a time."""
         return self._tried(lambda client: dict(client.hscan_iter(key, count=1000)))
 
+    def highest(self, key: bytes, first: int, last: int) -> list[tuple[bytes, float]]:
+        """Members of a sorted set from one rank to another, with scores, the highest first."""
+        return self._tried(lambda client: client.zrevrange(key, first, last, withscores=True))
+
     def run(self, script: Script, keys: Sequence[bytes], *arguments: Any) -> Any:
         """What a script returns."""
         from redis.exceptions import NoScriptError
