@@ -174,6 +174,8 @@ def command(options: argparse.Namespace) -> str:
     for name, usual in (("pages", _PAGES), ("urls", _URLS)):
         if (value := getattr(options, name)) != usual:
             words += [f"--{name}", str(value)]
+    if [*options.only] != [*METHODS]:
+        words += ["--only", *options.only]
     for name, value in options.settings:
         words += ["--set", f"{name}={value}"]
     return shlex.join(words)

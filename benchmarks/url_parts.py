@@ -121,7 +121,7 @@ def host(label: str, instead_of: str) -> Noise:
     return Noise(f"{label}.", add)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Section:
     """A part of the site where one set of parts means nothing.
 
@@ -136,7 +136,7 @@ class Section:
     canonical: Canonical = "none"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Content:
     """A page that is like no other, however many URLs lead to it.
 

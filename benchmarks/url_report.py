@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from textwrap import fill
@@ -17,7 +18,8 @@ PAGE = "learning.md"
 _STATS = "neardup/learn/"
 #: What has to be reached: of the superfluous fetches saved, of the unique pages stored.
 _SAVED, _STORED = 0.8, 0.998
-_SHOWN = 20
+#: Contents and sections that are named.
+_SHOWN, _SECTIONS = 20, 6
 _HEAD = (
     "method",
     "fetched",
@@ -158,7 +160,7 @@ def site_table(result: Result, seed: int, *, change: bool) -> Table:
     for run in result.runs:
         if (run.seed, run.change) == (seed, change):
             table.add(*_row(result, run))
-            table.notes += _losses(run)
+            table.notes += [*_spent(run), *_losses(run)]
     return table
 
 
@@ -176,6 +178,17 @@ def _row(result: Result, run: Run) -> list[object]:
         round(came.seconds),
         came.peak_bytes >> 20,
     ]
+
+
+def _spent(run: Run) -> list[str]:
+    """In which sections the superfluous fetches were, where some were to be saved."""
+    by_section = Counter[str]()
+    for content, times in run.crawl.fetched.items():
+        by_section[content.partition("/")[0]] += times - 1
+    if run.method == "off" or not by_section:
+        return []
+    most = ", ".join(f"{name} {number:,}" for name, number in by_section.most_common(_SECTIONS))
+    return [f"{run.title}: superfluous, most of them: {most}"]
 
 
 def _losses(run: Run) -> list[str]:

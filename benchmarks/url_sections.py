@@ -6,13 +6,14 @@ there is what keeps a cache from answering here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import count, pairwise, product
 from random import Random
-from typing import Any
 
 import made_up_texts
+from url_names import NAMES, VALUES
 from url_parts import (
     Address,
     Canonical,
@@ -39,42 +40,6 @@ _SINGLE = 12
 _MONTHS, _DAYS, _SIGN_IN = 0.03, 0.04, 0.025
 _LANGUAGES = ("en", "zh")
 
-_NAMES = {
-    "articles": "news blog magazine reports stories archive journal notes reviews travel science",
-    "catalogue": "shop store catalogue market products goods parts supplies",
-    "manual": "docs manual handbook reference guide",
-    "help": "help support service answers advice",
-    "forum": "forum talk board community",
-    "calendar": "calendar events agenda diary",
-    "sign in": "login signin account",
-    "session": "sid session PHPSESSID sessionid token visit",
-    "path session": "jsessionid sid session",
-    "tracking": "utm_source utm_medium utm_campaign ref from src campaign fbclid gclid cid",
-    "sort": "sort order orderby by sortby",
-    "view": "view layout display mode style",
-    "print": "print printable printview",
-    "amp": "amp mobile lite",
-    "page": "page p pg nr",
-    "start": "start offset skip first",
-    "id": "id pid item article sku",
-    "version": "v ver version rev",
-    "language": "lang hl locale language",
-    "facet": "color size brand material year genre country shape",
-    "idle facet": "instock delivery currency unit offers shipping",
-    "list": "list all index items browse",
-    "syllable": "north river stone amber cedar harbour meadow silver willow copper",
-}
-_VALUES = {
-    "facet": "red green blue small large oak steel cotton paper glass round plain heavy".split(),
-    "sort": "price date name rating asc desc".split(),
-    "view": "grid list table wide".split(),
-    "version": [str(number) for number in range(10_000, 10_040)],
-    "page": [str(number) for number in range(2, 9)],
-    "language": "en de fr zh".split(),
-    "idle facet": "1 yes any eur".split(),
-    "tracking": "mail feed top side".split(),
-}
-
 
 class Sections:
     """All contents of a site, with their addresses and the links between them.
@@ -88,13 +53,13 @@ class Sections:
         if pages < _LEAST:
             raise ValueError(f"{pages} pages do not make a site; {_LEAST} do")
         self._random = Random(f"sections of {seed}")
-        self._names = {kind: self._shuffled(names.split()) for kind, names in _NAMES.items()}
+        self._names = {kind: self._shuffled(names.split()) for kind, names in NAMES.items()}
         self._pages, self._urls = pages, urls
         self.domain = f"{self._name('syllable')}-{self._name('syllable')}.example"
         self._label = self._random.choice(("", "www"))
         self._shared = self._noises_everywhere()
         self.contents: list[Content] = []
-        self.front = self._content("front", self._section("front", []), (), "en")
+        self.front = self._content("front", self._section("front", []), self._address(), "en")
         self._make()
 
     # --- drawing ----------------------------------------------------------------------------
@@ -116,7 +81,7 @@ class Sections:
             host("m", self._label),
             param(self._name("session"), often=3),
             param(self._name("tracking"), often=1),
-            param(self._name("tracking"), _VALUES["tracking"], often=1),
+            param(self._name("tracking"), VALUES["tracking"], often=1),
         ]
 
     def _noises_of_items(self) -> list[Noise]:
@@ -135,8 +100,8 @@ class Sections:
 
     def _noises_of_lists(self) -> list[Noise]:
         return [
-            param(self._names["sort"][0], _VALUES["sort"], "shuffled", often=5),
-            param(self._names["view"][0], _VALUES["view"], often=3),
+            param(self._names["sort"][0], VALUES["sort"], "shuffled", often=5),
+            param(self._names["view"][0], VALUES["view"], often=3),
             last_segment("", "same", often=1),
         ]
 
@@ -153,11 +118,18 @@ class Sections:
 
     # --- contents ---------------------------------------------------------------------------
 
+    def _address(self, *segments: str, label: str | None = None) -> Address:
+        return Address(segments, self._label if label is None else label)
+
     def _content(
-        self, name: str, section: Section, segments: tuple[str, ...], language: str, **more: Any
+        self,
+        name: str,
+        section: Section,
+        address: Address,
+        language: str,
+        shown: Sequence[Content] = (),
     ) -> Content:
-        address = Address(segments, more.pop("label", self._label), query=more.pop("query", ()))
-        content = Content(name, len(self.contents), section, address, language, **more)
+        content = Content(name, len(self.contents), section, address, language, shown=[*shown])
         self.contents.append(content)
         return content
 
@@ -169,18 +141,18 @@ class Sections:
         version, language, ident = (self._names[kind][0] for kind in ("version", "language", "id"))
         page = self._names["page"][0]
         elsewhere = [
-            [param(version, _VALUES["version"]), param(ident)],
-            [param(language, _VALUES["language"]), param(page, _VALUES["page"])],
-            [param(ident), param(page, _VALUES["page"]), param(language, _VALUES["language"])],
+            [param(version, VALUES["version"]), param(ident)],
+            [param(language, VALUES["language"]), param(page, VALUES["page"])],
+            [param(ident), param(page, VALUES["page"]), param(language, VALUES["language"])],
         ]
         self._random.shuffle(elsewhere)
         right: Canonical = "right" if self._flip() else "none"
         self._articles(elsewhere[0], right)
         self._articles(elsewhere[1], "front")
         self._articles(elsewhere[2], "none", always=param(self._name("session")))
-        self._catalogue([param(version, _VALUES["version"])], paths=False)
-        self._catalogue([param(language, _VALUES["language"])], paths=True)
-        self._manual([param(page, _VALUES["page"])])
+        self._catalogue([param(version, VALUES["version"])], paths=False)
+        self._catalogue([param(language, VALUES["language"])], paths=True)
+        self._manual([param(page, VALUES["page"])])
         self._help([param(ident)])
         self._forum()
         self._calendar()
@@ -201,34 +173,23 @@ class Sections:
         section.canonical, section.always = canonical, always
         form = self._random.randrange(3)
 
-        def segments(number: int) -> tuple[str, ...]:
+        def address(number: int) -> Address:
             if form == 0:
-                return section.name, self._slug()
+                return self._address(section.name, self._slug())
             if form == 1:
                 day = date(2024, 1, 1) + timedelta(days=number)
-                return section.name, f"{day.year}", f"{day.month:02}", f"{number}-{self._slug()}"
-            return section.name, f"{self._slug()}-{1000 + number}"
+                slug = f"{number}-{self._slug()}"
+                return self._address(section.name, f"{day.year}", f"{day.month:02}", slug)
+            return self._address(section.name, f"{self._slug()}-{1000 + number}")
 
-        made = self._items(section, self._budget(_ARTICLES), segments)
-        self._lists(section, made, (section.name,))
-
-    def _items(
-        self, section: Section, budget: int, segments: Callable[[int], tuple[str, ...]]
-    ) -> list[Content]:
-        """So many items that they and their lists are within a budget."""
         language = self._random.choice(_LANGUAGES)
-        return [
-            self._content(f"{section.name}/{number}", section, segments(number), language)
-            for number in range(budget * _LISTED // (_LISTED + 1))
+        made = [
+            self._content(f"{section.name}/{number}", section, address(number), language)
+            for number in range(_listable(self._budget(_ARTICLES)))
         ]
+        self._lists(section, made, self._address(section.name))
 
-    def _lists(
-        self,
-        section: Section,
-        items: list[Content],
-        segments: tuple[str, ...],
-        label: str | None = None,
-    ) -> list[Content]:
+    def _lists(self, section: Section, items: list[Content], plain: Address) -> list[Content]:
         """Pages of a list of all items, told apart by a page's number or by the first item's."""
         by_page = self._flip()
         name = self._names["page" if by_page else "start"][0]
@@ -239,14 +200,12 @@ class Sections:
             made = self._content(
                 f"{section.name}/list/{place}",
                 section,
-                segments,
+                plain.having(name, value) if place else plain,
                 items[0].language,
-                query=((name, value),) if place else (),
-                shown=items[place : place + _LISTED],
-                label=self._label if label is None else label,
+                items[place : place + _LISTED],
             )
             if not place:
-                made.aliases.append(made.address.having(name, value))
+                made.aliases.append(plain.having(name, value))
             lists.append(made)
         for one, other in pairwise(lists):
             one.targets.append(other)
@@ -263,14 +222,14 @@ class Sections:
 
         :param paths: are the qualities segments of the path, in any order?
         """
-        idle = param(self._name("idle facet"), _VALUES["idle facet"], often=4)
+        idle = param(self._name("idle facet"), VALUES["idle facet"], often=4)
         section = self._section(
             self._name("catalogue"),
             [*self._noises_of_items(), *more],
             [*self._noises_of_lists(), idle],
         )
         budget = self._budget(_CATALOGUE)
-        values = self._shuffled(_VALUES["facet"])
+        values = self._shuffled(VALUES["facet"])
         one, other = (5, 4) if budget > 100 else (2, 2)
         facets = [
             (self._name("facet"), values[:one]),
@@ -278,32 +237,28 @@ class Sections:
         ]
         chosen = list(_choices(facets))
         budget -= len(chosen)
-        ident = self._names["id"][paths]
+        ident = self._names["id"][1 if paths else 0]
         language = self._random.choice(_LANGUAGES)
         items = [
             self._content(
                 f"{section.name}/{number}",
                 section,
-                (section.name, "item"),
+                self._address(section.name, "item").having(ident, str(number)),
                 language,
-                query=((ident, str(number)),),
             )
-            for number in range(1, 1 + budget * _LISTED // (_LISTED + 1))
+            for number in range(1, 1 + _listable(budget))
         ]
-        lists = self._lists(section, items, (section.name,))
+        plain = self._address(section.name)
+        lists = self._lists(section, items, plain)
         first = lists[0]
         for choice in chosen:
-            made = self._content(
-                "/".join((section.name, *(value for _, value in choice))),
-                section,
-                (section.name,),
-                language,
-                shown=self._unlike(lists, items),
-                targets=[first],
-            )
-            lists.append(made)
-            self._select(made, choice, paths=paths)
+            address, *aliases = _selecting(plain, choice, paths=paths)
+            name = "/".join((section.name, *(value for _, value in choice)))
+            made = self._content(name, section, address, language, self._unlike(lists, items))
+            made.aliases += aliases
+            made.targets.append(first)
             first.targets.append(made)
+            lists.append(made)
 
     def _unlike(self, lists: list[Content], items: list[Content]) -> list[Content]:
         """Items that no list shows most of."""
@@ -311,17 +266,6 @@ class Sections:
             drawn = self._random.sample(items, _LISTED)
             if all(len({*drawn}.intersection(made.shown)) <= _LISTED // 2 for made in lists):
                 return drawn
-
-    def _select(self, made: Content, choice: list[tuple[str, str]], *, paths: bool) -> None:
-        plain = made.address
-        if not paths:
-            made.address = Address(plain.segments, plain.label, query=tuple(choice))
-            return
-        orders = [choice, choice[::-1]] if len(choice) > 1 else [choice]
-        made.address, *made.aliases = [
-            Address((*plain.segments, *(f"{name}-{value}" for name, value in order)), plain.label)
-            for order in orders
-        ]
 
     def _manual(self, more: list[Noise]) -> None:
         """Documents in versions; without a version it is the newest."""
@@ -331,22 +275,21 @@ class Sections:
         section.canonical = "right"
         name, language = self._names["version"][0], self._random.choice(_LANGUAGES)
         newest = []
-        for number in range(self._budget(_MANUAL) * _LISTED // (_VERSIONS * _LISTED + 1)):
-            segments = section.name, self._slug()
+        for number in range(_listable(self._budget(_MANUAL), _VERSIONS)):
+            plain = self._address(section.name, self._slug())
             made = [
                 self._content(
                     f"{section.name}/{number}/{version}",
                     section,
-                    segments,
+                    plain if version == _VERSIONS else plain.having(name, str(version)),
                     language,
-                    query=() if version == _VERSIONS else ((name, str(version)),),
                 )
                 for version in range(1, _VERSIONS + 1)
             ]
-            made[-1].aliases.append(made[-1].address.having(name, str(_VERSIONS)))
+            made[-1].aliases.append(plain.having(name, str(_VERSIONS)))
             _link_all(made)
             newest.append(made[-1])
-        self._lists(section, newest, (section.name,))
+        self._lists(section, newest, self._address(section.name))
 
     def _help(self, more: list[Noise]) -> None:
         """Pages in two languages; the first is what comes without a word of it."""
@@ -357,22 +300,17 @@ class Sections:
         name = self._names["language"][0]
         first, second = self._shuffled([*_LANGUAGES])
         originals = []
-        for number in range(self._budget(_HELP) * _LISTED // (2 * _LISTED + 1)):
-            segments = section.name, self._slug()
-            original = self._content(f"{section.name}/{number}/{first}", section, segments, first)
-            original.aliases.append(original.address.having(name, first))
-            translated = self._content(
-                f"{section.name}/{number}/{second}",
-                section,
-                segments,
-                second,
-                query=((name, second),),
-            )
+        for number in range(_listable(self._budget(_HELP), len(_LANGUAGES))):
+            plain = self._address(section.name, self._slug())
+            original = self._content(f"{section.name}/{number}/{first}", section, plain, first)
+            original.aliases.append(plain.having(name, first))
+            other = plain.having(name, second)
+            translated = self._content(f"{section.name}/{number}/{second}", section, other, second)
             both = {first: original, second: translated}
             original.alternates = translated.alternates = both
             _link_all([original, translated])
             originals.append(original)
-        self._lists(section, originals, (section.name,))
+        self._lists(section, originals, self._address(section.name))
 
     def _forum(self) -> None:
         """Threads of some pages, on a host that is no other name of the site's."""
@@ -380,22 +318,21 @@ class Sections:
         section = self._section(label, self._noises_of_items(), self._noises_of_lists())
         name, language = self._names["page"][0], self._random.choice(_LANGUAGES)
         threads = []
-        for number in range(self._budget(_FORUM) * _LISTED // (_THREAD * _LISTED + 1)):
+        for number in range(_listable(self._budget(_FORUM), _THREAD)):
+            plain = self._address("thread", str(300 + number), label=label)
             made = [
                 self._content(
                     f"{label}/{number}/{page}",
                     section,
-                    ("thread", str(300 + number)),
+                    plain if page == 1 else plain.having(name, str(page)),
                     language,
-                    query=() if page == 1 else ((name, str(page)),),
-                    label=label,
                 )
                 for page in range(1, _THREAD + 1)
             ]
-            made[0].aliases.append(made[0].address.having(name, "1"))
+            made[0].aliases.append(plain.having(name, "1"))
             _link_all(made)
             threads.append(made[0])
-        self._lists(section, threads, (self._names["list"][0],), label)
+        self._lists(section, threads, self._address(self._names["list"][0], label=label))
 
     def _calendar(self) -> None:
         """Some months with events, and then empty ones without end, and empty days."""
@@ -405,8 +342,8 @@ class Sections:
 
         def address(day: str) -> Address:
             if by_path:
-                return Address((name, *day.split("-")), self._label)
-            return Address((name,), self._label, query=(("date", day),))
+                return self._address(name, *day.split("-"))
+            return self._address(name).having("date", day)
 
         months = (f"{now.year + (10 + n) // 12}-{(10 + n) % 12 + 1:02}" for n in count())
         days = ((now + timedelta(days=n)).isoformat() for n in count())
@@ -414,17 +351,15 @@ class Sections:
         with_events = []
         for month in range(self._random.randint(4, 7)):
             shown = self._random.sample(articles, 5)
-            events = self._content(f"{name}/{month}", section, (), "en", shown=shown)
-            events.address = address(next(months))
+            events = self._content(f"{name}/{month}", section, address(next(months)), "en", shown)
             events.targets += shown[:2]
             with_events.append(events)
-        empty_month = self._content(f"{name}/no month", bare, (), "en")
-        empty_day = self._content(f"{name}/no day", bare, (), "en")
+        empty_month = self._content(f"{name}/no month", bare, address(next(months)), "en")
+        empty_day = self._content(f"{name}/no day", bare, address(next(days)), "en")
         for content, dates, share in (
             (empty_month, months, _MONTHS),
             (empty_day, days, _DAYS),
         ):
-            content.address = address(next(dates))
             content.aliases = [address(next(dates)) for _ in range(int(self._urls * share))]
         for one, other in zip(with_events, [*with_events[1:], empty_month], strict=True):
             one.targets += [empty_day, other]
@@ -434,7 +369,7 @@ class Sections:
     def _sign_in(self) -> None:
         """One page that asks who is there, whatever page was wanted."""
         name = self._name("sign in")
-        page = self._content(name, Section(name, []), (name,), "en")
+        page = self._content(name, Section(name, []), self._address(name), "en")
         back = self._random.choice(("next", "return", "back"))
         wanted = self._random.sample(
             self.contents, min(len(self.contents), int(self._urls * _SIGN_IN))
@@ -453,7 +388,8 @@ class Sections:
         section.canonical = "right"
         for number in range(self._pages - len(self.contents)):
             language = self._random.choice(_LANGUAGES)
-            page = self._content(f"about/{number}", section, ("about", self._slug()), language)
+            address = self._address("about", self._slug())
+            page = self._content(f"about/{number}", section, address, language)
             self.front.targets.append(page)
 
 
@@ -465,6 +401,22 @@ def _choices(facets: list[tuple[str, list[str]]]) -> Iterator[list[tuple[str, st
     (one, values), (other, other_values) = facets
     for value, other_value in product(values, other_values):
         yield [(one, value), (other, other_value)]
+
+
+def _selecting(plain: Address, choice: list[tuple[str, str]], *, paths: bool) -> list[Address]:
+    """All addresses of a list of what has these qualities, but for the order of a query."""
+    if not paths:
+        return [replace(plain, query=tuple(choice))]
+    orders = [choice, choice[::-1]] if len(choice) > 1 else [choice]
+    return [
+        replace(plain, segments=(*plain.segments, *(f"{name}-{value}" for name, value in order)))
+        for order in orders
+    ]
+
+
+def _listable(budget: int, pages: int = 1) -> int:
+    """How many items of so many pages each are within a budget, with their lists."""
+    return budget * _LISTED // (pages * _LISTED + 1)
 
 
 def _link_all(contents: list[Content]) -> None:
