@@ -151,8 +151,10 @@ def test_a_page_whose_item_is_not_stored_costs_nothing():
 # --- across crawls ----------------------------------------------------------------------
 
 
-def test_rules_outlive_a_crawl(tmp_path):
-    settings = {**ON, "NEARDUP_STORE": f"sqlite:///{tmp_path}/pages.sqlite"}
+@pytest.mark.parametrize("backend", ["sqlite", "redis"])
+def test_rules_outlive_a_crawl(tmp_path, redis_server, backend):
+    stores = {"sqlite": f"sqlite:///{tmp_path}/pages.sqlite", "redis": redis_server.address}
+    settings = {**ON, "NEARDUP_STORE": stores[backend]}
     with serving(items(40)) as site:
         run_crawl([site.url()], settings)
     other = items(60)

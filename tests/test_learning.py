@@ -11,9 +11,14 @@ import pytest
 
 from scrapy_neardup.learning import learner as learner_module
 from scrapy_neardup.learning import site_rules, trials
+from scrapy_neardup.learning.addresses import parse_address
+from scrapy_neardup.learning.evidence import Evidence
+from scrapy_neardup.learning.families import Families
+from scrapy_neardup.learning.forms import Leaving
 from scrapy_neardup.learning.learner import Learner
 from scrapy_neardup.learning.rulebook import MAX_RULES
 from scrapy_neardup.learning.rules import NOTHING_NEW, UrlRule
+from scrapy_neardup.learning.skipped import Skipped, SkippedAddresses
 
 SITE = "http://example.com"
 
@@ -348,10 +353,11 @@ def test_canonical_addresses_are_half_of_the_evidence():
     assert world.texts == {"the parameter ref means nothing under /news/* on example.com"}
 
 
-def test_a_canonical_address_that_is_always_the_same_is_ignored():
+@pytest.mark.parametrize("wrong", [range(50, 53), range(3)])
+def test_a_canonical_address_that_is_always_the_same_is_ignored(wrong):
     world = World(lambda url: url.partition("?")[0])
     for number in range(100):
-        name = f"{SITE}/news/{number}" if number < 50 else f"{SITE}/"
+        name = f"{SITE}/" if number in wrong else f"{SITE}/news/{number}"
         world.visit([f"{SITE}/news/{number}?ref=x"], canonical=name)
     world.visit(f"{SITE}/news/{number}" for number in range(20))
     assert world.texts == set()
@@ -476,6 +482,18 @@ def test_of_too_much_that_was_skipped_the_surest_is_let_go(monkeypatch):
     kept = sum(len(site.skipped) for site in world.learner._sites.values())
     assert kept <= 150
     assert world.learner.let_go == len(world.skipped) - kept > 0
+
+
+def test_the_surest_is_let_go_first():
+    skipped = SkippedAddresses()
+    for agreements in (40, 90, 60):
+        rule = UrlRule("e", "/", ("param", "p"), evidence=Evidence(agreements))
+        address = parse_address(f"{SITE}/{agreements}")
+        assert address is not None
+        form = Leaving(Families(), lambda family, component: False, ()).form(address)
+        skipped.add(Skipped(address, form, (rule,), agreements))
+    assert skipped.let_go(1) == 1
+    assert {one.request for one in skipped} == {40, 60}
 
 
 def test_the_rule_for_a_whole_shape_is_one_like_others():

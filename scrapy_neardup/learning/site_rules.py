@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 from xxhash import xxh3_64_intdigest
@@ -30,6 +31,8 @@ _DIGESTS = 2**64
 _SLOWER = 10
 #: How often rules that change one another are settled at once; the rest follows later.
 _ROUNDS = 10
+#: Known addresses that are compared anew with each that is observed.
+_AGAIN = 30
 #: A parameter of which so many values were fetched may have any.
 _FEW_VALUES = 10
 
@@ -85,6 +88,8 @@ class SiteRules:
         self._wanted = wanted
         self._probes: dict[int, None] = {}
         self._probes_made = Probes()
+        #: Known addresses whose form has changed, by digest, to be compared anew.
+        self._again: dict[int, Known] = {}
 
     # --- deciding ---------------------------------------------------------------------------
 
@@ -206,6 +211,7 @@ class SiteRules:
         if canonical is not None and canonical != address:
             self._trials.learn_name(known, canonical)
         self._trials.tell_apart(list(alternates))
+        self._compare_again()
         self.settle()
 
     def adopt(self, rules: Iterable[UrlRule]) -> None:
@@ -268,21 +274,26 @@ class SiteRules:
 
     def _reform(self, applied: set[Key], changed: set[Key]) -> None:
         """These are left out now, or no longer; what is only so while rules are tried as well."""
-        of_known, of_skipped = Touched(changed), Touched(applied)
-        again = []
+        of_tried, of_normal = Touched(changed), Touched(applied)
         for known in list(self.known):
-            if of_known.touches(known.address, known.tried.family):
-                normal = self._normal.form(known.address)
+            if of_tried.touches(known.address, known.tried.family):
+                normal = known.normal
+                if applied and of_normal.touches(known.address, normal.family):
+                    normal = self._normal.form(known.address)
                 tried = self._tried.form(known.address)
                 if tried.digest != known.tried.digest:
-                    again.append(known)
+                    self._again[known.digest] = known
                 self.known.change(known, normal, tried)
         if applied:
             for skipped in list(self.skipped):
-                if of_skipped.touches(skipped.address, skipped.normal.family):
+                if of_normal.touches(skipped.address, skipped.normal.family):
                     self.skipped.change(skipped, self._normal.form(skipped.address))
-        for known in again:
-            if known.content is not None and self.known.get(known.digest) is known:
+
+    def _compare_again(self) -> None:
+        """Compare some of those whose form has changed; all at once would hold up the crawl."""
+        for digest in list(islice(self._again, _AGAIN)):
+            known = self._again.pop(digest)
+            if known.content is not None and self.known.get(digest) is known:
                 self._trials.compare(known)
 
     def _reconsider(self) -> None:
