@@ -112,7 +112,7 @@ def test_what_changes_its_meaning_half_way_is_recovered_from():
     assert set(asked) == set(paths)
     assert any(line.startswith(f"Rule withdrawn: {RULE}") for line in crawl.logged("INFO"))
     assert crawl.stats["neardup/learn/withdrawn"] >= 1
-    assert crawl.stats["neardup/learn/refetched"] > 5
+    assert crawl.stats["neardup/learn/refetched"] >= 1
     # All pages of after the change, whatever they are copies of by their addresses.
     late = {path.removeprefix("/") for path in asked[95:]}
     assert len(late) == 55
