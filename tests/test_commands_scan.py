@@ -228,7 +228,7 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "say what to do: scan, pairs, compare, evaluate, idf or store"),
+        ([], "say what to do: scan, pairs, compare, evaluate, report, idf, store or rules"),
         (["scna"], "invalid choice: 'scna'"),
         (["--nolog", "scan", "x", "-o", "y"], "unknown option --nolog; options go behind"),
     ],

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 
 import pytest
-from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, JsonResponse, Request, Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.test import get_crawler
@@ -170,9 +169,13 @@ def test_a_page_that_nothing_comes_of_makes_room_at_once():
 
 
 @no_reactor
-def test_without_workers_there_is_no_throttle():
-    with pytest.raises(NotConfigured):
-        NearDupDownloaderMiddleware.from_crawler(_crawler({"NEARDUP_WORKERS": 0}))
+def test_without_workers_nothing_is_held_back():
+    async def test() -> None:
+        judge = find_judge(_crawler({"NEARDUP_WORKERS": 0}))
+        for _ in range(10 * FULL):
+            await judge.throttle.turn()
+
+    asyncio.run(asyncio.wait_for(test(), 60))
 
 
 def _crawler(settings):
