@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import argparse
 import random
-import shutil
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from scrapy_neardup.report import Columns, Decision, Origin, written  # noqa: E402
+from tests.browser import browser  # noqa: E402
 
 ACTIONS = {
     "type a search": "search.value = 'example/4999'; input(search)",
@@ -53,7 +52,7 @@ def main() -> None:
         page.write_text(made_up(options.decisions), encoding="utf-8")
         seconds = perf_counter() - started
         print(f"{options.decisions:,} decisions: made in {seconds:.1f} s, {size_of(page)}")
-        for what, milliseconds in measured(page, Path(folder) / "profile").items():
+        for what, milliseconds in measured(page, Path(folder)).items():
             print(f"{what:<20} {milliseconds:7.0f} ms")
 
 
@@ -87,10 +86,9 @@ def size_of(path: Path) -> str:
     return f"{path.stat().st_size / 1e6:.1f} MB"
 
 
-def measured(page: Path, profile: Path) -> dict[str, float]:
+def measured(page: Path, folder: Path) -> dict[str, float]:
     """Milliseconds of each action."""
-    chrome = started_browser(profile)
-    try:
+    with browser(folder) as chrome:
         chrome.set_script_timeout(60)
         chrome.get(page.as_uri())
         times = {
@@ -110,28 +108,6 @@ def measured(page: Path, profile: Path) -> dict[str, float]:
                 "else requestAnimationFrame(look);"
             )
         return times
-    finally:
-        chrome.quit()
-
-
-def started_browser(profile: Path) -> Any:
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome") or ""
-    for argument in (
-        "headless=new",
-        "no-sandbox",
-        "disable-gpu",
-        "no-first-run",
-        "disable-background-networking",
-        "disable-component-update",
-        "disable-sync",
-        f"user-data-dir={profile}",
-    ):
-        options.add_argument(f"--{argument}")
-    service = webdriver.ChromeService(shutil.which("chromedriver"))
-    return webdriver.Chrome(options=options, service=service)
 
 
 if __name__ == "__main__":
