@@ -200,13 +200,25 @@ class _Relay:
         self._target = port
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
-        self._sockets = [self._listener]
-        self._start(self._accept)
+        self._sockets: list[socket.socket] = []
+        self._threads: list[threading.Thread] = []
+        self._accepting = self._started(self._accept)
 
     def close(self) -> None:
-        for each in self._sockets:
+        # With the listener first, nobody new comes amid the rest.
+        self._end([self._listener], [self._accepting])
+        self._end(self._sockets, self._threads)
+
+    @staticmethod
+    def _end(sockets: list[socket.socket], threads: list[threading.Thread]) -> None:
+        """Wake the threads, and close their sockets when these are no longer in use."""
+        for each in sockets:
             with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+                # Not SSLSocket.shutdown, which throws away what its thread is just using.
+                socket.socket.shutdown(each, socket.SHUT_RDWR)
+        for thread in threads:
+            thread.join()
+        for each in sockets:
             each.close()
 
     def _accept(self) -> None:
@@ -214,19 +226,21 @@ class _Relay:
             client = self._listener.accept()[0]
             server = socket.create_connection(("127.0.0.1", self._target))
             self._sockets += [client, server]
-            self._start(partial(self._serve, client, server))
+            self._threads.append(self._started(partial(self._serve, client, server)))
 
     def _serve(self, client: socket.socket, server: socket.socket) -> None:
         """A connection's work."""
         raise NotImplementedError
 
     @staticmethod
-    def _start(work: Callable[[], None]) -> None:
+    def _started(work: Callable[[], None]) -> threading.Thread:
         def quietly() -> None:
             with contextlib.suppress(OSError):
                 work()
 
-        threading.Thread(target=quietly, daemon=True).start()
+        thread = threading.Thread(target=quietly, daemon=True)
+        thread.start()
+        return thread
 
 
 class Proxy(_Relay):
@@ -258,7 +272,7 @@ class Proxy(_Relay):
                     return
                 client.sendall(data)
 
-        self._start(answer)
+        self._threads.append(self._started(answer))
         while data := client.recv(1 << 16):
             if self._to_lose is not None and self._to_lose in data:
                 is_losing, self._to_lose = True, None
@@ -283,8 +297,14 @@ class TlsEndpoint(_Relay):
         super().__init__(port)
 
     def _serve(self, client: socket.socket, server: socket.socket) -> None:
-        with server, self._context.wrap_socket(client, server_side=True) as told:
+        with (
+            server,
+            self._context.wrap_socket(
+                client, server_side=True, do_handshake_on_connect=False
+            ) as told,
+        ):
             self._sockets.append(told)
+            told.do_handshake()
             while True:
                 ready = [told] if told.pending() else select.select([told, server], [], [])[0]
                 for one in ready:
