@@ -223,9 +223,8 @@ class _Relay:
 
     def _accept(self) -> None:
         while True:
-            client = self._listener.accept()[0]
-            server = socket.create_connection(("127.0.0.1", self._target))
-            self._sockets += [client, server]
+            self._sockets.append(client := self._listener.accept()[0])
+            self._sockets.append(server := socket.create_connection(("127.0.0.1", self._target)))
             self._threads.append(self._started(partial(self._serve, client, server)))
 
     def _serve(self, client: socket.socket, server: socket.socket) -> None:
