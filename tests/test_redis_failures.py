@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import signal
-import socket
 import threading
 from collections import deque
 from itertools import count
@@ -21,6 +20,7 @@ from scrapy_neardup.stores.redis import RedisStore
 from tests.claims import met
 from tests.processes import wait_for
 from tests.redis_servers import Proxy, RedisServer, free_port
+from tests.server import serving
 from tests.texts import FERRY, MUSEUM, TEA, article
 
 SHORT: Any = {"connect_timeout": 0.3, "call_timeout": 0.3}
@@ -364,18 +364,8 @@ def test_a_user_who_may_not_run_scripts_is_refused(redis_server):
 
 
 def test_what_is_no_redis_is_refused():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def answer():
-            while True:
-                client, _ = listener.accept()
-                with client:
-                    client.recv(1000)
-                    client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-        threading.Thread(target=answer, daemon=True).start()
-        with pytest.raises(StoreError, match="does not answer as a Redis does"):
-            RedisStore(f"redis://127.0.0.1:{listener.getsockname()[1]}")
+    with serving({}) as site, pytest.raises(StoreError, match="does not answer as a Redis does"):
+        RedisStore(f"redis://127.0.0.1:{site.server_port}")
 
 
 def test_nobody_there_is_something_that_may_pass():
