@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from .extensions import NearDupJudge
     from .idf import IdfTable
-    from .judgement import Match, Rule, Verdict
+    from .judgement import LookAlike, Match, Rule, Verdict
     from .limits import PageLimits
     from .page import PageSignature
     from .pipelines import NearDuplicate, NearDupPipeline
@@ -38,6 +38,7 @@ __all__ = [
     "IdfTable",
     "InvalidOption",
     "LimitExceeded",
+    "LookAlike",
     "Match",
     "NearDupDetector",
     "NearDupDownloaderMiddleware",
@@ -61,6 +62,7 @@ _HOME = {
     "IdfTable": "idf",
     "InvalidOption": "exceptions",
     "LimitExceeded": "exceptions",
+    "LookAlike": "judgement",
     "Match": "judgement",
     "NearDupDetector": "detector",
     "NearDupDownloaderMiddleware": "downloadermiddlewares",

@@ -34,6 +34,8 @@ MIN_SIZE_RATIO = 1 / 3
 MIN_OWN_SIMILARITY = 0.5
 #: A thin text is the site's when less than this part of it is the page's own.
 MIN_OWN_SHARE = 0.1
+#: From this resemblance on, a page that was not taken for the original is worth naming.
+MIN_LOOK_ALIKE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,22 @@ class Mismatch:
 
 
 @dataclass(frozen=True, slots=True)
+class LookAlike:
+    """The page nearest to one that is kept all the same.
+
+    :ivar url: its address.
+    :ivar distance: Hamming distance of the two, 0 to 11.
+    :ivar similarity: estimated resemblance of their texts, 0.4 to 1.0.
+    :ivar objection: why they are not one content; a reason of :class:`Mismatch`.
+    """
+
+    url: str
+    distance: int
+    similarity: float
+    objection: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What became of a page.
 
@@ -73,6 +91,8 @@ class Verdict:
     :ivar distance: Hamming distance to the original, 0 to 11.
     :ivar similarity: estimated resemblance with the original, 0.0 to 1.0.
     :ivar reason: one word that says why; the documentation lists them all.
+    :ivar look_alike: of a page that is new, or undecided, the one that is most similar to it among
+        those that the rule was asked about; ``None`` when none comes near.
     """
 
     kind: Kind
@@ -81,6 +101,7 @@ class Verdict:
     duplicate_of: str | None = None
     distance: int | None = None
     similarity: float | None = None
+    look_alike: LookAlike | None = None
 
     @property
     def is_duplicate(self) -> bool:

@@ -9,6 +9,7 @@ import logging
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from time import gmtime, strftime, time
@@ -62,14 +63,8 @@ class Reporting:
 
         :param n_bytes: of the page's body.
         """
-        similarity = verdict.similarity
-        decision = Decision(
-            url=verdict.url,
-            verdict=verdict.kind,
-            reason=verdict.reason,
-            duplicate_of=verdict.duplicate_of,
-            distance=verdict.distance,
-            similarity=None if similarity is None else round(similarity, 4),
+        decision = replace(
+            Decision.of(verdict),
             title=self._titles.pop(verdict.url, ""),
             bytes=n_bytes,
             time=round(time(), 1),

@@ -12,6 +12,7 @@ those first that promise most. When that was not enough, the verdict says so
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import Any, NamedTuple, Protocol
 
@@ -21,8 +22,9 @@ import xxhash
 
 from .frame import Frames
 from .index import Candidates
-from .judgement import Match, Rule, Verdict
+from .judgement import MIN_LOOK_ALIKE, Kind, LookAlike, Match, Mismatch, Rule, Verdict
 from .page import PageSignature
+from .simhash import hamming_distance
 from .sketch import agreements, resemblances
 from .titles import Title
 
@@ -133,9 +135,9 @@ def judge(
 
     Of several originals it names the most similar, of equals the nearest, then the oldest.
     """
-    numbers, is_cut = _promising(page, candidates, shelf, rule)
-    objections = set()
-    for number in numbers:
+    promising = _promising(page, candidates, shelf, rule)
+    refused: list[LookAlike] = []
+    for number, similarity in promising.pages:
         original = shelf.page(number)
         outcome = rule.compare(page, original, frames)
         if isinstance(outcome, Match):
@@ -147,14 +149,49 @@ def judge(
                 outcome.distance,
                 outcome.similarity,
             )
-        objections.add(outcome.reason)
+        refused.append(_look_alike(page, original, similarity, outcome))
+    kind, reason = _why_kept(page, rule, refused, is_cut=promising.is_cut)
+    if not refused and promising.runner_up is not None:
+        number, similarity = promising.runner_up
+        original = shelf.page(number)
+        outcome = rule.compare(page, original, frames)
+        if isinstance(outcome, Mismatch):
+            refused.append(_look_alike(page, original, similarity, outcome))
+    named = [other for other in refused[:1] if other.similarity >= MIN_LOOK_ALIKE]
+    return Verdict(kind, page.url, reason, look_alike=named[0] if named else None)
+
+
+def _why_kept(
+    page: PageSignature, rule: Rule, refused: Sequence[LookAlike], *, is_cut: bool
+) -> tuple[Kind, str]:
+    """Kind and reason of the verdict on a page without an original."""
     if is_cut:
-        return Verdict("undecided", page.url, "crowded")
+        return "undecided", "crowded"
     if page.n_features < rule.min_features:
-        return Verdict("undecided", page.url, "few_features")
-    if "thin_text" in objections:
-        return Verdict("undecided", page.url, "thin_text")
-    return Verdict("new", page.url, "no_match")
+        return "undecided", "few_features"
+    if any(look_alike.objection == "thin_text" for look_alike in refused):
+        return "undecided", "thin_text"
+    return "new", "no_match"
+
+
+def _look_alike(
+    page: PageSignature, other: PageSignature, similarity: float, mismatch: Mismatch
+) -> LookAlike:
+    distance = hamming_distance(page.fingerprint, other.fingerprint)
+    return LookAlike(other.url, distance, similarity, mismatch.reason)
+
+
+class _Promising(NamedTuple):
+    """Pages to put the whole rule to.
+
+    :ivar pages: numbers and similarities of those that may be the original, most similar first.
+    :ivar is_cut: were there more of them?
+    :ivar runner_up: the most similar page of those that are not similar enough.
+    """
+
+    pages: list[tuple[int, float]]
+    is_cut: bool = False
+    runner_up: tuple[int, float] | None = None
 
 
 class _Pool(NamedTuple):
@@ -172,15 +209,9 @@ class _Pool(NamedTuple):
         return _Pool(*(column[places] for column in self))
 
 
-def _promising(
-    page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule
-) -> tuple[list[int], bool]:
-    """Numbers of the pages to put the whole rule to, the most similar first.
-
-    Also whether there were too many to put it to all that it could accept.
-    """
+def _promising(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule) -> _Promising:
     if not candidates.keys.size:
-        return [], False
+        return _Promising([])
     pool, is_cut = _possible(page, candidates, shelf, rule), False
     if pool.numbers.size > MAX_SKETCHES:
         sample, error = _estimate(page, pool, shelf)
@@ -188,9 +219,20 @@ def _promising(
         pool, _, is_cut = _most_alike(pool, sample, least, MAX_SKETCHES)
     similarity = resemblances(page.sketch_values, shelf.sketches(pool.numbers))
     similarity[pool.equal] = 1.0
+    runner_up = _runner_up(pool, similarity, rule.min_similarity)
     pool, similarity, more = _most_alike(pool, similarity, rule.min_similarity, MAX_RULED)
     order = np.argsort(-similarity, kind="stable")
-    return pool.numbers[order].tolist(), is_cut or more
+    pages = zip(pool.numbers[order].tolist(), similarity[order].tolist(), strict=True)
+    return _Promising(list(pages), is_cut or more, runner_up)
+
+
+def _runner_up(
+    pool: _Pool, similarity: Similarities, too_similar: float
+) -> tuple[int, float] | None:
+    below = np.where(similarity < too_similar, similarity, 0.0)
+    if not below.size or (most := float(below.max())) < MIN_LOOK_ALIKE:
+        return None
+    return int(pool.numbers[below.argmax()]), most
 
 
 def _possible(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule) -> _Pool:

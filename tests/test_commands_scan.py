@@ -81,7 +81,10 @@ def test_a_line_for_each_page(tmp_path):
     assert done.stdout == b""
     lines = verdicts(tmp_path / "out.jsonl")
     assert [list(line) for line in lines] == 7 * [
-        "id url verdict duplicate_of duplicate_of_id distance similarity reason fingerprint".split()
+        (
+            "id url verdict duplicate_of duplicate_of_id look_alike look_alike_id distance "
+            "similarity reason objection fingerprint"
+        ).split()
     ]
     assert [(line["id"], line["verdict"], line["duplicate_of_id"]) for line in lines] == [
         ("ferry", "new", None),

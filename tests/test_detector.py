@@ -122,6 +122,30 @@ def test_a_large_change_is_new():
     assert checked(judge, "https://b.example/", replaced(words, 0.25)).kind == "new"
 
 
+def test_a_page_that_is_kept_names_the_one_it_resembles_and_what_spoke_against_it():
+    judge = detector(min_similarity=0.9)
+    words = article(1000)
+    site = "https://a.example"
+    for number, title in enumerate(("Kettle X200", "Kettle X300")):
+        text = " ".join(replaced(words, 0.02) if number else words)
+        judge.check(url=f"{site}/{number}", text=text, title=title)
+    text = " ".join(words)
+    variant = judge.check(url=f"{site}/2", text=text, title="Kettle X400")
+    assert variant.kind == "new"
+    like = variant.look_alike
+    assert like is not None
+    assert (like.url, like.distance, like.similarity) == (f"{site}/0", 0, 1.0)
+    assert like.objection == "title_differs"
+    other = detector(min_similarity=0.9)
+    checked(other, "https://a.example/", words)
+    like = checked(other, "https://b.example/", replaced(words, 0.02)).look_alike
+    assert like is not None
+    assert (like.url, like.objection) == ("https://a.example/", "text_differs")
+    assert like.similarity == pytest.approx(0.85, abs=0.08)
+    assert like.distance in range(12)
+    assert checked(other, "https://c.example/", article(1000, seed=9)).look_alike is None
+
+
 def test_the_most_similar_page_is_named():
     judge = detector(min_similarity=0.3)
     words = article(1000)

@@ -87,7 +87,7 @@ def test_every_stat_in_the_code_is_documented():
 
 def test_every_reason_is_documented():
     code = "".join(path.read_text("utf-8") for path in (ROOT / "scrapy_neardup").rglob("*.py"))
-    reasons = set(re.findall(r'"(?:new|undecided)",\s*[\w.]+,\s*"(\w+)"', code))
+    reasons = set(re.findall(r'"(?:new|undecided)",\s*(?:[\w.]+,\s*)?"(\w+)"', code))
     reasons |= set(re.findall(r'(?:Failure\(|LimitExceeded\(|    reason = )"(\w+)"', code))
     reasons |= {"same_text", "similar_text", "changed", "unchanged"}
     assert {"no_match", "no_text", "few_features", "failed", "extraction_failed"} <= reasons

@@ -32,6 +32,9 @@ decisions = st.builds(
     id=st.none() | anything.filter(bool) | st.integers(),
     duplicate_of=st.none() | anything.filter(bool),
     duplicate_of_id=st.none() | anything.filter(bool) | st.integers(),
+    look_alike=st.none() | anything.filter(bool),
+    look_alike_id=st.none() | anything.filter(bool) | st.integers(),
+    objection=st.none() | anything.filter(bool),
     distance=st.none() | st.integers(0, 64),
     similarity=st.none() | st.floats(0, 1),
     title=anything,
@@ -90,7 +93,9 @@ def test_columns_hold_what_was_decided(given_):
         values = dict(zip(listed, row, strict=True))
         assert addresses[values["page"]] == decision.url
         original = values["original"]
-        assert (None if original is None else addresses[original]) == decision.duplicate_of
+        other = decision.look_alike or decision.duplicate_of
+        assert (None if original is None else addresses[original]) == other
+        assert words["objection"][values["objection"]] == (decision.objection or "")
         assert words["verdict"][values["verdict"]] == decision.verdict
         assert words["reason"][values["reason"]] == decision.reason
         for name in ("distance", "similarity", "bytes", "time"):
@@ -229,7 +234,7 @@ def test_every_string_that_is_used_is_there_and_no_other():
     assert used <= set(WORDS)
     # Some are chosen between before they are looked up.
     used |= set(re.findall(r'"(\w+)"', SCRIPT)) & set(WORDS)
-    prefixes = set(re.findall(r"`(\w+)\.\$\{", SCRIPT)) | {"verdict", "reason"}
+    prefixes = set(re.findall(r"`(\w+)\.\$\{", SCRIPT)) | {"verdict", "reason", "objection"}
     assert {key for key in set(WORDS) - used if key.partition(".")[0] not in prefixes} == set()
 
 

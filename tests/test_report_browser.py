@@ -143,7 +143,7 @@ def test_the_report_of_the_example_says_what_the_crawl_did(chrome, example):
     assert figures["Duplicates dropped"].startswith("36 ")
     assert text(chrome, "#shown") == "36 of 127 shown"
     assert len(chrome.find_elements("css selector", "#table tbody tr")) == 36
-    assert text(chrome, "#would").startswith("36 of 36 found duplicates would be dropped")
+    assert text(chrome, "#would").startswith("36 pages would be dropped, as many as")
 
 
 def test_nothing_is_loaded_from_anywhere(chrome, example):
@@ -157,13 +157,12 @@ def test_nothing_is_loaded_from_anywhere(chrome, example):
 def test_the_sliders_show_what_stricter_thresholds_keep(chrome, example):
     opened(chrome, example)
     columns = data_of(example)["columns"]
-    reasons = data_of(example)["words"]["reason"]
+    words = data_of(example)["words"]
+    names = "verdict", "reason", "distance", "similarity"
     figures = [
-        (reasons[reason], distance, similarity)
-        for reason, distance, similarity in zip(
-            columns["reason"], columns["distance"], columns["similarity"], strict=True
-        )
-        if distance is not None
+        (words["reason"][reason], distance, similarity)
+        for verdict, reason, distance, similarity in zip(*map(columns.get, names), strict=True)
+        if words["verdict"][verdict] == "duplicate"
     ]
     for most, least in ((11, 0.73), (3, 0.73), (3, 0.97), (0, 1.0)):
         slide(chrome, "distance", most)
@@ -172,11 +171,53 @@ def test_the_sliders_show_what_stricter_thresholds_keep(chrome, example):
             reason != "similar_text" or (distance <= most and similarity >= least)
             for reason, distance, similarity in figures
         )
-        assert text(chrome, "#would").startswith(f"{dropped} of 36 found")
+        assert text(chrome, "#would").startswith(f"{dropped} pages would be dropped")
         choose(chrome, "by-threshold", "dropped")
         assert text(chrome, "#shown").startswith(f"{dropped} of ")
     click(chrome, "#reset")
     assert text(chrome, "#distance-value") == "11"
+
+
+def near_miss(number: int, similarity: float, objection: str) -> Decision:
+    """A page that was kept although there is one like it."""
+    return Decision(
+        f"https://c.example/{number}",
+        "new",
+        "no_match",
+        look_alike="https://a.example/1",
+        objection=objection,
+        distance=7,
+        similarity=similarity,
+        title=f"Kept {number}",
+    )
+
+
+def test_looser_thresholds_show_what_they_would_have_dropped(chrome, tmp_path):
+    misses = [
+        near_miss(1, 0.7, "text_differs"),
+        near_miss(2, 0.55, "text_differs"),
+        near_miss(3, 0.98, "title_differs"),
+    ]
+    opened(chrome, page_of(tmp_path / "report.html", [*pair(1, 0.9), *misses]))
+    for distance, least, dropped in ((11, 0.73, 1), (11, 0.7, 2), (11, 0.55, 3), (6, 0.55, 1)):
+        slide(chrome, "distance", distance)
+        slide(chrome, "similarity", least)
+        assert text(chrome, "#would").startswith(f"{dropped} page")
+    slide(chrome, "distance", 11)
+    choose(chrome, "by-verdict", "")
+    choose(chrome, "by-threshold", "kept")
+    assert texts(chrome, "#table .open") == ["Kept 3"]
+    assert "kept: another title" in text(chrome, "#table tbody")
+    # What was nearly dropped can be judged as well, and is then part of the advice.
+    choose(chrome, "by-threshold", "dropped")
+    for label, choice in (("Copy 1", "duplicate"), ("Kept 2", "duplicate"), ("Kept 1", "distinct")):
+        [button] = [
+            b for b in chrome.find_elements("css selector", "#table .open") if b.text == label
+        ]
+        button.click()
+        click(chrome, f"#judging input[value={choice}]")
+        click(chrome, "#pair-close")
+    assert "NEARDUP_MIN_SIMILARITY = 0.90" in text(chrome, "#advice")
 
 
 def test_a_pair_shows_both_texts_and_marks_what_differs(chrome, example):
@@ -293,12 +334,10 @@ def test_a_hostile_page_is_shown_and_runs_nothing(chrome, tmp_path, said):
             url,
             "duplicate",
             "similar_text",
-            None,
-            original,
-            None,
-            3,
-            0.9,
-            said,
+            duplicate_of=original,
+            distance=3,
+            similarity=0.9,
+            title=said,
             bytes=1,
             time=2**40,
         ),

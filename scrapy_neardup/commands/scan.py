@@ -13,6 +13,7 @@ from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
 from ..page import PageSignature
 from ..records import PageReader, Record
+from ..report import Decision
 from ..simhash import to_hex
 from ..stores import Store
 from ..workers import Failure, sign_record
@@ -112,18 +113,24 @@ class _Scan:
         verdict = self.tally.judge(record, outcome)
         if record.id != record.url and not verdict.is_duplicate and verdict.reason != "unchanged":
             self._ids.put(record.url, record.id)
-        original, similarity = verdict.duplicate_of, verdict.similarity
+        decision = Decision.of(verdict)
         return {
             "id": record.id,
             "url": record.url,
             "verdict": verdict.kind,
-            "duplicate_of": original,
-            "duplicate_of_id": None if original is None else self._ids.get(original),
-            "distance": verdict.distance,
-            "similarity": None if similarity is None else round(similarity, 4),
+            "duplicate_of": decision.duplicate_of,
+            "duplicate_of_id": self._id(decision.duplicate_of),
+            "look_alike": decision.look_alike,
+            "look_alike_id": self._id(decision.look_alike),
+            "distance": decision.distance,
+            "similarity": decision.similarity,
             "reason": verdict.reason,
+            "objection": decision.objection,
             "fingerprint": _fingerprint(outcome),
         }
+
+    def _id(self, url: str | None) -> str | int | None:
+        return None if url is None else self._ids.get(url)
 
 
 class _Ids:

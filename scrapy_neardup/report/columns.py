@@ -49,11 +49,13 @@ class Columns:
         self._most = {True: most_pairs, False: most_others}
         self._addresses: dict[str, int] = {}
         self._paired: dict[str, None] = {}
-        self._words: dict[str, dict[str, int]] = {"verdict": {}, "reason": {}, "site": {}}
+        self._words: dict[str, dict[str, int]] = {
+            name: {} for name in ("verdict", "reason", "objection", "site")
+        }
         self._titles: dict[int, str] = {}
         self._ids: dict[int, str | int] = {}
         self._columns: dict[str, list[Any]] = {
-            name: [] for name in ("page", "original", "verdict", "reason", *_NUMBERS)
+            name: [] for name in ("page", "original", "verdict", "reason", "objection", *_NUMBERS)
         }
         self._totals: Counter[tuple[str, str]] = Counter()
         self._bytes: Counter[tuple[str, str]] = Counter()
@@ -112,9 +114,9 @@ class Columns:
     def _list(self, decision: Decision) -> None:
         page = self._address(decision.url, decision.id)
         original = None
-        if decision.duplicate_of is not None:
-            original = self._address(decision.duplicate_of, decision.duplicate_of_id)
-            self._paired.update({decision.url: None, decision.duplicate_of: None})
+        if decision.other is not None:
+            original = self._address(decision.other, decision.other_id)
+            self._paired.update({decision.url: None, decision.other: None})
         if decision.title:
             self._titles[page] = decision.title
         row = {
@@ -122,6 +124,7 @@ class Columns:
             "original": original,
             "verdict": self._number("verdict", decision.verdict),
             "reason": self._number("reason", decision.reason),
+            "objection": self._number("objection", decision.objection or ""),
             **{name: getattr(decision, name) for name in _NUMBERS},
         }
         for name, value in row.items():

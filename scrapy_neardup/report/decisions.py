@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
+from ..judgement import Verdict
 from ..records import InputError, LineReader
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -15,6 +16,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "reason": (str,),
     "duplicate_of": (str, type(None)),
     "duplicate_of_id": (str, int, type(None)),
+    "look_alike": (str, type(None)),
+    "look_alike_id": (str, int, type(None)),
+    "objection": (str, type(None)),
     "distance": (int, type(None)),
     "similarity": (int, float, type(None)),
     "title": (str,),
@@ -40,6 +44,9 @@ class Decision:
     :ivar id: what the page's owner calls it; ``None`` where that is its address.
     :ivar duplicate_of: address of the other page of a pair.
     :ivar duplicate_of_id: the other page's id, likewise.
+    :ivar look_alike: address of the page nearest to one that was kept all the same.
+    :ivar look_alike_id: that page's id, likewise.
+    :ivar objection: why the look-alike is not the original.
     :ivar distance: Hamming distance of the two, 0 to 64.
     :ivar similarity: estimated resemblance of the two, 0.0 to 1.0.
     :ivar title: of the page; empty where nobody knows.
@@ -53,11 +60,41 @@ class Decision:
     id: str | int | None = None
     duplicate_of: str | None = None
     duplicate_of_id: str | int | None = None
+    look_alike: str | None = None
+    look_alike_id: str | int | None = None
+    objection: str | None = None
     distance: int | None = None
     similarity: float | None = None
     title: str = ""
     bytes: int | None = None
     time: float | None = None
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> Decision:
+        """From the verdict on a page."""
+        look_alike = verdict.look_alike
+        other = verdict if look_alike is None else look_alike
+        similarity = other.similarity
+        return cls(
+            url=verdict.url,
+            verdict=verdict.kind,
+            reason=verdict.reason,
+            duplicate_of=verdict.duplicate_of,
+            look_alike=None if look_alike is None else look_alike.url,
+            objection=None if look_alike is None else look_alike.objection,
+            distance=other.distance,
+            similarity=None if similarity is None else round(similarity, 4),
+        )
+
+    @property
+    def other(self) -> str | None:
+        """Address of the page that it was compared with."""
+        return self.duplicate_of if self.look_alike is None else self.look_alike
+
+    @property
+    def other_id(self) -> str | int | None:
+        """That page's id, likewise."""
+        return self.duplicate_of_id if self.look_alike is None else self.look_alike_id
 
     @classmethod
     def from_line(cls, line: str | _Bytes) -> Decision:

@@ -96,17 +96,30 @@
   const verdictOf = (row) => words.verdict[columns.verdict[row]];
   const reasonOf = (row) => words.reason[columns.reason[row]];
   const siteOf = (address) => words.site[sites[address]];
+  const objectionOf = (row) => words.objection[columns.objection[row]];
   const isPair = (row) => columns.original[row] !== null && PAIRS.has(verdictOf(row));
+  /** A page that was kept has no original, but perhaps one that it looks like. */
+  const hasOther = (row) => columns.original[row] !== null;
   const isEqual = (row) => EQUAL.has(reasonOf(row));
 
   const pairs = [];
   for (let row = 0; row < ROWS; row += 1) if (isPair(row)) pairs.push(row);
   const similar = pairs.filter((row) => !isEqual(row) && columns.similarity[row] !== null);
+  /** Kept pages with which a threshold alone stood against a match. */
+  const nearMisses = [];
+  for (let row = 0; row < ROWS; row += 1) {
+    if (hasOther(row) && !isPair(row) && objectionOf(row) === "text_differs") nearMisses.push(row);
+  }
+  const measured = [...similar, ...nearMisses];
+  const isMeasured = new Set(measured);
+  const borderOf = (row) => Math.abs(columns.similarity[row] - HELD.similarity);
 
+  const passes = (row, distance, similarity) =>
+    columns.distance[row] <= distance && columns.similarity[row] >= similarity;
   const drops = (row, distance = state.distance, similarity = state.similarity) =>
-    isEqual(row) ||
-    columns.similarity[row] === null ||
-    (columns.distance[row] <= distance && columns.similarity[row] >= similarity);
+    isPair(row)
+      ? isEqual(row) || columns.similarity[row] === null || passes(row, distance, similarity)
+      : objectionOf(row) === "text_differs" && passes(row, distance, similarity);
 
   // --- judgements --------------------------------------------------------------------------
 
@@ -127,7 +140,8 @@
   }
 
   function loadJudgements() {
-    const known = new Set(pairs.map(pairKey));
+    const known = new Set();
+    for (let row = 0; row < ROWS; row += 1) if (hasOther(row)) known.add(pairKey(row));
     let stored = [];
     try {
       stored = JSON.parse(remembered(STORAGE) || "[]");
@@ -292,7 +306,7 @@
 
   function showDistances() {
     const n = 12;
-    const bins = binned(n, (row) => columns.distance[row], similar, (row) => drops(row));
+    const bins = binned(n, (row) => columns.distance[row], measured, (row) => drops(row));
     bins.forEach((bin, place) => {
       bin.label = String(place);
       bin.title = `${place}: ${told(bin)}`;
@@ -301,18 +315,18 @@
     if (origin.max_distance !== null && HELD.distance !== state.distance) {
       marks.push({ name: "held", place: (HELD.distance + 1) / n });
     }
-    $("distances").replaceChildren(bars(t("distances_label", { n: count(similar.length) }), bins, marks));
+    $("distances").replaceChildren(bars(t("distances_label", { n: count(measured.length) }), bins, marks));
   }
 
   let lowest = HELD.similarity;
-  for (const row of similar) lowest = Math.min(lowest, columns.similarity[row]);
+  for (const row of measured) lowest = Math.min(lowest, columns.similarity[row]);
   lowest = Math.min(0.9, Math.floor(lowest * 10 + 1e-9) / 10);
 
   function showSimilarities() {
     const n = Math.round((1 - lowest) / 0.02);
     const step = (1 - lowest) / n;
     const place = (row) => Math.floor((columns.similarity[row] - lowest) / step + 1e-9);
-    const bins = binned(n, place, similar, (row) => drops(row));
+    const bins = binned(n, place, measured, (row) => drops(row));
     bins.forEach((bin, i) => {
       const from = lowest + i * step;
       bin.title = `${from.toFixed(2)}–${(from + step).toFixed(2)}: ${told(bin)}`;
@@ -322,7 +336,7 @@
     if (origin.min_similarity !== null && HELD.similarity !== state.similarity) {
       marks.push({ name: "held", place: at(HELD.similarity) });
     }
-    const chart = bars(t("similarities_label", { n: count(similar.length) }), bins, marks);
+    const chart = bars(t("similarities_label", { n: count(measured.length) }), bins, marks);
     const ticks = Math.round((1 - lowest) / (lowest < 0.5 ? 0.1 : 0.05));
     for (let tick = 0; tick <= ticks; tick += 1) {
       const anchor = tick === 0 ? "start" : tick === ticks ? "end" : "middle";
@@ -369,11 +383,13 @@
     $("similarity").value = state.similarity;
     $("distance-value").textContent = state.distance;
     $("similarity-value").textContent = state.similarity.toFixed(2);
-    const now = pairs.filter((row) => drops(row)).length;
-    const held = pairs.filter((row) => drops(row, HELD.distance, HELD.similarity)).length;
+    const all = [...pairs, ...nearMisses];
+    const now = all.filter((row) => drops(row)).length;
+    const held = all.filter((row) => drops(row, HELD.distance, HELD.similarity)).length;
     const values = {
       now: count(now),
       all: count(pairs.length),
+      near: count(nearMisses.length),
       equal: count(pairs.length - similar.length),
       change: now === held ? t("no_change") : t(now < held ? "fewer" : "more_than", { n: count(Math.abs(now - held)) }),
     };
@@ -421,7 +437,7 @@
     similar.reduce((far, row) => (columns.similarity[row] >= similarity ? Math.max(far, columns.distance[row]) : far), 0);
 
   function advised() {
-    const judged = similar.filter((row) => judgementOf(row));
+    const judged = measured.filter((row) => judgementOf(row));
     const same = judged.filter((row) => judgementOf(row) === "duplicate");
     const different = judged.filter((row) => judgementOf(row) === "distinct");
     const values = { same: count(same.length), different: count(different.length) };
@@ -546,7 +562,7 @@
     bytes: (row) => columns.bytes[row] ?? -1,
     time: (row) => columns.time[row] ?? Infinity,
     judgement: (row) => judgementOf(row),
-    doubt: (row) => (isPair(row) && !isEqual(row) && !judgementOf(row) ? columns.similarity[row] : Infinity),
+    doubt: (row) => (isMeasured.has(row) && !judgementOf(row) ? borderOf(row) : Infinity),
   };
 
   function select() {
@@ -570,8 +586,8 @@
       if (verdict >= 0 && columns.verdict[row] !== verdict) continue;
       if (reason >= 0 && columns.reason[row] !== reason) continue;
       if (site >= 0 && sites[columns.page[row]] !== site) continue;
-      if (threshold && !(isPair(row) && drops(row) === (threshold === "dropped"))) continue;
-      if (judgement === "none" && !(isPair(row) && !judgementOf(row))) continue;
+      if (threshold && !(hasOther(row) && drops(row) === (threshold === "dropped"))) continue;
+      if (judgement === "none" && !(hasOther(row) && !judgementOf(row))) continue;
       if (judgement && judgement !== "none" && judgementOf(row) !== judgement) continue;
       if (wanted.length && !found(row)) continue;
       view.push(row);
@@ -594,14 +610,15 @@
 
   function shownColumns() {
     const has = (name) => columns[name].some((value) => value !== null);
+    const others = has("original");
     return [
       "page",
-      ...(pairs.length ? ["original"] : []),
+      ...(others ? ["original"] : []),
       "verdict",
-      ...(pairs.length ? ["distance", "similarity"] : []),
+      ...(others ? ["distance", "similarity"] : []),
       ...(has("bytes") ? ["bytes"] : []),
       ...(has("time") ? ["time"] : []),
-      ...(pairs.length ? ["judgement"] : []),
+      ...(others ? ["judgement"] : []),
     ];
   }
 
@@ -630,9 +647,15 @@
 
   function pageCell(row, address) {
     const title = titleOf(address);
-    const main = isPair(row) ? openButton(row, address) : own(title || addresses[address]);
-    return [main, title || isPair(row) ? addressElement(addresses[address]) : null].filter(Boolean);
+    const main = hasOther(row) ? openButton(row, address) : own(title || addresses[address]);
+    return [main, title || hasOther(row) ? addressElement(addresses[address]) : null].filter(Boolean);
   }
+
+  /** Why a page was dropped, or why it was kept although there is another one like it. */
+  const whyOf = (row) =>
+    hasOther(row) && !isPair(row)
+      ? t("kept_because", { objection: named("objection", objectionOf(row)) })
+      : named("reason", reasonOf(row));
 
   const CELLS = {
     page: (row) => pageCell(row, columns.page[row]),
@@ -644,7 +667,7 @@
     },
     verdict: (row) => [
       named("verdict", verdictOf(row)),
-      reasonOf(row) ? element("span", { class: "url" }, named("reason", reasonOf(row))) : "",
+      reasonOf(row) ? element("span", { class: "url" }, whyOf(row)) : "",
     ],
     distance: (row) => [columns.distance[row] === null ? "" : String(columns.distance[row])],
     similarity: (row) => [similarityText(columns.similarity[row])],
@@ -713,8 +736,11 @@
       title: titleOf(page),
       verdict: verdictOf(row),
       reason: reasonOf(row),
-      duplicate_of: original === null ? null : addresses[original],
-      duplicate_of_id: original === null ? null : idOf(original),
+      duplicate_of: isPair(row) ? addresses[original] : null,
+      duplicate_of_id: isPair(row) ? idOf(original) : null,
+      look_alike: hasOther(row) && !isPair(row) ? addresses[original] : null,
+      look_alike_id: hasOther(row) && !isPair(row) ? idOf(original) : null,
+      objection: objectionOf(row) || null,
       distance: columns.distance[row],
       similarity: columns.similarity[row],
       bytes: columns.bytes[row],
@@ -802,7 +828,7 @@
   }
 
   function facts(row) {
-    const parts = [named("reason", reasonOf(row))];
+    const parts = [whyOf(row)];
     if (columns.distance[row] !== null) parts.push(`${t("column.distance")} ${columns.distance[row]}`);
     if (columns.similarity[row] !== null) parts.push(`${t("column.similarity")} ${similarityText(columns.similarity[row])}`);
     if (columns.time[row] !== null) parts.push(`${moment(columns.time[row])} UTC`);
@@ -831,11 +857,11 @@
         if (text !== null) bodies[i] = marked(tokensOf(text), []);
       });
     }
-    side("left", t("stored_page"), original, bodies[0]);
+    side("left", t(isPair(row) ? "stored_page" : "look_alike"), original, bodies[0]);
     side("right", t("this_page"), page, bodies[1]);
   }
 
-  const openable = () => [...state.view].filter(isPair);
+  const openable = () => [...state.view].filter(hasOther);
 
   function openPair(row) {
     state.open = row;
