@@ -42,6 +42,9 @@ html_css_files = ["site.css"]
 html_show_sphinx = False
 html_copy_source = False
 html_theme_options = {
+    # the colours of the report
+    "light_css_variables": {"color-brand-primary": "#1d2126", "color-brand-content": "#2b5c7d"},
+    "dark_css_variables": {"color-brand-primary": "#eceff2", "color-brand-content": "#8fbcd9"},
     "source_repository": "https://github.com/scrapy-neardup/scrapy-neardup/",
     "source_branch": "main",
     "source_directory": "docs/",
