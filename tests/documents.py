@@ -18,6 +18,11 @@ from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, page
 
 ROOT = Path(__file__).parent.parent
 
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "example_project/README.md")),
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts),
+]
+
 #: A fence, with the comment that stands above it, which no reader sees.
 _BLOCK = re.compile(r"(?:^<!-- (.*?) -->\n+)?^```(\S*)\n(.*?)^```$", re.M | re.S)
 _COMMAND = re.compile(r"(scrapy|pip|python|make|bash|pre-commit|\.) ")

@@ -22,16 +22,12 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_neardup.config import SETTINGS, Config
-from tests.documents import BASE_SETTINGS, ROOT, Block, blocks, prepare
+from tests.documents import BASE_SETTINGS, DOCUMENTS, ROOT, Block, blocks, prepare
 from tests.processes import wait_for
 from tests.redis_servers import free_port
 from tests.server import serving
 from tests.texts import article, page
 
-DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
-    *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts),
-]
 ENGLISH, CHINESE = ROOT / "docs" / "quickstart.md", ROOT / "docs" / "zh" / "quickstart.md"
 
 #: What no test runs, by document and reason. Commands of which only one is not run name it.
