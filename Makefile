@@ -1,6 +1,7 @@
 # make demo    set everything up and crawl the example site
 # make test    set everything up and pass the tests
 # make check   lint, format and types
+# make docs    build the documentation into docs/_build
 # make quality DATA=FOLDER  hold the figures on real pages against their floors
 # make speed   how fast it is, beside others; writes docs/performance.md
 # make test-min  the tests with the lowest versions that pyproject.toml allows
@@ -9,7 +10,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-min check quality speed clean
+.PHONY: demo test test-min check docs quality speed clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python example_project/demo.py
@@ -32,6 +33,10 @@ check: $(VENV)/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+	$(BIN)/python -m sphinx -W --keep-going -n -q -E docs docs/_build
+
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 10) and 'scrapy_neardup needs Python 3.10 or later')"
 	$(PYTHON) -m venv --clear $(VENV)
@@ -47,4 +52,4 @@ $(VENV)/.ready: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv .venv-min .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-min docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis

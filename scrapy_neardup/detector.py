@@ -95,7 +95,7 @@ class NearDupDetector:
     ) -> Verdict:
         """Look a page up and, unless it is a duplicate, remember it.
 
-        While somebody else holds a claim on its content it waits, :data:`MAX_WAIT` at most.
+        While somebody else holds a claim on its content it waits, 60 seconds at most.
 
         :param signature: what :meth:`signature` returned; or give the arguments of that method,
             and a page that cannot be read is ``"undecided"`` instead of an error.

@@ -92,7 +92,10 @@ class IdfTable:
         return f"<IdfTable {self.name}: {len(self)} tokens, digest {self.digest}>"
 
     def weights(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        """Weight of each token, given as by :func:`token_hashes`; same shape."""
+        """Weight of each token, same shape.
+
+        :param hashes: as :func:`~scrapy_neardup.idf.token_hashes` gives them.
+        """
         places = self._starts[hashes >> self._shift]
         while (goes_on := self._hashes[places] < hashes).any():
             places += goes_on

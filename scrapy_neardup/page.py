@@ -82,7 +82,8 @@ class Signer:
 
     :param tokenizer: ``"auto"``, ``"jieba"``, ``"rjieba"``, ``"pairs"``, an import path or a
         function from normalised text to tokens.
-    :param idf: ``"multilingual"``, ``"none"``, a path or import path, or an :class:`IdfTable`.
+    :param idf: ``"multilingual"``, ``"none"``, a path or import path, or an
+        :class:`~scrapy_neardup.IdfTable`.
     :param extractor: ``"trafilatura"``, ``"resiliparse"``, ``"visible"``, an import path or a
         function; see :class:`~scrapy_neardup.extract.Extractor`.
     :param secret: 16 to 64 bytes, under which sketches are made. It must be the same for all

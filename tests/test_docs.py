@@ -8,23 +8,27 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import DropItem, IgnoreRequest
 from scrapy.settings import Settings
 
-from scrapy_neardup import PageLimits, Rule
+import scrapy_neardup
+from scrapy_neardup import NearDupError, PageLimits, Rule, signals, stores
 from scrapy_neardup.commands import Command
-from scrapy_neardup.config import SETTINGS, LearningPlan, MemoryPlan, Policy
+from scrapy_neardup.config import POLICY_OPTIONS, SETTINGS, LearningPlan, MemoryPlan, Policy
 from scrapy_neardup.workers import Limits
 from tests.crawl import run_crawl
+from tests.documents import DOCUMENTS, ROOT
 from tests.server import serving
 from tests.texts import FERRY, page
 
-ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 COMMANDS = (ROOT / "docs" / "commands.md").read_text("utf-8")
+API = (ROOT / "docs" / "api.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs" / "settings.md").read_text("utf-8")
 
 
@@ -37,6 +41,8 @@ def test_every_setting_is_documented(setting):
 def test_no_other_setting_is():
     named = set(re.findall(r"NEARDUP_[A-Z_]+", README + REFERENCE))
     assert named == set(SETTINGS)
+    for path in DOCUMENTS:
+        assert set(re.findall(r"NEARDUP_[A-Z_]*[A-Z]", path.read_text("utf-8"))) <= named
 
 
 def test_the_defaults_are_as_documented():
@@ -75,11 +81,18 @@ def test_the_defaults_are_as_documented():
 
 
 def test_every_stat_in_the_code_is_documented():
-    code = "".join(path.read_text("utf-8") for path in (ROOT / "scrapy_neardup").glob("*.py"))
+    # Stores and reports count what is theirs; a crawl's stats are counted elsewhere.
+    package = ROOT / "scrapy_neardup"
+    code = "".join(
+        path.read_text("utf-8")
+        for path in package.rglob("*.py")
+        if path.relative_to(package).parts[0] not in ("stores", "report", "commands")
+    )
     names = set(re.findall(r'_count\(f?"([a-z_/]+)', code))
     names |= {f"learn/{what}" for what in re.findall(r'_count_by_rule\("(\w+)"', code)}
     names |= {f"skipped/{reason}" for reason in re.findall(r'pass_page\("(\w+)"[,)]', code)}
     names |= {f"items/{outcome}" for outcome in re.findall(r'count_item\("(\w+)"\)', code)}
+    names |= set(re.findall(r'_value\(f?"neardup/([a-z_/]+)', code))
     assert len(names) > 10
     for name in names:
         assert f"`neardup/{name}" in REFERENCE, name
@@ -93,6 +106,75 @@ def test_every_reason_is_documented():
     assert {"no_match", "no_text", "few_features", "failed", "extraction_failed"} <= reasons
     for reason in reasons:
         assert f"`{reason}`" in REFERENCE
+
+
+def section(document: str, heading: str) -> str:
+    """What stands under a heading of the second level."""
+    return document.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
+@pytest.mark.parametrize("option", POLICY_OPTIONS)
+def test_every_key_of_the_meta_is_documented(option):
+    assert f"`{option}`" in section(REFERENCE, 'request.meta["neardup"]')
+
+
+@pytest.mark.parametrize(
+    "signal", [name for name, it in vars(signals).items() if type(it) is object]
+)
+def test_every_signal_is_documented(signal):
+    assert f"{signal}(" in section(REFERENCE, "Signals")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(f"scrapy_neardup.{name}" for name in scrapy_neardup.__all__),
+        *(f"scrapy_neardup.stores.{name}" for name in stores.__all__),
+    ],
+)
+def test_everything_public_is_in_the_api(name):
+    assert re.search(rf"^\.\. auto(class|exception|function|data):: {name}$", API, re.M)
+
+
+def test_every_error_is_in_the_api():
+    defined = {
+        kind
+        for path in (ROOT / "scrapy_neardup").glob("*.py")
+        for kind in vars(import_module(f"scrapy_neardup.{path.stem}")).values()
+        if isinstance(kind, type)
+        and issubclass(kind, (NearDupError, DropItem, IgnoreRequest))
+        and kind.__module__ == f"scrapy_neardup.{path.stem}"
+    }
+    assert {"StoreInUse", "UnchangedPage"} <= {kind.__name__ for kind in defined}
+    for kind in defined:
+        assert re.search(rf"autoexception:: scrapy_neardup\.([a-z]+\.)?{kind.__name__}$", API, re.M)
+
+
+def test_the_drawing_names_modules_that_there_are():
+    drawing = (ROOT / "docs" / "way-of-a-page.svg").read_text("utf-8")
+    modules = set(
+        re.findall(r"\b(\w+\.py|\w+/)(?=[<,; ])", re.sub(r"<(?!/text)[^>]*>", "", drawing))
+    )
+    assert {"extract.py", "judgement.py", "stores/", "learning/"} <= modules
+    for module in modules:
+        assert (ROOT / "scrapy_neardup" / module).exists(), module
+
+
+def anchors(path: Path) -> set[str]:
+    """What a link to a heading of a document may name, as GitHub and the site make it."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text("utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_to_what_there_is(path):
+    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text("utf-8")):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        there = path.parent / name if name else path
+        assert there.exists(), target
+        assert not anchor or anchor in anchors(there), target
 
 
 def sub_commands() -> dict[str, argparse.ArgumentParser]:
