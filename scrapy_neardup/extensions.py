@@ -43,7 +43,7 @@ from .signing import PageSigning, require_parts
 from .sparing import Sparing
 from .stores import Claim, Ticket, open_store
 from .switches import is_off
-from .telling import say_begin, say_end
+from .telling import CrawlLog
 from .throttle import Throttle
 from .workers import Failure, WorkersFailedError
 
@@ -57,6 +57,8 @@ logger = logging.getLogger(__name__)
 
 #: Between two looks at what the feeds have on disk: what a kill may cost.
 _TICK_SECONDS = 2.0
+#: Verdicts that are counted by their reasons as well.
+_BY_REASON = {"undecided": "undecided", "revisit": "revisits"}
 _UNWRITTEN = "A feed cannot be written, its pages stay unconfirmed: %s"
 
 
@@ -80,6 +82,7 @@ class NearDupJudge:
         self._memory: CrawlMemory | None = None
         self._feeds: Feeds | None = None
         self._reporting: Reporting | None = None
+        self._log = CrawlLog(config)
         self._ticking: Any = None
         self._items = ItemsUnderWay(by_item=config.item_field is not None)
         self._warned: set[str] = set()
@@ -127,6 +130,8 @@ class NearDupJudge:
         self._count("responses")
         judgement = await self._judge(page_record(response), policy)
         self._count(f"pages/{judgement.verdict.kind}")
+        self._count("bytes/judged", len(response.body))
+        self._count("bytes/duplicate", judgement.verdict.is_duplicate * len(response.body))
         self._send(signals.page_judged, judgement.verdict, response=response)
         if self._reporting is not None:
             self._reporting.judged(judgement.verdict, len(response.body))
@@ -247,7 +252,7 @@ class NearDupJudge:
             logger.warning("%s", complaint)
         if forgotten := self.detector.store.forgotten:
             self._count("store/forgotten", forgotten)
-        say_begin(self.config, self.detector)
+        self._log.begin(self.detector)
 
     def item_scraped(self, item: Any, response: Any, spider: Spider) -> None:
         """An item has passed all pipelines, and is stored unless a feed does not take it."""
@@ -276,7 +281,8 @@ class NearDupJudge:
         self._count("waits", self._memory.waits)
         assert self._crawler.stats
         self._crawler.stats.set_value("neardup/seconds", self._memory.seconds)
-        say_end(self.config, self._crawler.stats, self._memory.store)
+        report = None if self._reporting is None else self._reporting.path
+        self._log.end(self._crawler.stats, self._memory.store, report)
 
     async def engine_stopped(self) -> None:
         """The last that is heard of a crawl: feeds have been closed by now."""
@@ -355,14 +361,17 @@ class NearDupJudge:
             # A store of the user's own may raise anything.
             failure = Failure("failed", repr(error))
             claim = Claim(self._undecided(record, failure, exc_info=True))
-        if claim.verdict.kind == "undecided":
-            self._count(f"undecided/{claim.verdict.reason}")
+        if claim.verdict.kind in _BY_REASON:
+            self._count(f"{_BY_REASON[claim.verdict.kind]}/{claim.verdict.reason}")
         judgement = Judgement(claim.verdict, policy)
+        memory = self._memory
+        text = None if memory is None else memory.text_digest(claim.ticket)
+        self._log.judged(claim.verdict, text)
         if claim.ticket is None:
             return judgement
-        assert self._memory is not None
+        assert memory is not None
         if judgement.is_superfluous:
-            self._memory.settle(claim.ticket, is_stored=False)
+            memory.settle(claim.ticket, is_stored=False)
             return judgement
         settle = partial(self._settle, claim.ticket, claim.verdict.url)
         return replace(judgement, outcome=Outcome(settle, partial(self._complete, claim.ticket)))
