@@ -57,8 +57,6 @@ logger = logging.getLogger(__name__)
 
 #: Between two looks at what the feeds have on disk: what a kill may cost.
 _TICK_SECONDS = 2.0
-#: Verdicts that are counted by their reasons as well.
-_BY_REASON = {"undecided": "undecided", "revisit": "revisits"}
 _UNWRITTEN = "A feed cannot be written, its pages stay unconfirmed: %s"
 
 
@@ -361,8 +359,10 @@ class NearDupJudge:
             # A store of the user's own may raise anything.
             failure = Failure("failed", repr(error))
             claim = Claim(self._undecided(record, failure, exc_info=True))
-        if claim.verdict.kind in _BY_REASON:
-            self._count(f"{_BY_REASON[claim.verdict.kind]}/{claim.verdict.reason}")
+        if claim.verdict.kind == "undecided":
+            self._count(f"undecided/{claim.verdict.reason}")
+        elif claim.verdict.kind == "revisit":
+            self._count(f"revisits/{claim.verdict.reason}")
         judgement = Judgement(claim.verdict, policy)
         memory = self._memory
         text = None if memory is None else memory.text_digest(claim.ticket)

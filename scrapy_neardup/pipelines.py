@@ -104,7 +104,7 @@ class NearDupPipeline:
             self._judge.count_item("untagged")
             self._judge.warn_once(
                 "untagged",
-                "Cannot tag items of %s: they need a field %r",
+                "Cannot tag items of %s: they need a field %r that can be set",
                 type(item).__qualname__,
                 TAG_FIELD,
             )

@@ -11,10 +11,12 @@ import errno
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +114,24 @@ class ClosedItem(scrapy.Item):
 class FrozenItem:
     path: str
     text: str
+    neardup: dict[str, Any] | None = None
+
+
+@dataclass
+class ClosedDataItem:
+    path: str
+    text: str
+
+
+@attrs.define
+class ClosedAttrsItem:
+    path: str
+    text: str
+
+
+class ClosedPydanticItem(pydantic.BaseModel):
+    path: str
+    text: str
 
 
 ITEMS: dict[str, Any] = {
@@ -121,6 +141,9 @@ ITEMS: dict[str, Any] = {
     "pydantic": PydanticItem,
     "scrapy": ScrapyItem,
     "closed": ClosedItem,
+    "closed dataclass": ClosedDataItem,
+    "closed attrs": ClosedAttrsItem,
+    "closed pydantic": ClosedPydanticItem,
     "frozen": FrozenItem,
 }
 _SHARED: dict[str, Any] = {}
@@ -352,7 +375,21 @@ def run_crawl(
     assert done.stdout, done.stderr
     crawl = Crawl(**json.loads(done.stdout))
     assert [text for _, _, text in crawl.log if "Deprecat" in text] == []
+    assert [name for name in crawl.stats if not is_documented(name)] == []
     return crawl
+
+
+def is_documented(stat: str) -> bool:
+    """Is it Scrapy's, or in the table of ours?"""
+    return not stat.startswith("neardup/") or any(known.fullmatch(stat) for known in _stats())
+
+
+@cache
+def _stats() -> list[re.Pattern[str]]:
+    """The stats that are documented; ``<word>`` in one stands for anything."""
+    reference = (Path(__file__).parent.parent / "docs" / "settings.md").read_text("utf-8")
+    names = re.findall(r"`(neardup/[^`]+)`", reference.partition("\n## Stats\n")[2])
+    return [re.compile(re.sub("<[a-z]+>", ".+", re.escape(name))) for name in names]
 
 
 class _Log(logging.Handler):
