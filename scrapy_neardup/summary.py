@@ -51,7 +51,7 @@ def summary(
     :param stats: of the crawl, Scrapy's and ours.
     :param clusters: addresses of originals, once for each duplicate.
     :param remembered: how many pages the store holds.
-    :param report: where the report goes to; ``None`` where there is none.
+    :param report: what to say of the report, such as where it goes to; ``None`` for nothing.
     """
     rows = [
         *_judged(stats),

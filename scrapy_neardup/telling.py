@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("scrapy_neardup")
 
+_HOW_TO = 'none; NEARDUP_REPORT = "report.html" writes one, for a browser'
 _DOING = {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}
 
 
@@ -87,8 +88,13 @@ class CrawlLog:
             judged.replace("judged_", ""),
             *(_in_a_line(values, group) for group in (judged, "undecided", "skipped", "items")),
             remembered,
-            summary(values, self._clusters, swallowed, remembered, report),
+            summary(values, self._clusters, swallowed, remembered, report or self._missing_report),
         )
+
+    @property
+    def _missing_report(self) -> str | None:
+        """Who asks for nothing but a report is told how to have one that can be looked at."""
+        return _HOW_TO if self._config.policy.action == "report" else None
 
 
 def _in_a_line(stats: Mapping[str, Any], group: str) -> str:

@@ -126,6 +126,7 @@ def test_of_items_that_are_judged_the_table_says_so():
         "items reported 1 33.3 %",
         f"duplicates of 1 {site.url('/1#item-1')}",
         "remembered 2",
+        'report none; NEARDUP_REPORT = "report.html" writes one, for a browser',
     ]
 
 
