@@ -130,7 +130,7 @@ class NearDupJudge:
         self._count(f"pages/{judgement.verdict.kind}")
         self._count("bytes/judged", len(response.body))
         self._count("bytes/duplicate", judgement.verdict.is_duplicate * len(response.body))
-        self._send(signals.page_judged, judgement.verdict, response=response)
+        self._send(signals.page_judged, verdict=judgement.verdict, response=response)
         if self._reporting is not None:
             self._reporting.judged(judgement.verdict, len(response.body))
         if judgement.refuses_requests:
@@ -163,7 +163,7 @@ class NearDupJudge:
         record = item_record(f"{response.url}#item-{place}", item, field)
         judgement = await self._judge(record, policy)
         self._count(f"judged_items/{judgement.verdict.kind}")
-        self._send(signals.item_judged, judgement.verdict, item=item, response=response)
+        self._send(signals.item_judged, verdict=judgement.verdict, item=item, response=response)
         if self._reporting is not None:
             self._reporting.judged(judgement.verdict)
         if judgement.outcome is not None:
@@ -366,7 +366,8 @@ class NearDupJudge:
         judgement = Judgement(claim.verdict, policy)
         memory = self._memory
         text = None if memory is None else memory.text_digest(claim.ticket)
-        self._log.judged(claim.verdict, text)
+        if (cluster := self._log.judged(claim.verdict, text)) is not None:
+            self._send(signals.pages_swallowed, cluster=cluster)
         if claim.ticket is None:
             return judgement
         assert memory is not None
@@ -444,10 +445,8 @@ class NearDupJudge:
             self.warn_once("bad_meta", "Not judging %s: %s", request, error)
             return "bad_meta"
 
-    def _send(self, signal: object, verdict: Verdict, **kwargs: Any) -> None:
-        self._crawler.signals.send_catch_log(
-            signal, verdict=verdict, spider=self._crawler.spider, **kwargs
-        )
+    def _send(self, signal: object, **kwargs: Any) -> None:
+        self._crawler.signals.send_catch_log(signal, spider=self._crawler.spider, **kwargs)
 
     def _count(self, name: str, number: int = 1) -> None:
         assert self._crawler.stats

@@ -59,8 +59,8 @@ class CrawlLog:
             len(store),
         )
 
-    def judged(self, verdict: Verdict, text_digest: bytes | None) -> None:
-        """A page, or an item, was judged.
+    def judged(self, verdict: Verdict, text_digest: bytes | None) -> Swallowed | None:
+        """A page, or an item, was judged; what was warned of for it, if anything was?
 
         :param text_digest: of its text, where it is known.
         """
@@ -70,6 +70,7 @@ class CrawlLog:
         if found is not None:
             is_last = len(self._swallowing.named) == MAX_NAMED
             logger.warning("%s%s", _warning(found), " (No more of these are named.)" * is_last)
+        return found
 
     def end(self, stats: StatsCollector, store: Store, report: str | None) -> None:
         """What was done, as the stats have it.

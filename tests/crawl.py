@@ -26,7 +26,7 @@ import scrapy
 from itemadapter.adapter import ItemAdapter
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.dupefilters import RFPDupeFilter
-from scrapy.exceptions import DropItem
+from scrapy.exceptions import CloseSpider, DropItem
 from scrapy.http import Response, TextResponse
 from scrapy.signals import (
     feed_exporter_closed,
@@ -37,7 +37,8 @@ from scrapy.signals import (
 )
 
 from scrapy_neardup.awaiting import wait_for
-from scrapy_neardup.signals import item_judged, page_judged
+from scrapy_neardup.signals import item_judged, page_judged, pages_swallowed
+from scrapy_neardup.swallowing import Swallowed
 
 if TYPE_CHECKING:
     # typing.Self requires Python 3.11
@@ -280,6 +281,26 @@ class Swallowing:
         async for output in result:
             if "swallow" not in response.url:
                 yield output
+
+
+class CarefulSpider(CrawlSpider):
+    """Stops at a wall, as the documentation shows."""
+
+    wall: str | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.swallowed, pages_swallowed)
+        return spider
+
+    def swallowed(self, cluster: Swallowed) -> None:
+        self.wall = cluster.original
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        if self.wall:
+            raise CloseSpider(f"wall {self.wall}")
+        yield from super().parse(response)
 
 
 class Disk:

@@ -227,6 +227,18 @@ def test_a_wall_before_pages_that_are_known_is_warned_of(tmp_path):
     assert "revisit 60 100.0 % changed 50, unchanged 10" in table_of(crawl)
 
 
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_spider_can_stop_at_a_wall(loop):
+    pages = {**GOOD, **behind_a_wall(lambda path: LOGIN)}
+    with serving(pages) as site:
+        urls = [site.url(path) for path in pages]
+        crawl = run_crawl(urls, ONE_BY_ONE, spider="CarefulSpider", loop=loop)
+        # 60 pages, the login page, 30 copies of it, and what was under way then.
+        assert 91 < len(site.hits) < 100
+    original = next(judged["duplicate_of"] for judged in crawl.judged if judged["duplicate_of"])
+    assert crawl.stats["finish_reason"] == f"wall {original}"
+
+
 def test_an_endless_space_is_called_one():
     months = {f"/calendar/{n}": page(MUSEUM, "No events", FRAME) for n in range(40)}
     with serving({**GOOD, **months}) as site:

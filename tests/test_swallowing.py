@@ -111,6 +111,14 @@ def test_too_little_text_is_noticed_where_it_was_not_so_before(reason):
     assert noticed([*others, *short]) == []
 
 
+@pytest.mark.parametrize(("short_before", "is_noticed"), [(4, True), (5, False)])
+def test_what_was_usual_before_is_one_page_in_ten(short_before, is_noticed):
+    before = [undecided(f"{SHOP}/brief/{n}", "few_features") for n in range(short_before)]
+    short = [undecided(f"{SHOP}/gone/{n}", "few_features") for n in range(31)]
+    found = noticed([*before, *good(60 - short_before), *short])
+    assert bool(found) is is_noticed
+
+
 def test_other_reasons_for_judging_nothing_are_no_wall():
     late = [undecided(f"{SHOP}/late/{n}", "timeout") for n in range(60)]
     assert noticed([*good(60), *late]) == []
@@ -141,6 +149,17 @@ def test_only_some_are_named_and_memory_is_bounded():
     for number in range(MAX_SITES + 100):
         swallowing.judged(new(f"https://site{number}.example/"))
     assert len(swallowing._sites) == MAX_SITES
+
+
+def test_a_site_that_comes_again_and_again_is_not_let_go():
+    swallowing = Swallowing()
+    wall = walled(30)
+    assert not any(map(swallowing.judged, wall[:29]))
+    for number in range(MAX_SITES + 100):
+        swallowing.judged(new(f"https://site{number}.example/"))
+        if number % 100 == 0:
+            swallowing.judged(new(f"{SHOP}/good/{number}"))
+    assert swallowing.judged(wall[29]) is not None
 
 
 # --- against the rule itself ------------------------------------------------------------
