@@ -162,6 +162,23 @@ def test_a_site_that_comes_again_and_again_is_not_let_go():
     assert swallowing.judged(wall[29]) is not None
 
 
+_urls = st.one_of(
+    st.text(max_size=40),
+    st.from_regex(r"https?://[\[\]:@a-z0-9.\-]{0,12}[/?#;=&%\w]{0,20}", fullmatch=True),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(_urls, min_size=1, max_size=5), st.text(max_size=20))
+def test_no_address_breaks_it(urls, original):
+    """Whatever it raised would cost a page."""
+    swallowing = Swallowing()
+    for number in range(60):
+        url = urls[number % len(urls)]
+        swallowing.judged(copy(f"{url}{number}", original))
+    assert all(found.of <= 50 for found in swallowing.named)
+
+
 # --- against the rule itself ------------------------------------------------------------
 
 _runs = st.lists(
