@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -31,6 +32,14 @@ _LINKS = ("follow", "skip")
 _REVISITS = ("store", "drop")
 _ON_STORE_ERROR = ("keep", "stop")
 _LEARN = ("off", "report", "on")
+_LOG_SETTING = f"{PREFIX}LOG"
+_LOG_LEVELS = {
+    "DEBUG": logging.DEBUG,
+    "INFO": logging.INFO,
+    "WARNING": logging.WARNING,
+    "OFF": None,
+    "NONE": None,
+}
 _RULE_OPTIONS = tuple(item.name for item in fields(Rule))
 _SWITCH = {"off": False, "on": True, "false": False, "true": True, "0": False, "1": True}
 
@@ -152,6 +161,8 @@ class Config:
     :ivar page_limits: what one page may be made of.
     :ivar report: where a page goes to that shows what was decided, if it is wanted.
     :ivar keep_text: is it to show the pages' texts as well?
+    :ivar log: level, as of :mod:`logging`, at which is said what became of a single item of a
+        duplicate; ``None`` where that is not said.
     :ivar dupefilter: class or import path of the dupefilter that is wrapped.
     """
 
@@ -168,6 +179,7 @@ class Config:
     page_limits: PageLimits
     report: str | None
     keep_text: bool
+    log: int | None
     dupefilter: Any
 
     @classmethod
@@ -202,6 +214,7 @@ class Config:
                 page_limits=_made(PageLimits, _PAGE_LIMITS, given),
                 report=_require_name("report", given.get("report")),
                 keep_text=parse_switch("keep_text", given.get("keep_text", False)),
+                log=_log_level(settings),
                 dupefilter=given.get("dupefilter", "scrapy.dupefilters.RFPDupeFilter"),
             )
         except InvalidOption as error:
@@ -228,6 +241,7 @@ _OPTIONS = (
     *_PAGE_LIMITS,
     "report",
     "keep_text",
+    "log",
     "dupefilter",
 )
 
@@ -305,6 +319,16 @@ def _require_name(option: str, value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InvalidOption(option, value, "a name")
     return value or None
+
+
+def _log_level(settings: BaseSettings) -> int | None:
+    # Elsewhere None is as good as no setting; here it is a wish.
+    wish = settings[_LOG_SETTING]
+    value = wish if wish is not None or _LOG_SETTING in settings else "DEBUG"
+    name = str(value).strip().upper()
+    if name not in _LOG_LEVELS:
+        raise InvalidOption("log", value, "one of 'DEBUG', 'INFO', 'WARNING', 'OFF'")
+    return _LOG_LEVELS[name]
 
 
 def _job_folder(settings: BaseSettings) -> Path | None:

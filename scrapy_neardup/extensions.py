@@ -43,7 +43,7 @@ from .signing import PageSigning, require_parts
 from .sparing import Sparing
 from .stores import Claim, Ticket, open_store
 from .switches import is_off
-from .telling import say_begin, say_end
+from .telling import CrawlLog
 from .throttle import Throttle
 from .workers import Failure, WorkersFailedError
 
@@ -80,6 +80,7 @@ class NearDupJudge:
         self._memory: CrawlMemory | None = None
         self._feeds: Feeds | None = None
         self._reporting: Reporting | None = None
+        self._log = CrawlLog(config)
         self._ticking: Any = None
         self._items = ItemsUnderWay(by_item=config.item_field is not None)
         self._warned: set[str] = set()
@@ -127,7 +128,9 @@ class NearDupJudge:
         self._count("responses")
         judgement = await self._judge(page_record(response), policy)
         self._count(f"pages/{judgement.verdict.kind}")
-        self._send(signals.page_judged, judgement.verdict, response=response)
+        self._count("bytes/judged", len(response.body))
+        self._count("bytes/duplicate", judgement.verdict.is_duplicate * len(response.body))
+        self._send(signals.page_judged, verdict=judgement.verdict, response=response)
         if self._reporting is not None:
             self._reporting.judged(judgement.verdict, len(response.body))
         if judgement.refuses_requests:
@@ -160,7 +163,7 @@ class NearDupJudge:
         record = item_record(f"{response.url}#item-{place}", item, field)
         judgement = await self._judge(record, policy)
         self._count(f"judged_items/{judgement.verdict.kind}")
-        self._send(signals.item_judged, judgement.verdict, item=item, response=response)
+        self._send(signals.item_judged, verdict=judgement.verdict, item=item, response=response)
         if self._reporting is not None:
             self._reporting.judged(judgement.verdict)
         if judgement.outcome is not None:
@@ -247,7 +250,7 @@ class NearDupJudge:
             logger.warning("%s", complaint)
         if forgotten := self.detector.store.forgotten:
             self._count("store/forgotten", forgotten)
-        say_begin(self.config, self.detector)
+        self._log.begin(self.detector)
 
     def item_scraped(self, item: Any, response: Any, spider: Spider) -> None:
         """An item has passed all pipelines, and is stored unless a feed does not take it."""
@@ -276,7 +279,8 @@ class NearDupJudge:
         self._count("waits", self._memory.waits)
         assert self._crawler.stats
         self._crawler.stats.set_value("neardup/seconds", self._memory.seconds)
-        say_end(self.config, self._crawler.stats, self._memory.store)
+        report = None if self._reporting is None else self._reporting.path
+        self._log.end(self._crawler.stats, self._memory.store, report)
 
     async def engine_stopped(self) -> None:
         """The last that is heard of a crawl: feeds have been closed by now."""
@@ -357,12 +361,18 @@ class NearDupJudge:
             claim = Claim(self._undecided(record, failure, exc_info=True))
         if claim.verdict.kind == "undecided":
             self._count(f"undecided/{claim.verdict.reason}")
+        elif claim.verdict.kind == "revisit":
+            self._count(f"revisits/{claim.verdict.reason}")
         judgement = Judgement(claim.verdict, policy)
+        memory = self._memory
+        text = None if memory is None else memory.text_digest(claim.ticket)
+        if (cluster := self._log.judged(claim.verdict, text)) is not None:
+            self._send(signals.pages_swallowed, cluster=cluster)
         if claim.ticket is None:
             return judgement
-        assert self._memory is not None
+        assert memory is not None
         if judgement.is_superfluous:
-            self._memory.settle(claim.ticket, is_stored=False)
+            memory.settle(claim.ticket, is_stored=False)
             return judgement
         settle = partial(self._settle, claim.ticket, claim.verdict.url)
         return replace(judgement, outcome=Outcome(settle, partial(self._complete, claim.ticket)))
@@ -435,10 +445,8 @@ class NearDupJudge:
             self.warn_once("bad_meta", "Not judging %s: %s", request, error)
             return "bad_meta"
 
-    def _send(self, signal: object, verdict: Verdict, **kwargs: Any) -> None:
-        self._crawler.signals.send_catch_log(
-            signal, verdict=verdict, spider=self._crawler.spider, **kwargs
-        )
+    def _send(self, signal: object, **kwargs: Any) -> None:
+        self._crawler.signals.send_catch_log(signal, spider=self._crawler.spider, **kwargs)
 
     def _count(self, name: str, number: int = 1) -> None:
         assert self._crawler.stats

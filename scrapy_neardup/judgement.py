@@ -71,7 +71,7 @@ class LookAlike:
     :ivar url: its address.
     :ivar distance: Hamming distance of the two, 0 to 11.
     :ivar similarity: estimated resemblance of their texts, 0.4 to 1.0.
-    :ivar objection: why they are not one content; a reason of :class:`Mismatch`.
+    :ivar objection: why they are not one content, in one word; the documentation lists them all.
     """
 
     url: str

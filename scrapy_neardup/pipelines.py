@@ -10,6 +10,7 @@ from scrapy.exceptions import DropItem
 
 from .extensions import NearDupJudge, find_judge
 from .judgement import Verdict
+from .printable import on_one_line
 
 if TYPE_CHECKING:
     # typing.Self requires Python 3.11
@@ -20,6 +21,9 @@ logger = logging.getLogger(__name__)
 
 #: Field that ``NEARDUP_ACTION = "tag"`` sets.
 TAG_FIELD = "neardup"
+#: Scrapy's line on a dropped item holds all of the item, which is a page of text, and not its
+#: address. At this level nothing is ever logged; the pipeline has a line of its own.
+_UNLOGGED = "NOTSET"
 
 
 class NearDuplicate(DropItem):
@@ -33,7 +37,7 @@ class NearDuplicate(DropItem):
     """
 
     def __init__(self, verdict: Verdict) -> None:
-        super().__init__(_in_words(verdict), log_level="DEBUG")
+        super().__init__(_in_words(verdict), log_level=_UNLOGGED)
         self.url = verdict.url
         self.duplicate_of = verdict.duplicate_of
         self.distance = verdict.distance
@@ -48,7 +52,7 @@ class UnchangedPage(DropItem):
     """
 
     def __init__(self, verdict: Verdict) -> None:
-        super().__init__(_in_words(verdict), log_level="DEBUG")
+        super().__init__(_in_words(verdict), log_level=_UNLOGGED)
         self.url = verdict.url
 
 
@@ -78,11 +82,12 @@ class NearDupPipeline:
         verdict = judgement.verdict
         if judgement.policy.action == "report":
             self._judge.count_item("reported")
-            logger.debug("Would drop an item of <%s>: %s", verdict.url, _in_words(verdict))
+            self._say("Would drop", verdict)
         elif judgement.policy.action == "tag":
             self._tag(item, verdict)
         else:
             self._judge.count_item("dropped")
+            self._say("Dropped", verdict)
             raise NearDuplicate(verdict) if verdict.is_duplicate else UnchangedPage(verdict)
         return item
 
@@ -99,18 +104,29 @@ class NearDupPipeline:
             self._judge.count_item("untagged")
             self._judge.warn_once(
                 "untagged",
-                "Cannot tag items of %s: they need a field %r",
+                "Cannot tag items of %s: they need a field %r that can be set",
                 type(item).__qualname__,
                 TAG_FIELD,
             )
         else:
             self._judge.count_item("tagged")
+            self._say("Tagged", verdict)
+
+    def _say(self, what: str, verdict: Verdict) -> None:
+        if self._judge.config.log is not None:
+            logger.log(
+                self._judge.config.log,
+                "%s an item of <%s>: %s",
+                what,
+                on_one_line(verdict.url),
+                _in_words(verdict),
+            )
 
 
 def _in_words(verdict: Verdict) -> str:
     if not verdict.is_duplicate:
         return "stored already, and unchanged"
     return (
-        f"near-duplicate of {verdict.duplicate_of} "
+        f"near-duplicate of {on_one_line(str(verdict.duplicate_of))} "
         f"(distance {verdict.distance}, similarity {verdict.similarity:.2f})"
     )

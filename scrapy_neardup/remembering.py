@@ -103,6 +103,11 @@ class CrawlMemory:
             self._claimed[claim.ticket] = signature
         return claim
 
+    def text_digest(self, ticket: Ticket | None) -> bytes | None:
+        """Of the text of a page that is claimed; ``None`` where there is no claim."""
+        signature = None if ticket is None else self._claimed.get(ticket)
+        return None if signature is None else signature.text_digest
+
     def settle(
         self, ticket: Ticket, *, is_stored: bool, confirmed: bool = True, is_whole: bool = True
     ) -> None:

@@ -48,6 +48,11 @@ class Reporting:
         return None if config.report is None else cls(config, config.report, name)
 
     @property
+    def path(self) -> str:
+        """Where the page goes to."""
+        return str(self._path.absolute())
+
+    @property
     def keeps_text(self) -> bool:
         """Are texts to be shown?"""
         return self._config.keep_text

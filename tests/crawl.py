@@ -11,10 +11,12 @@ import errno
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +26,7 @@ import scrapy
 from itemadapter.adapter import ItemAdapter
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.dupefilters import RFPDupeFilter
-from scrapy.exceptions import DropItem
+from scrapy.exceptions import CloseSpider, DropItem
 from scrapy.http import Response, TextResponse
 from scrapy.signals import (
     feed_exporter_closed,
@@ -35,7 +37,8 @@ from scrapy.signals import (
 )
 
 from scrapy_neardup.awaiting import wait_for
-from scrapy_neardup.signals import item_judged, page_judged
+from scrapy_neardup.signals import item_judged, page_judged, pages_swallowed
+from scrapy_neardup.swallowing import Swallowed
 
 if TYPE_CHECKING:
     # typing.Self requires Python 3.11
@@ -112,6 +115,24 @@ class ClosedItem(scrapy.Item):
 class FrozenItem:
     path: str
     text: str
+    neardup: dict[str, Any] | None = None
+
+
+@dataclass
+class ClosedDataItem:
+    path: str
+    text: str
+
+
+@attrs.define
+class ClosedAttrsItem:
+    path: str
+    text: str
+
+
+class ClosedPydanticItem(pydantic.BaseModel):
+    path: str
+    text: str
 
 
 ITEMS: dict[str, Any] = {
@@ -121,6 +142,9 @@ ITEMS: dict[str, Any] = {
     "pydantic": PydanticItem,
     "scrapy": ScrapyItem,
     "closed": ClosedItem,
+    "closed dataclass": ClosedDataItem,
+    "closed attrs": ClosedAttrsItem,
+    "closed pydantic": ClosedPydanticItem,
     "frozen": FrozenItem,
 }
 _SHARED: dict[str, Any] = {}
@@ -259,6 +283,26 @@ class Swallowing:
                 yield output
 
 
+class CarefulSpider(CrawlSpider):
+    """Stops at a wall, as the documentation shows."""
+
+    wall: str | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.swallowed, pages_swallowed)
+        return spider
+
+    def swallowed(self, cluster: Swallowed) -> None:
+        self.wall = cluster.original
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        if self.wall:
+            raise CloseSpider(f"wall {self.wall}")
+        yield from super().parse(response)
+
+
 class Disk:
     """An extension that logs which files are synchronised.
 
@@ -352,7 +396,21 @@ def run_crawl(
     assert done.stdout, done.stderr
     crawl = Crawl(**json.loads(done.stdout))
     assert [text for _, _, text in crawl.log if "Deprecat" in text] == []
+    assert [name for name in crawl.stats if not is_documented(name)] == []
     return crawl
+
+
+def is_documented(stat: str) -> bool:
+    """Is it Scrapy's, or in the table of ours?"""
+    return not stat.startswith("neardup/") or any(known.fullmatch(stat) for known in _stats())
+
+
+@cache
+def _stats() -> list[re.Pattern[str]]:
+    """The stats that are documented; ``<word>`` in one stands for anything."""
+    reference = (Path(__file__).parent.parent / "docs" / "settings.md").read_text("utf-8")
+    names = re.findall(r"`(neardup/[^`]+)`", reference.partition("\n## Stats\n")[2])
+    return [re.compile(re.sub("<[a-z]+>", ".+", re.escape(name))) for name in names]
 
 
 class _Log(logging.Handler):

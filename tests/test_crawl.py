@@ -76,15 +76,19 @@ def test_tagging_says_it_on_items_of_any_kind(item):
     assert crawl.counts("items/") == {"kept": 1, "tagged": 1}
 
 
-@pytest.mark.parametrize("item", ["closed", "frozen"])
+@pytest.mark.parametrize(
+    "item", ["closed", "closed dataclass", "closed attrs", "closed pydantic", "frozen"]
+)
 def test_an_item_that_cannot_be_tagged_is_kept_and_said_once(item):
     pages = {**TWO, "/3": TWO["/1"]}
     with serving(pages) as site:
         crawl = run_crawl([site.url(p) for p in pages], {"NEARDUP_ACTION": "tag"}, item=item)
-    assert len(crawl.items) == 3
+    assert crawl.stored == ["1", "2", "3"]
+    assert all(item.get("neardup") is None for item in crawl.items)
     assert crawl.counts("items/") == {"kept": 1, "untagged": 2}
     [warning] = crawl.logged("WARNING")
-    assert "need a field 'neardup'" in warning
+    assert "need a field 'neardup' that can be set" in warning
+    assert not any(text.startswith("Tagged") for text in crawl.logged("DEBUG"))
 
 
 def test_report_touches_nothing():
@@ -430,6 +434,8 @@ def test_the_projects_own_dupefilter_is_wrapped():
         ("NEARDUP_MAX_WAIT", "long", "a number of seconds above 0"),
         ("NEARDUP_ON_STORE_ERROR", "ignore", "one of 'keep', 'stop'"),
         ("NEARDUP_LEARN", "yes", "one of 'off', 'report', 'on'"),
+        ("NEARDUP_LOG", "loud", "one of 'DEBUG', 'INFO', 'WARNING', 'OFF'"),
+        ("NEARDUP_LOG", 10, "one of 'DEBUG', 'INFO', 'WARNING', 'OFF'"),
         ("NEARDUP_EXPLORE", "1.5", "a number from 0 to 1"),
         ("NEARDUP_CLUSTER_BUDGET", 0, "a whole number of 1 or more"),
         ("NEARDUP_KNOWN_TTL", -1, "a number of seconds of 0 or more"),
@@ -484,7 +490,7 @@ def test_numbers_may_come_from_the_command_line():
     assert "max_distance 3, min_similarity 0.9," in start
 
 
-def test_one_line_at_the_start_and_one_at_the_end():
+def test_one_message_at_the_start_and_one_at_the_end():
     with serving(SIX) as site:
         crawl = run_crawl([site.url(path) for path in SIX])
     start, end = crawl.logged("INFO")
@@ -494,7 +500,8 @@ def test_one_line_at_the_start_and_one_at_the_end():
     )
     assert start.endswith("idf multilingual; store memory, 0 pages known")
     assert end.startswith("Judged pages: duplicate 2, new 4; undecided for: none; passed over:")
-    assert "items: dropped 2, kept 4; 4 remembered" in end
-    drops = [text for name, level, text in crawl.log if text.startswith("Dropped: ")]
+    assert end.split("\n")[0].endswith("items: dropped 2, kept 4; 4 remembered")
+    drops = [text for text in crawl.logged("DEBUG") if text.startswith("Dropped an item of <")]
     assert len(drops) == 2
+    assert not any(text.startswith("Dropped: ") for _, _, text in crawl.log)
     assert crawl.logged("WARNING") == []

@@ -150,7 +150,8 @@ def test_an_unchanged_page_is_stored_again_or_dropped(tmp_path):
             site.pages = {**pages, "/new": page(TEA)}
         assert stored == [["new", "same"], ["new", "same"], []]
         assert crawl.counts() == {
-            "responses": 2, "pages/revisit": 2, "items/dropped": 2,
+            "responses": 2, "pages/revisit": 2, "revisits/unchanged": 2, "items/dropped": 2,
+            "bytes/judged": len((page(FERRY) + page(TEA)).encode()),
         }  # fmt: skip
         assert crawl.stats["item_dropped_reasons_count/UnchangedPage"] == 2
         site.pages = {**pages, "/new": page(FERRY, frame="x")}

@@ -64,6 +64,8 @@ def test_equal_bodies_in_flight_are_read_once_and_stored_once():
         "pages/duplicate": 7,
         "items/kept": 1,
         "items/dropped": 7,
+        "bytes/judged": 8 * len(text.encode()),
+        "bytes/duplicate": 7 * len(text.encode()),
         "equal_bodies": 7,
     }
 

@@ -68,6 +68,7 @@ def test_the_defaults_are_as_documented():
         "NEARDUP_RECOVER": False,
         "NEARDUP_REPORT": None,
         "NEARDUP_KEEP_TEXT": False,
+        "NEARDUP_LOG": "DEBUG",
         "NEARDUP_PAGE_TIMEOUT": Limits.seconds,
         "NEARDUP_WORKER_MEMORY": Limits.memory_mb,
         **{
@@ -89,6 +90,8 @@ def test_every_stat_in_the_code_is_documented():
         if path.relative_to(package).parts[0] not in ("stores", "report", "commands")
     )
     names = set(re.findall(r'_count\(f?"([a-z_/]+)', code))
+    # What is made up at run time is looked for in each crawl of the tests, see run_crawl().
+    names |= set(re.findall(r'set_value\("neardup/([a-z_/]+)"', code))
     names |= {f"learn/{what}" for what in re.findall(r'_count_by_rule\("(\w+)"', code)}
     names |= {f"skipped/{reason}" for reason in re.findall(r'pass_page\("(\w+)"[,)]', code)}
     names |= {f"items/{outcome}" for outcome in re.findall(r'count_item\("(\w+)"\)', code)}
@@ -100,7 +103,8 @@ def test_every_stat_in_the_code_is_documented():
 
 def test_every_reason_is_documented():
     code = "".join(path.read_text("utf-8") for path in (ROOT / "scrapy_neardup").rglob("*.py"))
-    reasons = set(re.findall(r'"(?:new|undecided)",\s*(?:[\w.]+,\s*)?"(\w+)"', code))
+    kept = r'(?:return |Verdict\()"(?:new|undecided)",\s*(?:[\w.]+,\s*)?"(\w+)"'
+    reasons = set(re.findall(kept, code))
     reasons |= set(re.findall(r'(?:Failure\(|LimitExceeded\(|    reason = )"(\w+)"', code))
     reasons |= {"same_text", "similar_text", "changed", "unchanged"}
     assert {"no_match", "no_text", "few_features", "failed", "extraction_failed"} <= reasons

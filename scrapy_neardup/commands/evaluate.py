@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from rich.table import Table
     from scrapy.settings import BaseSettings
 
+_NO_PAIR = (
+    "no pair of duplicates whose pages are there ({}); a page goes by its id, or by its URL where "
+    "it has none"
+)
+
 
 def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
     """Describe the sub-command."""
@@ -80,7 +85,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     figures = Figures.count(pairs, signatures, judge.detector.rule, judge.compare, skipped)
     if not figures.duplicates:
         listed = counted(skipped) or "no pair"
-        raise InputError(options.pairs, f"no pair of duplicates whose pages are there ({listed})")
+        raise InputError(options.pairs, _NO_PAIR.format(listed))
     best = figures.recommended(options.precision)
     show(
         figures.sentence(),

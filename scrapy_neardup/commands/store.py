@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from ..exceptions import InvalidOption, StoreError
+from ..printable import printable
 from ..simhash import to_hex
 from ..stores import Namespace, StoredPage, StoreReader
 from ..urls import page_key
 from . import transfer
 from .options import AddGlobalOptions, Commands, above_0, at_least_0, new_command
 from .places import add_store, looking_at, namespace_in, registrable_domain, writing_to
-from .terminal import counted_pages, iso, printable, say, show, table
+from .terminal import counted_pages, iso, say, show, table
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

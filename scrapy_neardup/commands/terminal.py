@@ -22,6 +22,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from ..printable import printable
 from ..records import PageReader
 
 T = TypeVar("T")
@@ -43,11 +44,6 @@ class Measured(Protocol):
 def say(message: str) -> None:
     """A line on standard error."""
     print(printable(message), file=sys.stderr)  # noqa: T201
-
-
-def printable(text: str) -> str:
-    """The text without what a terminal would obey: pages are written by anybody."""
-    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
 
 
 def show(*blocks: str | Table) -> None:
