@@ -56,6 +56,7 @@ class World:
         )
         for change in self.learner.take_changes():
             self.changes.append((change.rule.text, change.is_taken_up))
+        tidied(self.learner)
 
     def end(self) -> None:
         while self.learner.end():
@@ -71,6 +72,12 @@ class World:
 
     def would_skip(self, url: str) -> bool:
         return self.learner.decide(url).action == "skip"
+
+
+def tidied(learner: Learner) -> None:
+    """Do all that follows from changes of rules, which a crawl does bit by bit."""
+    while learner.tidy(100):
+        pass
 
 
 def by_id(url: str) -> str:
@@ -404,6 +411,7 @@ def test_what_the_operator_switched_off_stays_off():
     running.visit(sessions(range(40)))
     assert running.skipped
     running.learner.load({rule.name: rule.to_bytes()})
+    tidied(running.learner)
     assert running.texts == set()
     assert set(running.learner.take_wanted()) == set(running.skipped)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -54,6 +54,8 @@ class Learner:
         self._changes: list[RuleChange] = []
         self._wanted: list[Any] = []
         self._turns = 0
+        #: Sites whose rules have changed, see :meth:`tidy`.
+        self._untidy: dict[str, SiteRules] = {}
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -83,6 +85,7 @@ class Learner:
         address = parse_address(url)
         if address is not None and (site := self._sites.get(address.site)) is not None:
             site.fail(address)
+            self._note_changes(site)
 
     def end(self) -> bool:
         """No request is left. Are there some now, of those that were skipped?
@@ -90,6 +93,8 @@ class Learner:
         What was being fetched, and was not heard of since, has failed. When that leaves nothing
         to do, some of what each rule skipped are fetched, to see whether it was right to the end.
         """
+        while self.tidy(_STEP):
+            pass
         for site in self._sites.values():
             for address in site.under_way():
                 site.fail(address)
@@ -108,7 +113,7 @@ class Learner:
             site.fail(address)
         else:
             site.observe(address, content, is_duplicate=True)
-            self._changes += site.take_changes()
+            self._note_changes(site)
 
     def take_wanted(self) -> list[Any]:
         """Requests that were skipped and are to be made after all; without any filter."""
@@ -148,8 +153,20 @@ class Learner:
             canonical=name if name and name.site == address.site else None,
             alternates=[a for a in others if a is not None and a.site == address.site],
         )
-        self._changes += site.take_changes()
+        self._note_changes(site)
         self._bound()
+
+    def tidy(self, most: int) -> bool:
+        """Do a part of what follows from changes of rules, so that nothing waits for all of it.
+
+        :param most: addresses that are looked at, at most; some ten microseconds each.
+        :returns: is there more to do?
+        """
+        if self._untidy:
+            name, site = next(iter(self._untidy.items()))
+            if not site.tidy(most):
+                del self._untidy[name]
+        return bool(self._untidy)
 
     def take_changes(self) -> list[RuleChange]:
         """Rules that were taken up or withdrawn since the last time."""
@@ -171,6 +188,7 @@ class Learner:
     def load(self, rules: Mapping[str, bytes]) -> int:
         """Take over rules of a store; returns how many of them could not be read."""
         unread = 0
+        of_site: defaultdict[str, list[UrlRule]] = defaultdict(list)
         for packed in rules.values():
             try:
                 rule = UrlRule.from_bytes(packed)
@@ -178,12 +196,20 @@ class Learner:
                 unread += 1
                 continue
             self._stored.setdefault(rule.site, {})[rule.name] = rule
-            if (site := self._sites.get(rule.site)) is not None:
-                site.adopt([UrlRule.from_bytes(packed)])
-                self._changes += site.take_changes()
+            if rule.site in self._sites:
+                # Each has its own: a site changes its rules as it learns.
+                of_site[rule.site].append(UrlRule.from_bytes(packed))
+        for name, news in of_site.items():
+            self._sites[name].adopt(news)
+            self._note_changes(self._sites[name])
         return unread
 
     # --- bounds -----------------------------------------------------------------------------
+
+    def _note_changes(self, site: SiteRules) -> None:
+        self._changes += site.take_changes()
+        if site.is_untidy:
+            self._untidy[site.name] = site
 
     def _address(self, url: str) -> Address | None:
         address = parse_address(url)
@@ -204,6 +230,7 @@ class Learner:
             )
             self._sites[name] = site
             site.adopt(self._stored.get(name, {}).values())
+            self._note_changes(site)
         self._sites.move_to_end(name)
         return site
 
@@ -213,7 +240,8 @@ class Learner:
             return
         known = sum(len(site.known) for site in self._sites.values())
         while len(self._sites) > 1 and (known > MAX_ADDRESSES or len(self._sites) > MAX_SITES):
-            _, site = self._sites.popitem(last=False)
+            name, site = self._sites.popitem(last=False)
+            self._untidy.pop(name, None)
             known -= len(site.known)
             self.let_go += len(site.skipped)
 

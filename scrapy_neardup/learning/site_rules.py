@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
@@ -29,8 +29,8 @@ LAST_PROBES = 3
 _DIGESTS = 2**64
 #: What a budget that is spent takes from a request's priority.
 _SLOWER = 10
-#: How often rules that change one another are settled at once; the rest follows later.
-_ROUNDS = 10
+#: Whatever changed, all addresses have something of it.
+_EVERYTHING: Key = (EVERYWHERE, SCHEME)
 #: Known addresses that are compared anew with each that is observed.
 _AGAIN = 30
 #: A parameter of which so many values were fetched may have any.
@@ -73,6 +73,7 @@ class SiteRules:
         now: Callable[[], int],
         wanted: list[Any],
     ) -> None:
+        self.name = site
         self.book = RuleBook(site, now)
         self.skipped = SkippedAddresses()
         self.known = KnownAddresses(MAX_ADDRESSES)
@@ -90,6 +91,13 @@ class SiteRules:
         self._probes_made = Probes()
         #: Known addresses whose form has changed, by digest, to be compared anew.
         self._again: dict[int, Known] = {}
+        #: What is left out now and was not, or the other way round, and not everywhere yet.
+        self._applied: set[Key] = set()
+        self._changed: set[Key] = set()
+        self._is_reforming = False
+        #: May there be skipped addresses for which nothing stands any more?
+        self._has_doubts = False
+        self._work = self._tidying()
 
     # --- deciding ---------------------------------------------------------------------------
 
@@ -117,6 +125,8 @@ class SiteRules:
         known = self.known.get(address.digest)
         if known is not None:
             self.known.remove(known)
+            # One that was skipped for its sake may still have another form.
+            self._has_doubts |= self.is_untidy
             self._want_one_of(known.normal.digest)
 
     def content_of(self, address: Address) -> int | None:
@@ -141,7 +151,8 @@ class SiteRules:
             return ()
         for other in self.known.of_normal(form.digest):
             between = set(form.left_out) ^ set(other.normal.left_out)
-            if between:
+            # What is known may still have the form that a withdrawn rule gave it.
+            if between and all(self.book.applies(*key[:2]) for key in between):
                 return tuple(dict.fromkeys(self.book.in_force(*key[:2]) for key in between))
         exhausted = self.book.exhausted(form.shape)
         return () if exhausted is None else (exhausted,)
@@ -219,17 +230,29 @@ class SiteRules:
         for rule in rules:
             self.book.adopt(rule)
         self.settle()
-        self._reconsider()
+        self._has_doubts = True
 
     def settle(self) -> None:
-        """Decide anew on the rules, and bring all that is known into its new form."""
-        for _ in range(_ROUNDS):
-            applied, tried = self.book.settle()
-            if not applied and not tried:
-                break
-            self._reform(applied, applied | tried)
-        if any(not change.is_taken_up for change in self.book.changes):
-            self._reconsider()
+        """Decide anew on the rules; what is known comes into its new form by :meth:`tidy`."""
+        applied, tried = self.book.settle()
+        self._applied |= applied
+        self._changed |= applied | tried
+        self._has_doubts |= any(not change.is_taken_up for change in self.book.changes)
+
+    @property
+    def is_untidy(self) -> bool:
+        """Is there something for :meth:`tidy` to do?"""
+        return bool(self._changed) or self._is_reforming or self._has_doubts
+
+    def tidy(self, most: int) -> bool:
+        """Bring so many addresses, at most, into the form that the rules give them now.
+
+        And want what was skipped by rules that hold no longer. Until all is done, what is not in
+        its new form yet makes nothing superfluous.
+
+        :returns: is there more to do?
+        """
+        return all(next(self._work, False) for _ in range(most))
 
     def take_changes(self) -> list[RuleChange]:
         """What was taken up or withdrawn since the last time."""
@@ -240,8 +263,8 @@ class SiteRules:
         if self._families.learn(address.segments):
             self.book.rename(self._families)
             self.book.settle()
-            everything = {(EVERYWHERE, SCHEME)}
-            self._reform(everything, everything)
+            self._applied.add(_EVERYTHING)
+            self._changed.add(_EVERYTHING)
 
     def _learn_values(self, address: Address) -> None:
         for name, value in address.params:
@@ -272,22 +295,59 @@ class SiteRules:
         self.known.add(known)
         return known
 
-    def _reform(self, applied: set[Key], changed: set[Key]) -> None:
-        """These are left out now, or no longer; what is only so while rules are tried as well."""
-        of_tried, of_normal = Touched(changed), Touched(applied)
+    def _tidying(self) -> Iterator[bool]:
+        """One step for each address that is looked at; ``False`` when there is nothing to do."""
+        while True:
+            if self._changed:
+                self._is_reforming = True
+                yield from self._reforming()
+                self._is_reforming = False
+            elif self._has_doubts:
+                self._has_doubts = False
+                yield from self._reconsidering()
+            else:
+                yield False
+
+    def _reforming(self) -> Iterator[bool]:
+        """Bring what has something of what changed into its new form."""
+        of_normal, of_tried = Touched(self._applied), Touched(self._changed)
+        is_applied = bool(self._applied)
+        self._applied, self._changed = set(), set()
         for known in list(self.known):
-            if of_tried.touches(known.address, known.tried.family):
-                normal = known.normal
-                if applied and of_normal.touches(known.address, normal.family):
-                    normal = self._normal.form(known.address)
-                tried = self._tried.form(known.address)
-                if tried.digest != known.tried.digest:
-                    self._again[known.digest] = known
-                self.known.change(known, normal, tried)
-        if applied:
-            for skipped in list(self.skipped):
-                if of_normal.touches(skipped.address, skipped.normal.family):
-                    self.skipped.change(skipped, self._normal.form(skipped.address))
+            if self.known.get(known.digest) is known and of_tried.touches(
+                known.address, known.tried.family
+            ):
+                is_touched = is_applied and of_normal.touches(known.address, known.normal.family)
+                self._reform(known, with_normal=is_touched)
+            yield True
+        for skipped in list(self.skipped) if is_applied else ():
+            if self.skipped.get(skipped.digest) is skipped and of_normal.touches(
+                skipped.address, skipped.normal.family
+            ):
+                self.skipped.change(skipped, self._normal.form(skipped.address))
+            yield True
+
+    def _reform(self, known: Known, *, with_normal: bool) -> None:
+        normal = self._normal.form(known.address) if with_normal else known.normal
+        tried = self._tried.form(known.address)
+        if tried.digest != known.tried.digest:
+            self._again[known.digest] = known
+        self.known.change(known, normal, tried)
+
+    def _reconsidering(self) -> Iterator[bool]:
+        """Want what was skipped by rules that hold no longer."""
+        for skipped in list(self.skipped):
+            if self._changed:
+                # They change again: what stands for it may be on the way to another form.
+                self._has_doubts = True
+                return
+            if self.skipped.get(skipped.digest) is skipped:
+                rules = self._objections(skipped.digest, skipped.normal)
+                if rules:
+                    skipped.rules = rules
+                else:
+                    self._want(skipped)
+            yield True
 
     def _compare_again(self) -> None:
         """Compare some of those whose form has changed; all at once would hold up the crawl."""
@@ -295,15 +355,6 @@ class SiteRules:
             known = self._again.pop(digest)
             if known.content is not None and self.known.get(digest) is known:
                 self._trials.compare(known)
-
-    def _reconsider(self) -> None:
-        """Want what was skipped by rules that hold no longer."""
-        for skipped in list(self.skipped):
-            rules = self._objections(skipped.digest, skipped.normal)
-            if rules:
-                skipped.rules = rules
-            else:
-                self._want(skipped)
 
     def _want_one_of(self, normal: int) -> None:
         """Want one of those that were skipped for a form, unless another one stands for it."""
