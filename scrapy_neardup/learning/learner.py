@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from xxhash import xxh3_64_intdigest
@@ -56,6 +57,8 @@ class Learner:
         self._turns = 0
         #: Sites whose rules have changed, see :meth:`tidy`.
         self._untidy: dict[str, SiteRules] = {}
+        #: Digests of the rules that were loaded, by their names.
+        self._loaded: dict[str, int] = {}
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -173,7 +176,56 @@ class Learner:
         changes, self._changes = self._changes, []
         return changes
 
+    # --- from one run to the next -----------------------------------------------------------
+
+    def state(self, packed: Callable[[Any], bytes | None]) -> dict[str, Any]:
+        """What the next run of this crawl needs so that nothing that was skipped is lost.
+
+        :param packed: packs a request; ``None`` when that cannot be done.
+        :returns: plain values, for :meth:`resume`.
+        """
+        sites = self._sites.values()
+        return {
+            "known": [(_plain(one.address), one.content) for site in sites for one in site.known],
+            "kept": [
+                (_plain(one.address), request)
+                for site in sites
+                for one in site.skipped
+                if (request := packed(one.request)) is not None
+            ],
+            "probes": {
+                site.name: (dict(site.probes.made), dict(site.probes.asked)) for site in sites
+            },
+        }
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on where the last run of this crawl ended.
+
+        Rules are to be loaded before. What was skipped by one that is not there any more, or not in
+        force, is wanted.
+
+        :param state: of :meth:`state`; empty for nothing.
+        """
+        known: defaultdict[str, list[tuple[Address, int | None]]] = defaultdict(list)
+        kept: defaultdict[str, list[tuple[Address, Any]]] = defaultdict(list)
+        for plain, content in state.get("known", ()):
+            known[plain[0]].append((Address(*plain), content))
+        for plain, request in state.get("kept", ()):
+            kept[plain[0]].append((Address(*plain), request))
+        for name in {**known, **kept}:
+            site = self._site(name)
+            site.recall(known[name], kept[name])
+            made, asked = state.get("probes", {}).get(name, ({}, {}))
+            site.probes.made.update(made)
+            site.probes.asked.update(asked)
+            self._note_changes(site)
+
     # --- rules ------------------------------------------------------------------------------
+
+    @property
+    def is_untidy(self) -> bool:
+        """Is there something for :meth:`tidy` to do?"""
+        return bool(self._untidy)
 
     @property
     def in_force(self) -> list[UrlRule]:
@@ -186,10 +238,17 @@ class Learner:
         ]
 
     def load(self, rules: Mapping[str, bytes]) -> int:
-        """Take over rules of a store; returns how many of them could not be read."""
+        """Take over rules of a store, those that are not as they were the last time.
+
+        :returns: how many of them could not be read.
+        """
         unread = 0
         of_site: defaultdict[str, list[UrlRule]] = defaultdict(list)
-        for packed in rules.values():
+        for name, packed in rules.items():
+            digest = xxh3_64_intdigest(packed)
+            if self._loaded.get(name) == digest:
+                continue
+            self._loaded[name] = digest
             try:
                 rule = UrlRule.from_bytes(packed)
             except ValueError:
@@ -257,3 +316,8 @@ class Learner:
         """From time to time: to count all sites takes long where there are many."""
         self._turns += 1
         return self._turns % _TURN == 0
+
+
+def _plain(address: Address) -> tuple[Any, ...]:
+    """An address as plain values, its site first."""
+    return tuple(getattr(address, part.name) for part in fields(address))

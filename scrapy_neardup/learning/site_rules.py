@@ -88,7 +88,8 @@ class SiteRules:
         self._seed = seed
         self._wanted = wanted
         self._probes: dict[int, None] = {}
-        self._probes_made = Probes()
+        #: What was fetched to try the rules.
+        self.probes = Probes()
         #: Known addresses whose form has changed, by digest, to be compared anew.
         self._again: dict[int, Known] = {}
         #: What is left out now and was not, or the other way round, and not everywhere yet.
@@ -141,7 +142,7 @@ class SiteRules:
 
     def probe(self) -> None:
         """Want some of what was skipped, of each rule, before the crawl ends."""
-        for skipped in self.skipped.spread(LAST_PROBES, self._probes_made):
+        for skipped in self.skipped.spread(LAST_PROBES, self.probes):
             self._want(skipped)
 
     def _objections(self, digest: int, form: Form) -> tuple[UrlRule, ...]:
@@ -181,7 +182,7 @@ class SiteRules:
         if not is_probe:
             return False
         _remember(self._probes, digest)
-        self._probes_made.made.update(probe_keys(rules, form))
+        self.probes.made.update(probe_keys(rules, form))
         return True
 
     def _is_untried(self, left_out: LeftOut) -> bool:
@@ -230,6 +231,30 @@ class SiteRules:
         for rule in rules:
             self.book.adopt(rule)
         self.settle()
+        self._has_doubts = True
+
+    def recall(
+        self, known: Iterable[tuple[Address, int | None]], kept: Iterable[tuple[Address, Any]]
+    ) -> None:
+        """Take over what the last run of this crawl fetched, and what it skipped.
+
+        :param known: addresses and the contents that they led to; ``None`` for those of which
+            nothing was heard.
+        :param kept: addresses and their requests, to be wanted where nothing stands for them.
+        """
+        known = list(known)
+        # Forms hang on families.
+        for address, content in known:
+            if content is not None:
+                self._learn_families(address)
+                self._learn_values(address)
+        self.settle()
+        for address, content in known:
+            one = self._add(address, address.digest)
+            if content is not None:
+                self.known.judge(one, content, self.book.observations)
+        for address, request in kept:
+            self.keep(address, (), request)
         self._has_doubts = True
 
     def settle(self) -> None:

@@ -107,12 +107,13 @@ class Probes:
 
     def __init__(self) -> None:
         self.made: Counter[ProbeKey] = Counter()
-        self._asked: dict[ProbeKey, int] = {}
+        #: How many were skipped when it was asked last.
+        self.asked: dict[ProbeKey, int] = {}
 
     def ask(self, skipped: Counter[ProbeKey]) -> list[ProbeKey]:
         """Of which rules are so many addresses skipped that some should be tried?"""
-        due = [key for key, number in skipped.items() if number >= 2 * self._asked.get(key, 0)]
-        self._asked.update((key, skipped[key]) for key in due)
+        due = [key for key, number in skipped.items() if number >= 2 * self.asked.get(key, 0)]
+        self.asked.update((key, skipped[key]) for key in due)
         return due
 
 
