@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -149,6 +150,92 @@ def test_a_page_whose_item_is_not_stored_costs_nothing():
     assert ids_of(crawl.stored) == set(range(60))
     assert crawl.stats["neardup/learn/skipped"] > 20
     assert sum(site.hits.values()) < 160
+
+
+def noting(asked: list[str], path: str, page: Answer | str) -> Answer:
+    """The same page; it is noted when it is asked for."""
+    answer = page if isinstance(page, Answer) else Answer(page)
+    assert isinstance(answer.body, str)
+    body = answer.body.encode()
+
+    def said() -> bytes:
+        asked.append(path)
+        return body
+
+    return replace(answer, body=said)
+
+
+def test_what_was_skipped_for_a_page_that_fails_is_fetched_at_once():
+    # A status that no spider sees, so that nothing but the downloader middleware hears of it.
+    pages = items(60)
+    failing = [f"/item?id={number}&sid=c{number}" for number in range(15, 25)]
+    pages |= dict.fromkeys(failing, Answer("Away.", status=503))
+    asked: list[str] = []
+    pages = {path: noting(asked, path, page) for path, page in pages.items()}
+    with serving(pages) as site:
+        run_crawl([site.url()], {**ON, "RETRY_ENABLED": False, "CONCURRENT_REQUESTS": 1})
+    last = max(asked.index(f"/item?id={number}&sid=c{number}") for number in range(10))
+    for number in range(15, 25):
+        others = {f"/item?id={number}&sid={copy}{number}" for copy in "ab"}
+        assert not others.isdisjoint(asked[:last])
+
+
+def test_no_crawl_ends_before_some_of_what_it_skipped_are_tried():
+    # Whatever the rule says of them, the last ones are other pages.
+    pages = items(60)
+    hidden = urls(range(20), "ab")
+    pages |= {path: unique(1000 + place) for place, path in enumerate(hidden)}
+    with serving(pages) as site:
+        crawl = run_crawl([site.url()], ON)
+    assert crawl.stats["neardup/learn/skipped"] >= 40
+    assert crawl.stats["neardup/learn/withdrawn"] == 1
+    assert {path.removeprefix("/") for path in hidden} <= set(crawl.stored)
+
+
+def colours(different: Iterable[int] = ()) -> tuple[Pages, list[str]]:
+    """Lists that each show news, four colours of one page, and the next list; and what is news."""
+    pages: Pages = {}
+    for number in range(12):
+        shown = [f"/shop?colour={4 * number + n}" for n in range(4)]
+        news = [f"/news?id={2 * number + n}" for n in range(2)]
+        pages |= {path: unique(500 + int(path.partition("=")[2])) for path in news}
+        pages |= {path: page(MUSEUM, "The museum") for path in shown}
+        # The next list is asked for last, when it is known what came of these.
+        links = " ".join([f"/list?page={number + 1}", *shown, *news])
+        title = " ".join(article(3, seed=900 + number))
+        pages[f"/list?page={number}"] = page(" ".join(article(80, 900 + number)), title, "", links)
+    pages |= {f"/shop?colour={n}": unique(2000 + n) for n in different}
+    return pages, [path for path in pages if "shop" not in path]
+
+
+BUDGET = {**ON, "NEARDUP_CLUSTER_BUDGET": 5, "CONCURRENT_REQUESTS": 1}
+
+
+def test_a_budget_that_is_spent_slows_down_and_then_skips():
+    pages, others = colours()
+    asked: list[str] = []
+    noted = {path: noting(asked, path, page) for path, page in pages.items()}
+    with serving(noted) as site:
+        run_crawl([site.url("/list?page=0")], {**BUDGET, "NEARDUP_CLUSTER_BUDGET": None})
+        assert sum("shop" in path for path in asked) == 48
+        asked.clear()
+        crawl = run_crawl([site.url("/list?page=0")], BUDGET)
+    assert {path.removeprefix("/") for path in others} <= set(crawl.stored)
+    last = max(place for place, path in enumerate(asked) if "shop" not in path)
+    # The original, 5 copies of it and what was scheduled by then come before all that is left.
+    assert 6 <= sum("shop" in path for path in asked[:last]) < 12
+    # 5 more; then the rest is skipped, but for what is tried in the end.
+    assert 11 <= sum("shop" in path for path in asked) < 16
+    assert crawl.stats["neardup/learn/skipped"] >= 32
+
+
+def test_a_budget_loses_no_page_that_is_new_after_all():
+    different = range(3)
+    pages, others = colours(different)
+    with serving(pages) as site:
+        crawl = run_crawl([site.url("/list?page=0")], BUDGET)
+    wanted = {*others, *(f"/shop?colour={n}" for n in different)}
+    assert {path.removeprefix("/") for path in wanted} <= set(crawl.stored)
 
 
 # --- across crawls ----------------------------------------------------------------------

@@ -108,7 +108,7 @@ class SiteRules:
         form = self._normal.form(address)
         rules = self._objections(digest, form)
         if not rules:
-            return Decision("fetch", delay=self._delay(form))
+            return Decision("fetch", delay=self._delay(address, form))
         return Decision("explore" if self._is_probe(digest, form, rules) else "skip", rules)
 
     def begin(self, address: Address) -> None:
@@ -158,17 +158,24 @@ class SiteRules:
         exhausted = self.book.exhausted(form.shape)
         return () if exhausted is None else (exhausted,)
 
-    def _delay(self, form: Form) -> int:
-        """How many parts may mean nothing; more for shapes that are to be slowed down."""
+    def _delay(self, address: Address, form: Form) -> int:
+        """How many parts may mean nothing; more for shapes that are to be slowed down.
+
+        None for what a page names as its canonical address: it is to stand for the others.
+        """
+        slower = _SLOWER if form.shape in self._budget.slow else 0
+        if self._trials.is_canonical(address):
+            return slower
         book, family = self.book, form.family
         names = {("param", name) for name, _ in form.params}
         names |= {("path_param", name) for _, name, _ in form.path_params}
         if form.label:
             names.add(("host", form.label))
         delay = sum(not book.may_matter((family, component)) for component in names)
+        delay += self._trials.is_alias(address.label, address.scheme)
         for component, rest, _ in path_components(form.segments):
             delay += book.seems_idle((self._families.name(rest), component))
-        return delay + (_SLOWER if form.shape in self._budget.slow else 0)
+        return delay + slower
 
     def _is_probe(self, digest: int, form: Form, rules: tuple[UrlRule, ...]) -> bool:
         if digest in self._probes:
@@ -220,7 +227,7 @@ class SiteRules:
         self._trials.compare(known, brings_new=not is_duplicate)
         self._trials.look_for_hints(known, same)
         self._watch_for_the_end(known, is_duplicate, depth)
-        if canonical is not None and canonical != address:
+        if canonical is not None:
             self._trials.learn_name(known, canonical)
         self._trials.tell_apart(list(alternates))
         self._compare_again()
@@ -382,9 +389,14 @@ class SiteRules:
                 self._trials.compare(known)
 
     def _want_one_of(self, normal: int) -> None:
-        """Want one of those that were skipped for a form, unless another one stands for it."""
+        """Want one of those that were skipped for a form, unless another one stands for it.
+
+        The canonical one, where a page names it.
+        """
         if not self.known.of_normal(normal):
-            for skipped in self.skipped.of_normal(normal)[:1]:
+            group = self.skipped.of_normal(normal)
+            named = (one for one in group if self._trials.is_canonical(one.address))
+            for skipped in [*named, *group][:1]:
                 self._want(skipped)
 
     def _want(self, skipped: Skipped) -> None:

@@ -26,6 +26,12 @@ _MAX_DIFFERENCE = 5
 #: A canonical address that pages of so many contents name says nothing.
 _MAX_NAMERS = 3
 _MAX_TARGETS = 4096
+#: Hosts and schemes of canonical addresses that are remembered.
+_MAX_ORIGINS = 64
+
+
+#: First label of a host, and scheme.
+Origin = tuple[str, str]
 
 
 class _Seen(NamedTuple):
@@ -67,6 +73,7 @@ class Trials:
         #: Of rules on a segment that may be any: those it was.
         self._texts: dict[Key, set[str]] = {}
         self._named_by: dict[int, set[int]] = {}
+        self._origins: set[Origin] = set()
         self._believes_names = True
 
     def compare(self, known: Known, *, brings_new: bool = False) -> None:
@@ -190,9 +197,13 @@ class Trials:
     # --- what pages say of themselves -------------------------------------------------------
 
     def learn_name(self, known: Known, canonical: Address) -> None:
-        """A page names its canonical address."""
+        """A page names its canonical address, which may be its own."""
         assert known.content is not None
         if not self._believes_names:
+            return
+        if len(self._origins) < _MAX_ORIGINS:
+            self._origins.add((canonical.label, canonical.scheme))
+        if canonical == known.address:
             return
         namers = self._named_by.setdefault(canonical.digest, set())
         namers.add(known.content)
@@ -201,10 +212,19 @@ class Trials:
         if len(namers) >= _MAX_NAMERS:
             self._believes_names = False
             self._named_by.clear()
+            self._origins.clear()
             self._book.disbelieve_names()
             return
         for key in self._between(known.tried, canonical):
             self._book.agree(key, known.content, known.seen, by_name=True)
+
+    def is_canonical(self, address: Address) -> bool:
+        """Does a page, on another address, name this one as its own?"""
+        return address.digest in self._named_by
+
+    def is_alias(self, label: str, scheme: str) -> bool:
+        """Do pages name other hosts or another scheme in their canonical addresses, never these?"""
+        return bool(self._origins) and (label, scheme) not in self._origins
 
     def tell_apart(self, alternates: list[Address]) -> None:
         """These are no duplicates of one another, whatever they look like.
