@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -82,16 +83,16 @@ class SiteRules:
         self._tried = Leaving(self._families, self.book.is_tried, self.book.tried_components)
         self._trials = Trials(self.book, self.known, self._families, self._tried)
         #: Values of parameters that were fetched, a few of each.
-        self._values: dict[Component, set[str]] = {}
+        self._values: OrderedDict[Component, set[str]] = OrderedDict()
         self._runs, self._budget = Runs(), Budget(budget)
         self._explored_below = int(explore * _DIGESTS)
         self._seed = seed
         self._wanted = wanted
-        self._probes: dict[int, None] = {}
+        self._probes: OrderedDict[int, None] = OrderedDict()
         #: What was fetched to try the rules.
         self.probes = Probes()
         #: Known addresses whose form has changed, by digest, to be compared anew.
-        self._again: dict[int, Known] = {}
+        self._again: OrderedDict[int, Known] = OrderedDict()
         #: What is left out now and was not, or the other way round, and not everywhere yet.
         self._applied: set[Key] = set()
         self._changed: set[Key] = set()
@@ -304,7 +305,7 @@ class SiteRules:
             if len(values) < _FEW_VALUES:
                 values.add(value)
         while len(self._values) > _MAX_REMEMBERED:
-            del self._values[next(iter(self._values))]
+            self._values.popitem(last=False)
 
     def _watch_for_the_end(self, known: Known, is_duplicate: bool, depth: int) -> None:
         """Does page after page of this shape bring nothing new?"""
@@ -405,7 +406,7 @@ class SiteRules:
         self.begin(skipped.address)
 
 
-def _remember(keys: dict[Any, None], key: Any) -> None:
+def _remember(keys: OrderedDict[Any, None], key: Any) -> None:
     keys[key] = None
     if len(keys) > _MAX_REMEMBERED:
-        del keys[next(iter(keys))]
+        keys.popitem(last=False)
