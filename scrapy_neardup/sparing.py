@@ -143,7 +143,6 @@ class Sparing:
             self._count("learn/unlearned", self._learner.unlearned)
         self._looked_at = time.monotonic()
         await self.look_around(memory)
-
         if self._job is not None and self._job.is_ours and is_clean:
             await in_thread(partial(self._leave, self._job))
 
@@ -327,14 +326,16 @@ class Sparing:
     async def _work(self) -> None:
         """What follows from rules, bit by bit: pages must not wait for all of it."""
         is_more = True
-        while is_more and self._makes_requests:
-            await wait_for(None, 0)
-            is_more = False
-            if self._learner is not None:
-                is_more = self._learner.tidy(_LOOKED_AT)
-                self._wanted.extend(self._learner.take_wanted())
-            is_more |= self._make(_MADE)
-        self._is_at_work = False
+        try:
+            while is_more and self._makes_requests:
+                await wait_for(None, 0)
+                is_more = False
+                if self._learner is not None:
+                    is_more = self._learner.tidy(_LOOKED_AT)
+                    self._wanted.extend(self._learner.take_wanted())
+                is_more |= self._make(_MADE)
+        finally:
+            self._is_at_work = False
 
     def _make(self, most: int) -> bool:
         """Make so many of the requests that are wanted after all; are there more?"""
