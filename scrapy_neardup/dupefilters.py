@@ -51,6 +51,9 @@ class NearDupDupeFilter(BaseDupeFilter):
         return self.wrapped.open()
 
     def close(self, reason: str) -> Any:
+        # The scheduler's queues are closed by now.
+        if self._judge is not None:
+            self._judge.sparing.stop()
         return self.wrapped.close(reason)
 
     def request_seen(self, request: Request) -> bool:

@@ -72,7 +72,7 @@ class NearDupJudge:
         self.throttle = Throttle(config.workers)
         #: What spares the crawl fetches.
         self.sparing = Sparing(
-            crawler, config.learning, self._count, learns=config.item_field is None
+            crawler, config.learning, self._count, learns=config.item_field is None, job=job
         )
         self._crawler = crawler
         self._job = job
@@ -289,7 +289,7 @@ class NearDupJudge:
         are_stored = self._feeds is None or await self._are_on_disk(self._feeds)
         if are_stored:
             self._memory.confirm(self._memory.mark())
-        await self.sparing.close(self._memory)
+        await self.sparing.close(self._memory, is_clean=are_stored)
         try:
             await self._memory.close(confirmed=are_stored)
         except StoreError as error:

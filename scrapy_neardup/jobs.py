@@ -24,6 +24,7 @@ _LOCK = "neardup.lock"
 _SEEN = "requests.seen"
 _QUEUE = "requests.queue"
 _QUEUE_STATE = "active.json"
+_HELD = "neardup.held"
 
 
 class Job:
@@ -36,6 +37,7 @@ class Job:
         self.folder = folder
         # Whatever ends the process lets go of it.
         self._lock = FileLock(folder / _LOCK, thread_local=False)
+        self._has_failed = False
 
     @property
     def ended_uncleanly(self) -> bool:
@@ -51,10 +53,25 @@ class Job:
         """Was it stopped so that there are requests that are never made again?"""
         return self.ended_uncleanly and self._has_seen
 
+    @property
+    def held(self) -> Path:
+        """Where a run leaves what it held back to the next one."""
+        return self.folder / _HELD
+
+    @property
+    def is_ours(self) -> bool:
+        """Does this process run it?"""
+        return self._lock.is_locked
+
+    def fail(self) -> None:
+        """What the next run needs is not on disk: this one does not end cleanly."""
+        self._has_failed = True
+
     def recover(self) -> Path | None:
         """Put aside what Scrapy remembers of requests, so that all are made again.
 
-        Also what waits is put aside: the files of its queue are not whole after a kill.
+        Also what waits is put aside: the files of its queue are not whole after a kill. So is what
+        rules held back: it is met again.
 
         :returns: the folder to which it was moved; ``None`` where another process runs the job.
         """
@@ -62,7 +79,7 @@ class Job:
         if not self.begin():
             return None
         aside = Path(mkdtemp("", strftime("unclean-%Y%m%d-", gmtime()), self.folder))
-        for name in (_SEEN, _QUEUE):
+        for name in (_SEEN, _QUEUE, _HELD):
             if (self.folder / name).exists():
                 (self.folder / name).rename(aside / name)
         return aside
@@ -79,7 +96,8 @@ class Job:
     def end(self) -> None:
         """Note that it has ended cleanly."""
         if self._lock.is_locked:
-            (self.folder / _MARKER).unlink(missing_ok=True)
+            if not self._has_failed:
+                (self.folder / _MARKER).unlink(missing_ok=True)
             self._lock.release(force=True)
 
     @property

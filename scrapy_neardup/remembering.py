@@ -155,12 +155,15 @@ class CrawlMemory:
             self._confirmed = up_to
             self._tell(lambda: self.store.confirm(up_to))
 
-    async def advise(self, call: Callable[[], T]) -> T | None:
-        """What the store answers to a question that no page hangs on; ``None`` where it fails."""
+    async def advise(self, call: Callable[[], T], *, aside: bool = False) -> T | None:
+        """What the store answers to a question that no page hangs on; ``None`` where it fails.
+
+        :param aside: ask in a thread whatever the store, for the answer may take long.
+        """
         if monotonic() < self._left_alone_until:
             return None
         try:
-            return await self._ask(call)
+            return await (in_thread(call, self._threads) if aside else self._ask(call))
         except StoreError as error:
             self._failed(error)
             return None

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+import numpy.typing as npt
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 
+from . import held
+from .awaiting import in_thread, start, wait_for
 from .config import LearningPlan, Policy
+from .jobs import Job
 from .judgement import Verdict
 from .known_urls import KnownUrls
 from .learning.learner import Learner
@@ -29,7 +35,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger("scrapy_neardup")
 
 #: Seconds between two looks at what other workers learned.
-_LOOK_SECONDS = 30.0
+_LOOK_SECONDS = 10.0
+#: What is done at once of what follows from a rule: addresses looked at, and requests made.
+_LOOKED_AT, _MADE = 100, 20
 #: Rules with stats of their own; the rest are counted together.
 _MAX_COUNTED_RULES = 100
 
@@ -38,8 +46,9 @@ class Sparing:
     """Decides on requests, and learns from what came of them.
 
     :param plan: what is to be learned, and what is to follow.
-    :param learns: are pages judged? Else there is nothing to learn from.
     :param count: adds to a stat.
+    :param learns: are pages judged? Else there is nothing to learn from.
+    :param job: keeps from one run to the next what was skipped.
     """
 
     def __init__(
@@ -49,6 +58,7 @@ class Sparing:
         count: Callable[[str, int], None],
         *,
         learns: bool,
+        job: Job | None = None,
     ) -> None:
         self._crawler = crawler
         self._plan = plan
@@ -59,20 +69,46 @@ class Sparing:
         self._unsaved: dict[str, UrlRule] = {}
         self._counted: set[str] = set()
         self._looked_at = 0.0
+        self._job = job
+        #: Requests that are to be made after all, as they are or packed.
+        self._wanted: deque[Request | bytes] = deque()
+        self._makes_requests = True
+        self._is_at_work = False
 
     # --- the store --------------------------------------------------------------------------
 
     async def open(self, memory: CrawlMemory) -> None:
-        """Begin with what the store knows."""
-        store = memory.store
-        since = self._known.since
-        known = await memory.advise(lambda: store.known_duplicates(since))
+        """Begin with what the store knows, and with what the last run of the job held back."""
+        store, since = memory.store, self._known.since
+        known = await memory.advise(lambda: store.known_duplicates(since), aside=True)
+        rules = await memory.advise(store.rules, aside=True) if self._learns else None
+        # A store may know a million, and nothing else goes on yet.
+        await in_thread(partial(self._begin_with, store.secret, known, rules or {}))
+
+    def _begin_with(
+        self, secret: bytes, known: npt.NDArray[Any] | None, rules: Mapping[str, bytes]
+    ) -> None:
         if known is not None:
-            self._known.open(store.secret, known)
+            self._known.open(secret, known)
         if self._learns:
-            seed = int.from_bytes(store.secret[-8:], "little")
+            seed = int.from_bytes(secret[-8:], "little")
             self._learner = Learner(self._plan.explore, self._plan.cluster_budget, seed)
-            await self._load(memory)
+            self._looked_at = time.monotonic()
+            self._adopt(rules)
+        if self._job is not None:
+            self._take_up(self._job)
+
+    def _take_up(self, job: Job) -> None:
+        try:
+            left = held.read(job.held)
+        except (OSError, ValueError) as error:
+            logger.error("What the last run held back is lost, %s: %s", job.held, error)
+            return
+        self._wanted.extend(left.wanted)
+        if self._learner is not None and self._plan.learn == "on":
+            self._learner.resume(left.learned)
+        else:
+            self._wanted.extend(request for _, request in left.learned.get("kept", ()))
 
     async def look_around(self, memory: CrawlMemory) -> None:
         """Tell the store what was learned, and look what others did."""
@@ -87,12 +123,18 @@ class Sparing:
         packed = {name: rule.to_bytes() for name, rule in unsaved.items()}
         if packed and not await _told(memory, lambda: store.put_rules(packed)):
             self._unsaved = {**unsaved, **self._unsaved}
-        if store.is_remote and time.monotonic() - self._looked_at > _LOOK_SECONDS:
-            await self._load(memory)
-            self._follow_up()
+        is_due = time.monotonic() - self._looked_at > _LOOK_SECONDS
+        if store.is_remote and is_due and self._learner is not None:
+            self._looked_at = time.monotonic()
+            self._adopt(await memory.advise(store.rules) or {})
+        self._follow_up()
 
-    async def close(self, memory: CrawlMemory) -> None:
-        """Tell the store the rest, and say what came of it."""
+    async def close(self, memory: CrawlMemory, *, is_clean: bool) -> None:
+        """Tell the store the rest, and say what came of it.
+
+        :param is_clean: is all that was stored on disk?
+        """
+        self.stop()
         if self._learner is not None:
             in_force = self._learner.in_force
             self._unsaved.update((rule.name, rule) for rule in in_force)
@@ -101,13 +143,41 @@ class Sparing:
             self._count("learn/unlearned", self._learner.unlearned)
         self._looked_at = time.monotonic()
         await self.look_around(memory)
+        if self._job is not None and self._job.is_ours and is_clean:
+            await in_thread(partial(self._leave, self._job))
 
-    async def _load(self, memory: CrawlMemory) -> None:
+    def _adopt(self, rules: Mapping[str, bytes]) -> None:
         assert self._learner is not None
-        self._looked_at = time.monotonic()
-        rules = await memory.advise(memory.store.rules)
-        if rules and (unread := self._learner.load(rules)):
+        if unread := self._learner.load(rules):
             logger.warning("%d rules in the store cannot be read, and are passed over", unread)
+
+    def _leave(self, job: Job) -> None:
+        """Leave to the next run of the job what was held back."""
+        left = held.Held()
+        if self._learner is not None and self._plan.learn == "on":
+            self._wanted.extend(self._learner.take_wanted())
+            left.learned = self._learner.state(self._packed)
+        left.wanted = [packed for request in self._wanted if (packed := self._packed(request))]
+        try:
+            held.write(job.held, left)
+        except OSError as error:
+            job.fail()
+            logger.error("What was held back cannot be kept for the next run: %s", error)
+
+    def _packed(self, request: Request | bytes) -> bytes | None:
+        if isinstance(request, bytes):
+            return request
+        assert self._crawler.spider is not None
+        try:
+            return held.pack(request, self._crawler.spider)
+        except ValueError as error:
+            self._let_go(request, error)
+            return None
+
+    def _let_go(self, request: object, error: Exception) -> None:
+        """Like Scrapy's own queue, which loses what cannot be written as well."""
+        logger.warning("A request that was held back is lost, %s: %s", request, error)
+        self._count("learn/let_go", 1)
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -175,8 +245,14 @@ class Sparing:
 
     def idle(self) -> None:
         """No request is left: make those that must be made before the crawl may end."""
-        if self._learner is not None and self._learner.end():
-            self._follow_up()
+        if self._learner is not None and not self._wanted:
+            self._learner.end()
+        self._follow_up()
+        self._make(len(self._wanted))
+
+    def stop(self) -> None:
+        """No more requests can be made: the scheduler is closed."""
+        self._makes_requests = False
 
     # --- pages ------------------------------------------------------------------------------
 
@@ -230,19 +306,53 @@ class Sparing:
 
     def _follow_up(self) -> None:
         """Say what changed, and make the requests that are wanted after all."""
-        assert self._learner is not None
-        for change in self._learner.take_changes():
+        if self._learner is not None:
+            self._say_changes(self._learner)
+            self._wanted.extend(self._learner.take_wanted())
+        is_more = self._make(_MADE) or (self._learner is not None and self._learner.is_untidy)
+        if is_more and not self._is_at_work:
+            self._is_at_work = True
+            start(self._work())
+
+    def _say_changes(self, learner: Learner) -> None:
+        for change in learner.take_changes():
             self._unsaved[change.rule.name] = change.rule
             if change.is_taken_up:
                 logger.info("Rule taken up: %s (%s)", change.rule.text, change.evidence)
             else:
                 logger.info("Rule withdrawn: %s (%s)", change.rule.text, change.evidence)
                 self._count("learn/withdrawn", 1)
+
+    async def _work(self) -> None:
+        """What follows from rules, bit by bit: pages must not wait for all of it."""
+        is_more = True
+        try:
+            while is_more and self._makes_requests:
+                await wait_for(None, 0)
+                is_more = False
+                if self._learner is not None:
+                    is_more = self._learner.tidy(_LOOKED_AT)
+                    self._wanted.extend(self._learner.take_wanted())
+                is_more |= self._make(_MADE)
+        finally:
+            self._is_at_work = False
+
+    def _make(self, most: int) -> bool:
+        """Make so many of the requests that are wanted after all; are there more?"""
         engine = self._crawler.engine
-        for request in self._learner.take_wanted():
-            if engine is not None and engine.spider is not None:
-                self._count("learn/refetched", 1)
-                engine.crawl(request.replace(dont_filter=True))
+        spider = None if engine is None else engine.spider
+        if engine is None or spider is None or not self._makes_requests:
+            return False
+        for _ in range(min(most, len(self._wanted))):
+            wanted = self._wanted.popleft()
+            try:
+                request = wanted if isinstance(wanted, Request) else held.unpack(wanted, spider)
+            except ValueError as error:
+                self._let_go("from an earlier run", error)
+                continue
+            self._count("learn/refetched", 1)
+            engine.crawl(request.replace(dont_filter=True))
+        return bool(self._wanted)
 
     def _count_by_rule(self, what: str, rule: UrlRule) -> None:
         self._count(f"learn/{what}", 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -149,6 +150,111 @@ def test_a_page_whose_item_is_not_stored_costs_nothing():
     assert ids_of(crawl.stored) == set(range(60))
     assert crawl.stats["neardup/learn/skipped"] > 20
     assert sum(site.hits.values()) < 160
+
+
+def noting(asked: list[str], path: str, page: Answer | str) -> Answer:
+    """The same page; it is noted when it is asked for."""
+    answer = page if isinstance(page, Answer) else Answer(page)
+    assert isinstance(answer.body, str)
+    body = answer.body.encode()
+
+    def said() -> bytes:
+        asked.append(path)
+        return body
+
+    return replace(answer, body=said)
+
+
+def test_what_was_skipped_for_a_page_that_fails_is_fetched_at_once():
+    # A status that no spider sees, so that nothing but the downloader middleware hears of it.
+    pages = items(60)
+    failing = [f"/item?id={number}&sid=c{number}" for number in range(15, 25)]
+    pages |= dict.fromkeys(failing, Answer("Away.", status=503))
+    asked: list[str] = []
+    pages = {path: noting(asked, path, page) for path, page in pages.items()}
+    with serving(pages) as site:
+        run_crawl([site.url()], {**ON, "RETRY_ENABLED": False, "CONCURRENT_REQUESTS": 1})
+    last = max(asked.index(f"/item?id={number}&sid=c{number}") for number in range(10))
+    for number in range(15, 25):
+        others = {f"/item?id={number}&sid={copy}{number}" for copy in "ab"}
+        assert not others.isdisjoint(asked[:last])
+
+
+def test_no_crawl_ends_before_some_of_what_it_skipped_are_tried():
+    # Whatever the rule says of them, the last ones are other pages.
+    pages = items(60)
+    hidden = urls(range(20), "ab")
+    pages |= {path: unique(1000 + place) for place, path in enumerate(hidden)}
+    with serving(pages) as site:
+        crawl = run_crawl([site.url()], ON)
+    assert crawl.stats["neardup/learn/skipped"] >= 40
+    assert crawl.stats["neardup/learn/withdrawn"] == 1
+    assert {path.removeprefix("/") for path in hidden} <= set(crawl.stored)
+
+
+def colours() -> tuple[Pages, list[str]]:
+    """Lists that each show news, two colours of one page, and the next list.
+
+    All but colours have parameters of which nothing is known, so that colours come first.
+
+    :returns: also the paths of all that is no colour.
+    """
+    colours: Pages = {f"/shop?colour={n}": page(MUSEUM, "The museum") for n in range(24)}
+    # There is always something else to be asked for, even while a list is being read.
+    idle = [f"/about?id={n}&{unknown(n, 'abcdefgh')}" for n in range(20)]
+    others: Pages = {path: unique(700 + n) for n, path in enumerate(idle)}
+    for number in range(12):
+        news = [f"/news?id={n}&{unknown(n)}" for n in (2 * number, 2 * number + 1)]
+        others |= {path: unique(500 + 2 * number + n) for n, path in enumerate(news)}
+        shown = list(colours)[2 * number : 2 * number + 2]
+        links = " ".join([*(idle if not number else ()), _list(number + 1), *news, *shown])
+        title = " ".join(article(3, seed=900 + number))
+        text = " ".join(article(80, 900 + number))
+        others[_list(number)] = page(text, title, "", links.replace("&", "&amp;"))
+    return {**colours, **others}, [*others]
+
+
+def unknown(number: int, names: str = "abcd") -> str:
+    return "&".join(f"{name}{number}=1" for name in names)
+
+
+def _list(number: int) -> str:
+    return f"/list?page={number}&{unknown(number)}"
+
+
+BUDGET = {**ON, "NEARDUP_CLUSTER_BUDGET": 5, "CONCURRENT_REQUESTS": 1}
+
+
+def test_a_budget_that_is_spent_slows_down_and_then_skips():
+    pages, others = colours()
+    asked: list[str] = []
+    noted = {path: noting(asked, path, page) for path, page in pages.items()}
+    with serving(noted) as site:
+        run_crawl([site.url(_list(0))], {**BUDGET, "NEARDUP_CLUSTER_BUDGET": None})
+        assert sum("shop" in path for path in asked) == 24
+        asked.clear()
+        crawl = run_crawl([site.url(_list(0))], BUDGET)
+    assert {path.removeprefix("/") for path in others} <= set(crawl.stored)
+    last = max(place for place, path in enumerate(asked) if "shop" not in path)
+    # The original, 5 copies of it and what was scheduled by then come before all that is left.
+    assert 6 <= sum("shop" in path for path in asked[:last]) < 10
+    # 5 more; then the rest is skipped, but for what is tried in the end.
+    assert 11 <= sum("shop" in path for path in asked) < 16
+    assert crawl.stats["neardup/learn/skipped"] >= 9
+
+
+def test_when_what_is_beyond_the_budget_is_new_after_all_nothing_is_lost():
+    pages, others = colours()
+    asked: list[str] = []
+    with serving({path: noting(asked, path, page) for path, page in pages.items()}) as site:
+        run_crawl([site.url(_list(0))], BUDGET)
+        within = [path for path in asked if "shop" in path][:11]
+        beyond = [path for path in pages if path not in (*others, *within)]
+        assert len(beyond) == 13
+        site.pages = pages | {path: unique(2000 + n) for n, path in enumerate(beyond)}
+        crawl = run_crawl([site.url(_list(0))], BUDGET)
+    assert crawl.stats["neardup/learn/withdrawn"] >= 1
+    assert {path.removeprefix("/") for path in [*others, *beyond]} <= set(crawl.stored)
 
 
 # --- across crawls ----------------------------------------------------------------------

@@ -13,6 +13,7 @@ from tests.crawl import Crawl, run_crawl
 from tests.processes import wait_for
 from tests.redis_servers import RedisServer, Watched
 from tests.server import serving
+from tests.test_crawl_learning import ON, SORRY, hub, ids_of, items, urls
 from tests.texts import FERRY, MUSEUM, article, page
 
 COPIES = {f"/{n}": page(FERRY, frame=str(n)) for n in range(8)} | {"/other": page(MUSEUM)}
@@ -43,6 +44,36 @@ def test_crawls_that_share_a_namespace_store_each_content_once(server):
         crawls = together(*[([url], {**store_of(server), **SLOW}) for url in urls])
     assert sum(len(crawl.stored) for crawl in crawls) == 1
     assert sum(crawl.stats.get("neardup/waits", 0) for crawl in crawls) == 3
+
+
+def test_rules_that_one_learned_are_applied_by_another_at_the_same_time(server):
+    both = items(100)
+    shared = [f"/item?id={number}&sid=c{number}" for number in range(60, 70)]
+    pages = {**both, **dict.fromkeys(shared, SORRY)}
+    first_links = [*urls(range(40)), *shared]
+    # The first one meets what fails as well; that says nothing of what the second one fetched.
+    pages["/first"], pages["/second"] = hub(first_links), hub(urls(range(60, 100)))
+    learning = {**store_of(server), **ON, "RETRY_ENABLED": False}
+    with serving(pages) as site, ThreadPoolExecutor(1) as threads:
+        slow = {**learning, "DOWNLOAD_DELAY": 0.3, "CONCURRENT_REQUESTS": 1}
+        second = threads.submit(run_crawl, [site.url("/second")], slow)
+        wait_for_hits(site, 5)
+        first = run_crawl([site.url("/first")], learning)
+        later = second.result()
+    assert ids_of(good(first.stored)) == set(range(40))
+    assert ids_of(good(later.stored)) == set(range(60, 100))
+    assert any("Rule taken up" in line for line in first.logged("INFO"))
+    # The second one was not told by its own pages.
+    assert not any("Rule taken up" in line for line in later.logged("INFO"))
+    assert later.stats["neardup/learn/skipped"] > 20
+    assert later.stats["neardup/learn/rules"] == 1
+
+
+def good(stored: list[str]) -> set[str]:
+    """What is no page of an error."""
+    return {
+        path for path in stored if not ("sid=c" in path and ids_of([path]) < set(range(60, 70)))
+    }
 
 
 def test_when_the_first_copy_fails_another_process_stores_its_own(server):

@@ -104,6 +104,7 @@ FLOORS = {
     "remembering": 3.1,
     "links": 3,
     "known_urls": 3,
+    "held": 3,
     "sparing": 3.15,
     "throttle": 3,
     "signing": 3.1,

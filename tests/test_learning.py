@@ -21,6 +21,7 @@ from scrapy_neardup.learning.rules import NOTHING_NEW, UrlRule
 from scrapy_neardup.learning.skipped import Skipped, SkippedAddresses
 
 SITE = "http://example.com"
+RULE = "the parameter sid means nothing under /shop/item on example.com"
 
 
 class World:
@@ -45,6 +46,11 @@ class World:
             self._fetch_what_is_wanted()
 
     def fetch(self, url: str, **says: Any) -> None:
+        self.fetch_only(url, **says)
+        tidied(self.learner)
+
+    def fetch_only(self, url: str, **says: Any) -> None:
+        """Fetch; what follows from changes of rules is still to be done."""
         self.learner.begin(url)
         self.fetched.append(url)
         content = self.content_of(url)
@@ -71,6 +77,12 @@ class World:
 
     def would_skip(self, url: str) -> bool:
         return self.learner.decide(url).action == "skip"
+
+
+def tidied(learner: Learner) -> None:
+    """Do all that follows from changes of rules, which a crawl does bit by bit."""
+    while learner.tidy(100):
+        pass
 
 
 def by_id(url: str) -> str:
@@ -363,6 +375,36 @@ def test_a_canonical_address_that_is_always_the_same_is_ignored(wrong):
     assert world.texts == set()
 
 
+def test_what_pages_name_as_canonical_comes_first():
+    world = World(lambda url: url.partition("?")[0].replace("www.", ""))
+
+    def delay(url: str) -> int:
+        return world.learner.decide(url).delay
+
+    www = SITE.replace("//", "//www.")
+    assert delay(f"{www}/news/1?ref=x") == delay(f"{SITE}/news/1?ref=x") == 0
+    world.visit([f"{SITE}/news/1?ref=x"], canonical=f"{www}/news/1")
+    assert delay(f"{www}/news/1") == 0
+    # A host of its own, and one that no page names; else it is the other way round.
+    assert delay(f"{www}/news/2") == delay(f"{SITE}/news/2") == 1
+    assert delay(f"{SITE.replace('//', '//m.')}/news/2") == 2
+    world.visit([f"{www}/news/2"], canonical=f"{www}/news/2")
+    assert delay(f"{www}/news/3?ref=x") == delay(f"{SITE}/news/3?ref=x") == 2
+
+
+def test_the_canonical_one_stands_for_what_fails():
+    world = World(by_id)
+    world.visit(sessions(range(30)))
+    learner = world.learner
+    learner.begin(f"{SITE}/shop/item?id=500&sid=1")
+    for copy in "234":
+        url = f"{SITE}/shop/item?id=500&sid={copy}"
+        learner.keep(url, learner.decide(url).rules, url)
+    world.visit([f"{SITE}/shop/item?id=501&sid=1"], canonical=f"{SITE}/shop/item?id=500&sid=3")
+    learner.fail(f"{SITE}/shop/item?id=500&sid=1")
+    assert learner.take_wanted() == [f"{SITE}/shop/item?id=500&sid=3"]
+
+
 def test_other_languages_are_no_duplicates():
     world = World(lambda url: url.partition("?")[0])
     for number in range(60):
@@ -404,6 +446,7 @@ def test_what_the_operator_switched_off_stays_off():
     running.visit(sessions(range(40)))
     assert running.skipped
     running.learner.load({rule.name: rule.to_bytes()})
+    tidied(running.learner)
     assert running.texts == set()
     assert set(running.learner.take_wanted()) == set(running.skipped)
 
@@ -411,6 +454,138 @@ def test_what_the_operator_switched_off_stays_off():
 def test_what_cannot_be_read_is_passed_over():
     world = World(by_id)
     assert world.learner.load({"x": b"nonsense", "y": b""}) == 2
+
+
+# --- bit by bit -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def forms_made(monkeypatch):
+    """How many forms were made of addresses, as the only entry of a list."""
+    made, form = [0], Leaving.form
+
+    def counted(self: Leaving, address: Any) -> Any:
+        made[0] += 1
+        return form(self, address)
+
+    monkeypatch.setattr(Leaving, "form", counted)
+    return made
+
+
+def test_no_change_of_rules_looks_at_all_addresses_at_once(forms_made):
+    world = World(lambda url: url if changed else by_id(url), explore=1.0)
+    changed: set[str] = set()
+    at_once, in_all = 0, 0
+
+    def visit(urls: Iterable[str]) -> None:
+        nonlocal at_once, in_all
+        for url in urls:
+            forms_made[0] = 0
+            world.fetch_only(url)
+            at_once = max(at_once, forms_made[0])
+            is_more = True
+            while is_more:
+                forms_made[0] = 0
+                is_more = world.learner.tidy(10)
+                at_once = max(at_once, forms_made[0])
+                in_all += forms_made[0]
+
+    visit(sessions(range(300, 900)))
+    changed.add("now")
+    visit(f"{SITE}/shop/item?id={number}&sid=c" for number in range(300, 310))
+    assert (RULE, True) in world.changes
+    assert (RULE, False) in world.changes
+    # What was known came into its new form, and never more than a few at once.
+    assert in_all > 1000
+    assert at_once < 50
+
+
+def test_until_all_is_in_its_new_form_a_rule_that_fell_skips_nothing():
+    changed: set[str] = set()
+    world = World(lambda url: url if changed else by_id(url))
+    world.visit(sessions(range(100)))
+    learner = world.learner
+    assert world.would_skip(f"{SITE}/shop/item?id=99")
+    changed.add("now")
+    world.fetch_only(f"{SITE}/shop/item?id=99&sid=c")
+    assert (RULE, False) in world.changes
+    assert not any(world.would_skip(f"{SITE}/shop/item?id={number}") for number in range(100))
+    assert learner.take_wanted() == []
+    tidied(learner)
+    assert set(learner.take_wanted()) == set(world.skipped)
+
+
+def test_what_fails_amid_a_change_leaves_nothing_behind():
+    world = World(by_id)
+    world.visit(sessions(range(29)))
+    learner = world.learner
+    ids = range(110, 120)
+    for number in ids:
+        learner.begin(f"{SITE}/shop/item?id={number}&sid=a&v=1")
+    for number in ids:
+        url = f"{SITE}/shop/item?id={number}&sid=b&v=1"
+        learner.keep(url, learner.decide(url).rules, url)
+    views = [f"{SITE}/shop/item?id={number}&v={v}" for number in range(200, 229) for v in "ab"]
+    world.visit(views[:-1])
+    world.fetch_only(views[-1])
+    assert world.changes[-1] == (RULE.replace("sid", "v"), True)
+    # What was skipped has its old form, and what it was skipped for its new one.
+    learner.tidy(80)
+    for number in ids:
+        learner.fail(f"{SITE}/shop/item?id={number}&sid=a&v=1")
+    tidied(learner)
+    assert len(learner.take_wanted()) == 10
+
+
+# --- from one run to the next -----------------------------------------------------------
+
+
+def went_on(world: World, *, with_rules: bool = True) -> World:
+    """The next run."""
+    later = World(world.content_of)
+    later.learner.load(stored(world) if with_rules else {})
+    later.learner.resume(world.learner.state(lambda request: request))
+    tidied(later.learner)
+    return later
+
+
+def test_what_was_known_and_skipped_is_so_in_the_next_run():
+    world = World(by_id)
+    world.visit(sessions(range(60)))
+    later = went_on(world)
+    assert later.learner.take_wanted() == []
+    assert later.would_skip(f"{SITE}/shop/item?id=3&sid=z")
+    later.learner.fail(f"{SITE}/shop/item?id=50&sid=a50")
+    assert later.learner.take_wanted() == [f"{SITE}/shop/item?id=50&sid=b50"]
+    # What was tried before the end is not tried again.
+    world.end()
+    assert not went_on(world).learner.end()
+
+
+def test_without_its_rule_what_was_skipped_is_wanted_in_the_next_run():
+    world = World(by_id)
+    world.visit(sessions(range(60)))
+    later = went_on(world, with_rules=False)
+    assert set(later.learner.take_wanted()) == set(world.skipped)
+
+
+def test_what_was_never_heard_of_has_failed_in_the_next_run():
+    world = World(by_id)
+    world.visit(sessions(range(30)))
+    world.learner.begin(f"{SITE}/shop/item?id=500&sid=1")
+    url = f"{SITE}/shop/item?id=500&sid=2"
+    world.learner.keep(url, world.learner.decide(url).rules, url)
+    later = went_on(world)
+    assert later.learner.take_wanted() == []
+    assert later.learner.end()
+    assert url in later.learner.take_wanted()
+
+
+def test_what_cannot_be_packed_is_left_out():
+    world = World(by_id)
+    world.visit(sessions(range(60)))
+    assert world.skipped
+    assert world.learner.state(lambda request: None)["kept"] == []
 
 
 # --- bounds -----------------------------------------------------------------------------

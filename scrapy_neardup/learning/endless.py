@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass, field
 
 #: So many pages in a row, at least, by the same bound as for other rules.
@@ -34,7 +35,7 @@ class Runs:
     """The runs of one site, by the shapes of addresses."""
 
     def __init__(self) -> None:
-        self._runs: dict[str, Run] = {}
+        self._runs: OrderedDict[str, Run] = OrderedDict()
 
     def duplicate(self, shape: str, form: int, original: int, depth: int) -> int:
         """A page of this shape was a duplicate.
@@ -43,7 +44,7 @@ class Runs:
         :returns: how many there were in a row, if that is a space without end; else 0.
         """
         if shape not in self._runs and len(self._runs) >= _MAX_SHAPES:
-            self._runs.pop(next(iter(self._runs)))
+            self._runs.popitem(last=False)
         run = self._runs.setdefault(shape, Run())
         if len(run.pages) < _MAX_ORIGINALS:
             run.pages.add(form)
@@ -65,7 +66,7 @@ class Budget:
 
     def __init__(self, most: int | None) -> None:
         self._most = most
-        self._spent: dict[int, list[str]] = {}
+        self._spent: OrderedDict[int, list[str]] = OrderedDict()
         self.slow: set[str] = set()
 
     def spend(self, original: int, shape: str) -> dict[str, int]:
@@ -73,7 +74,7 @@ class Budget:
         if self._most is None:
             return {}
         if original not in self._spent and len(self._spent) >= _MAX_ORIGINALS:
-            self._spent.pop(next(iter(self._spent)))
+            self._spent.popitem(last=False)
         shapes = self._spent.setdefault(original, [])
         shapes.append(shape)
         if len(shapes) < self._most:

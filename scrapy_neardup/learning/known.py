@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 
 from .addresses import Address
@@ -39,7 +40,8 @@ class KnownAddresses:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._all: dict[int, Known] = {}
+        #: Those that came first are forgotten first, for which a plain dict would take long.
+        self._all: OrderedDict[int, Known] = OrderedDict()
         self._by_normal: dict[int, list[Known]] = {}
         self._by_tried: dict[int, list[Known]] = {}
         self._by_content: dict[int, list[Known]] = {}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from xxhash import xxh3_64_intdigest
@@ -54,6 +55,10 @@ class Learner:
         self._changes: list[RuleChange] = []
         self._wanted: list[Any] = []
         self._turns = 0
+        #: Sites whose rules have changed, see :meth:`tidy`.
+        self._untidy: dict[str, SiteRules] = {}
+        #: Digests of the rules that were loaded, by their names.
+        self._loaded: dict[str, int] = {}
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -83,6 +88,7 @@ class Learner:
         address = parse_address(url)
         if address is not None and (site := self._sites.get(address.site)) is not None:
             site.fail(address)
+            self._note_changes(site)
 
     def end(self) -> bool:
         """No request is left. Are there some now, of those that were skipped?
@@ -90,6 +96,8 @@ class Learner:
         What was being fetched, and was not heard of since, has failed. When that leaves nothing
         to do, some of what each rule skipped are fetched, to see whether it was right to the end.
         """
+        while self.tidy(_STEP):
+            pass
         for site in self._sites.values():
             for address in site.under_way():
                 site.fail(address)
@@ -108,7 +116,7 @@ class Learner:
             site.fail(address)
         else:
             site.observe(address, content, is_duplicate=True)
-            self._changes += site.take_changes()
+            self._note_changes(site)
 
     def take_wanted(self) -> list[Any]:
         """Requests that were skipped and are to be made after all; without any filter."""
@@ -148,15 +156,76 @@ class Learner:
             canonical=name if name and name.site == address.site else None,
             alternates=[a for a in others if a is not None and a.site == address.site],
         )
-        self._changes += site.take_changes()
+        self._note_changes(site)
         self._bound()
+
+    def tidy(self, most: int) -> bool:
+        """Do a part of what follows from changes of rules, so that nothing waits for all of it.
+
+        :param most: addresses that are looked at, at most; some ten microseconds each.
+        :returns: is there more to do?
+        """
+        if self._untidy:
+            name, site = next(iter(self._untidy.items()))
+            if not site.tidy(most):
+                del self._untidy[name]
+        return bool(self._untidy)
 
     def take_changes(self) -> list[RuleChange]:
         """Rules that were taken up or withdrawn since the last time."""
         changes, self._changes = self._changes, []
         return changes
 
+    # --- from one run to the next -----------------------------------------------------------
+
+    def state(self, packed: Callable[[Any], bytes | None]) -> dict[str, Any]:
+        """What the next run of this crawl needs so that nothing that was skipped is lost.
+
+        :param packed: packs a request; ``None`` when that cannot be done.
+        :returns: plain values, for :meth:`resume`.
+        """
+        sites = self._sites.values()
+        return {
+            "known": [(_plain(one.address), one.content) for site in sites for one in site.known],
+            "kept": [
+                (_plain(one.address), request)
+                for site in sites
+                for one in site.skipped
+                if (request := packed(one.request)) is not None
+            ],
+            "probes": {
+                site.name: (dict(site.probes.made), dict(site.probes.asked)) for site in sites
+            },
+        }
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on where the last run of this crawl ended.
+
+        Rules are to be loaded before. What was skipped by one that is not there any more, or not in
+        force, is wanted.
+
+        :param state: of :meth:`state`; empty for nothing.
+        """
+        known: defaultdict[str, list[tuple[Address, int | None]]] = defaultdict(list)
+        kept: defaultdict[str, list[tuple[Address, Any]]] = defaultdict(list)
+        for plain, content in state.get("known", ()):
+            known[plain[0]].append((Address(*plain), content))
+        for plain, request in state.get("kept", ()):
+            kept[plain[0]].append((Address(*plain), request))
+        for name in {**known, **kept}:
+            site = self._site(name)
+            site.recall(known[name], kept[name])
+            made, asked = state.get("probes", {}).get(name, ({}, {}))
+            site.probes.made.update(made)
+            site.probes.asked.update(asked)
+            self._note_changes(site)
+
     # --- rules ------------------------------------------------------------------------------
+
+    @property
+    def is_untidy(self) -> bool:
+        """Is there something for :meth:`tidy` to do?"""
+        return bool(self._untidy)
 
     @property
     def in_force(self) -> list[UrlRule]:
@@ -169,21 +238,37 @@ class Learner:
         ]
 
     def load(self, rules: Mapping[str, bytes]) -> int:
-        """Take over rules of a store; returns how many of them could not be read."""
+        """Take over rules of a store, those that are not as they were the last time.
+
+        :returns: how many of them could not be read.
+        """
         unread = 0
-        for packed in rules.values():
+        of_site: defaultdict[str, list[UrlRule]] = defaultdict(list)
+        for name, packed in rules.items():
+            digest = xxh3_64_intdigest(packed)
+            if self._loaded.get(name) == digest:
+                continue
+            self._loaded[name] = digest
             try:
                 rule = UrlRule.from_bytes(packed)
             except ValueError:
                 unread += 1
                 continue
             self._stored.setdefault(rule.site, {})[rule.name] = rule
-            if (site := self._sites.get(rule.site)) is not None:
-                site.adopt([UrlRule.from_bytes(packed)])
-                self._changes += site.take_changes()
+            if rule.site in self._sites:
+                # Each has its own: a site changes its rules as it learns.
+                of_site[rule.site].append(UrlRule.from_bytes(packed))
+        for name, news in of_site.items():
+            self._sites[name].adopt(news)
+            self._note_changes(self._sites[name])
         return unread
 
     # --- bounds -----------------------------------------------------------------------------
+
+    def _note_changes(self, site: SiteRules) -> None:
+        self._changes += site.take_changes()
+        if site.is_untidy:
+            self._untidy[site.name] = site
 
     def _address(self, url: str) -> Address | None:
         address = parse_address(url)
@@ -204,6 +289,7 @@ class Learner:
             )
             self._sites[name] = site
             site.adopt(self._stored.get(name, {}).values())
+            self._note_changes(site)
         self._sites.move_to_end(name)
         return site
 
@@ -213,7 +299,8 @@ class Learner:
             return
         known = sum(len(site.known) for site in self._sites.values())
         while len(self._sites) > 1 and (known > MAX_ADDRESSES or len(self._sites) > MAX_SITES):
-            _, site = self._sites.popitem(last=False)
+            name, site = self._sites.popitem(last=False)
+            self._untidy.pop(name, None)
             known -= len(site.known)
             self.let_go += len(site.skipped)
 
@@ -229,3 +316,8 @@ class Learner:
         """From time to time: to count all sites takes long where there are many."""
         self._turns += 1
         return self._turns % _TURN == 0
+
+
+def _plain(address: Address) -> tuple[Any, ...]:
+    """An address as plain values, its site first."""
+    return tuple(getattr(address, part.name) for part in fields(address))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
@@ -29,8 +30,8 @@ LAST_PROBES = 3
 _DIGESTS = 2**64
 #: What a budget that is spent takes from a request's priority.
 _SLOWER = 10
-#: How often rules that change one another are settled at once; the rest follows later.
-_ROUNDS = 10
+#: Whatever changed, all addresses have something of it.
+_EVERYTHING: Key = (EVERYWHERE, SCHEME)
 #: Known addresses that are compared anew with each that is observed.
 _AGAIN = 30
 #: A parameter of which so many values were fetched may have any.
@@ -73,6 +74,7 @@ class SiteRules:
         now: Callable[[], int],
         wanted: list[Any],
     ) -> None:
+        self.name = site
         self.book = RuleBook(site, now)
         self.skipped = SkippedAddresses()
         self.known = KnownAddresses(MAX_ADDRESSES)
@@ -81,15 +83,23 @@ class SiteRules:
         self._tried = Leaving(self._families, self.book.is_tried, self.book.tried_components)
         self._trials = Trials(self.book, self.known, self._families, self._tried)
         #: Values of parameters that were fetched, a few of each.
-        self._values: dict[Component, set[str]] = {}
+        self._values: OrderedDict[Component, set[str]] = OrderedDict()
         self._runs, self._budget = Runs(), Budget(budget)
         self._explored_below = int(explore * _DIGESTS)
         self._seed = seed
         self._wanted = wanted
-        self._probes: dict[int, None] = {}
-        self._probes_made = Probes()
+        self._probes: OrderedDict[int, None] = OrderedDict()
+        #: What was fetched to try the rules.
+        self.probes = Probes()
         #: Known addresses whose form has changed, by digest, to be compared anew.
-        self._again: dict[int, Known] = {}
+        self._again: OrderedDict[int, Known] = OrderedDict()
+        #: What is left out now and was not, or the other way round, and not everywhere yet.
+        self._applied: set[Key] = set()
+        self._changed: set[Key] = set()
+        self._is_reforming = False
+        #: May there be skipped addresses for which nothing stands any more?
+        self._has_doubts = False
+        self._work = self._tidying()
 
     # --- deciding ---------------------------------------------------------------------------
 
@@ -99,7 +109,7 @@ class SiteRules:
         form = self._normal.form(address)
         rules = self._objections(digest, form)
         if not rules:
-            return Decision("fetch", delay=self._delay(form))
+            return Decision("fetch", delay=self._delay(address, form))
         return Decision("explore" if self._is_probe(digest, form, rules) else "skip", rules)
 
     def begin(self, address: Address) -> None:
@@ -117,6 +127,8 @@ class SiteRules:
         known = self.known.get(address.digest)
         if known is not None:
             self.known.remove(known)
+            # One that was skipped for its sake may still have another form.
+            self._has_doubts |= self.is_untidy
             self._want_one_of(known.normal.digest)
 
     def content_of(self, address: Address) -> int | None:
@@ -131,7 +143,7 @@ class SiteRules:
 
     def probe(self) -> None:
         """Want some of what was skipped, of each rule, before the crawl ends."""
-        for skipped in self.skipped.spread(LAST_PROBES, self._probes_made):
+        for skipped in self.skipped.spread(LAST_PROBES, self.probes):
             self._want(skipped)
 
     def _objections(self, digest: int, form: Form) -> tuple[UrlRule, ...]:
@@ -141,22 +153,30 @@ class SiteRules:
             return ()
         for other in self.known.of_normal(form.digest):
             between = set(form.left_out) ^ set(other.normal.left_out)
-            if between:
+            # What is known may still have the form that a withdrawn rule gave it.
+            if between and all(self.book.applies(*key[:2]) for key in between):
                 return tuple(dict.fromkeys(self.book.in_force(*key[:2]) for key in between))
         exhausted = self.book.exhausted(form.shape)
         return () if exhausted is None else (exhausted,)
 
-    def _delay(self, form: Form) -> int:
-        """How many parts may mean nothing; more for shapes that are to be slowed down."""
+    def _delay(self, address: Address, form: Form) -> int:
+        """How many parts may mean nothing; more for shapes that are to be slowed down.
+
+        None for what a page names as its canonical address: it is to stand for the others.
+        """
+        slower = _SLOWER if form.shape in self._budget.slow else 0
+        if self._trials.is_canonical(address):
+            return slower
         book, family = self.book, form.family
         names = {("param", name) for name, _ in form.params}
         names |= {("path_param", name) for _, name, _ in form.path_params}
         if form.label:
             names.add(("host", form.label))
         delay = sum(not book.may_matter((family, component)) for component in names)
+        delay += self._trials.is_alias(address.label, address.scheme)
         for component, rest, _ in path_components(form.segments):
             delay += book.seems_idle((self._families.name(rest), component))
-        return delay + (_SLOWER if form.shape in self._budget.slow else 0)
+        return delay + slower
 
     def _is_probe(self, digest: int, form: Form, rules: tuple[UrlRule, ...]) -> bool:
         if digest in self._probes:
@@ -170,7 +190,7 @@ class SiteRules:
         if not is_probe:
             return False
         _remember(self._probes, digest)
-        self._probes_made.made.update(probe_keys(rules, form))
+        self.probes.made.update(probe_keys(rules, form))
         return True
 
     def _is_untried(self, left_out: LeftOut) -> bool:
@@ -208,7 +228,7 @@ class SiteRules:
         self._trials.compare(known, brings_new=not is_duplicate)
         self._trials.look_for_hints(known, same)
         self._watch_for_the_end(known, is_duplicate, depth)
-        if canonical is not None and canonical != address:
+        if canonical is not None:
             self._trials.learn_name(known, canonical)
         self._trials.tell_apart(list(alternates))
         self._compare_again()
@@ -219,17 +239,53 @@ class SiteRules:
         for rule in rules:
             self.book.adopt(rule)
         self.settle()
-        self._reconsider()
+        self._has_doubts = True
+
+    def recall(
+        self, known: Iterable[tuple[Address, int | None]], kept: Iterable[tuple[Address, Any]]
+    ) -> None:
+        """Take over what the last run of this crawl fetched, and what it skipped.
+
+        :param known: addresses and the contents that they led to; ``None`` for those of which
+            nothing was heard.
+        :param kept: addresses and their requests, to be wanted where nothing stands for them.
+        """
+        known = list(known)
+        # Forms hang on families.
+        for address, content in known:
+            if content is not None:
+                self._learn_families(address)
+                self._learn_values(address)
+        self.settle()
+        for address, content in known:
+            one = self._add(address, address.digest)
+            if content is not None:
+                self.known.judge(one, content, self.book.observations)
+        for address, request in kept:
+            self.keep(address, (), request)
+        self._has_doubts = True
 
     def settle(self) -> None:
-        """Decide anew on the rules, and bring all that is known into its new form."""
-        for _ in range(_ROUNDS):
-            applied, tried = self.book.settle()
-            if not applied and not tried:
-                break
-            self._reform(applied, applied | tried)
-        if any(not change.is_taken_up for change in self.book.changes):
-            self._reconsider()
+        """Decide anew on the rules; what is known comes into its new form by :meth:`tidy`."""
+        applied, tried = self.book.settle()
+        self._applied |= applied
+        self._changed |= applied | tried
+        self._has_doubts |= any(not change.is_taken_up for change in self.book.changes)
+
+    @property
+    def is_untidy(self) -> bool:
+        """Is there something for :meth:`tidy` to do?"""
+        return bool(self._changed) or self._is_reforming or self._has_doubts
+
+    def tidy(self, most: int) -> bool:
+        """Bring so many addresses, at most, into the form that the rules give them now.
+
+        And want what was skipped by rules that hold no longer. Until all is done, what is not in
+        its new form yet makes nothing superfluous.
+
+        :returns: is there more to do?
+        """
+        return all(next(self._work, False) for _ in range(most))
 
     def take_changes(self) -> list[RuleChange]:
         """What was taken up or withdrawn since the last time."""
@@ -240,8 +296,8 @@ class SiteRules:
         if self._families.learn(address.segments):
             self.book.rename(self._families)
             self.book.settle()
-            everything = {(EVERYWHERE, SCHEME)}
-            self._reform(everything, everything)
+            self._applied.add(_EVERYTHING)
+            self._changed.add(_EVERYTHING)
 
     def _learn_values(self, address: Address) -> None:
         for name, value in address.params:
@@ -249,7 +305,7 @@ class SiteRules:
             if len(values) < _FEW_VALUES:
                 values.add(value)
         while len(self._values) > _MAX_REMEMBERED:
-            del self._values[next(iter(self._values))]
+            self._values.popitem(last=False)
 
     def _watch_for_the_end(self, known: Known, is_duplicate: bool, depth: int) -> None:
         """Does page after page of this shape bring nothing new?"""
@@ -272,22 +328,59 @@ class SiteRules:
         self.known.add(known)
         return known
 
-    def _reform(self, applied: set[Key], changed: set[Key]) -> None:
-        """These are left out now, or no longer; what is only so while rules are tried as well."""
-        of_tried, of_normal = Touched(changed), Touched(applied)
+    def _tidying(self) -> Iterator[bool]:
+        """One step for each address that is looked at; ``False`` when there is nothing to do."""
+        while True:
+            if self._changed:
+                self._is_reforming = True
+                yield from self._reforming()
+                self._is_reforming = False
+            elif self._has_doubts:
+                self._has_doubts = False
+                yield from self._reconsidering()
+            else:
+                yield False
+
+    def _reforming(self) -> Iterator[bool]:
+        """Bring what has something of what changed into its new form."""
+        of_normal, of_tried = Touched(self._applied), Touched(self._changed)
+        is_applied = bool(self._applied)
+        self._applied, self._changed = set(), set()
         for known in list(self.known):
-            if of_tried.touches(known.address, known.tried.family):
-                normal = known.normal
-                if applied and of_normal.touches(known.address, normal.family):
-                    normal = self._normal.form(known.address)
-                tried = self._tried.form(known.address)
-                if tried.digest != known.tried.digest:
-                    self._again[known.digest] = known
-                self.known.change(known, normal, tried)
-        if applied:
-            for skipped in list(self.skipped):
-                if of_normal.touches(skipped.address, skipped.normal.family):
-                    self.skipped.change(skipped, self._normal.form(skipped.address))
+            if self.known.get(known.digest) is known and of_tried.touches(
+                known.address, known.tried.family
+            ):
+                is_touched = is_applied and of_normal.touches(known.address, known.normal.family)
+                self._reform(known, with_normal=is_touched)
+            yield True
+        for skipped in list(self.skipped) if is_applied else ():
+            if self.skipped.get(skipped.digest) is skipped and of_normal.touches(
+                skipped.address, skipped.normal.family
+            ):
+                self.skipped.change(skipped, self._normal.form(skipped.address))
+            yield True
+
+    def _reform(self, known: Known, *, with_normal: bool) -> None:
+        normal = self._normal.form(known.address) if with_normal else known.normal
+        tried = self._tried.form(known.address)
+        if tried.digest != known.tried.digest:
+            self._again[known.digest] = known
+        self.known.change(known, normal, tried)
+
+    def _reconsidering(self) -> Iterator[bool]:
+        """Want what was skipped by rules that hold no longer."""
+        for skipped in list(self.skipped):
+            if self._changed:
+                # They change again: what stands for it may be on the way to another form.
+                self._has_doubts = True
+                return
+            if self.skipped.get(skipped.digest) is skipped:
+                rules = self._objections(skipped.digest, skipped.normal)
+                if rules:
+                    skipped.rules = rules
+                else:
+                    self._want(skipped)
+            yield True
 
     def _compare_again(self) -> None:
         """Compare some of those whose form has changed; all at once would hold up the crawl."""
@@ -296,19 +389,15 @@ class SiteRules:
             if known.content is not None and self.known.get(digest) is known:
                 self._trials.compare(known)
 
-    def _reconsider(self) -> None:
-        """Want what was skipped by rules that hold no longer."""
-        for skipped in list(self.skipped):
-            rules = self._objections(skipped.digest, skipped.normal)
-            if rules:
-                skipped.rules = rules
-            else:
-                self._want(skipped)
-
     def _want_one_of(self, normal: int) -> None:
-        """Want one of those that were skipped for a form, unless another one stands for it."""
+        """Want one of those that were skipped for a form, unless another one stands for it.
+
+        The canonical one, where a page names it.
+        """
         if not self.known.of_normal(normal):
-            for skipped in self.skipped.of_normal(normal)[:1]:
+            group = self.skipped.of_normal(normal)
+            named = (one for one in group if self._trials.is_canonical(one.address))
+            for skipped in [*named, *group][:1]:
                 self._want(skipped)
 
     def _want(self, skipped: Skipped) -> None:
@@ -317,7 +406,7 @@ class SiteRules:
         self.begin(skipped.address)
 
 
-def _remember(keys: dict[Any, None], key: Any) -> None:
+def _remember(keys: OrderedDict[Any, None], key: Any) -> None:
     keys[key] = None
     if len(keys) > _MAX_REMEMBERED:
-        del keys[next(iter(keys))]
+        keys.popitem(last=False)

@@ -47,6 +47,9 @@ class SkippedAddresses:
     def __iter__(self) -> Iterator[Skipped]:
         return iter(self._all.values())
 
+    def get(self, digest: int) -> Skipped | None:
+        return self._all.get(digest)
+
     def add(self, skipped: Skipped) -> None:
         if (before := self._all.get(skipped.digest)) is not None:
             self.remove(before)
@@ -71,7 +74,12 @@ class SkippedAddresses:
 
     def let_go(self, number: int) -> int:
         """Forget so many, first those for whose rules most speaks; returns how many it were."""
-        by_proof = sorted(self._all.values(), key=_proof, reverse=True)[:number]
+        proof = {rule: rule.evidence.agreements for one in self for rule in one.rules}
+        by_proof = sorted(
+            self._all.values(),
+            key=lambda one: min((proof[rule] for rule in one.rules), default=0),
+            reverse=True,
+        )[:number]
         for skipped in by_proof:
             self.remove(skipped)
         return len(by_proof)
@@ -99,20 +107,16 @@ class Probes:
 
     def __init__(self) -> None:
         self.made: Counter[ProbeKey] = Counter()
-        self._asked: dict[ProbeKey, int] = {}
+        #: How many were skipped when it was asked last.
+        self.asked: dict[ProbeKey, int] = {}
 
     def ask(self, skipped: Counter[ProbeKey]) -> list[ProbeKey]:
         """Of which rules are so many addresses skipped that some should be tried?"""
-        due = [key for key, number in skipped.items() if number >= 2 * self._asked.get(key, 0)]
-        self._asked.update((key, skipped[key]) for key in due)
+        due = [key for key, number in skipped.items() if number >= 2 * self.asked.get(key, 0)]
+        self.asked.update((key, skipped[key]) for key in due)
         return due
 
 
 def probe_keys(rules: Iterable[UrlRule], form: Form) -> list[ProbeKey]:
     """Under which a probe of these rules is counted."""
     return [(rule.name, form.family) for rule in rules]
-
-
-def _proof(skipped: Skipped) -> int:
-    """How much speaks for the rule for which least does."""
-    return min((rule.evidence.agreements for rule in skipped.rules), default=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple
@@ -26,6 +27,12 @@ _MAX_DIFFERENCE = 5
 #: A canonical address that pages of so many contents name says nothing.
 _MAX_NAMERS = 3
 _MAX_TARGETS = 4096
+#: Hosts and schemes of canonical addresses that are remembered.
+_MAX_ORIGINS = 64
+
+
+#: First label of a host, and scheme.
+Origin = tuple[str, str]
 
 
 class _Seen(NamedTuple):
@@ -61,12 +68,14 @@ class Trials:
         self._known = known
         self._families = families
         self._tried = tried
-        #: By skeleton and by what it lacks: one address that has it.
-        self._waiting: dict[int, dict[Component, _Seen]] = {}
-        self._met: dict[Component, None] = {}
+        #: By skeleton and by what it lacks: one address that has it. (A plain dict takes the longer
+        #: to find its first entry the more were taken away before that.)
+        self._waiting: OrderedDict[int, dict[Component, _Seen]] = OrderedDict()
+        self._met: OrderedDict[Component, None] = OrderedDict()
         #: Of rules on a segment that may be any: those it was.
-        self._texts: dict[Key, set[str]] = {}
-        self._named_by: dict[int, set[int]] = {}
+        self._texts: OrderedDict[Key, set[str]] = OrderedDict()
+        self._named_by: OrderedDict[int, set[int]] = OrderedDict()
+        self._origins: set[Origin] = set()
         self._believes_names = True
 
     def compare(self, known: Known, *, brings_new: bool = False) -> None:
@@ -97,7 +106,7 @@ class Trials:
         """
         texts = self._texts.setdefault(key, set())
         if len(self._texts) > MAX_RULES:
-            del self._texts[next(iter(self._texts))]
+            self._texts.popitem(last=False)
         is_other = text not in texts and len(texts) < MAX_COUNTED
         texts.add(text) if is_other else None
         return is_other
@@ -108,7 +117,7 @@ class Trials:
             return False
         self._met[component] = None
         if len(self._met) > _MAX_TEXTS:
-            del self._met[next(iter(self._met))]
+            self._met.popitem(last=False)
         return True
 
     def _partner(self, skeleton: Skeleton) -> _Seen | None:
@@ -127,7 +136,7 @@ class Trials:
         if len(group) < _MAX_WAITING:
             group.setdefault(component, seen)
         if len(self._waiting) > MAX_SKELETONS:
-            del self._waiting[next(iter(self._waiting))]
+            self._waiting.popitem(last=False)
 
     def _count(self, key: Key, one: _Seen, other: _Seen) -> None:
         seen = max(one.number, other.number)
@@ -190,21 +199,34 @@ class Trials:
     # --- what pages say of themselves -------------------------------------------------------
 
     def learn_name(self, known: Known, canonical: Address) -> None:
-        """A page names its canonical address."""
+        """A page names its canonical address, which may be its own."""
         assert known.content is not None
         if not self._believes_names:
+            return
+        if len(self._origins) < _MAX_ORIGINS:
+            self._origins.add((canonical.label, canonical.scheme))
+        if canonical == known.address:
             return
         namers = self._named_by.setdefault(canonical.digest, set())
         namers.add(known.content)
         if len(self._named_by) > _MAX_TARGETS:
-            del self._named_by[next(iter(self._named_by))]
+            self._named_by.popitem(last=False)
         if len(namers) >= _MAX_NAMERS:
             self._believes_names = False
             self._named_by.clear()
+            self._origins.clear()
             self._book.disbelieve_names()
             return
         for key in self._between(known.tried, canonical):
             self._book.agree(key, known.content, known.seen, by_name=True)
+
+    def is_canonical(self, address: Address) -> bool:
+        """Does a page, on another address, name this one as its own?"""
+        return address.digest in self._named_by
+
+    def is_alias(self, label: str, scheme: str) -> bool:
+        """Do pages name other hosts or another scheme in their canonical addresses, never these?"""
+        return bool(self._origins) and (label, scheme) not in self._origins
 
     def tell_apart(self, alternates: list[Address]) -> None:
         """These are no duplicates of one another, whatever they look like.

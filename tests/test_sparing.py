@@ -1,0 +1,157 @@
+"""What a crawl does with what it learned, where no whole crawl is needed to see it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scrapy import Spider
+from scrapy.http import Request
+
+from scrapy_neardup import NearDupDetector, held, sparing
+from scrapy_neardup.config import LearningPlan
+from scrapy_neardup.jobs import Job
+from scrapy_neardup.remembering import CrawlMemory
+from scrapy_neardup.sparing import Sparing
+from scrapy_neardup.stores.memory import MemoryStore
+from tests.crawl import LOOPS
+
+pytestmark = pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 2.15")
+
+
+class Engine:
+    """Takes requests, and notes in which turn of the event loop each came."""
+
+    def __init__(self) -> None:
+        self.spider = Spider("s")
+        self.turn = 0
+        self.turns: list[int] = []
+        self.urls: list[str] = []
+
+    def crawl(self, request: Request) -> None:
+        self.turns.append(self.turn)
+        self.urls.append(request.url)
+        assert request.dont_filter
+
+    async def count_turns(self) -> None:
+        while True:
+            self.turn += 1
+            await asyncio.sleep(0)
+
+
+def ignored(*counted: object) -> None:
+    """Count nothing."""
+
+
+def memory_of(store: MemoryStore) -> CrawlMemory:
+    return CrawlMemory(NearDupDetector(store=store), 60, lambda error: pytest.fail(str(error)))
+
+
+def sparing_of(engine: Engine, job: Job | None = None) -> Sparing:
+    crawler: Any = SimpleNamespace(engine=engine, spider=engine.spider)
+    return Sparing(crawler, LearningPlan(learn="on"), ignored, learns=True, job=job)
+
+
+def test_what_a_store_knows_is_read_in_another_thread():
+    threads: list[threading.Thread] = []
+
+    class Asked(MemoryStore):
+        def rules(self) -> dict[str, bytes]:
+            threads.append(threading.current_thread())
+            return super().rules()
+
+        def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
+            threads.append(threading.current_thread())
+            return super().known_duplicates(since)
+
+    async def opened() -> None:
+        await sparing_of(Engine()).open(memory_of(Asked()))
+
+    asyncio.run(opened())
+    assert len(threads) == 2
+    assert threading.main_thread() not in threads
+
+
+def test_many_requests_are_made_bit_by_bit(tmp_path):
+    job, engine = Job(tmp_path), Engine()
+    urls = [f"http://example.com/{number}" for number in range(100)]
+    left = held.Held({}, [held.pack(Request(url), engine.spider) for url in urls])
+    held.write(job.held, left)
+
+    async def made() -> None:
+        counting = asyncio.create_task(engine.count_turns())
+        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
+        await spared.open(memory)
+        # Nothing is asked of an engine that may not be ready.
+        assert engine.urls == []
+        await spared.look_around(memory)
+        assert len(engine.urls) == sparing._MADE
+        while len(engine.urls) < 100:
+            await asyncio.sleep(0)
+        counting.cancel()
+
+    asyncio.run(made())
+    assert engine.urls == urls
+    assert max(map(engine.turns.count, engine.turns)) == sparing._MADE
+
+
+def test_what_was_not_made_before_the_end_is_left_to_the_next_run(tmp_path):
+    job, engine = Job(tmp_path), Engine()
+    packed = [held.pack(Request("http://example.com/"), engine.spider)]
+    held.write(job.held, held.Held({}, packed))
+    assert job.begin()
+
+    async def stopped() -> None:
+        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
+        await spared.open(memory)
+        spared.stop()
+        await spared.close(memory, is_clean=True)
+
+    asyncio.run(stopped())
+    job.end()
+    assert engine.urls == []
+    assert held.read(job.held).wanted == packed
+
+
+def test_a_job_whose_requests_cannot_be_kept_has_not_ended_cleanly(tmp_path):
+    job, engine = Job(tmp_path), Engine()
+    assert job.begin()
+    # In the place of the draft, so that it cannot be written.
+    job.held.with_name("neardup.held.part").mkdir()
+
+    async def closed() -> None:
+        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
+        await spared.open(memory)
+        await spared.close(memory, is_clean=True)
+
+    asyncio.run(closed())
+    job.end()
+    assert job.ended_uncleanly
+
+
+def test_what_cannot_be_kept_is_said(tmp_path, caplog):
+    job, engine = Job(tmp_path), Engine()
+    assert job.begin()
+
+    async def closed() -> None:
+        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
+        await spared.open(memory)
+        spared._wanted.append(Request("http://example.com/", callback=lambda _: ignored()))  # type: ignore[misc]
+        spared.stop()
+        await spared.close(memory, is_clean=True)
+
+    asyncio.run(closed())
+    assert held.read(job.held).wanted == []
+    assert "A request that was held back is lost" in caplog.text
+
+
+@pytest.mark.parametrize("content", [b"", b"broken", b"\x80\x04K\x02K\x00K\x00\x87."])
+def test_a_file_that_is_none_of_ours_is_refused(tmp_path, content):
+    (tmp_path / "held").write_bytes(content)
+    with pytest.raises(ValueError, match=r"not readable|of version"):
+        held.read(tmp_path / "held")
