@@ -277,6 +277,7 @@ class NearDupJudge:
         self._count("equal_bodies", self._signing.spared)
         self._count("workers_lost", self._signing.workers_lost)
         self._count("waits", self._memory.waits)
+        self.sparing.count_learned()
         assert self._crawler.stats
         self._crawler.stats.set_value("neardup/seconds", self._memory.seconds)
         report = None if self._reporting is None else self._reporting.path

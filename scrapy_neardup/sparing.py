@@ -129,18 +129,21 @@ class Sparing:
             self._adopt(await memory.advise(store.rules) or {})
         self._follow_up()
 
+    def count_learned(self) -> None:
+        """Count what was learned by the end of the crawl."""
+        if self._learner is not None:
+            self._count("learn/rules", len(self._learner.in_force))
+            self._count("learn/let_go", self._learner.let_go)
+            self._count("learn/unlearned", self._learner.unlearned)
+
     async def close(self, memory: CrawlMemory, *, is_clean: bool) -> None:
-        """Tell the store the rest, and say what came of it.
+        """Tell the store the rest.
 
         :param is_clean: is all that was stored on disk?
         """
         self.stop()
         if self._learner is not None:
-            in_force = self._learner.in_force
-            self._unsaved.update((rule.name, rule) for rule in in_force)
-            self._count("learn/rules", len(in_force))
-            self._count("learn/let_go", self._learner.let_go)
-            self._count("learn/unlearned", self._learner.unlearned)
+            self._unsaved.update((rule.name, rule) for rule in self._learner.in_force)
         self._looked_at = time.monotonic()
         await self.look_around(memory)
         if self._job is not None and self._job.is_ours and is_clean:

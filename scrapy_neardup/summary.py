@@ -23,6 +23,7 @@ _ITEMS = ("kept", "dropped", "tagged", "untagged", "reported", "unjudged")
 #: Stats of one row each, where there is something to say.
 _REQUESTS = {
     "requests/refused": "requests refused",
+    "learn/rules": "rules in force",
     "learn/skipped": "requests skipped",
     "learn/would_skip": "would be skipped",
     "learn/refetched": "made after all",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -59,6 +60,9 @@ def test_what_is_learned_is_not_fetched_again(loop):
     assert crawl.stats["neardup/learn/skipped/127.0.0.1 param sid /item"] == skipped
     assert fetched + skipped - crawl.stats["neardup/learn/refetched"] == 181
     assert crawl.stats["neardup/learn/rules"] == 1
+    # Counted in time for what the log says at the end.
+    [*_, last] = crawl.logged("INFO")
+    assert re.search("rules in force +1", last)
     assert crawl.errors == 0
 
 
