@@ -289,7 +289,7 @@ class StoreContract:
         said: Counter[str] = Counter()
 
         @given(st.lists(signatures(), min_size=20, max_size=40).map(numbered), RULES)
-        @settings(max_examples=150)
+        @settings(max_examples=80)
         def check(pages: list[PageSignature], rule: Rule) -> None:
             store = empty_store()
             for page, stored, verdict in judged(store, pages, rule):
