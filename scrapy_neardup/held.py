@@ -57,7 +57,7 @@ def read(path: Path) -> Held:
     """What the last run left; nothing where there is no such file.
 
     :raises OSError: when the file cannot be read.
-    :raises ValueError: when it is not one that this version writes.
+    :raises ValueError: when it is not one that this version writes; it says why not.
     """
     try:
         content = path.read_bytes()
@@ -66,9 +66,12 @@ def read(path: Path) -> Held:
     try:
         version, learned, wanted = pickle.loads(content)
     except Exception as error:  # whatever broken bytes make of the unpickler
-        raise ValueError(f"not readable: {error!r}") from error
+        raise ValueError(f"it is damaged ({error!r})") from error
     if version != _VERSION:
-        raise ValueError(f"of version {version!r}, not {_VERSION}")
+        raise ValueError(
+            f"it has format {version!r}, from another scrapy-neardup than this one, which reads "
+            f"format {_VERSION}"
+        )
     return Held(learned, wanted)
 
 

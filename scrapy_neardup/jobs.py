@@ -64,7 +64,7 @@ class Job:
         return self._lock.is_locked
 
     def fail(self) -> None:
-        """What the next run needs is not on disk: this one does not end cleanly."""
+        """What a run needs of the one before is not on disk: this one does not end cleanly."""
         self._has_failed = True
 
     def recover(self) -> Path | None:

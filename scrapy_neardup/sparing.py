@@ -102,7 +102,17 @@ class Sparing:
         try:
             left = held.read(job.held)
         except (OSError, ValueError) as error:
-            logger.error("What the last run held back is lost, %s: %s", job.held, error)
+            # The next run can recover only what is known not to have ended well.
+            job.fail()
+            why = (isinstance(error, OSError) and error.strerror) or error
+            logger.error(
+                "%s cannot be read: %s. Requests that rules held back in the last run are never "
+                "made again, for requests.seen has them. Stop this run, and start it again with "
+                "NEARDUP_RECOVER = True: it makes all requests again, and stores no page again "
+                "that has not changed",
+                job.held,
+                why,
+            )
             return
         self._wanted.extend(left.wanted)
         if self._learner is not None and self._plan.learn == "on":

@@ -129,11 +129,19 @@ def test_after_a_kill_all_that_was_held_back_is_met_again(tmp_path):
     assert is_all([json.loads(line)["path"] for line in lines])
 
 
-def test_a_file_that_cannot_be_read_is_said(tmp_path):
-    (tmp_path / "job").mkdir()
-    (tmp_path / "job/neardup.held").write_bytes(b"broken")
-    with serving(items(1)) as site:
-        crawl = run_crawl([site.url()], settings_of(tmp_path))
-    [error] = crawl.logged("ERROR")
-    assert "is lost" in error
-    assert "neardup.held" in error
+def test_what_is_said_to_help_when_the_file_cannot_be_read_does_help(tmp_path):
+    # Whatever it learns, a run asks for the file; without a pace it is over soon.
+    settings = settings_of(tmp_path, NEARDUP_LEARN="off", DOWNLOAD_DELAY=0)
+    file = tmp_path / "job/neardup.held"
+    with serving(with_hidden_pages()) as site:
+        first = run_crawl([site.url()], settings_of(tmp_path, **STOP))
+        file.write_bytes(b"broken")
+        second = run_crawl([site.url()], settings)
+        assert not is_all(first.stored + second.stored)
+        third = run_crawl([site.url()], {**settings, "NEARDUP_RECOVER": True})
+    [error] = second.logged("ERROR")
+    assert error.startswith(f"{file} cannot be read: it is damaged (")
+    assert "start it again with NEARDUP_RECOVER = True" in error
+    stored = first.stored + second.stored + third.stored
+    assert is_all(stored)
+    assert len(stored) == len(set(stored))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import threading
 from types import SimpleNamespace
 from typing import Any
@@ -150,8 +151,26 @@ def test_what_cannot_be_kept_is_said(tmp_path, caplog):
     assert "A request that was held back is lost" in caplog.text
 
 
-@pytest.mark.parametrize("content", [b"", b"broken", b"\x80\x04K\x02K\x00K\x00\x87."])
-def test_a_file_that_is_none_of_ours_is_refused(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "it is damaged"),
+        (b"broken", "it is damaged"),
+        (pickle.dumps((2, {}, [])), "it has format 2, from another .* which reads format 1"),
+    ],
+)
+def test_a_file_that_is_none_of_ours_is_refused(tmp_path, content, says):
     (tmp_path / "held").write_bytes(content)
-    with pytest.raises(ValueError, match=r"not readable|of version"):
+    with pytest.raises(ValueError, match=says):
         held.read(tmp_path / "held")
+
+
+def test_a_job_whose_file_cannot_be_read_has_not_ended_cleanly(tmp_path, caplog):
+    job = Job(tmp_path)
+    # A folder where the file should be.
+    job.held.mkdir()
+    assert job.begin()
+    asyncio.run(sparing_of(Engine(), job).open(memory_of(MemoryStore())))
+    job.end()
+    assert job.ended_uncleanly
+    assert f"{job.held} cannot be read: Is a directory. " in caplog.text
