@@ -262,16 +262,21 @@ def test_what_may_mean_nothing_comes_later():
     assert [delay(p) for p in ("/list?page=3", "/list?page=3&sort=a")] == [0, 1]
 
 
-def test_for_a_fetch_that_fails_another_one_is_made():
+def waiting_for_one(copies: str) -> World:
+    """The rule is in force, and for the sake of one address, being fetched, others are kept."""
     world = World(by_id)
     world.visit(sessions(range(30)))
-    learner = world.learner
-    learner.begin(f"{SITE}/shop/item?id=500&sid=1")
-    for copy in "23":
+    world.learner.begin(f"{SITE}/shop/item?id=500&sid=1")
+    for copy in copies:
         url = f"{SITE}/shop/item?id=500&sid={copy}"
-        decision = learner.decide(url)
+        decision = world.learner.decide(url)
         assert decision.action == "skip"
-        learner.keep(url, decision.rules, url)
+        world.learner.keep(url, decision.rules, url)
+    return world
+
+
+def test_for_a_fetch_that_fails_another_one_is_made():
+    learner = waiting_for_one("23").learner
     assert learner.take_wanted() == []
     learner.fail(f"{SITE}/shop/item?id=500&sid=1")
     [wanted] = learner.take_wanted()
@@ -282,13 +287,9 @@ def test_for_a_fetch_that_fails_another_one_is_made():
 
 
 def test_nothing_waits_for_what_is_never_heard_of():
-    world = World(by_id)
-    world.visit(sessions(range(30)))
-    world.learner.begin(f"{SITE}/shop/item?id=500&sid=1")
-    url = f"{SITE}/shop/item?id=500&sid=2"
-    world.learner.keep(url, world.learner.decide(url).rules, url)
-    assert world.learner.end()
-    assert url in world.learner.take_wanted()
+    learner = waiting_for_one("2").learner
+    assert learner.end()
+    assert f"{SITE}/shop/item?id=500&sid=2" in learner.take_wanted()
 
 
 def test_before_the_end_some_of_what_each_rule_skipped_are_tried():
@@ -393,16 +394,10 @@ def test_what_pages_name_as_canonical_comes_first():
 
 
 def test_the_canonical_one_stands_for_what_fails():
-    world = World(by_id)
-    world.visit(sessions(range(30)))
-    learner = world.learner
-    learner.begin(f"{SITE}/shop/item?id=500&sid=1")
-    for copy in "234":
-        url = f"{SITE}/shop/item?id=500&sid={copy}"
-        learner.keep(url, learner.decide(url).rules, url)
+    world = waiting_for_one("234")
     world.visit([f"{SITE}/shop/item?id=501&sid=1"], canonical=f"{SITE}/shop/item?id=500&sid=3")
-    learner.fail(f"{SITE}/shop/item?id=500&sid=1")
-    assert learner.take_wanted() == [f"{SITE}/shop/item?id=500&sid=3"]
+    world.learner.fail(f"{SITE}/shop/item?id=500&sid=1")
+    assert world.learner.take_wanted() == [f"{SITE}/shop/item?id=500&sid=3"]
 
 
 def test_other_languages_are_no_duplicates():
@@ -570,15 +565,10 @@ def test_without_its_rule_what_was_skipped_is_wanted_in_the_next_run():
 
 
 def test_what_was_never_heard_of_has_failed_in_the_next_run():
-    world = World(by_id)
-    world.visit(sessions(range(30)))
-    world.learner.begin(f"{SITE}/shop/item?id=500&sid=1")
-    url = f"{SITE}/shop/item?id=500&sid=2"
-    world.learner.keep(url, world.learner.decide(url).rules, url)
-    later = went_on(world)
+    later = went_on(waiting_for_one("2"))
     assert later.learner.take_wanted() == []
     assert later.learner.end()
-    assert url in later.learner.take_wanted()
+    assert f"{SITE}/shop/item?id=500&sid=2" in later.learner.take_wanted()
 
 
 def test_what_cannot_be_packed_is_left_out():
