@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import sys
 import threading
 from collections import Counter
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 
@@ -25,14 +27,25 @@ class Answer:
 class Site(ThreadingHTTPServer):
     """Pages by their path and query; every other path is a 404.
 
+    Asked as a proxy it has pages by their whole URLs, and is every site itself.
+
     :ivar hits: how often each path was asked for.
     :ivar together: with ``n``, answers wait until ``n`` requests are being answered at once.
+    :ivar tls: with a certificate and its key, ``https`` sites can be asked for.
     """
 
     daemon_threads = True
 
-    def __init__(self, pages: Mapping[str, Answer | str], together: int = 1) -> None:
+    def __init__(
+        self,
+        pages: Mapping[str, Answer | str],
+        together: int = 1,
+        certificate: tuple[Path, Path] | None = None,
+    ) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        if certificate is not None:
+            self.tls.load_cert_chain(*certificate)
         self.pages = pages
         self.hits: Counter[str] = Counter()
         self.together = threading.Barrier(together)
@@ -64,14 +77,31 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def do_CONNECT(self) -> None:
+        """What follows is said to a site itself, in TLS."""
+        self.send_response(200)
+        self.end_headers()
+        with self.server.tls.wrap_socket(self.connection, server_side=True) as secure:
+            _SecureHandler(secure, self.client_address, self.server)
+
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the base class's name)
         """Say nothing."""
 
 
+class _SecureHandler(_Handler):
+    def do_GET(self) -> None:
+        self.path = f"https://{self.headers['Host']}{self.path}"
+        super().do_GET()
+
+
 @contextmanager
-def serving(pages: Mapping[str, Answer | str], together: int = 1) -> Iterator[Site]:
+def serving(
+    pages: Mapping[str, Answer | str],
+    together: int = 1,
+    certificate: tuple[Path, Path] | None = None,
+) -> Iterator[Site]:
     """Serve these pages until the block ends."""
-    site = Site(pages, together)
+    site = Site(pages, together, certificate)
     thread = threading.Thread(target=site.serve_forever, daemon=True)
     thread.start()
     try:

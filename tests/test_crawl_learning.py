@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.certificates import Authority
 from tests.crawl import LOOPS, run_crawl
 from tests.server import Answer, serving
 from tests.texts import FERRY, MUSEUM, article, page
@@ -63,6 +64,32 @@ def test_what_is_learned_is_not_fetched_again(loop):
     # Counted in time for what the log says at the end.
     [*_, last] = crawl.logged("INFO")
     assert re.search("rules in force +1", last)
+    assert crawl.errors == 0
+
+
+def test_http_and_https_of_one_host_are_not_both_fetched(tmp_path):
+    # A proxy's sites have the usual ports, whatever its own: other ports are other addresses.
+    schemes, host = ("http", "https"), "192.0.2.1"
+    pages: Pages = {
+        f"{scheme}://{host}/item?id={number}": unique(number)
+        for number in range(60)
+        for scheme in schemes
+    }
+    start = f"http://{host}/"
+    certificate = Authority(tmp_path, "ca").certificate(host)
+    with serving({start: hub(pages), **pages}, certificate=certificate) as proxy:
+        proxies = {f"{scheme}_proxy": proxy.url() for scheme in schemes}
+        crawl = run_crawl([start], ON, environment={**proxies, "no_proxy": ""})
+    assert ids_of(crawl.stored) == set(range(60))
+    assert len(crawl.stored) == 61
+    rule = f"http and https show the same under /item on {host}"
+    assert any(f"Rule taken up: {rule} (29 contents" in line for line in crawl.logged("INFO"))
+    fetched = sum(proxy.hits.values())
+    # Of 29 pages both may come, then one of each, what was under way, and what is tried at the end.
+    assert 61 + 29 <= fetched < 61 + 29 + 20
+    skipped = crawl.stats[f"neardup/learn/skipped/{host} scheme /item"]
+    assert fetched + skipped - crawl.stats["neardup/learn/refetched"] == 121
+    assert sum(url.startswith("https:") for url in proxy.hits) >= 29
     assert crawl.errors == 0
 
 
