@@ -40,7 +40,7 @@ class Reading:
 
     features: Features
     # Of the vocabulary as it was: what it learns later stands behind that, or in other arrays.
-    _places: npt.NDArray[np.intp]
+    _places: npt.NDArray[np.int32]
     _first_units: npt.NDArray[np.intp]
     _unit_hashes: Hashes
 
@@ -105,12 +105,13 @@ class Vocabulary:
         with self._lock:
             if len(self) > MAX_TOKENS or self._characters > MAX_CHARACTERS:
                 self._forget()
-            places = np.fromiter(map(self._places.__getitem__, tokens), np.intp, len(tokens))
+            # Half as wide as usual, they are put in order in half the time.
+            places = np.fromiter(map(self._places.__getitem__, tokens), np.int32, len(tokens))
             if self._places.new:
                 self._learn(self._places.new)
             return Reading(self._features(places), places, self._first_units, self._units)
 
-    def _features(self, places: npt.NDArray[np.intp]) -> Features:
+    def _features(self, places: npt.NDArray[np.int32]) -> Features:
         ordered = np.sort(places)
         starts = starts_of_runs(ordered)
         counts = np.full(starts.size, ordered.size)
