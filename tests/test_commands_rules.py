@@ -40,9 +40,10 @@ def rule(
     state: State = "in_force",
     agreements: int = 40,
     contradictions: int = 0,
+    named: int = 0,
     site: str = SITE,
 ) -> UrlRule:
-    evidence = Evidence(agreements, contradictions)
+    evidence = Evidence(agreements, contradictions, named)
     return UrlRule(site, family, component, state, TIME, evidence=evidence)
 
 
@@ -100,12 +101,25 @@ def test_json_says_all_that_is_known_of_them(store):
         "state": "in_force",
         "agreements": 40,
         "contradictions": 0,
+        "named": 0,
         "changed_at": ISO,
         "demand": 1,
         "wrong_at_most": 0.073,
     }
     of_site = lines(neardup("rules", store, "--json", "--site", "b.example").stdout)
     assert [line["rule"] for line in of_site] == [OTHER.name]
+
+
+def test_it_is_said_for_what_only_canonical_addresses_speak(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    half, some = rule("param", "a", agreements=30, named=100), rule("param", "b", named=7)
+    with opened(tmp_path / "pages.sqlite") as made:
+        made.put_rules({one.name: one.to_bytes() for one in (half, some)})
+    shown = neardup("rules", tmp_path / "pages.sqlite").stdout.decode()
+    assert "30 (15 named)" in shown
+    assert "40 (7 named)" in shown
+    told = lines(neardup("rules", tmp_path / "pages.sqlite", "--json").stdout)
+    assert [(line["agreements"], line["named"]) for line in told] == [(30, 15), (40, 7)]
 
 
 def test_a_store_without_rules_has_none(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -352,12 +352,14 @@ def test_a_budget_slows_down_and_then_skips():
 # --- what pages say ---------------------------------------------------------------------
 
 
-def test_canonical_addresses_are_half_of_the_evidence():
-    def names(world: World, numbers: Iterable[int]) -> None:
-        for number in numbers:
-            url = f"{SITE}/news/{number}?ref=x"
-            world.visit([url], canonical=f"{SITE}/news/{number}")
+def names(world: World, numbers: Iterable[int]) -> None:
+    """Pages that name another address as their canonical one."""
+    for number in numbers:
+        url = f"{SITE}/news/{number}?ref=x"
+        world.visit([url], canonical=f"{SITE}/news/{number}")
 
+
+def test_canonical_addresses_are_half_of_the_evidence():
     world = World(lambda url: url.partition("?")[0])
     names(world, range(100))
     assert world.texts == set()
@@ -426,6 +428,44 @@ def test_rules_come_from_earlier_crawls():
     later.visit(sessions(range(500, 510)))
     # Some values of the parameter are tried first.
     assert later.skipped == [f"{SITE}/shop/item?id={n}&sid=b{n}" for n in range(505, 510)]
+
+
+def named_by_100(fetched: int, rules: Mapping[str, bytes]) -> World:
+    """A crawl in which 100 pages name their canonical addresses, and some of those are fetched."""
+    world = World(lambda url: url.partition("?")[0])
+    world.learner.load(rules)
+    names(world, range(100))
+    world.visit(f"{SITE}/news/{number}" for number in range(fetched))
+    return world
+
+
+def test_from_crawl_to_crawl_canonical_addresses_stay_half_of_the_evidence():
+    world = named_by_100(15, {})
+    for _ in range(3):
+        [rule] = world.learner.in_force
+        assert rule.evidence.agreements == 30
+        world = named_by_100(0, stored(world))
+
+
+def test_canonical_addresses_are_half_of_what_two_workers_know():
+    one, other = named_by_100(15, {}), named_by_100(10, {})
+    assert other.texts == set()
+    other.learner.load(stored(one))
+    tidied(other.learner)
+    [rule] = other.learner.in_force
+    assert rule.evidence.agreements == 2 * (15 + 10)
+
+
+@pytest.mark.parametrize("is_loaded_first", [True, False])
+def test_what_canonical_addresses_said_elsewhere_is_not_believed_either(is_loaded_first):
+    rules = stored(named_by_100(15, {}))
+    later = World(lambda url: url.partition("?")[0])
+    later.learner.load(rules if is_loaded_first else {})
+    for number in range(200, 203):
+        later.visit([f"{SITE}/news/{number}?ref=x"], canonical=f"{SITE}/")
+    later.learner.load(rules)
+    [rule] = later.learner.in_force
+    assert rule.evidence.agreements == 15
 
 
 def test_what_the_operator_switched_off_stays_off():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from math import comb
 
@@ -67,6 +68,59 @@ def test_names_are_half_of_the_evidence_at_most():
     assert evidence.agreements == 15
 
 
+OBSERVED = st.lists(
+    st.tuples(st.sampled_from(["fetched", "named", "contradicted"]), st.integers(0, 9)), max_size=20
+)
+
+
+@given(st.lists(OBSERVED, max_size=6))
+def test_what_was_counted_in_several_crawls_counts_as_if_in_one(crawls):
+    """Where each crawl meets other contents: one after the other, or side by side."""
+    one, several, joined = Evidence(), Evidence(), Evidence()
+    for number, crawl in enumerate(crawls):
+        own = Evidence()
+        for what, content in crawl:
+            for evidence in (one, several, own):
+                count(evidence, what, 10 * number + content)
+        several = through_a_store(several)
+        joined.add(through_a_store(own))
+        assert told(several) == told(joined) == told(one)
+
+
+@given(st.lists(OBSERVED, min_size=1, max_size=12), st.data())
+def test_names_are_never_more_than_half_of_the_evidence(crawls, data):
+    """Whatever is met again, and whoever takes over what another one has counted."""
+    workers, fetched = [Evidence(), Evidence()], 0
+    for crawl in crawls:
+        own = data.draw(st.integers(0, 1))
+        for what, content in crawl:
+            count(workers[own], what, content)
+        fetched += len({content for what, content in crawl if what == "fetched"})
+        workers[own] = through_a_store(workers[own])
+        if data.draw(st.booleans()):
+            workers[own].add(workers[1 - own])
+            workers[1 - own] = Evidence()
+    assert sum(evidence.agreements for evidence in workers) <= 2 * fetched
+
+
+def count(evidence: Evidence, what: str, content: int) -> None:
+    if what == "fetched":
+        evidence.agree(content)
+    elif what == "named":
+        evidence.agree_by_name(content)
+    else:
+        evidence.contradict(content, -1)
+
+
+def through_a_store(evidence: Evidence) -> Evidence:
+    rule = UrlRule("example.com", "/shop/*", ("param", "sid"), evidence=evidence)
+    return UrlRule.from_bytes(rule.to_bytes()).evidence
+
+
+def told(evidence: Evidence) -> tuple[int, int]:
+    return evidence.agreements, evidence.contradictions
+
+
 def test_what_is_counted_is_bounded():
     evidence = Evidence()
     for content in range(10 * MAX_COUNTED):
@@ -96,7 +150,7 @@ RULES = st.builds(
     state=st.sampled_from(["watched", "in_force", "withdrawn", "off"]),
     changed_at=st.integers(0, 2**32 - 1),
     demand=st.integers(1, 8),
-    evidence=st.builds(Evidence, st.integers(0, 400), st.integers(0, 400)),
+    evidence=st.builds(Evidence, *[st.integers(0, 400)] * 3),
 )
 
 
@@ -107,7 +161,17 @@ def test_a_rule_comes_out_of_a_store_as_it_went_in(rule):
         assert getattr(other, name) == getattr(rule, name)
     assert other.evidence.agreements == rule.evidence.agreements
     assert other.evidence.contradictions == rule.evidence.contradictions
+    assert other.evidence.named == rule.evidence.named
     assert other.name.startswith(f"{rule.site} ")
+
+
+def test_of_what_an_earlier_version_counted_all_was_fetched():
+    packed = UrlRule("a", "/b", ("param", "c"), evidence=Evidence(30, 1, 15)).to_bytes()
+    earlier = json.loads(packed)
+    del earlier["named"]
+    for fields in (earlier, {**earlier, "named": -5}):
+        evidence = UrlRule.from_bytes(json.dumps(fields).encode()).evidence
+        assert (told(evidence), evidence.named) == ((30, 1), 0)
 
 
 @given(st.lists(RULES, min_size=2, max_size=2))

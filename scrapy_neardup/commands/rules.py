@@ -152,7 +152,7 @@ def _show(rules: Sequence[UrlRule], namespace: str) -> None:
         (
             rule.name,
             rule.state.replace("_", " "),
-            rule.evidence.agreements,
+            _agreements(rule),
             rule.evidence.contradictions,
             f"{_wrong_at_most(rule):.1%}",
             iso(rule.changed_at or None) or "-",
@@ -168,8 +168,15 @@ def _show(rules: Sequence[UrlRule], namespace: str) -> None:
 def _told(rule: UrlRule) -> dict[str, object]:
     """What JSON says of a rule."""
     told = json.loads(rule.to_bytes())
+    told["named"] = rule.evidence.agreements_by_name
     told["changed_at"] = iso(rule.changed_at or None)
     return {"rule": rule.name, "text": rule.text, **told, "wrong_at_most": _wrong_at_most(rule)}
+
+
+def _agreements(rule: UrlRule) -> str:
+    """How many, and for how many of them there is only the word of canonical addresses."""
+    by_name = rule.evidence.agreements_by_name
+    return f"{rule.evidence.agreements}{f' ({by_name} named)' if by_name else ''}"
 
 
 def _wrong_at_most(rule: UrlRule) -> float:

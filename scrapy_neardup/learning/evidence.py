@@ -49,13 +49,17 @@ class Evidence:
     """Agreements and contradictions, counted over different contents.
 
     What answers all addresses with one content (a wall that asks for a login) counts once.
+
+    :param agreements: those counted in earlier crawls, see :attr:`agreements`.
+    :param named: likewise, see :attr:`named`.
     """
 
-    __slots__ = ("_agreed", "_contradicted", "_hinted", "_named", "before")
+    __slots__ = ("_agreed", "_before", "_contradicted", "_hinted", "_named")
 
-    def __init__(self, agreements: int = 0, contradictions: int = 0) -> None:
-        #: Counted in earlier crawls.
-        self.before = (agreements, contradictions)
+    def __init__(self, agreements: int = 0, contradictions: int = 0, named: int = 0) -> None:
+        #: Of earlier crawls: fetched (all but the named ones that counted), contradicted, and only
+        #: named.
+        self._before = (agreements - min(named, agreements // 2), contradictions, named)
         self._agreed: set[int] = set()
         self._contradicted: set[int] = set()
         #: Contents of which a canonical address said so, and nothing that was fetched.
@@ -74,12 +78,25 @@ class Evidence:
 
         What only canonical addresses say is not more than half of it.
         """
-        fetched = self.before[0] + len(self._agreed)
-        return fetched + min(len(self._named - self._agreed), fetched)
+        return self._fetched + self.agreements_by_name
+
+    @property
+    def agreements_by_name(self) -> int:
+        """Those among them that only canonical addresses speak for."""
+        return min(self.named, self._fetched)
+
+    @property
+    def named(self) -> int:
+        """Contents that only canonical addresses speak for, whether they count or are too many."""
+        return self._before[2] + len(self._named - self._agreed)
+
+    @property
+    def _fetched(self) -> int:
+        return self._before[0] + len(self._agreed)
 
     @property
     def contradictions(self) -> int:
-        return self.before[1] + len(self._contradicted)
+        return self._before[1] + len(self._contradicted)
 
     def agree(self, content: int) -> None:
         """Two addresses of this content differ only in what the rule leaves out."""
@@ -98,6 +115,7 @@ class Evidence:
 
     def disbelieve_names(self) -> None:
         """What canonical addresses say on this site is not to be relied on."""
+        self._before = (*self._before[:2], 0)
         self._named.clear()
 
     def contradict(self, content: int, other: int) -> None:
@@ -107,7 +125,8 @@ class Evidence:
 
     def add(self, other: Evidence) -> None:
         """Take over what was counted elsewhere."""
-        self.before = (self.before[0] + other.before[0], self.before[1] + other.before[1])
+        own, more = self._before, other._before
+        self._before = (own[0] + more[0], own[1] + more[1], own[2] + more[2])
         self._agreed |= other._agreed
         self._contradicted |= other._contradicted
         self._named |= other._named

@@ -57,6 +57,8 @@ class RuleBook:
         self.applied_components: Counter[Component] = Counter()
         self.tried_components: Counter[Component] = Counter()
         self.changes: list[RuleChange] = []
+        #: Does what canonical addresses say count?
+        self.believes_names = True
         #: Trials that are older than this count no more, by rule.
         self._fresh_from: dict[Key, int] = {}
         self._site = site
@@ -216,6 +218,7 @@ class RuleBook:
 
     def disbelieve_names(self) -> None:
         """The canonical addresses of this site say nothing."""
+        self.believes_names = False
         for key, rule in self.rules.items():
             rule.evidence.disbelieve_names()
             self._dirty.add(key)
@@ -223,6 +226,8 @@ class RuleBook:
     def adopt(self, rule: UrlRule) -> None:
         """Take over a rule of an earlier crawl, or of another worker; the newer state counts."""
         key = rule.family, rule.component
+        if not self.believes_names:
+            rule.evidence.disbelieve_names()
         own = self.rules.get(key)
         if own is not None and (own.changed_at, own.state) >= (rule.changed_at, rule.state):
             return

@@ -92,6 +92,7 @@ class UrlRule:
             "place": place,
             "state": self.state,
             "agreements": self.evidence.agreements,
+            "named": self.evidence.named,
             "contradictions": self.evidence.contradictions,
             "changed_at": self.changed_at,
             "demand": self.demand,
@@ -113,7 +114,11 @@ class UrlRule:
                 state=_state(told["state"]),
                 changed_at=int(told["changed_at"]),
                 demand=max(1, int(told.get("demand", 1))),
-                evidence=Evidence(int(told["agreements"]), int(told["contradictions"])),
+                evidence=Evidence(
+                    int(told["agreements"]),
+                    int(told["contradictions"]),
+                    max(0, int(told.get("named", 0))),
+                ),
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"no rule: {packed[:200]!r}") from error

@@ -76,7 +76,6 @@ class Trials:
         self._texts: OrderedDict[Key, set[str]] = OrderedDict()
         self._named_by: OrderedDict[int, set[int]] = OrderedDict()
         self._origins: set[Origin] = set()
-        self._believes_names = True
 
     def compare(self, known: Known, *, brings_new: bool = False) -> None:
         """Compare an address with all that differ from it in one component."""
@@ -201,7 +200,7 @@ class Trials:
     def learn_name(self, known: Known, canonical: Address) -> None:
         """A page names its canonical address, which may be its own."""
         assert known.content is not None
-        if not self._believes_names:
+        if not self._book.believes_names:
             return
         if len(self._origins) < _MAX_ORIGINS:
             self._origins.add((canonical.label, canonical.scheme))
@@ -212,7 +211,6 @@ class Trials:
         if len(self._named_by) > _MAX_TARGETS:
             self._named_by.popitem(last=False)
         if len(namers) >= _MAX_NAMERS:
-            self._believes_names = False
             self._named_by.clear()
             self._origins.clear()
             self._book.disbelieve_names()
