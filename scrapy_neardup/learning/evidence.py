@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import comb
+from math import exp, lgamma, log, log1p
 
 #: What is counted of one rule at most: more makes nothing surer.
 MAX_COUNTED = 300
+#: What earlier crawls, together, count for at most: more are taken in proportion.
+MAX_BEFORE = 10 * MAX_COUNTED
 MAX_HINTS = 30
 #: How sure a bound is.
 CONFIDENCE = 0.95
+_ROUNDING = 1e-9
 
 
 @lru_cache(maxsize=4096)
@@ -23,10 +26,18 @@ def is_rarer(share: float, contradictions: int, trials: int) -> bool:
     :param share: above 0, below 1.
     :param contradictions: from 0 to *trials*.
     """
+    # In logarithms: of some thousand trials, the number of ways is more than a float can hold.
+    seen, unseen = log(share), log1p(-share)
     likely = sum(
-        comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(contradictions + 1)
+        exp(_log_of_ways(trials, k) + k * seen + (trials - k) * unseen)
+        for k in range(contradictions + 1)
     )
-    return likely <= 1 - CONFIDENCE
+    return likely <= (1 - CONFIDENCE) * (1 + _ROUNDING)
+
+
+def _log_of_ways(trials: int, chosen: int) -> float:
+    """Logarithm of the binomial coefficient."""
+    return lgamma(trials + 1) - lgamma(chosen + 1) - lgamma(trials - chosen + 1)
 
 
 @lru_cache(maxsize=4096)
@@ -59,7 +70,7 @@ class Evidence:
     def __init__(self, agreements: int = 0, contradictions: int = 0, named: int = 0) -> None:
         #: Of earlier crawls: fetched (all but the named ones that counted), contradicted, and only
         #: named.
-        self._before = (agreements - min(named, agreements // 2), contradictions, named)
+        self._before = _bounded(agreements - min(named, agreements // 2), contradictions, named)
         self._agreed: set[int] = set()
         self._contradicted: set[int] = set()
         #: Contents of which a canonical address said so, and nothing that was fetched.
@@ -126,7 +137,7 @@ class Evidence:
     def add(self, other: Evidence) -> None:
         """Take over what was counted elsewhere."""
         own, more = self._before, other._before
-        self._before = (own[0] + more[0], own[1] + more[1], own[2] + more[2])
+        self._before = _bounded(own[0] + more[0], own[1] + more[1], own[2] + more[2])
         self._agreed |= other._agreed
         self._contradicted |= other._contradicted
         self._named |= other._named
@@ -136,3 +147,12 @@ class Evidence:
         """Is the share of contradictions at most this, with :data:`CONFIDENCE`?"""
         contradictions = self.contradictions
         return is_rarer(share, contradictions, self.agreements + contradictions)
+
+
+def _bounded(fetched: int, contradictions: int, named: int) -> tuple[int, int, int]:
+    """What was counted, in proportion where it is too much; rounded against the rule."""
+    trials = fetched + contradictions
+    if trials > MAX_BEFORE:
+        fetched = fetched * MAX_BEFORE // trials
+        contradictions = -(-contradictions * MAX_BEFORE // trials)
+    return fetched, contradictions, min(named, MAX_BEFORE)
