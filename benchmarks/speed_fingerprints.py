@@ -9,8 +9,7 @@ with a vocabulary in which all words of these texts stand, and with one that has
 other texts, in which one word of twenty did not stand.
 
 The tokens of a text are made just before its turn, for whoever's turn it is: so a tokenizer hands
-them over. Tokens made long ago are out of the caches, and to fetch each of them from the memory
-takes as long as to look it up.
+them over, and tokens made long ago would be out of the caches.
 """
 
 from __future__ import annotations

@@ -33,6 +33,7 @@ from .exceptions import InvalidOption
 UNITS_PER_NAT = 16
 
 _HASH_BITS = 64
+_LAST = ~np.uint64(0)
 
 _FORMAT = "scrapy-neardup-idf"
 _VERSION = 1
@@ -68,25 +69,34 @@ class IdfTable:
     def __init__(self, name: str, default: int, weights: Mapping[str, int]) -> None:
         hashes = token_hashes(weights)
         order = np.argsort(hashes)
+        hashes = hashes[order]
+        values = np.fromiter(weights.values(), np.int64, len(weights))[order]
         self.name = name
         self.default = default
-        self._hashes = hashes[order]
-        self._weights = np.fromiter(weights.values(), np.int64, len(weights))[order]
-        content = np.int64(default).tobytes() + self._hashes.tobytes() + self._weights.tobytes()
+        content = np.int64(default).tobytes() + hashes.tobytes() + values.tobytes()
         #: Digest of the content, 16 hexadecimal digits; equal tables have equal digests.
         self.digest = blake2b(content, digest_size=8).hexdigest()
-        # About as many buckets as tokens: to walk through one of them takes a step or two where
-        # to halve the table would take eighteen, each at another place of the memory.
-        bits = len(weights).bit_length()
-        self._shift = np.uint64(_HASH_BITS - bits)
-        buckets = np.arange(1 << bits, dtype=np.uint64)
-        self._starts = np.searchsorted(self._hashes >> self._shift, buckets).astype(np.int32)
-        # Behind the last one stands one that no other goes past.
-        self._hashes = np.append(self._hashes, ~np.uint64(0))
-        self._weights = np.append(self._weights, default)
+        self._lay(hashes, values)
+
+    def _lay(self, hashes: npt.NDArray[np.uint64], weights: npt.NDArray[np.int64]) -> None:
+        """Lay tokens into slots, half of which stay empty at least: open addressing, ascending.
+
+        A token stands in the slot that the upper bits of its hash name, or where that is taken in
+        the next one behind (Knuth, "The Art of Computer Programming", volume 3, section 6.4).
+        """
+        bits = len(hashes).bit_length() + 1
+        self._count, self._shift = len(hashes), np.uint64(_HASH_BITS - bits)
+        order, named = np.arange(len(hashes)), (hashes >> self._shift).astype(np.intp)
+        slots = order + np.maximum.accumulate(named - order)
+        size = max([(1 << bits) - 1, *slots[-1:]]) + 2
+        # What stands in an empty slot comes behind any token, and weighs what others do.
+        self._hashes = np.full(size, _LAST)
+        self._hashes[slots] = hashes
+        self._weights = np.full(size, self.default)
+        self._weights[slots] = weights
 
     def __len__(self) -> int:
-        return len(self._hashes) - 1
+        return self._count
 
     def __repr__(self) -> str:
         return f"<IdfTable {self.name}: {len(self)} tokens, digest {self.digest}>"
@@ -94,12 +104,14 @@ class IdfTable:
     def weights(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
         """Weight of each token, same shape.
 
-        :param hashes: as :func:`~scrapy_neardup.idf.token_hashes` gives them.
+        :param hashes: shape ``(n,)``, as :func:`~scrapy_neardup.idf.token_hashes` gives them.
         """
-        places = self._starts[hashes >> self._shift]
-        while (goes_on := self._hashes[places] < hashes).any():
-            places += goes_on
-        return np.where(self._hashes[places] == hashes, self._weights[places], self.default)
+        slots = (hashes >> self._shift).astype(np.intp)
+        going_on = np.flatnonzero(self._hashes[slots] < hashes)
+        while going_on.size:
+            slots[going_on] += 1
+            going_on = going_on[self._hashes[slots[going_on]] < hashes[going_on]]
+        return np.where(self._hashes[slots] == hashes, self._weights[slots], self.default)
 
 
 @cache
