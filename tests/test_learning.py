@@ -453,7 +453,27 @@ def test_canonical_addresses_are_half_of_what_two_workers_know():
     other.learner.load(stored(one))
     tidied(other.learner)
     [rule] = other.learner.in_force
-    assert rule.evidence.agreements == 2 * (15 + 10)
+    assert rule.evidence.agreements == 2 * 15
+
+
+def test_what_two_workers_began_from_counts_once():
+    world = World(by_id)
+    world.visit(sessions(range(40)))
+    before = stored(world)
+    workers = [World(by_id), World(by_id)]
+    for number, worker in enumerate(workers):
+        worker.learner.load(before)
+        worker.visit(sessions(range(100 * number + 100, 100 * number + 105)))
+    for _ in range(3):
+        # Switched off and on again by the operator, or said once more by another worker.
+        told = {name: UrlRule.from_bytes(packed) for name, packed in stored(workers[1]).items()}
+        for one in told.values():
+            one.changed_at = 1 + max(r.changed_at for r in workers[0].learner.in_force)
+        workers[0].learner.load({name: one.to_bytes() for name, one in told.items()})
+        tidied(workers[0].learner)
+    [rule] = workers[0].learner.in_force
+    # It came in force by 29, and each worker met five more.
+    assert rule.evidence.agreements == 29 + 5
 
 
 @pytest.mark.parametrize("is_loaded_first", [True, False])

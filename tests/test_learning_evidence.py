@@ -137,6 +137,31 @@ def test_names_are_never_more_than_half_of_the_evidence(crawls, data):
     assert sum(evidence.agreements for evidence in workers) <= 2 * fetched
 
 
+@given(*[OBSERVED] * 3)
+def test_what_is_told_of_the_same_rule_is_not_counted_twice(before, here, elsewhere):
+    """Where two workers went on from one crawl, and whatever is told again."""
+    own, other = (through_a_store(counted(before)) for _ in range(2))
+    for what, content in here:
+        count(own, what, 10 + content)
+    for what, content in elsewhere:
+        count(other, what, 20 + content)
+    fetched = max(e.agreements - e.agreements_by_name for e in (own, other))
+    named = max(own.named, other.named)
+    against = own.contradictions + other.contradictions - counted(before).contradictions
+    own.reconcile(through_a_store(other))
+    assert told(own) == (fetched + min(named, fetched), against)
+    reconciled = told(own)
+    own.reconcile(through_a_store(other))
+    assert told(own) == reconciled
+
+
+def counted(observed: list[tuple[str, int]]) -> Evidence:
+    evidence = Evidence()
+    for what, content in observed:
+        count(evidence, what, content)
+    return evidence
+
+
 def count(evidence: Evidence, what: str, content: int) -> None:
     if what == "fetched":
         evidence.agree(content)

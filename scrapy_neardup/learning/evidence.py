@@ -143,6 +143,20 @@ class Evidence:
         self._named |= other._named
         self._hinted |= other._hinted
 
+    def reconcile(self, told: Evidence) -> None:
+        """Take over what a store tells of the same rule, of which a part is known here already.
+
+        Both may go back to one crawl before, or what is told to this very evidence, and nobody
+        can tell how much. So what speaks for the rule counts as often as the one or the other
+        has it; of what speaks against it, nothing that was seen here is taken for told.
+        """
+        fetched, contradictions, named = told._before
+        self._before = _bounded(
+            max(fetched, self._fetched) - len(self._agreed),
+            max(contradictions, self._before[1]),
+            max(named, self.named) - len(self._named - self._agreed),
+        )
+
     def is_strong(self, share: float) -> bool:
         """Is the share of contradictions at most this, with :data:`CONFIDENCE`?"""
         contradictions = self.contradictions

@@ -232,7 +232,8 @@ class RuleBook:
         if own is not None and (own.changed_at, own.state) >= (rule.changed_at, rule.state):
             return
         if own is not None and rule.state != "withdrawn":
-            rule.evidence.add(own.evidence)
+            own.evidence.reconcile(rule.evidence)
+            rule.evidence = own.evidence
         self.rules[key] = rule
         self._dirty.add(key)
 
