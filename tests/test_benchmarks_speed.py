@@ -51,6 +51,7 @@ from tests import reference  # noqa: E402
 RATIOS = {
     "fingerprint_vs_simhash",
     "fingerprint_with_new_words_vs_simhash",
+    "fingerprint_of_one_text_vs_simhash",
     "index_lookup_vs_gaoya",
     "index_lookup_vs_simhashindex",
     "index_bytes_vs_gaoya",
