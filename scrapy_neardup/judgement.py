@@ -144,7 +144,7 @@ class Rule:
         if page.recipe != other.recipe:
             raise SignatureMismatch(page.recipe, other.recipe)
         if page.site == other.site:
-            if page.shown_digest and page.shown_digest == other.shown_digest:
+            if self._show_the_same(page, other):
                 return Match(
                     hamming_distance(page.fingerprint, other.fingerprint), 1.0, "same_page"
                 )
@@ -152,6 +152,11 @@ class Rule:
         else:
             objection = self._objection_across_sites(page, other, frames)
         return Mismatch(objection) if objection else self._compare_texts(page, other)
+
+    def _show_the_same(self, page: PageSignature, other: PageSignature) -> bool:
+        """All over, and enough of it: a page that scripts fill shows next to nothing before."""
+        enough = min(page.n_features, other.n_features) >= self.min_features
+        return enough and page.shown_digest == other.shown_digest != b""
 
     def _objection_across_sites(
         self, page: PageSignature, other: PageSignature, frames: Frames

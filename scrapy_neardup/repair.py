@@ -50,7 +50,11 @@ _EMPTY_ROOT = re.compile(r"(<html[^<>]*)/>", re.IGNORECASE)
 _BEGINNING = 4096
 
 _END = re.compile(r"</(?:html|body)(?=[\s/>])[^>]*>?", re.IGNORECASE)
-_CONTENT = re.compile(r"<(?:body|p|div|article|section|main|table|ul|h[1-6])\b", re.IGNORECASE)
+#: An element that can hold text which is seen.
+_CONTENT = re.compile(
+    r"<(?!(?:html|head|title|base|link|meta|script|style|noscript|template|iframe|img|br|hr)\b)[a-z]",
+    re.IGNORECASE,
+)
 
 
 def repaired(html: str) -> str:
@@ -79,17 +83,19 @@ def bounded_marks(text: str) -> str:
 
 
 def without_early_ends(html: str) -> str:
-    """Take out every ``</html>`` and ``</body>`` that more content follows.
+    """Put an empty tag in the place of every ``</html>`` and ``</body>`` that more content follows.
 
-    libxml2 ends the document there and drops the rest, which on some blogs is the whole body;
-    browsers take no notice of such a tag.
+    libxml2 ends the document there and drops much of the rest, which on some blogs is the whole
+    body; browsers take no notice of such a tag. Were nothing put in its place, what stands around
+    it could be the halves of another one. Text alone is no content: behind a page's end it is what
+    a broken template left there.
     """
     first = _END.search(html)
     if first is None:
         return html
     head, tail = html[: first.start()], html[first.start() :]
     last_content = max((content.start() for content in _CONTENT.finditer(tail)), default=-1)
-    return head + _END.sub(lambda end: end[0] if end.start() > last_content else "", tail)
+    return head + _END.sub(lambda end: end[0] if end.start() > last_content else "</end>", tail)
 
 
 def _resolved(reference: re.Match[str]) -> str:

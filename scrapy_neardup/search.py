@@ -105,7 +105,7 @@ class Likeness(NamedTuple):
     """What the traits of two pages say; all of the same shape.
 
     :ivar possible: could the rule accept the two, whatever their sketches say?
-    :ivar equal: is their text equal, or on one site all that they show?
+    :ivar equal: is their text equal, or on one site all that they show, and that is enough?
     :ivar same_page: is it the latter?
     """
 
@@ -117,9 +117,10 @@ class Likeness(NamedTuple):
 def likeness_of(one: Traits, other: Traits, rule: Rule) -> Likeness:
     """Compare pages by their traits: of one shape, or one page's with those of many."""
     same_site = one["site"] == other["site"]
-    same_page = same_site & (one["shown"] == other["shown"]) & (one["shown"] != 0)
+    enough = np.minimum(one["n_features"], other["n_features"]) >= rule.min_features
+    same_page = enough & same_site & (one["shown"] == other["shown"]) & (one["shown"] != 0)
     equal = same_page | (one["text"] == other["text"])
-    possible = equal | (np.minimum(one["n_features"], other["n_features"]) >= rule.min_features)
+    possible = equal | enough
     if rule.scope == "site":
         possible &= same_site
     return Likeness(possible, equal, same_page)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
@@ -122,13 +123,35 @@ def test_a_faulty_start_costs_nothing(start):
     assert (page.title, page.text) == ("名", f"名{FERRY}")
 
 
-def test_only_ends_that_content_follows_are_taken_out():
-    early, end = "</html></body>", "</body></html>"
-    assert without_early_ends(f"{early}<p>x{end}") == f"<p>x{end}"
-    assert without_early_ends(f"<p>x{end}") == f"<p>x{end}"
-    assert without_early_ends(f"</HTML\n><h1>x{end}") == f"<h1>x{end}"
-    assert without_early_ends(f"</html lang=en></body/><h1>x{end}") == f"<h1>x{end}"
-    assert without_early_ends(f"</htmlx></bodyguard><h1>x{end}").startswith("</htmlx></bodyguard>")
+@pytest.mark.parametrize("end", ["</html>", "</body>", "</body></html>", "</HTML\n>", "</body/>"])
+@pytest.mark.parametrize("tag", ["p", "pre", "center", "dl", "form", "blockquote", "table", "b"])
+def test_nothing_is_lost_behind_an_end(end, tag):
+    behind = f"<{tag}>{FERRY}</{tag}>"
+    early = f"<html><head><title>t</title></head>{end}{behind}</body></html>"
+    within = f"<html><body><p>{MUSEUM}</p>{end}{behind}</body></html>"
+    assert read_page(early, visible_text).shown.split() == FERRY.split()
+    assert read_page(within, visible_text).shown.split() == f"{MUSEUM} {FERRY}".split()
+
+
+PIECES = st.sampled_from(["</html>", "</body x>", "</", "ht", "ml", "body", ">", "<", "/", " "])
+
+
+@given(st.lists(PIECES).map("".join))
+def test_no_early_end_is_left(html):
+    assert not re.search(r"</(html|body)[\s/>]", without_early_ends(f"{html}<p>"))
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>x</body></html>",
+        "<p>x</body ></html>\n<!-- 0.3 s --><script>count()</script><noscript></noscript>",
+        "<p>x</body></html> }); // remove the overlay </body></html>",
+        "</htmlx></bodyguard><p>x",
+    ],
+)
+def test_what_is_no_early_end_is_left_alone(html):
+    assert without_early_ends(html) == html
 
 
 def test_an_end_with_attributes_does_not_end_the_page():

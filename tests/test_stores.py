@@ -130,10 +130,11 @@ def similarity_for(page: PageSignature, other: PageSignature, rule: Rule) -> flo
     """How similar a page is that may be named as a look-alike; 0.0 for one that may not."""
     if page.site != other.site and rule.scope == "site":
         return 0.0
+    enough = min(page.n_features, other.n_features) >= rule.min_features
     shown = page.site == other.site and page.shown_digest == other.shown_digest != b""
-    if shown or page.text_digest == other.text_digest:
+    if (shown and enough) or page.text_digest == other.text_digest:
         return 1.0
-    if min(page.n_features, other.n_features) < rule.min_features:
+    if not enough:
         return 0.0
     similarity = resemblance(page.sketch_values, other.sketch_values)
     return similarity if similarity >= MIN_LOOK_ALIKE else 0.0
