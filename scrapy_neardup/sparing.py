@@ -199,16 +199,15 @@ class Sparing:
 
         What may mean nothing gets a lower priority, so that fewer fetches teach more.
         """
-        for_other = request.meta.get("redirect_urls") is not None
         refusal: UrlRule | bool = self._leads_to_duplicate(request)
         if not refusal and self._skips(policy) and self._may_skip(request):
             assert self._learner is not None
             decision = self._learner.decide(request.url)
             request.priority -= decision.delay
             if decision.action == "skip":
-                self._learner.keep(request.url, decision.rules, request)
+                self._learner.keep(decision, request)
                 refusal = decision.rules[0]
-        if refusal and for_other:
+        if refusal and request.meta.get("redirect_urls") is not None:
             self.redirected(request)
         return refusal
 
@@ -223,7 +222,7 @@ class Sparing:
         if policy is not None and self._may_skip(request):
             decision = learner.decide(request.url)
             if decision.action == "skip" and self._skips(policy):
-                learner.keep(request.url, decision.rules, request)
+                learner.keep(decision, request)
                 return decision.rules[0]
             if decision.action == "skip":
                 self._count_by_rule("would_skip", decision.rules[0])

@@ -40,7 +40,7 @@ class World:
             decision = self.learner.decide(url)
             if decision.action == "skip":
                 self.skipped.append(url)
-                self.learner.keep(url, decision.rules, url)
+                self.learner.keep(decision, url)
             else:
                 self.fetch(url, **says)
             self._fetch_what_is_wanted()
@@ -271,7 +271,7 @@ def waiting_for_one(copies: str) -> World:
         url = f"{SITE}/shop/item?id=500&sid={copy}"
         decision = world.learner.decide(url)
         assert decision.action == "skip"
-        world.learner.keep(url, decision.rules, url)
+        world.learner.keep(decision, url)
     return world
 
 
@@ -500,9 +500,9 @@ def forms_made(monkeypatch):
     """How many forms were made of addresses, as the only entry of a list."""
     made, form = [0], Leaving.form
 
-    def counted(self: Leaving, address: Any) -> Any:
+    def counted(self: Leaving, address: Any, digest: int) -> Any:
         made[0] += 1
-        return form(self, address)
+        return form(self, address, digest)
 
     monkeypatch.setattr(Leaving, "form", counted)
     return made
@@ -560,7 +560,7 @@ def test_what_fails_amid_a_change_leaves_nothing_behind():
         learner.begin(f"{SITE}/shop/item?id={number}&sid=a&v=1")
     for number in ids:
         url = f"{SITE}/shop/item?id={number}&sid=b&v=1"
-        learner.keep(url, learner.decide(url).rules, url)
+        learner.keep(learner.decide(url), url)
     views = [f"{SITE}/shop/item?id={number}&v={v}" for number in range(200, 229) for v in "ab"]
     world.visit(views[:-1])
     world.fetch_only(views[-1])
@@ -696,8 +696,9 @@ def test_the_surest_is_let_go_first():
         rule = UrlRule("e", "/", ("param", "p"), evidence=Evidence(agreements))
         address = parse_address(f"{SITE}/{agreements}")
         assert address is not None
-        form = Leaving(Families(), lambda family, component: False, ()).form(address)
-        skipped.add(Skipped(address, form, (rule,), agreements))
+        digest = address.digest
+        form = Leaving(Families(), lambda family, component: False, ()).form(address, digest)
+        skipped.add(Skipped(address, digest, form, (rule,), agreements))
     assert skipped.let_go(1) == 1
     assert {one.request for one in skipped} == {40, 60}
 
