@@ -7,7 +7,6 @@ without one of them costs a subtraction, and the order of parameters does not ma
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -57,8 +56,12 @@ class Address(NamedTuple):
     def digest(self) -> int:
         """64 bits, the same in every process."""
         total = origin_hash(self.site, self.scheme, self.label, self.base)
-        total += path_hash(self.segments) + params_hash(self.params)
-        return (total + path_params_hash(self.path_params)) & _MASK
+        total += path_hash(self.segments)
+        for name, value in self.params:
+            total += param_hash(name, value)
+        for path_param in self.path_params:
+            total += path_param_hash(*path_param)
+        return total & _MASK
 
 
 def parse_address(url: str) -> Address | None:
@@ -117,22 +120,6 @@ def path_hash(segments: tuple[str, ...]) -> int:
 def param_hash(name: str, value: str) -> int:
     """Hash of a parameter of the query."""
     return text_hash(f"q\n{name}\n{value}")
-
-
-def params_hash(params: Iterable[tuple[str, str]]) -> int:
-    """Hash of several of them, in whatever order; not reduced to 64 bits."""
-    total = 0
-    for name, value in params:
-        total += param_hash(name, value)
-    return total
-
-
-def path_params_hash(path_params: Iterable[tuple[str, str, str]]) -> int:
-    """The same of those behind segments."""
-    total = 0
-    for path_param in path_params:
-        total += path_param_hash(*path_param)
-    return total
 
 
 def path_param_hash(segment: str, name: str, value: str) -> int:

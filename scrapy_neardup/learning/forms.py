@@ -11,11 +11,9 @@ from .addresses import (
     Component,
     label_hash,
     param_hash,
-    params_hash,
     path_components,
     path_hash,
     path_param_hash,
-    path_params_hash,
     scheme_hash,
 )
 from .families import Families
@@ -129,18 +127,18 @@ class Leaving:
             digest += path_hash(segments) - path_hash(address.segments)
         if params:
             params = tuple([p for p in params if not self._leaves_param(family, p, left)])
-            if len(params) < len(address.params):
-                digest += params_hash(params) - params_hash(address.params)
-        if path_params:
-            path_params = tuple(
-                p for p in path_params if not self._leaves(family, ("path_param", p[1]), p[2], left)
-            )
-            if len(path_params) < len(address.path_params):
-                digest += path_params_hash(path_params) - path_params_hash(address.path_params)
+            for param in address.params if len(params) < len(address.params) else ():
+                if param not in params:
+                    digest -= param_hash(*param)
+        for path_param in path_params:
+            segment, name, value = path_param
+            if self._leaves(family, ("path_param", name), value, left):
+                digest -= path_param_hash(segment, name, value)
+                path_params = tuple(other for other in path_params if other != path_param)
         if label and self._leaves(family, ("host", label), label, left):
             digest -= label_hash(label)
             label = ""
-        if self._leaves(family, SCHEME, scheme, left):
+        if SCHEME in self._components and self._leaves(family, SCHEME, scheme, left):
             digest -= scheme_hash(scheme)
             scheme = ""
         return Form(
