@@ -99,6 +99,7 @@ def test_what_is_taken_for_plain_is_canonical(url):
         "http://a.example/?a=1&a-b=2&a=&a.=3&A=4",
         "http://a.example/?a+b=1&a=1&a-=1",
         "http://a.example/?z=1&%E4=1&a%E4=1&az=1",
+        "http://a.example/?a~=1&a%E4=1&a=%E4&a=z",
         "http://a.example/?a=1;b=2&a=1",
         "http://a.example/?b=1=2&a=1",
         "http://a.example:080/",
