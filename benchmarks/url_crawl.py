@@ -13,6 +13,7 @@ from measuring import peak_bytes
 from scrapy import Request, Spider, signals
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.http import Response, TextResponse
+from url_seen import SeenClock, SeenTimes
 from url_server import CONTENT_HEADER
 
 #: What MaybeDont wants to see in a request's meta.
@@ -41,6 +42,7 @@ class UrlCrawl:
     :ivar fetched: how many answers each content was in.
     :ivar stored: how many items each content was stored as.
     :ivar failed: answers that were none of a content, and requests without an answer.
+    :ivar seen: how long the dupefilter took.
     """
 
     fetched: Counter[str] = field(default_factory=Counter)
@@ -49,6 +51,7 @@ class UrlCrawl:
     seconds: float = 0.0
     peak_bytes: int = 0
     stats: dict[str, Any] = field(default_factory=dict)
+    seen: SeenTimes | None = None
 
     @property
     def superfluous(self) -> int:
@@ -91,7 +94,7 @@ def crawl(job: UrlJob) -> UrlCrawl:
         settings |= _maybe_dont(job)
     process = AsyncCrawlerProcess(settings)
     crawler = process.create_crawler(UrlSpider)
-    came = UrlCrawl()
+    came, clock = UrlCrawl(), SeenClock()
     _listen(crawler, came)
     process.crawl(crawler, job=job)
     started = perf_counter()
@@ -99,6 +102,7 @@ def crawl(job: UrlJob) -> UrlCrawl:
     assert crawler.stats
     came.seconds = perf_counter() - started
     came.peak_bytes = peak_bytes()
+    came.seen = clock.times
     came.stats = {
         name: value
         for name, value in crawler.stats.get_stats().items()

@@ -6,8 +6,8 @@ Each site is crawled once by each method, in a process of its own: with Scrapy's
 everything is fetched, judged and dropped after the fact; with NEARDUP_LEARN = "report" and "on";
 and with MaybeDont's middleware (``pip install --group benchmarks``). Printed are fetches, unique
 pages stored, and how many of the superfluous fetches, those beyond the first of each content, are
-saved. The site that changes gives parameters that meant nothing a meaning, when as many pages have
-been answered as it has contents.
+saved, and how long the dupefilter took for each request. The site that changes gives parameters
+that meant nothing a meaning, when as many pages have been answered as it has contents.
 
 The exit status is 1 when something that has to be reached is not.
 """

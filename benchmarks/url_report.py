@@ -9,10 +9,11 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from measuring import machine
+from measuring import machine, rounded
 from speed_figures import Goal
 from tables import Table
 from url_crawl import UrlCrawl
+from url_seen import Times
 
 PAGE = "learning.md"
 _STATS = "neardup/learn/"
@@ -34,6 +35,14 @@ _HEAD = (
     "seconds",
     "MiB",
 )
+_SEEN_HEAD = ("crawl", "calls", "median", "mean", "99 %")
+#: What was timed, see :class:`url_seen.SeenTimes`.
+_SEEN = {
+    "whole": "all of it",
+    "wrapped": "Scrapy's filter, which it asks first",
+    "ours": "what it adds",
+    "asked": "what it adds where Scrapy's has not seen the request",
+}
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,7 @@ class Run:
             "lost": self.lost,
             "superfluous": self.crawl.superfluous,
             **vars(self.crawl),
+            "seen": asdict(self.crawl.seen) if self.crawl.seen else None,
         }
 
 
@@ -113,11 +123,15 @@ class Result:
         return all(goal.is_met is not False for goal in goals(self))
 
 
+def _where(seed: int, *, change: bool) -> str:
+    return f"seed {seed}" + (", changes" if change else "")
+
+
 def goals(result: Result) -> list[Goal]:
     """What has to be reached, by the worst of all sites."""
     found = []
     for seed, change in result.sites:
-        where = f"seed {seed}" + (", changes" if change else "")
+        where = _where(seed, change=change)
         for method, bound in (("on", _STORED), ("report", 1.0)):
             if run := result.of(seed, method, change=change):
                 share = run.stored / len(run.contents)
@@ -207,8 +221,24 @@ def _losses(run: Run) -> list[str]:
     return notes
 
 
+def seen_table(result: Result) -> Table:
+    """How long the dupefilter took where something is learned."""
+    table = Table("request_seen: processor time of one call, in microseconds", _SEEN_HEAD)
+    for run in result.runs:
+        if run.crawl.seen is None or run.method not in ("report", "on"):
+            continue
+        for name, text in _SEEN.items():
+            times: Times = getattr(run.crawl.seen, name)
+            figures = map(rounded, (times.median, times.mean, times.p99))
+            what = f"{_where(run.seed, change=run.change)}, {run.title}: {text}"
+            table.add(what, times.calls, *figures)
+    return table
+
+
 def _tables(result: Result) -> list[Table]:
-    return [site_table(result, seed, change=change) for seed, change in result.sites]
+    tables = [site_table(result, seed, change=change) for seed, change in result.sites]
+    seen = seen_table(result)
+    return [*tables, seen] if seen.rows else tables
 
 
 def _left_out(result: Result) -> list[str]:
@@ -250,6 +280,11 @@ and what matters are drawn from the seed. A site that changes gives some paramet
 nothing a meaning, when as many pages have been answered as it has contents; the pages that it then
 has are counted among the unique ones.
 """
+_ABOUT_SEEN = """\
+The last table says how long the dupefilter holds a crawl up: processor time of each `request_seen`
+within these crawls, where everything else leaves the processor's caches cold, with a garbage
+collection where one fell into it.
+"""
 _ABOUT_MAYBE_DONT = """\
 MaybeDont's middleware is used as it documents, with its defaults, and with our words, so that
 Chinese is not one long word to it; hooks are those of a Scrapy of today.
@@ -258,7 +293,8 @@ Chinese is not one long word to it; hooks are those of a Scrapy of today.
 
 def write_docs(result: Result, command: str, folder: Path) -> None:
     """Write the page of the documents."""
-    paragraphs = (_INTRODUCTION.format(command=command), _ABOUT_SITES, _ABOUT_MAYBE_DONT)
+    about = (_ABOUT_SITES, _ABOUT_MAYBE_DONT, _ABOUT_SEEN)
+    paragraphs = (_INTRODUCTION.format(command=command), *about)
     blocks = ["# What learning from URLs saves", *(_filled(text) for text in paragraphs)]
     blocks += [f"{_machine()}.", *_left_out(result), "## What it has to reach"]
     blocks += [_markdown(goal_table(result)), "## The crawls"]

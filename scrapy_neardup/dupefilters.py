@@ -10,6 +10,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from .config import Config
 from .extensions import NearDupJudge
+from .fingerprints import remember_fingerprints
 from .learning.rules import UrlRule
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class NearDupDupeFilter(BaseDupeFilter):
 
     def __init__(self, wrapped: BaseDupeFilter, crawler: Crawler) -> None:
         self.wrapped = wrapped
+        remember_fingerprints(wrapped)
         self._crawler = crawler
         self._judge: NearDupJudge | None = crawler.get_extension(NearDupJudge)
         self._refused: tuple[Request | None, UrlRule | bool] = None, False

@@ -439,6 +439,8 @@ class NearDupJudge:
     def _policy_for(self, request: Request | None) -> Policy | str:
         """What applies to a request, or the reason why it is not to be judged."""
         wish = None if request is None else request.meta.get(META_KEY)
+        if wish is None:
+            return self.config.policy
         try:
             return request_policy(self.config.policy, wish) or "disabled"
         except InvalidOption as error:

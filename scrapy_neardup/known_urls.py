@@ -67,7 +67,9 @@ class KnownUrls:
         digest = self._digest(url)
         if digest in self._own:
             return self._own[digest] >= self.since
-        at = int(np.searchsorted(self._loaded, np.uint64(digest)))
+        if not len(self._loaded):
+            return False
+        at = int(self._loaded.searchsorted(np.uint64(digest)))
         is_loaded = at < len(self._loaded) and int(self._loaded[at]) == digest
         return is_loaded and int(self._loaded_at[at]) >= self.since
 

@@ -199,16 +199,18 @@ class Sparing:
 
         What may mean nothing gets a lower priority, so that fewer fetches teach more.
         """
-        for_other = request.meta.get("redirect_urls") is not None
-        refusal: UrlRule | bool = self._leads_to_duplicate(request)
+        if request.method != "GET" or request.body:
+            return False
+        url = request.url
+        refusal: UrlRule | bool = url in self._known
         if not refusal and self._skips(policy) and self._may_skip(request):
             assert self._learner is not None
-            decision = self._learner.decide(request.url)
+            decision = self._learner.decide(url)
             request.priority -= decision.delay
             if decision.action == "skip":
-                self._learner.keep(request.url, decision.rules, request)
+                self._learner.keep(decision, request)
                 refusal = decision.rules[0]
-        if refusal and for_other:
+        if refusal and request.meta.get("redirect_urls") is not None:
             self.redirected(request)
         return refusal
 
@@ -220,10 +222,10 @@ class Sparing:
         learner = self._learner
         if learner is None or request.method != "GET" or request.callback is NO_CALLBACK:
             return None
-        if policy is not None and self._may_skip(request):
+        if policy is not None and not request.body and self._may_skip(request):
             decision = learner.decide(request.url)
             if decision.action == "skip" and self._skips(policy):
-                learner.keep(request.url, decision.rules, request)
+                learner.keep(decision, request)
                 return decision.rules[0]
             if decision.action == "skip":
                 self._count_by_rule("would_skip", decision.rules[0])
@@ -301,15 +303,11 @@ class Sparing:
 
     # --- what follows -----------------------------------------------------------------------
 
-    def _leads_to_duplicate(self, request: Request) -> bool:
-        return request.method == "GET" and not request.body and request.url in self._known
-
     def _may_skip(self, request: Request) -> bool:
+        """May a rule pass over this, which is a ``GET`` without a body?"""
         return (
             self._learner is not None
-            and request.method == "GET"
             and not request.dont_filter
-            and not request.body
             and not request.meta.get("is_start_request")
         )
 

@@ -2,23 +2,62 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache
 from urllib.parse import urlsplit
 
 import tldextract
 from w3lib.url import canonicalize_url
 
+_BYTES = "(?:%[89A-F][0-9A-F]{chars}*)*"
+_IN_PATH = r"[A-Za-z0-9!$&'()*+,./:;=@_~-]"
+_IN_QUERY = "[A-Za-z0-9+._~-]"
+_WORD = _IN_QUERY + "{many}" + _BYTES.format(chars=_IN_QUERY)
+_PARAMETER = f"{_WORD.format(many='+')}={_WORD.format(many='*')}"
+#: What is canonical already, but for the order of its parameters, and for segments that begin with
+#: a dot. An escape of a byte beyond ASCII stays as it is.
+_PLAIN = re.compile(
+    r"https?://[a-z0-9.-]+(?::[1-9][0-9]{0,3})?"
+    rf"/{_IN_PATH}*{_BYTES.format(chars=_IN_PATH)}(?<!;)"
+    rf"(?:\?{_PARAMETER}(?:&{_PARAMETER})*)?"
+)
+#: In longer ones, what is not plain may stand so far behind that it is looked for in vain for long.
+_MAX_PLAIN = 2048
+
 
 def page_key(url: str) -> str:
     """One form for all spellings of a page's address, by which a revisit is recognised.
 
-    Scrapy's own request fingerprint rests on the same form: order of query arguments, escapes
-    and the fragment do not matter.
+    Scrapy's own request fingerprint rests on the same form, w3lib's ``canonicalize_url``: order of
+    query arguments, escapes and the fragment do not matter.
     """
+    # Nearly all are plain, and w3lib takes ten times as long to find that out.
+    if (key := plain_key(url)) is not None:
+        return key
     try:
         return canonicalize_url(url)
     except ValueError:
         return url
+
+
+def plain_key(url: str) -> str | None:
+    """See :func:`page_key`; ``None`` where it takes more than to order the parameters.
+
+    :returns: of ASCII, without quotes, backslashes and control characters.
+    """
+    if len(url) > _MAX_PLAIN or not _PLAIN.fullmatch(url) or "/." in url:
+        return None
+    base, _, query = url.partition("?")
+    return f"{base}?{_in_order(query)}" if "&" in query else url
+
+
+def _in_order(query: str) -> str:
+    """Parameters in the order of their names and then of their values, byte by byte."""
+    # The end of a name comes before all that a longer one goes on with, and all bytes beyond ASCII
+    # come behind it.
+    parameters = query.replace("=", "\0").replace("%", "\x7f").split("&")
+    parameters.sort()
+    return "&".join(parameters).replace("\0", "=").replace("\x7f", "%")
 
 
 def site_of(url: str) -> str:

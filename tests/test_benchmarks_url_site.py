@@ -27,7 +27,8 @@ import url_learning  # noqa: E402
 from url_crawl import UrlCrawl  # noqa: E402
 from url_pages import SitePages  # noqa: E402
 from url_parts import Content  # noqa: E402
-from url_report import Result, Run, goals  # noqa: E402
+from url_report import Result, Run, goals, seen_table  # noqa: E402
+from url_seen import SeenTimes, Times  # noqa: E402
 from url_site import UrlSite  # noqa: E402
 
 SEEDS = (1, 2, 3)
@@ -288,6 +289,11 @@ def test_a_crawl_with_scrapys_filter_alone_finds_and_fetches_everything(tmp_path
     assert still["contents"] == len(still["stored"]) == sum(still["stored"].values()) == 200
     assert still["failed"] == changing["failed"] == 0
     assert still["lost"] == changing["lost"] == []
+    # Each URL is new to Scrapy's filter once, and links to it are many.
+    assert still["seen"]["asked"]["calls"] == 300 < still["seen"]["whole"]["calls"]
+    assert still["seen"]["whole"]["mean"] == pytest.approx(
+        still["seen"]["wrapped"]["mean"] + still["seen"]["ours"]["mean"]
+    )
     assert changing["contents"] == len(changing["stored"]) == 211
     assert sum(name.startswith("later/") for name in changing["stored"]) == 10
     page = (tmp_path / "learning.md").read_text("utf-8")
@@ -347,6 +353,29 @@ def test_saved_is_the_share_of_fetches_that_scrapys_filter_needs_beyond_the_firs
     on, off = a_run("on", 1400, 1000), a_run("off", 3000, 1000)
     assert Result([on]).saved(on) == pytest.approx(1 - 400 / 4000)
     assert Result([on, off]).saved(on) == pytest.approx(1 - 400 / 2000)
+
+
+def test_times_are_in_microseconds():
+    times = Times.of([0.000_001] * 98 + [0.000_002, 0.001])
+    assert times.calls == 100
+    assert times.median == pytest.approx(1)
+    assert times.mean == pytest.approx((98 + 2 + 1000) / 100)
+    # Between the 99th and the last, where numpy's rule puts it: at place 0.99 * 99 from 0.
+    assert times.p99 == pytest.approx(2 + 0.01 * 998)
+
+
+def test_how_long_the_dupefilter_took_is_said_of_crawls_that_learn():
+    on, off = a_run("on", 1400, 1000), a_run("off", 3000, 1000)
+    whole, wrapped, ours, asked = (Times(n, n / 100, n / 10, n) for n in (700, 600, 500, 40))
+    on.crawl.seen = off.crawl.seen = SeenTimes(whole, wrapped, ours, asked)
+    rows = seen_table(Result([on, off])).rows
+    assert [row[1:] for row in rows] == [
+        ("700", "7.00", "70.0", "700"),
+        ("600", "6.00", "60.0", "600"),
+        ("500", "5.00", "50.0", "500"),
+        ("40", "0.400", "4.00", "40.0"),
+    ]
+    assert rows[0][0] == "seed 7, on: all of it"
 
 
 def test_what_has_to_be_reached():

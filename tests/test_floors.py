@@ -115,6 +115,7 @@ FLOORS = {
     "downloadermiddlewares": 3.4,
     "spidermiddlewares": 3.4,
     "pipelines": 3.4,
+    "fingerprints": 3,
     "dupefilters": 3.4,
     "addon": 3.6,
     "commands.terminal": 4,

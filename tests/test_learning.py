@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from scrapy_neardup.learning import learner as learner_module
-from scrapy_neardup.learning import site_rules, trials
+from scrapy_neardup.learning import rulebook, site_rules, trials
 from scrapy_neardup.learning.addresses import parse_address
 from scrapy_neardup.learning.evidence import Evidence
 from scrapy_neardup.learning.families import Families
@@ -40,7 +40,7 @@ class World:
             decision = self.learner.decide(url)
             if decision.action == "skip":
                 self.skipped.append(url)
-                self.learner.keep(url, decision.rules, url)
+                self.learner.keep(decision, url)
             else:
                 self.fetch(url, **says)
             self._fetch_what_is_wanted()
@@ -262,6 +262,59 @@ def test_what_may_mean_nothing_comes_later():
     assert [delay(p) for p in ("/list?page=3", "/list?page=3&sort=a")] == [0, 1]
 
 
+def test_a_segment_that_may_mean_nothing_comes_later():
+    world = World(lambda url: url.removesuffix("/print"))
+    pages = [f"{SITE}/news/{number}" for number in (1, 2)]
+
+    def delays(learner: Learner) -> list[int]:
+        return [learner.decide(f"{SITE}/news/9{end}").delay for end in ("", "/print", "/x")]
+
+    assert delays(world.learner) == [0, 0, 0]
+    world.visit([pages[0], f"{pages[0]}/print"])
+    # Whatever the last segment is, it may mean nothing.
+    assert delays(world.learner) == [0, 1, 1]
+    # From its second page on, a text is one that comes again.
+    world.visit([pages[1], f"{pages[1]}/print"])
+    assert delays(world.learner) == [0, 2, 1]
+    # That it was seen in an earlier crawl counts as well.
+    off = UrlRule("example.com", "/news/*", ("segment", "print", "last"), "off", 1)
+    off.evidence = Evidence(40)
+    later = Learner()
+    later.load({off.name: off.to_bytes()})
+    assert delays(later) == [0, 1, 0]
+
+
+def test_what_something_speaks_for_is_known_while_rules_are_forgotten(monkeypatch):
+    monkeypatch.setattr(rulebook, "MAX_RULES", 10)
+    book = rulebook.RuleBook("example.com", lambda: 1)
+    for number in range(30):
+        key = "/news", ("segment", f"x{number}", "last")
+        for content in (1, 2):
+            book.agree(key, content, number)
+        for content in range(4 * (number < 5)):
+            book.hint(key, content)
+        book.settle()
+        idle = {key[1] for key in book.rules if book.seems_idle(key)}
+        assert idle
+        assert idle <= book.agreed
+        # Nothing is kept of what is forgotten.
+        assert len(book.agreed) <= len(book.rules)
+
+
+def test_one_of_two_rules_that_holds_no_longer_makes_nothing_superfluous():
+    world = World(by_id)
+    world.visit(sessions(range(30)))
+    world.visit([f"{SITE}/shop/item?id={n}&v={v}" for n in range(200, 229) for v in "ab"])
+    between = f"{SITE}/shop/item?id=5&v=a"
+    assert world.texts == {RULE, RULE.replace("sid", "v")}
+    assert world.would_skip(between)
+    off = UrlRule("example.com", "/shop/item", ("param", "sid"), "off", 2_000_000_000)
+    world.learner.load({off.name: off.to_bytes()})
+    # What was fetched, with a session, still has the form that the rule gave it.
+    assert world.learner.is_untidy
+    assert not world.would_skip(between)
+
+
 def waiting_for_one(copies: str) -> World:
     """The rule is in force, and for the sake of one address, being fetched, others are kept."""
     world = World(by_id)
@@ -271,7 +324,7 @@ def waiting_for_one(copies: str) -> World:
         url = f"{SITE}/shop/item?id=500&sid={copy}"
         decision = world.learner.decide(url)
         assert decision.action == "skip"
-        world.learner.keep(url, decision.rules, url)
+        world.learner.keep(decision, url)
     return world
 
 
@@ -520,9 +573,9 @@ def forms_made(monkeypatch):
     """How many forms were made of addresses, as the only entry of a list."""
     made, form = [0], Leaving.form
 
-    def counted(self: Leaving, address: Any) -> Any:
+    def counted(self: Leaving, address: Any, digest: int) -> Any:
         made[0] += 1
-        return form(self, address)
+        return form(self, address, digest)
 
     monkeypatch.setattr(Leaving, "form", counted)
     return made
@@ -580,7 +633,7 @@ def test_what_fails_amid_a_change_leaves_nothing_behind():
         learner.begin(f"{SITE}/shop/item?id={number}&sid=a&v=1")
     for number in ids:
         url = f"{SITE}/shop/item?id={number}&sid=b&v=1"
-        learner.keep(url, learner.decide(url).rules, url)
+        learner.keep(learner.decide(url), url)
     views = [f"{SITE}/shop/item?id={number}&v={v}" for number in range(200, 229) for v in "ab"]
     world.visit(views[:-1])
     world.fetch_only(views[-1])
@@ -716,8 +769,9 @@ def test_the_surest_is_let_go_first():
         rule = UrlRule("e", "/", ("param", "p"), evidence=Evidence(agreements))
         address = parse_address(f"{SITE}/{agreements}")
         assert address is not None
-        form = Leaving(Families(), lambda family, component: False, ()).form(address)
-        skipped.add(Skipped(address, form, (rule,), agreements))
+        digest = address.digest
+        form = Leaving(Families(), lambda family, component: False, ()).form(address, digest)
+        skipped.add(Skipped(address, digest, form, (rule,), agreements))
     assert skipped.let_go(1) == 1
     assert {one.request for one in skipped} == {40, 60}
 

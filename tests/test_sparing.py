@@ -15,7 +15,7 @@ from scrapy import Spider
 from scrapy.http import Request
 
 from scrapy_neardup import NearDupDetector, held, sparing
-from scrapy_neardup.config import LearningPlan
+from scrapy_neardup.config import LearningPlan, Policy
 from scrapy_neardup.jobs import Job
 from scrapy_neardup.remembering import CrawlMemory
 from scrapy_neardup.sparing import Sparing
@@ -76,6 +76,24 @@ def test_what_a_store_knows_is_read_in_another_thread():
     asyncio.run(opened())
     assert len(threads) == 2
     assert threading.main_thread() not in threads
+
+
+@pytest.mark.parametrize(
+    ("differs", "is_refused"),
+    [
+        ({}, True),
+        ({"method": "POST"}, False),
+        ({"method": "HEAD"}, False),
+        ({"body": b"q=1"}, False),
+        ({"meta": {"redirect_urls": None}}, True),
+    ],
+)
+def test_of_a_known_url_only_what_led_to_the_duplicate_is_refused(differs, is_refused):
+    url = "https://a.example/b?d=1&c=2"
+    one = sparing_of(Engine())
+    asyncio.run(one.open(memory_of(MemoryStore())))
+    one.remember(Request("https://a.example/b?c=2&d=1#top"), 0)
+    assert one.refuses(Request(url, **differs), Policy()) is is_refused
 
 
 def test_many_requests_are_made_bit_by_bit(tmp_path):

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from w3lib.url import canonicalize_url
 
-from scrapy_neardup.urls import page_key, site_of
+from scrapy_neardup.urls import _PLAIN, page_key, site_of
 
 
 @pytest.mark.parametrize(
@@ -46,3 +49,67 @@ def test_other_arguments_are_another_page():
 
 def test_a_url_that_cannot_be_parsed_stands_for_itself():
     assert page_key("http://[broken/") == "http://[broken/"
+
+
+def canonical(url: str) -> str:
+    try:
+        return canonicalize_url(url)
+    except ValueError:
+        return url
+
+
+#: What stands in addresses, one by one and in groups, and what only looks like it.
+_PIECES = [
+    *"abZ09-_.~!$&'()*+,/:;=@?#|[]%\"<>\\`^{} é你\t\n\x00\x7f\ud800",
+    *(".. /. /./ /.. // /a/ ?a= &a= &b=1 a=b ;x=1 :80 %E4%BD%A0 %FF".split()),
+    *("%e4 %2F %41 %7E %20 %00 %2 %G0".split()),
+]
+_STARTS = [
+    *("http://a.example/ https://a.example/x? https://a.example:8080/ http://a.example".split()),
+    *("http://A.example/ http://[::1]/ http://u:p@a.example/ http:// data:".split()),
+]
+
+
+@given(st.sampled_from(_STARTS), st.lists(st.sampled_from(_PIECES), max_size=8), st.booleans())
+@settings(max_examples=1000)
+def test_the_key_is_w3libs_canonical_url(start, pieces, ends_with_start):
+    url = "".join([*pieces, start] if ends_with_start else [start, *pieces])
+    assert page_key(url) == canonical(url)
+
+
+@given(st.from_regex(_PLAIN, fullmatch=True))
+def test_what_is_taken_for_plain_is_canonical(url):
+    assert page_key(url) == canonical(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://a.example/.",
+        "http://a.example/a/..",
+        "http://a.example/a/../b?c=1",
+        "http://.a.example/",
+        "http://a.example/a;",
+        "http://a.example/a;b=1;?c=1",
+        "http://a.example/a;x/b;y=1",
+        "http://a.example?a=1",
+        "http://a.example/?",
+        "http://a.example/?a",
+        "http://a.example/?a=1&&b=2",
+        "http://a.example/?a=1&a-b=2&a=&a.=3&A=4",
+        "http://a.example/?a+b=1&a=1&a-=1",
+        "http://a.example/?z=1&%E4=1&a%E4=1&az=1",
+        "http://a.example/?a~=1&a%E4=1&a=%E4&a=z",
+        "http://a.example/?a=1;b=2&a=1",
+        "http://a.example/?b=1=2&a=1",
+        "http://a.example:080/",
+        "http://a.example:/",
+        "http://a.example:99999/",
+        "http://a.example/%e4%2f%2F%C3%A9",
+        "http://a.example//b///",
+        f"http://{'a' * 70}.example/b",
+        f"http://a.example/{'a' * 3000}?b=2&a=1",
+    ],
+)
+def test_spellings_that_are_not_plain(url):
+    assert page_key(url) == canonical(url)

@@ -7,9 +7,8 @@ without one of them costs a subtraction, and the order of parameters does not ma
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
@@ -33,8 +32,7 @@ _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """A URL, taken apart.
 
     :ivar site: registrable domain, see :func:`~scrapy_neardup.urls.site_of`.
@@ -57,10 +55,12 @@ class Address:
     @property
     def digest(self) -> int:
         """64 bits, the same in every process."""
-        total = origin_hash(self) + scheme_hash(self.scheme) + label_hash(self.label)
+        total = origin_hash(self.site, self.scheme, self.label, self.base)
         total += path_hash(self.segments)
-        total += sum(path_param_hash(*param) for param in self.path_params)
-        total += sum(param_hash(*param) for param in self.params)
+        for name, value in self.params:
+            total += param_hash(name, value)
+        for path_param in self.path_params:
+            total += path_param_hash(*path_param)
         return total & _MASK
 
 
@@ -85,13 +85,19 @@ def parse_address(url: str) -> Address | None:
     path_params: tuple[tuple[str, str, str], ...] = ()
     if ";" in path:
         segments, path_params = _without_params(segments)
-    params = tuple(_pair(piece) for piece in query.split("&") if piece) if query else ()
-    return Address(origin[0], scheme, origin[1], origin[2], segments, path_params, params)
+    params = []
+    for piece in query.split("&") if query else ():
+        if piece:
+            name, _, value = piece.partition("=")
+            params.append((name, value))
+    site, label, base = origin
+    return Address(site, scheme, label, base, segments, path_params, tuple(params))
 
 
-def origin_hash(address: Address) -> int:
-    """Hash of what no rule leaves out."""
-    return text_hash(f"o\n{address.site}\n{address.base}")
+@lru_cache(maxsize=1024)
+def origin_hash(site: str, scheme: str, label: str, base: str) -> int:
+    """Hash of what stands before the path: of what no rule leaves out, the scheme, the label."""
+    return text_hash(f"o\n{site}\n{base}") + scheme_hash(scheme) + label_hash(label)
 
 
 @lru_cache(maxsize=4)
@@ -121,27 +127,30 @@ def path_param_hash(segment: str, name: str, value: str) -> int:
     return text_hash(f";\n{segment}\n{name}\n{value}")
 
 
+@lru_cache(maxsize=256)
 def path_components(
     segments: tuple[str, ...],
-) -> Iterator[tuple[Component, tuple[str, ...], str]]:
+) -> list[tuple[Component, tuple[str, ...], str]]:
     """What a rule may leave out of a path: the component, the path without it, and what it was.
 
     The last segment is left out with the slash before it (``/a/print`` to ``/a``) or, as place
     ``"file"``, without (``/a/index.html`` to ``/a/``).
     """
+    found: list[tuple[Component, tuple[str, ...], str]] = []
     last = len(segments) - 1
     for index, text in enumerate(segments):
         rest = segments[:index] + segments[index + 1 :]
         if index == last:
-            yield ("segment", text, "last"), rest, text
+            found.append((("segment", text, "last"), rest, text))
             if text and index:
-                yield ("segment", text, "file"), (*rest, ""), text
+                found.append((("segment", text, "file"), (*rest, ""), text))
         else:
-            yield ("segment", text, "inner" if index else "first"), rest, text
+            found.append((("segment", text, "inner" if index else "first"), rest, text))
         if text and index == last:
-            yield ("segment_at", -1), rest, text
+            found.append((("segment_at", -1), rest, text))
         elif text and index < _PLACES:
-            yield ("segment_at", index), rest, text
+            found.append((("segment_at", index), rest, text))
+    return found
 
 
 def is_of_path(component: Component) -> bool:

@@ -7,6 +7,7 @@ other when its place has held many different ones.
 from __future__ import annotations
 
 import re
+from sys import intern
 
 #: A family: the segments of a path, ``"*"`` for each that varies.
 Family = tuple[str, ...]
@@ -61,7 +62,8 @@ class Families:
         if name is None:
             if len(self._names) >= _MAX_NAMES:
                 self._names.clear()
-            name = self._names[segments] = "/" + "/".join(self.of(segments))
+            # One string for each family: they are looked up in dicts, and compared there.
+            name = self._names[segments] = intern("/" + "/".join(self.of(segments)))
         return name
 
     def of(self, segments: tuple[str, ...]) -> Family:

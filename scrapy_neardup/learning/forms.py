@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from .addresses import (
@@ -11,7 +10,6 @@ from .addresses import (
     Address,
     Component,
     label_hash,
-    origin_hash,
     param_hash,
     path_components,
     path_hash,
@@ -28,8 +26,7 @@ _MAX_LENGTH = 10**6
 LeftOut = tuple[str, Component, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """An address without what is left out of it.
 
     :ivar digest: that of the address that is left; without a scheme, of none.
@@ -49,8 +46,12 @@ class Form:
     @property
     def shape(self) -> str:
         """Family and names of parameters."""
-        names = sorted({name for name, _ in self.params})
-        return f"{self.family}?{'&'.join(names)}" if names else self.family
+        params = self.params
+        if not params:
+            return self.family
+        if len(params) == 1:
+            return f"{self.family}?{params[0][0]}"
+        return f"{self.family}?{'&'.join(sorted({name for name, _ in params}))}"
 
 
 class Skeleton(NamedTuple):
@@ -110,30 +111,38 @@ class Leaving:
         self._is_left_out = is_left_out
         self._components = components
 
-    def form(self, address: Address) -> Form:
-        """The form of an address."""
+    def form(self, address: Address, digest: int) -> Form:
+        """The form of an address.
+
+        :param digest: the address's.
+        """
+        _, scheme, label, _, segments, path_params, params = address
         left: list[LeftOut] = []
-        segments = self._path(address.segments, left)
+        if not self._components:
+            family = self._families.name(segments)
+            return Form(digest, family, segments, path_params, params, label, scheme, ())
+        segments = self._path(segments, left)
         family = self._families.name(segments)
-        total = origin_hash(address) + path_hash(segments)
-        label, scheme = address.label, address.scheme
-        params, path_params = address.params, address.path_params
-        if self._components:
-            params = tuple(p for p in params if not self._leaves_param(family, p, left))
-            path_params = tuple(
-                p for p in path_params if not self._leaves(family, ("path_param", p[1]), p[2], left)
-            )
-            if label and self._leaves(family, ("host", label), label, left):
-                label = ""
-            if self._leaves(family, SCHEME, scheme, left):
-                scheme = ""
-        total += label_hash(label) + (scheme_hash(scheme) if scheme else 0)
-        for name, value in params:
-            total += param_hash(name, value)
+        if left:
+            digest += path_hash(segments) - path_hash(address.segments)
+        if params:
+            params = tuple([p for p in params if not self._leaves_param(family, p, left)])
+            for param in address.params if len(params) < len(address.params) else ():
+                if param not in params:
+                    digest -= param_hash(*param)
         for path_param in path_params:
-            total += path_param_hash(*path_param)
+            segment, name, value = path_param
+            if self._leaves(family, ("path_param", name), value, left):
+                digest -= path_param_hash(segment, name, value)
+                path_params = tuple(other for other in path_params if other != path_param)
+        if label and self._leaves(family, ("host", label), label, left):
+            digest -= label_hash(label)
+            label = ""
+        if SCHEME in self._components and self._leaves(family, SCHEME, scheme, left):
+            digest -= scheme_hash(scheme)
+            scheme = ""
         return Form(
-            total & _MASK, family, segments, path_params, params, label, scheme, tuple(left)
+            digest & _MASK, family, segments, path_params, params, label, scheme, tuple(left)
         )
 
     def skeletons(self, form: Form) -> Iterator[Skeleton]:
@@ -163,11 +172,12 @@ class Leaving:
     def _path(self, segments: tuple[str, ...], left: list[LeftOut]) -> tuple[str, ...]:
         """Leave out segment after segment."""
         done = set[Component]()
-        again = bool(self._components)
+        components = self._components
+        again = True
         while again:
             again = False
             for component, rest, text in path_components(segments):
-                if component in self._components and component not in done:
+                if component in components and component not in done:
                     family = self._families.name(rest)
                     if self._is_left_out(family, component):
                         left.append((family, component, text))
@@ -179,9 +189,11 @@ class Leaving:
 
     def _leaves_param(self, family: str, param: tuple[str, str], left: list[LeftOut]) -> bool:
         name, value = param
-        return self._leaves(family, ("param", name), value, left) or self._leaves(
-            family, ("param", name, value), value, left
-        )
+        for component in (("param", name), ("param", name, value)):
+            if component in self._components and self._is_left_out(family, component):
+                left.append((family, component, value))
+                return True
+        return False
 
     def _leaves(self, family: str, component: Component, value: str, left: list[LeftOut]) -> bool:
         if component in self._components and self._is_left_out(family, component):

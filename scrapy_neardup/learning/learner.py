@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from typing import Any
 
 from xxhash import xxh3_64_intdigest
@@ -76,11 +75,14 @@ class Learner:
         if address is not None:
             self._site(address.site).begin(address)
 
-    def keep(self, url: str, rules: tuple[UrlRule, ...], request: Any) -> None:
-        """It was skipped; it is handed back by :meth:`take_wanted` when it is wanted after all."""
-        address = parse_address(url)
-        if address is not None:
-            self._site(address.site).keep(address, rules, request)
+    def keep(self, decision: Decision, request: Any) -> None:
+        """It was skipped; it is handed back by :meth:`take_wanted` when it is wanted after all.
+
+        :param decision: the last one, to skip it.
+        """
+        if (skipped := decision.skipped) is not None:
+            skipped.request = request
+            self._site(skipped.address.site).skipped.add(skipped)
             self._bound_skipped()
 
     def fail(self, url: str) -> None:
@@ -186,9 +188,9 @@ class Learner:
         """
         sites = self._sites.values()
         return {
-            "known": [(_plain(one.address), one.content) for site in sites for one in site.known],
+            "known": [(tuple(one.address), one.content) for site in sites for one in site.known],
             "kept": [
-                (_plain(one.address), request)
+                (tuple(one.address), request)
                 for site in sites
                 for one in site.skipped
                 if (request := packed(one.request)) is not None
@@ -316,8 +318,3 @@ class Learner:
         """From time to time: to count all sites takes long where there are many."""
         self._turns += 1
         return self._turns % _TURN == 0
-
-
-def _plain(address: Address) -> tuple[Any, ...]:
-    """An address as plain values, its site first."""
-    return tuple(getattr(address, part.name) for part in fields(address))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from .addresses import Component, is_of_path, text_hash
 from .evidence import Evidence
 from .families import Families
+from .forms import LeftOut
 from .rules import NOTHING_NEW, State, UrlRule
 
 #: A rule as it is counted: of which family (``""`` for everywhere), and what it leaves out.
@@ -56,6 +57,8 @@ class RuleBook:
         #: What is left out anywhere, and what is left out anywhere while rules are tried.
         self.applied_components: Counter[Component] = Counter()
         self.tried_components: Counter[Component] = Counter()
+        #: What something speaks for in any family, or spoke for once.
+        self.agreed: set[Component] = set()
         self.changes: list[RuleChange] = []
         #: Does what canonical addresses say count?
         self.believes_names = True
@@ -87,21 +90,25 @@ class RuleBook:
             return True
         return component in self._on_trial_everywhere and key not in self.rules
 
-    def in_force(self, family: str, component: Component) -> UrlRule:
-        """The most general rule by which it is left out."""
+    def in_force(self, family: str, component: Component) -> UrlRule | None:
+        """The most general rule by which it is left out; ``None`` where it is not."""
+        key = family, component
+        if key not in self._applied:
+            return None
         general = self.rules.get((EVERYWHERE, component))
         if general is not None and general.state == "in_force":
             return general
-        return self.rules[family, component]
+        return self.rules[key]
 
     def exhausted(self, shape: str) -> UrlRule | None:
         """The rule that addresses of this shape bring nothing new, where it is in force."""
         rule = self.rules.get((shape, NOTHING_NEW))
         return rule if rule is not None and rule.state == "in_force" else None
 
-    def takes_probe(self, keys: Iterable[Key]) -> bool:
+    def takes_probe(self, left_out: Iterable[LeftOut]) -> bool:
         """Is one more address to be fetched, to see whether these still hold?"""
-        for key in keys:
+        for family, component, _ in left_out if self._probation else ():
+            key = family, component
             if left := self._probation.get(key):
                 self._probation[key] = left - 1
                 return True
@@ -113,10 +120,13 @@ class RuleBook:
         against = sum(rule.evidence.contradictions for rule in rules) + self._failed_in[key[1]]
         return (1 + against) / (1 + sum(rule.evidence.agreements for rule in rules))
 
-    def may_matter(self, key: Key) -> bool:
-        """Was it seen that contents hang on this?"""
-        rule = self.rules.get(key)
-        return rule is not None and bool(rule.evidence.contradictions)
+    def idle_so_far(self, family: str, components: Iterable[Component]) -> int:
+        """Of how many of these was it not seen that contents hang on them?"""
+        idle = 0
+        for component in components:
+            rule = self.rules.get((family, component))
+            idle += rule is None or not rule.evidence.contradictions
+        return idle
 
     def seems_idle(self, key: Key) -> bool:
         """Does something speak for it that nothing hangs on this, and nothing against it?"""
@@ -133,6 +143,7 @@ class RuleBook:
         :param seen: which observation it was; those from before a rule was withdrawn are old.
         :param by_name: only a canonical address says so.
         """
+        self.agreed.add(key[1])
         for rule_key in (key, (EVERYWHERE, key[1])):
             rule = self._rule(rule_key)
             if seen <= self._fresh_from.get(rule_key, -1):
@@ -235,6 +246,7 @@ class RuleBook:
             own.evidence.reconcile(rule.evidence)
             rule.evidence = own.evidence
         self.rules[key] = rule
+        self.agreed.add(rule.component)
         self._dirty.add(key)
 
     def rename(self, families: Families) -> None:
@@ -389,6 +401,7 @@ class RuleBook:
             self._forget(key)
         for key in list(self.rules)[: max(0, len(self.rules) - 2 * MAX_RULES)]:
             self._forget(key)
+        self.agreed &= {component for _, component in self.rules}
 
     def _forget(self, key: Key) -> None:
         del self.rules[key]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
@@ -38,8 +37,7 @@ _AGAIN = 30
 _FEW_VALUES = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What is to become of a request.
 
     :ivar action: ``"fetch"``, ``"skip"``, or ``"explore"``: it would be skipped, and is fetched to
@@ -47,11 +45,13 @@ class Decision:
     :ivar rules: those by which it is superfluous; the first one stands for all.
     :ivar delay: how much lower its priority had better be: what has fewer parts of which nobody
         knows whether they select a page comes first, so that fewer fetches teach more.
+    :ivar skipped: what is to be kept of it when it is skipped.
     """
 
     action: Literal["fetch", "skip", "explore"]
     rules: tuple[UrlRule, ...] = ()
     delay: int = 0
+    skipped: Skipped | None = None
 
 
 class SiteRules:
@@ -106,21 +106,19 @@ class SiteRules:
     def decide(self, address: Address) -> Decision:
         """Would a fetch of this address bring anything new?"""
         digest = address.digest
-        form = self._normal.form(address)
+        form = self._normal.form(address, digest)
         rules = self._objections(digest, form)
         if not rules:
-            return Decision("fetch", delay=self._delay(address, form))
-        return Decision("explore" if self._is_probe(digest, form, rules) else "skip", rules)
+            return Decision("fetch", delay=self._delay(address, digest, form))
+        if self._is_probe(digest, form, rules):
+            return Decision("explore", rules)
+        return Decision("skip", rules, skipped=Skipped(address, digest, form, rules))
 
     def begin(self, address: Address) -> None:
         """It is being fetched."""
         digest = address.digest
         if self.known.get(digest) is None:
             self._add(address, digest)
-
-    def keep(self, address: Address, rules: tuple[UrlRule, ...], request: Any) -> None:
-        """It was skipped by these rules, and may be wanted later."""
-        self.skipped.add(Skipped(address, self._normal.form(address), rules, request))
 
     def fail(self, address: Address) -> None:
         """Nothing came of fetching it: one that was skipped for its sake is wanted."""
@@ -133,8 +131,10 @@ class SiteRules:
 
     def content_of(self, address: Address) -> int | None:
         """What an address shows, or another one of its normal form."""
-        known = self.known.get(address.digest)
-        group = [known] if known else self.known.of_normal(self._normal.form(address).digest)
+        digest = address.digest
+        known = self.known.get(digest)
+        form = self._normal.form(address, digest)
+        group = [known] if known else self.known.of_normal(form.digest)
         return next((k.content for k in group if k.content is not None), None)
 
     def under_way(self) -> list[Address]:
@@ -152,31 +152,51 @@ class SiteRules:
         if known is not None:
             return ()
         for other in self.known.of_normal(form.digest):
-            between = set(form.left_out) ^ set(other.normal.left_out)
-            # What is known may still have the form that a withdrawn rule gave it.
-            if between and all(self.book.applies(*key[:2]) for key in between):
-                return tuple(dict.fromkeys(self.book.in_force(*key[:2]) for key in between))
+            if rules := self._rules_between(form.left_out, other.normal.left_out):
+                return rules
         exhausted = self.book.exhausted(form.shape)
         return () if exhausted is None else (exhausted,)
 
-    def _delay(self, address: Address, form: Form) -> int:
+    def _rules_between(
+        self, left: tuple[LeftOut, ...], of_other: tuple[LeftOut, ...]
+    ) -> tuple[UrlRule, ...]:
+        """The rules by which two addresses of one form are one; none unless all are in force."""
+        rules: list[UrlRule] = []
+        for one, other in ((left, of_other), (of_other, left)):
+            for left_out in one:
+                if left_out in other:
+                    continue
+                rule = self.book.in_force(left_out[0], left_out[1])
+                if rule is None:
+                    # What is known may still have the form that a withdrawn rule gave it.
+                    return ()
+                if rule not in rules:
+                    rules.append(rule)
+        return tuple(rules)
+
+    def _delay(self, address: Address, digest: int, form: Form) -> int:
         """How many parts may mean nothing; more for shapes that are to be slowed down.
 
         None for what a page names as its canonical address: it is to stand for the others.
         """
-        slower = _SLOWER if form.shape in self._budget.slow else 0
-        if self._trials.is_canonical(address):
-            return slower
-        book, family = self.book, form.family
-        names = {("param", name) for name, _ in form.params}
-        names |= {("path_param", name) for _, name, _ in form.path_params}
+        slow = self._budget.slow
+        delay = _SLOWER if slow and form.shape in slow else 0
+        if self._trials.is_canonical(digest):
+            return delay
+        book = self.book
+        components: list[Component] = [("param", name) for name, _ in form.params]
+        if form.path_params:
+            components += [("path_param", name) for _, name, _ in form.path_params]
         if form.label:
-            names.add(("host", form.label))
-        delay = sum(not book.may_matter((family, component)) for component in names)
+            components.append(("host", form.label))
+        if components:
+            delay += book.idle_so_far(form.family, dict.fromkeys(components))
         delay += self._trials.is_alias(address.label, address.scheme)
         for component, rest, _ in path_components(form.segments):
-            delay += book.seems_idle((self._families.name(rest), component))
-        return delay + slower
+            # The family of what is left of a path takes longest.
+            if component in book.agreed:
+                delay += book.seems_idle((self._families.name(rest), component))
+        return delay
 
     def _is_probe(self, digest: int, form: Form, rules: tuple[UrlRule, ...]) -> bool:
         if digest in self._probes:
@@ -184,8 +204,8 @@ class SiteRules:
         hashed = xxh3_64_intdigest(digest.to_bytes(8, "little"), seed=self._seed)
         is_probe = (
             hashed < self._explored_below
-            or any(self._is_untried(left_out) for left_out in form.left_out)
-            or self.book.takes_probe(left_out[:2] for left_out in form.left_out)
+            or self._has_untried(form.left_out)
+            or self.book.takes_probe(form.left_out)
         )
         if not is_probe:
             return False
@@ -193,14 +213,16 @@ class SiteRules:
         self.probes.made.update(probe_keys(rules, form))
         return True
 
-    def _is_untried(self, left_out: LeftOut) -> bool:
-        """Is it a value that was never fetched, of a parameter that has only few of them?
+    def _has_untried(self, left_out: Iterable[LeftOut]) -> bool:
+        """Is there a value that was never fetched, of a parameter that has only few of them?
 
         That ``start=0`` means nothing does not show that ``start=10`` does not.
         """
-        _, component, value = left_out
-        values = self._values.get(component) if len(component) == 2 else None
-        return values is not None and len(values) < _FEW_VALUES and value not in values
+        for _, component, value in left_out:
+            values = self._values.get(component) if len(component) == 2 else None
+            if values is not None and len(values) < _FEW_VALUES and value not in values:
+                return True
+        return False
 
     # --- learning ---------------------------------------------------------------------------
 
@@ -262,7 +284,9 @@ class SiteRules:
             if content is not None:
                 self.known.judge(one, content, self.book.observations)
         for address, request in kept:
-            self.keep(address, (), request)
+            digest = address.digest
+            form = self._normal.form(address, digest)
+            self.skipped.add(Skipped(address, digest, form, (), request))
         self._has_doubts = True
 
     def settle(self) -> None:
@@ -324,7 +348,8 @@ class SiteRules:
     # --- keeping order ----------------------------------------------------------------------
 
     def _add(self, address: Address, digest: int) -> Known:
-        known = Known(address, digest, self._normal.form(address), self._tried.form(address))
+        normal, tried = (way.form(address, digest) for way in (self._normal, self._tried))
+        known = Known(address, digest, normal, tried)
         self.known.add(known)
         return known
 
@@ -357,12 +382,13 @@ class SiteRules:
             if self.skipped.get(skipped.digest) is skipped and of_normal.touches(
                 skipped.address, skipped.normal.family
             ):
-                self.skipped.change(skipped, self._normal.form(skipped.address))
+                self.skipped.change(skipped, self._normal.form(skipped.address, skipped.digest))
             yield True
 
     def _reform(self, known: Known, *, with_normal: bool) -> None:
-        normal = self._normal.form(known.address) if with_normal else known.normal
-        tried = self._tried.form(known.address)
+        address, digest = known.address, known.digest
+        normal = self._normal.form(address, digest) if with_normal else known.normal
+        tried = self._tried.form(address, digest)
         if tried.digest != known.tried.digest:
             self._again[known.digest] = known
         self.known.change(known, normal, tried)
@@ -396,7 +422,7 @@ class SiteRules:
         """
         if not self.known.of_normal(normal):
             group = self.skipped.of_normal(normal)
-            named = (one for one in group if self._trials.is_canonical(one.address))
+            named = (one for one in group if self._trials.is_canonical(one.digest))
             for skipped in [*named, *group][:1]:
                 self._want(skipped)
 

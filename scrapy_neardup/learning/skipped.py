@@ -25,10 +25,15 @@ class Skipped:
     __slots__ = ("address", "digest", "normal", "request", "rules")
 
     def __init__(
-        self, address: Address, normal: Form, rules: tuple[UrlRule, ...], request: Any
+        self,
+        address: Address,
+        digest: int,
+        normal: Form,
+        rules: tuple[UrlRule, ...],
+        request: Any = None,
     ) -> None:
         self.address = address
-        self.digest = address.digest
+        self.digest = digest
         self.normal = normal
         self.rules = rules
         self.request = request

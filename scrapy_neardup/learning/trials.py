@@ -218,9 +218,9 @@ class Trials:
         for key in self._between(known.tried, canonical):
             self._book.agree(key, known.content, known.seen, by_name=True)
 
-    def is_canonical(self, address: Address) -> bool:
-        """Does a page, on another address, name this one as its own?"""
-        return address.digest in self._named_by
+    def is_canonical(self, digest: int) -> bool:
+        """Does a page, on another address, name the address of this digest as its own?"""
+        return digest in self._named_by
 
     def is_alias(self, label: str, scheme: str) -> bool:
         """Do pages name other hosts or another scheme in their canonical addresses, never these?"""
@@ -234,12 +234,12 @@ class Trials:
         for one, other in pairwise(alternates):
             if one != other:
                 contents, seen = (one.digest, other.digest), self._book.observations
-                for key in self._between(self._tried.form(one), other):
+                for key in self._between(self._tried.form(one, one.digest), other):
                     self._book.contradict(key, contents, seen, brings_new=True)
 
     def _between(self, form: Form, address: Address) -> Iterator[Key]:
         """The rules that each alone make one address of two."""
-        other = self._tried.form(address)
+        other = self._tried.form(address, address.digest)
         if other.digest == form.digest:
             yield from {left[:2] for left in set(form.left_out) ^ set(other.left_out)}
             return
