@@ -7,7 +7,6 @@ other when its place has held many different ones.
 from __future__ import annotations
 
 import re
-from sys import intern
 
 #: A family: the segments of a path, ``"*"`` for each that varies.
 Family = tuple[str, ...]
@@ -55,16 +54,22 @@ class Families:
     def __init__(self) -> None:
         self._places: dict[Family, _Place] = {}
         self._names: dict[tuple[str, ...], str] = {}
+        self._same: dict[str, str] = {}
 
     def name(self, segments: tuple[str, ...]) -> str:
         """The family of a path in one string, such as ``"/news/*"``."""
         name = self._names.get(segments)
         if name is None:
             if len(self._names) >= _MAX_NAMES:
-                self._names.clear()
+                self._forget_names()
             # One string for each family: they are looked up in dicts, and compared there.
-            name = self._names[segments] = intern("/" + "/".join(self.of(segments)))
+            family = "/" + "/".join(self.of(segments))
+            name = self._names[segments] = self._same.setdefault(family, family)
         return name
+
+    def _forget_names(self) -> None:
+        self._names.clear()
+        self._same.clear()
 
     def of(self, segments: tuple[str, ...]) -> Family:
         """The family of a path, as far as is known."""
@@ -87,7 +92,7 @@ class Families:
                         return False
                     place = self._places[family] = _Place()
                 if place.meet(text):
-                    self._names.clear()
+                    self._forget_names()
                     return True
                 is_fixed = place.is_fixed(text)
             family = (*family, text if is_fixed else VARIES)
