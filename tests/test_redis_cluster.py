@@ -68,6 +68,7 @@ def test_a_cluster_whose_node_is_gone_is_unreachable(tmp_path, afterwards):
     three = RedisCluster(tmp_path)
     afterwards.callback(three.kill)
     store = RedisStore(three.address, "gone", scope="site", call_timeout=0.5)
+    afterwards.callback(store.close)
     detector = NearDupDetector(store=store, scope="site")
     urls = [f"https://{n}.example/" for n in range(12)]
     for n, url in enumerate(urls):
@@ -87,7 +88,6 @@ def test_a_cluster_whose_node_is_gone_is_unreachable(tmp_path, afterwards):
         all_are_there()
     three.servers[1].start()
     wait_for(all_are_back)
-    store.close()
 
 
 def test_a_sentinel_names_the_server(redis_server, tmp_path, afterwards):
