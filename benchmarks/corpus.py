@@ -29,6 +29,10 @@ from scrapy_neardup.urls import site_of
 #: Two pages by their places in the corpus, the smaller first.
 Pair = tuple[int, int]
 
+#: Pairs that resemble each other by 0.8 and more, are not labelled, and were read to be distinct.
+READINGS = Path(__file__).with_name("readings.csv")
+_URLS = ("url_a", "url_b")
+
 _Result = TypeVar("_Result")
 
 _CHUNK = 16
@@ -63,6 +67,14 @@ class Corpus:
     pairs: dict[Pair, float]
     labels: tuple[Label, ...]
     notices: frozenset[int]
+
+    @property
+    def distinct(self) -> frozenset[Pair]:
+        """Pairs that readers called distinct: those of the labels, and ours in readings.csv."""
+        labelled = (label.pair for label in self.labels if label.label == "distinct")
+        number = {url: place for place, url in enumerate(self.urls)}
+        read = (tuple(number.get(row[name], -1) for name in _URLS) for row in _rows(READINGS))
+        return frozenset((*labelled, *((min(p), max(p)) for p in read if min(p) >= 0)))
 
     @property
     def sites(self) -> list[str]:

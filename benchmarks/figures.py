@@ -113,6 +113,14 @@ class Yardstick:
             len(counted),
         )
 
+    def decided_rightly(
+        self, hits: Collection[Pair], least: float, keep: Callable[[Pair], bool] = lambda _: True
+    ) -> Share:
+        """Pairs of a resemblance from ``least`` on that are hit or, if called distinct, are not."""
+        distinct = self.corpus.distinct
+        pairs = list(filter(keep, self.truth.pairs(least)))
+        return Share(sum((pair in hits) != (pair in distinct) for pair in pairs), len(pairs))
+
     def is_article_pair(self, pair: Pair) -> bool:
         """Neither page is a list, neither shows the theme's notice."""
         return self.lists.isdisjoint(pair) and self.corpus.notices.isdisjoint(pair)

@@ -38,11 +38,15 @@ MAX_SITES = 4096
 
 
 class TitleFrame:
-    """Parts and words that a site's titles share."""
+    """Parts and words that a site's titles share.
+
+    :ivar met: how many titles were counted; one that comes back later than
+        :data:`MAX_ENTRIES` others counts again.
+    """
 
     def __init__(self) -> None:
         self._titles: deque[int] = deque(maxlen=MAX_ENTRIES)
-        self._n_titles = 0
+        self.met = 0
         self._words: dict[str, int] = {}
         # By digests: the words of all parts would take three times the room of all the rest.
         self._rests: dict[int, tuple[int, ...]] = {}
@@ -53,7 +57,7 @@ class TitleFrame:
         if not title or key in self._titles:
             return False
         self._titles.append(key)
-        self._n_titles += 1
+        self.met += 1
         for word in title_words(title):
             self._words[word] = self._words.get(word, 0) + 1
         for segment in set(title):
@@ -83,7 +87,7 @@ class TitleFrame:
         return any(map(self._is_common, segment))
 
     def _is_common(self, word: str) -> bool:
-        return self._words.get(word, 0) >= max(LEAST, SHARE * self._n_titles)
+        return self._words.get(word, 0) >= max(LEAST, SHARE * self.met)
 
     def _forget(self) -> None:
         """Keep what came back most, and of the rest the newest."""

@@ -34,6 +34,11 @@ MIN_SIZE_RATIO = 1 / 3
 MIN_OWN_SIMILARITY = 0.5
 #: A thin text is the site's when less than this part of it is the page's own.
 MIN_OWN_SHARE = 0.1
+#: On a site of which fewer titles were met, what its pages share is not known yet, and may be most
+#: of a text with fewer distinct tokens than this: such texts must resemble by more.
+EARLY_TITLES = 10
+EARLY_FEATURES = 200
+MIN_EARLY_SIMILARITY = 0.92
 #: From this resemblance on, a page that was not taken for the original is worth naming.
 MIN_LOOK_ALIKE = 0.4
 
@@ -58,7 +63,8 @@ class Mismatch:
     """Why two pages are not one content.
 
     :ivar reason: ``"other_site"``, ``"title_differs"``, ``"size_differs"``, ``"thin_text"``,
-        ``"only_frame_alike"``, ``"few_features"``, ``"far"`` or ``"text_differs"``.
+        ``"only_frame_alike"``, ``"few_features"``, ``"far"``, ``"text_differs"`` or
+        ``"site_unknown"``.
     """
 
     reason: str
@@ -151,7 +157,20 @@ class Rule:
             objection = _objection_on_one_site(page, other, frames.of(page.site))
         else:
             objection = self._objection_across_sites(page, other, frames)
-        return Mismatch(objection) if objection else self._compare_texts(page, other)
+        if objection:
+            return Mismatch(objection)
+        return self._compare_texts(page, other, self.least_similarity(page, other, frames))
+
+    def least_similarity(self, page: PageSignature, other: PageSignature, frames: Frames) -> float:
+        """Estimated resemblance, 0.0 to 1.0, that confirms these two.
+
+        It is ``min_similarity``, but more for small texts of a site that is hardly known.
+        """
+        small = min(page.n_features, other.n_features) < EARLY_FEATURES
+        if not (small and page.site == other.site and self.min_similarity):
+            return self.min_similarity
+        known = frames.of(page.site).titles.met >= EARLY_TITLES
+        return self.min_similarity if known else max(self.min_similarity, MIN_EARLY_SIMILARITY)
 
     def _show_the_same(self, page: PageSignature, other: PageSignature) -> bool:
         """All over, and enough of it: a page that scripts fill shows next to nothing before."""
@@ -168,7 +187,9 @@ class Rule:
         notice = any(frames.of(p.site).is_notice(p.text_digest) for p in (page, other))
         return "thin_text" if notice or _title_overlap(page, other) < MIN_TITLE_OVERLAP else None
 
-    def _compare_texts(self, page: PageSignature, other: PageSignature) -> Match | Mismatch:
+    def _compare_texts(
+        self, page: PageSignature, other: PageSignature, least_similarity: float
+    ) -> Match | Mismatch:
         if page.text_digest == other.text_digest:
             return Match(0, 1.0, "same_text")
         if min(page.n_features, other.n_features) < self.min_features:
@@ -179,6 +200,8 @@ class Rule:
         similarity = resemblance(page.sketch_values, other.sketch_values)
         if similarity < self.min_similarity:
             return Mismatch("text_differs")
+        if similarity < least_similarity:
+            return Mismatch("site_unknown")
         return Match(distance, similarity, "similar_text")
 
 

@@ -298,6 +298,30 @@ def test_a_corpus_is_read_by_number(data):
     assert [page.id for page in read.pages()] == ["p0", "p1", "p2"]
 
 
+def test_pairs_that_were_read_are_known_by_their_addresses(data, tmp_path, monkeypatch):
+    assert corpus.read_corpus(data).distinct == {(0, 2)}
+    own, mirror = (f"https://{site}.example/bread.html" for site in ("bakery", "mirror"))
+    readings = tmp_path / "readings.csv"
+    columns = ("url_a", "url_b", "label", "reason")
+    elsewhere = ("https://c.example/", own, "distinct", "of other data")
+    write_rows(readings, columns, (mirror, own, "distinct", "other bread"), elsewhere)
+    monkeypatch.setattr(corpus, "READINGS", readings)
+    assert corpus.read_corpus(data).distinct == {(0, 1), (0, 2)}
+
+
+def test_to_keep_apart_what_was_called_distinct_is_right(data, tmp_path, monkeypatch):
+    read = corpus.read_corpus(data)
+    known = truth.Truth(read, np.array([60, 60, 60]), [truth.shingles(list("abcdefg"))] * 3)
+    yardstick = figures.Yardstick(known)
+    assert yardstick.decided_rightly({(0, 1)}, 0.8) == (1, 1)
+    assert yardstick.decided_rightly(set(), 0.8) == (0, 1)
+    assert yardstick.decided_rightly({(0, 1)}, 0.8, lambda pair: 1 not in pair) == (0, 0)
+    called = replace(read, labels=(replace(read.labels[0], label="distinct"),))
+    yardstick = figures.Yardstick(replace(known, corpus=called))
+    assert yardstick.decided_rightly({(0, 1)}, 0.8) == (0, 1)
+    assert yardstick.decided_rightly(set(), 0.8) == (1, 1)
+
+
 def test_an_unknown_page_is_named(data):
     (data / "theme-notice.txt").write_text("p0\np9\n", encoding="utf-8")
     with pytest.raises(InputError, match="p9"):
@@ -333,7 +357,7 @@ def test_the_whole_run(data, tmp_path):
     assert first.returncode == 0, first.stderr
     assert "J computed anew for 1 recorded pairs: off by 0.0000" in first.stdout
     figures_found = json.loads(report.read_text(encoding="utf-8"))["figures"]
-    assert figures_found["articles: J>=0.9 found"] == 1
+    assert figures_found["articles: J>=0.9 decided rightly"] == 1
     assert figures_found["labels: duplicates found"] == 1
     assert figures_found["labels: distinct hit"] == 0
     assert json.loads(recorded.read_text(encoding="utf-8"))["at most"]["hits with J<0.5"] == 0

@@ -41,16 +41,31 @@ def written(tmp_path: Path) -> Callable[[str, str], Path]:
 
 
 def test_two_files_that_are_copies(written):
-    a = written("a.html", page(FERRY, "Ferry"))
-    b = written("b.html", page(FERRY.replace("three crowns", "four crowns"), "Ferry"))
+    text = f"{FERRY} {MUSEUM}"
+    changed = text.replace("three crowns", "four crowns")
+    a = written("a.html", page(text, "Ferry"))
+    b = written("b.html", page(changed, "Ferry"))
     done = compare(a, b)
     assert "Duplicates (similar_text)" in done.stdout
     rows = figures(done)
     assert rows["title"] == ["Ferry", "Ferry"]
     assert rows["three"] == ["5.0", "0.0"] or float(rows["three"][0]) > float(rows["three"][1])
     words = {name: len(re.findall(r"\w+", text)) for name, text in
-             (("a", FERRY), ("b", FERRY.replace("three crowns", "four crowns")))}  # fmt: skip
+             (("a", text), ("b", changed))}  # fmt: skip
     assert [int(n) for n in rows["words"]] == [words["a"] + 1, words["b"] + 1]  # and the heading
+
+
+def test_two_small_texts_alone_say_little_of_their_site(written):
+    a = written("a.html", page(FERRY, "Ferry"))
+    b = written("b.html", page(FERRY.replace("three crowns", "four crowns"), "Ferry"))
+    done = compare(a, b)
+    assert "Not duplicates (site_unknown)" in done.stdout
+    assert "--learn" in done.stdout
+    found, asked_for = figures(done)["resemblance, estimated"]
+    assert 0.73 < float(found) < 0.92
+    assert asked_for == "at least 0.92"
+    of_two_sites = ("--url-a", "https://a.example/", "--url-b", "https://b.example/")
+    assert "Duplicates (similar_text)" in compare(a, b, *of_two_sites).stdout
 
 
 def test_the_exact_resemblance_is_that_of_runs_of_words(written):

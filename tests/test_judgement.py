@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from scrapy_neardup import NearDupDetector
-from scrapy_neardup.judgement import is_thin
+from scrapy_neardup.judgement import Rule, is_thin
 from scrapy_neardup.stores import MemoryStore
-from tests.texts import FERRY, MUSEUM, article
+from tests.texts import FERRY, MUSEUM, article, replaced, word
 
 NOTICE = (
     "This theme is missing a module. Install the file parser, then add these lines to your site "
@@ -115,6 +115,45 @@ def test_alike_by_their_frame_alone_is_not_alike():
     assert verdicts(judge, one, other) == ["new", "new"]
     # On a site whose frame is not known the same two are one content.
     assert why(detector(), one, other) == "similar_text"
+
+
+def differing(seed: int, count: int, share: float = 0.03) -> tuple[str, str]:
+    """Two texts of so many words; their 4-shingles resemble by 0.8 or so."""
+    text = article(count, seed)
+    return " ".join(text), " ".join(replaced(text, share))
+
+
+@pytest.mark.parametrize(
+    ("count", "share", "titles_met", "min_similarity", "reason"),
+    [
+        (120, 0.03, 0, 0.73, "site_unknown"),
+        (120, 0.03, 9, 0.73, "site_unknown"),
+        (120, 0.03, 10, 0.73, "similar_text"),
+        (120, 0.008, 0, 0.73, "similar_text"),
+        (400, 0.03, 0, 0.73, "similar_text"),
+        (120, 0.03, 0, 0, "similar_text"),
+        (400, 0.008, 0, 0.99, "text_differs"),
+    ],
+)
+def test_small_texts_of_a_site_hardly_known_must_be_nearly_equal(
+    count, share, titles_met, min_similarity, reason
+):
+    judge = detector()
+    judge.rule = Rule(min_similarity=min_similarity)
+    for number in range(titles_met):
+        page = html(f"Post {word(number)}", words(number + 1))
+        judge.check(url=f"https://a.example/{number}", html=page)
+    one, other = (
+        (f"https://a.example/list/{n}", html("Archive", text))
+        for n, text in enumerate(differing(0, count, share))
+    )
+    assert why(judge, one, other) == reason
+
+
+def test_across_sites_they_need_not():
+    texts = zip("ab", differing(0, 120), strict=True)
+    pages = [(f"https://{site}.example/", html("Archive", text)) for site, text in texts]
+    assert why(detector(), *pages) == "similar_text"
 
 
 def test_a_thin_text_that_is_the_sites_frame_says_nothing():

@@ -101,7 +101,7 @@ def by_brute_force(
             accepted.append((-outcome.similarity, distance, number, outcome))
         elif outcome.reason == "thin_text":
             # Would the texts alone have made them one?
-            alike = rule._compare_texts(page, other)
+            alike = rule._compare_texts(page, other, rule.min_similarity)
             thin |= isinstance(alike, Match)
         if isinstance(outcome, Mismatch) and (similarity := similarity_for(page, other, rule)):
             refused.append((-similarity, distance, number, outcome.reason))
