@@ -35,7 +35,8 @@ MIN_OWN_SIMILARITY = 0.5
 #: A thin text is the site's when less than this part of it is the page's own.
 MIN_OWN_SHARE = 0.1
 #: On a site of which fewer titles were met, what its pages share is not known yet, and may be most
-#: of a text with fewer distinct tokens than this: such texts must resemble by more.
+#: of a text with fewer distinct tokens than this: such texts must resemble by more, and be the same
+#: word for word where their titles are not.
 EARLY_TITLES = 10
 EARLY_FEATURES = 200
 MIN_EARLY_SIMILARITY = 0.92
@@ -169,8 +170,10 @@ class Rule:
         small = min(page.n_features, other.n_features) < EARLY_FEATURES
         if not (small and page.site == other.site and self.min_similarity):
             return self.min_similarity
-        known = frames.of(page.site).titles.met >= EARLY_TITLES
-        return self.min_similarity if known else max(self.min_similarity, MIN_EARLY_SIMILARITY)
+        if frames.of(page.site).titles.met >= EARLY_TITLES:
+            return self.min_similarity
+        same_title = page.title == other.title
+        return max(self.min_similarity, MIN_EARLY_SIMILARITY) if same_title else 1.0
 
     def _show_the_same(self, page: PageSignature, other: PageSignature) -> bool:
         """All over, and enough of it: a page that scripts fill shows next to nothing before."""

@@ -150,6 +150,17 @@ def test_small_texts_of_a_site_hardly_known_must_be_nearly_equal(
     assert why(judge, one, other) == reason
 
 
+@pytest.mark.parametrize(("title", "reason"), [("News", "similar_text"), ("", "site_unknown")])
+def test_and_the_same_where_their_titles_are_not(title, reason):
+    texts = enumerate(differing(0, 120, 0.008))
+    one, other = (
+        (f"https://a.example/{n}", html(title if n else "News", text)) for n, text in texts
+    )
+    assert why(detector(), one, other) == reason
+    pointed = (other[0], one[1].replace("</p>", "!</p>").replace("News", title))
+    assert why(detector(), one, pointed) == "similar_text"
+
+
 def test_across_sites_they_need_not():
     texts = zip("ab", differing(0, 120), strict=True)
     pages = [(f"https://{site}.example/", html("Archive", text)) for site, text in texts]
