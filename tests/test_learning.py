@@ -200,6 +200,32 @@ def test_what_means_nothing_under_many_paths_means_nothing_everywhere_but_where_
     assert world.would_skip(f"{SITE}/faq/1?v=2")
 
 
+def of_version(url: str) -> str:
+    """Pages under /docs hang on the parameter v as well; below a path, lite shows the same."""
+    parts = urlsplit(url)
+    version = parts.query.partition("v=")[2] if "/docs/" in url else ""
+    return f"{parts.path.removesuffix('/lite')} {version}"
+
+
+@pytest.mark.parametrize("is_lite_first", [False, True])
+def test_what_matters_speaks_against_nothing_that_it_was_left_out_with(is_lite_first):
+    world = World(of_version)
+    world.visit(
+        f"{SITE}/{section}/{number}?v={version}"
+        for section in ("news", "shop", "help")
+        for number in range(20)
+        for version in (1, 2)
+    )
+    assert "the parameter v means nothing everywhere on example.com" in world.texts
+    ends = ("/lite", "") if is_lite_first else ("", "/lite")
+    # 29 contents, and those that v had a part in while it was taken for granted.
+    for number in range(16):
+        world.visit(f"{SITE}/docs/{number}{end}?v={version}" for version in (1, 2) for end in ends)
+    assert "the last segment /lite/ means nothing under /docs/* on example.com" in world.texts
+    world.visit(f"{SITE}/docs/{number}?v={version}" for number in range(99) for version in (1, 2))
+    assert len(world.originals) == 60 + 2 * 99
+
+
 def test_a_value_that_was_never_fetched_is_tried_first():
     world = World(by_id)
     for number in range(40):

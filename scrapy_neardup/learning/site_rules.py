@@ -11,10 +11,11 @@ from xxhash import xxh3_64_intdigest
 
 from .addresses import SCHEME, Address, Component, path_components
 from .endless import Budget, Runs
+from .evidence import Key
 from .families import Families
 from .forms import Form, Leaving, LeftOut, Touched
 from .known import Known, KnownAddresses
-from .rulebook import EVERYWHERE, Key, RuleBook, RuleChange
+from .rulebook import EVERYWHERE, RuleBook, RuleChange
 from .rules import UrlRule
 from .skipped import Probes, Skipped, SkippedAddresses, probe_keys
 from .trials import Trials

@@ -8,11 +8,11 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from .addresses import Address, Component, is_of_path
-from .evidence import MAX_COUNTED
+from .evidence import MAX_COUNTED, Key
 from .families import Families
 from .forms import Form, Leaving, LeftOut, Skeleton, differing
 from .known import Known, KnownAddresses
-from .rulebook import MAX_RULES, Key, RuleBook
+from .rulebook import MAX_RULES, RuleBook
 
 #: Skeletons of addresses that wait for another one.
 MAX_SKELETONS = 80_000
@@ -42,6 +42,7 @@ class _Seen(NamedTuple):
     :ivar address: its digest.
     :ivar form: digest of what was left of it then.
     :ivar is_certain: was nothing left out but what rules in force leave out?
+    :ivar left_out: all that was.
     """
 
     content: int
@@ -49,6 +50,7 @@ class _Seen(NamedTuple):
     address: int
     form: int
     is_certain: bool
+    left_out: tuple[LeftOut, ...]
 
     def is_other(self, other: _Seen) -> bool:
         """Is it another address, and not only by what is left out anyway?"""
@@ -138,15 +140,28 @@ class Trials:
             self._waiting.popitem(last=False)
 
     def _count(self, key: Key, one: _Seen, other: _Seen) -> None:
+        suspects = self._suspects(key, one, other)
+        if any(self._book.matters(suspect) for suspect in suspects):
+            return
         seen = max(one.number, other.number)
         if one.content == other.content:
-            self._book.agree(key, one.content, seen)
+            self._book.agree(key, one.content, seen, suspects=suspects)
             return
         contents = one.content, other.content
-        if one.is_certain and other.is_certain:
-            self._book.contradict(key, contents, seen, brings_new=False)
+        if suspects:
+            self._book.doubt(key, contents, seen, suspects)
         else:
-            self._book.doubt(key, contents, seen)
+            self._book.contradict(key, contents, seen, brings_new=False)
+
+    def _suspects(self, key: Key, one: _Seen, other: _Seen) -> list[Key]:
+        """What two addresses differ in besides, and what no rule in force leaves out."""
+        if one.is_certain and other.is_certain:
+            return []
+        # Of which family, that depends on what else was left out.
+        own, theirs = ({left_out[1:] for left_out in seen.left_out} for seen in (one, other))
+        components = {component: None for component, _ in own ^ theirs}
+        components.pop(key[1], None)
+        return [(key[0], c) for c in components if not self._book.applies(key[0], c)]
 
     def _compare_with_nearest(self, known: Known, *, brings_new: bool) -> None:
         """Try what is taken for granted: addresses of one form should be of one content."""
@@ -257,4 +272,4 @@ class Trials:
 def _seen(known: Known, form: int) -> _Seen:
     assert known.content is not None
     is_certain = known.tried.digest == known.normal.digest
-    return _Seen(known.content, known.seen, known.digest, form, is_certain)
+    return _Seen(known.content, known.seen, known.digest, form, is_certain, known.tried.left_out)
