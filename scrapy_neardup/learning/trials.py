@@ -141,7 +141,8 @@ class Trials:
 
     def _count(self, key: Key, one: _Seen, other: _Seen) -> None:
         suspects = self._suspects(key, one, other)
-        if any(self._book.matters(suspect) for suspect in suspects):
+        # What was left out of one of them already may stand in both, and be the same.
+        if key in suspects or any(self._book.matters(suspect) for suspect in suspects):
             return
         seen = max(one.number, other.number)
         if one.content == other.content:
@@ -157,19 +158,16 @@ class Trials:
         """What two addresses differ in besides, and what no rule in force leaves out."""
         if one.is_certain and other.is_certain:
             return []
-        # Of which family, that depends on what else was left out.
-        own, theirs = ({left_out[1:] for left_out in seen.left_out} for seen in (one, other))
-        components = {component: None for component, _ in own ^ theirs}
-        components.pop(key[1], None)
+        between = _left_out_between(one.left_out, other.left_out)
+        components = dict.fromkeys(component for _, component, _ in between)
         return [(key[0], c) for c in components if not self._book.applies(key[0], c)]
 
     def _compare_with_nearest(self, known: Known, *, brings_new: bool) -> None:
         """Try what is taken for granted: addresses of one form should be of one content."""
-        left = set(known.tried.left_out)
-        nearest, between = None, set[LeftOut]()
+        nearest, between = None, list[LeftOut]()
         for other in islice(self._known.judged(known.tried.digest), _MAX_COMPARED):
             if other is not known:
-                difference = left ^ set(other.tried.left_out)
+                difference = _left_out_between(known.tried.left_out, other.tried.left_out)
                 if difference and (nearest is None or len(difference) < len(between)):
                     nearest, between = other, difference
         if nearest is None or nearest.content is None or known.content is None:
@@ -256,7 +254,8 @@ class Trials:
         """The rules that each alone make one address of two."""
         other = self._tried.form(address, address.digest)
         if other.digest == form.digest:
-            yield from {left[:2] for left in set(form.left_out) ^ set(other.left_out)}
+            between = _left_out_between(form.left_out, other.left_out)
+            yield from dict.fromkeys(left_out[:2] for left_out in between)
             return
         theirs = {skeleton.component: skeleton for skeleton in self._tried.skeletons(other)}
         for own in self._tried.skeletons(form):
@@ -267,6 +266,15 @@ class Trials:
         for their in theirs.values():
             if their.digest == form.digest:
                 yield their.family, their.component
+
+
+def _left_out_between(one: tuple[LeftOut, ...], other: tuple[LeftOut, ...]) -> list[LeftOut]:
+    """What was left out of one of two addresses, or was something else in the other one.
+
+    Of which family it was left out, that depends on what else was.
+    """
+    differ = {left_out[1:] for left_out in one} ^ {left_out[1:] for left_out in other}
+    return [left_out for left_out in (*one, *other) if left_out[1:] in differ]
 
 
 def _seen(known: Known, form: int) -> _Seen:
