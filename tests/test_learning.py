@@ -247,6 +247,34 @@ def test_what_stood_in_both_of_two_addresses_is_not_what_they_differ_in():
     assert (rule.evidence.agreements, rule.evidence.contradictions) == (0, 20)
 
 
+def test_what_two_parts_that_always_change_together_show_ends_with_one_of_them():
+    def content_of(url: str) -> str:
+        """In the first pages under /docs nothing hangs on v and sid, in others both do."""
+        parts = urlsplit(url)
+        selects = parts.path.startswith("/docs/") and parts.path > "/docs/2"
+        return f"{parts.path} {parts.query}" if selects else parts.path
+
+    world = World(content_of)
+    world.visit(
+        f"{SITE}/{section}/{number}?v={version}&sid={section}{number}{version}"
+        for section in ("news", "shop", "help")
+        for number in range(20)
+        for version in (1, 2)
+    )
+    assert world.texts >= {
+        f"the parameter {name} means nothing everywhere on example.com" for name in ("v", "sid")
+    }
+    world.visit(f"{SITE}/docs/{n}?v={v}&sid={v}" for n in ("0", "1", "2") for v in (1, 2))
+    world.visit(f"{SITE}/docs/7?v=1&sid={sid}" for sid in (1, 2))
+    assert world.skipped[-1:] == [f"{SITE}/docs/7?v=1&sid=2"]
+    # So few agreements, and all with v: when that falls, nothing speaks for sid any more.
+    for version in (1, 2):
+        world.fetch(f"{SITE}/docs/8?v={version}&sid=1")
+    world.visit([])
+    world._fetch_what_is_wanted()
+    assert f"{SITE}/docs/7?v=1&sid=2" in world.fetched
+
+
 def test_a_value_that_was_never_fetched_is_tried_first():
     world = World(by_id)
     for number in range(40):
@@ -774,6 +802,7 @@ def test_memory_is_bounded_whatever_urls_come(monkeypatch):
     [site] = world.learner._sites.values()
     assert len(site.known) <= 100
     assert len(site.book.rules) <= 2 * MAX_RULES
+    assert len(site.book._suspected) <= MAX_RULES
     assert len(site._trials._waiting) <= 800
     assert len(site._trials._met) <= 200
     assert len(site._values) <= 200

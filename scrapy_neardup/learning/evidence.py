@@ -149,10 +149,12 @@ class Evidence:
         """
         self._contradicted.count(content ^ other, suspects)
 
-    def void(self, suspect: Key) -> None:
-        """This matters: trials in which it was left out as well prove nothing, either way."""
-        self._agreed.void(suspect)
-        self._contradicted.void(suspect)
+    def void(self, suspect: Key) -> bool:
+        """This matters: trials in which it was left out as well prove nothing, either way.
+
+        :returns: were there any?
+        """
+        return any([self._agreed.void(suspect), self._contradicted.void(suspect)])
 
     def add(self, other: Evidence) -> None:
         """Take over what was counted elsewhere."""
@@ -204,10 +206,12 @@ class _Counted(dict[int, tuple[Key, ...]]):
     def _suspect_only(self, what: int, suspects: Collection[Key]) -> None:
         self[what] = tuple(key for key in self[what] if key in suspects)
 
-    def void(self, suspect: Key) -> None:
-        """Forget what this explains."""
-        for what in [what for what, suspects in self.items() if suspect in suspects]:
+    def void(self, suspect: Key) -> bool:
+        """Forget what this explains; was there any?"""
+        explained = [what for what, suspects in self.items() if suspect in suspects]
+        for what in explained:
             del self[what]
+        return bool(explained)
 
 
 def _bounded(fetched: int, contradictions: int, named: int) -> tuple[int, int, int]:

@@ -73,8 +73,8 @@ class RuleBook:
         self._probation: dict[Key, int] = {}
         self._failed_in: Counter[Component] = Counter()
         self._disputes: Counter[Key] = Counter()
-        #: The rules of whose trials each may explain some.
-        self._suspected: dict[Key, set[Key]] = {}
+        #: What may explain trials of other rules of its family.
+        self._suspected: set[Key] = set()
 
     # --- what holds -------------------------------------------------------------------------
 
@@ -136,13 +136,6 @@ class RuleBook:
 
     # --- what is counted --------------------------------------------------------------------
 
-    def matters(self, key: Key) -> bool:
-        """Is it known that contents hang on it?"""
-        rule = self.rules.get(key)
-        if rule is None or key in self._applied:
-            return rule is not None and rule.state == "withdrawn"
-        return rule.state == "withdrawn" or rule.evidence.is_contradicted
-
     def agree(
         self,
         key: Key,
@@ -158,8 +151,10 @@ class RuleBook:
         :param by_name: only a canonical address says so.
         :param suspects: what they differ in as well, and what nothing may hang on.
         """
+        if self._is_explained(suspects):
+            return
         self.agreed.add(key[1])
-        self._suspect(key, suspects)
+        self._suspect(suspects)
         for rule_key in (key, (EVERYWHERE, key[1])):
             rule = self._rule(rule_key)
             if seen <= self._fresh_from.get(rule_key, -1):
@@ -199,32 +194,50 @@ class RuleBook:
             return
         rule.evidence.contradict(*contents, suspects)
         general.evidence.contradict(text_hash(key[0]), 0, suspects)
-        self._suspect(key, suspects)
+        self._suspect(suspects)
         if key in self._applied and (brings_new or not rule.evidence.is_strong(rule.max_share)):
             self._withdraw(key, rule, general)
         self._dirty.add(key)
-        if self.matters(key):
+        if self._matters(key):
             self._void(key)
 
-    def _suspect(self, key: Key, suspects: Iterable[Key]) -> None:
-        for suspect in suspects:
-            self._suspected.setdefault(suspect, set()).add(key)
+    def _matters(self, key: Key) -> bool:
+        """Is it known that contents hang on it?"""
+        rule = self.rules.get(key)
+        if rule is None:
+            return False
+        # Few contradictions do not keep a rule from being in force.
+        return rule.state == "withdrawn" or (
+            rule.evidence.is_contradicted and key not in self._applied
+        )
+
+    def _is_explained(self, suspects: Iterable[Key]) -> bool:
+        """Do two addresses differ in what matters? Then what they show says nothing of the rest."""
+        return any(self._matters(suspect) for suspect in suspects)
+
+    def _suspect(self, suspects: Collection[Key]) -> None:
+        self._suspected.update(suspects)
         if len(self._suspected) > MAX_RULES:
             # What was counted stays so, whatever turns out to explain it.
             self._suspected.clear()
 
     def _void(self, suspect: Key) -> None:
         """It matters: what was seen where it was left out as well proves nothing."""
-        for family, component in self._suspected.pop(suspect, ()):
-            for key in ((family, component), (EVERYWHERE, component)):
-                if key in self.rules:
-                    self.rules[key].evidence.void(suspect)
-                    self._dirty.add(key)
+        if suspect not in self._suspected:
+            return
+        self._suspected.discard(suspect)
+        for key, rule in self.rules.items():
+            if key[0] in (suspect[0], EVERYWHERE) and rule.evidence.void(suspect):
+                self._dirty.add(key)
+                if rule.state == "in_force" and not rule.evidence.is_strong(rule.max_share):
+                    self._set(rule, "watched", "what spoke for it proves nothing")
 
     def doubt(
         self, key: Key, contents: tuple[int, int], seen: int, suspects: Collection[Key]
     ) -> None:
         """Two contents under addresses that differ in this, and in what is on trial."""
+        if self._is_explained(suspects):
+            return
         if key in self._applied:
             self._disputes[key] += 1
             self._probation[key] = _PROBATION

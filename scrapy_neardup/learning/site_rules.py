@@ -296,6 +296,7 @@ class SiteRules:
         self._applied |= applied
         self._changed |= applied | tried
         self._has_doubts |= any(not change.is_taken_up for change in self.book.changes)
+        self._has_doubts |= any(not self.book.applies(*key) for key in applied)
 
     @property
     def is_untidy(self) -> bool:
@@ -323,6 +324,7 @@ class SiteRules:
             self.book.settle()
             self._applied.add(_EVERYTHING)
             self._changed.add(_EVERYTHING)
+            self._has_doubts = True
 
     def _learn_values(self, address: Address) -> None:
         for name, value in address.params:

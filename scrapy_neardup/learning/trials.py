@@ -141,8 +141,8 @@ class Trials:
 
     def _count(self, key: Key, one: _Seen, other: _Seen) -> None:
         suspects = self._suspects(key, one, other)
-        # What was left out of one of them already may stand in both, and be the same.
-        if key in suspects or any(self._book.matters(suspect) for suspect in suspects):
+        if key in suspects:
+            # What was left out of one of them already may stand in both, and be the same.
             return
         seen = max(one.number, other.number)
         if one.content == other.content:
@@ -176,23 +176,16 @@ class Trials:
         if nearest.content != known.content:
             contents = known.content, nearest.content
             self._book.dispute(keys, contents, known.seen, brings_new=brings_new)
-        elif self._is_certain(known, nearest, keys):
-            for family, component, text in between:
-                key = family, component
-                if component[0] != "segment_at" or self._is_other_text(key, text):
-                    self._book.agree(key, known.content, known.seen)
-
-    def _is_certain(self, known: Known, other: Known, keys: list[Key]) -> bool:
-        """Do all of these mean nothing, when both addresses are of one content?
-
-        Of a path that several rules shorten, nobody knows which of them do.
-        """
+            return
         unproven = [key for key in keys if not self._book.applies(*key)]
-        shortened = (
-            sum(is_of_path(component) for _, component, _ in one.tried.left_out)
-            for one in (known, other)
-        )
-        return len(unproven) <= 1 or max(shortened) <= 1
+        if len(unproven) > 1 and _shortened(known, nearest) > 1:
+            # Of a path that several rules shorten, nobody knows which of them do.
+            return
+        for family, component, text in between:
+            key = family, component
+            if component[0] != "segment_at" or self._is_other_text(key, text):
+                suspects = [other for other in unproven if other != key]
+                self._book.agree(key, known.content, known.seen, suspects=suspects)
 
     def look_for_hints(self, known: Known, same: list[Known]) -> None:
         """Two addresses of one content that differ in a few components may differ in nothing that
@@ -266,6 +259,14 @@ class Trials:
         for their in theirs.values():
             if their.digest == form.digest:
                 yield their.family, their.component
+
+
+def _shortened(one: Known, other: Known) -> int:
+    """How many segments were left out of one of them, at most."""
+    return max(
+        sum(is_of_path(component) for _, component, _ in known.tried.left_out)
+        for known in (one, other)
+    )
 
 
 def _left_out_between(one: tuple[LeftOut, ...], other: tuple[LeftOut, ...]) -> list[LeftOut]:
