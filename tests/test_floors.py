@@ -44,7 +44,7 @@ FLOORS = {
     "matching": 2.35,
     "learning.addresses": 1,
     "learning.endless": 1,
-    "learning.evidence": 1,
+    "learning.evidence": 1.05,
     "learning.families": 1,
     "learning.forms": 1.1,
     "learning.known": 1.2,

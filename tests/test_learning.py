@@ -12,7 +12,7 @@ import pytest
 from scrapy_neardup.learning import learner as learner_module
 from scrapy_neardup.learning import rulebook, site_rules, trials
 from scrapy_neardup.learning.addresses import parse_address
-from scrapy_neardup.learning.evidence import Evidence
+from scrapy_neardup.learning.evidence import Evidence, Key
 from scrapy_neardup.learning.families import Families
 from scrapy_neardup.learning.forms import Leaving
 from scrapy_neardup.learning.learner import Learner
@@ -198,6 +198,171 @@ def test_what_means_nothing_under_many_paths_means_nothing_everywhere_but_where_
     assert not world.would_skip(f"{SITE}/faq/1?v=2")
     world.visit(f"{SITE}/faq/{number}?v={v}" for number in range(2, 4) for v in range(2))
     assert world.would_skip(f"{SITE}/faq/1?v=2")
+
+
+def of_version(url: str) -> str:
+    """Pages under /docs hang on the parameter v as well; /lite below a path shows the same."""
+    parts = urlsplit(url)
+    version = parts.query if parts.path.startswith("/docs/") else ""
+    return f"{parts.path.removesuffix('/lite')} {version}"
+
+
+def where_v_means_nothing() -> World:
+    """Everywhere, as far as is known."""
+    world = World(of_version)
+    world.visit(
+        f"{SITE}/{section}/{number}?v={version}"
+        for section in ("news", "shop", "help")
+        for number in range(20)
+        for version in (1, 2)
+    )
+    assert world.texts >= {"the parameter v means nothing everywhere on example.com"}
+    return world
+
+
+def test_what_matters_speaks_against_nothing_that_it_was_left_out_with():
+    world = where_v_means_nothing()
+    # A page's versions, and a copy of one of them: while v is left out, it may be of the wrong one.
+    for number in range(12):
+        ends = ("", "?v=1", "/lite?v=1") if number % 4 else ("", "?v=1", "/lite")
+        world.visit(f"{SITE}/docs/{number}{end}" for end in ends)
+    # That v matters under /docs/* is known for long, and under /docs/*/lite from now on.
+    world.visit(f"{SITE}/docs/{n}{end}" for n in range(12, 20) for end in ("", "/lite?v=1"))
+    world.visit(f"{SITE}/docs/{number}/lite?v=2" for number in range(12))
+    world.visit(f"{SITE}/docs/{number}{end}" for number in range(20, 46) for end in ("", "/lite"))
+    assert world.texts >= {"the last segment /lite/ means nothing under /docs/* on example.com"}
+    world.visit(f"{SITE}/docs/{number}?v={version}" for number in range(99) for version in (1, 2))
+    assert {f"/docs/{number} v={version}" for number in range(99) for version in (1, 2)} <= {
+        *world.originals
+    }
+
+
+def test_what_stood_in_both_of_two_addresses_is_not_what_they_differ_in():
+    world = where_v_means_nothing()
+    # Of what family v is left out depends on whether /lite is left out before.
+    urls = (f"{SITE}/docs/{n}{end}" for n in range(20) for end in ("?v=1", "/lite?v=1", "?v=2"))
+    for url in urls:
+        world.visit([url])
+        rule = world.learner._sites["example.com"].book.rules.get(("/docs/*", ("param", "v")))
+        assert rule is None or rule.evidence.agreements == 0
+    assert rule is not None
+    assert rule.evidence.contradictions == 20
+
+
+@pytest.mark.parametrize("together", ["012", "01"])
+def test_what_two_parts_that_change_together_show_ends_with_one_of_them(together):
+    def content_of(url: str) -> str:
+        """In the first pages under /docs nothing hangs on v and sid, in others both do."""
+        parts = urlsplit(url)
+        selects = parts.path.startswith("/docs/") and parts.path > "/docs/2"
+        return f"{parts.path} {parts.query}" if selects else parts.path
+
+    world = World(content_of)
+    world.visit(
+        f"{SITE}/{section}/{number}?v={version}&sid={section}{number}{version}"
+        for section in ("news", "shop", "help")
+        for number in range(20)
+        for version in (1, 2)
+    )
+    assert world.texts >= {
+        f"the parameter {name} means nothing everywhere on example.com" for name in ("v", "sid")
+    }
+    for number in "012":
+        version = 2 if number in together else 1
+        world.visit([f"{SITE}/docs/{number}?v=1&sid=1", f"{SITE}/docs/{number}?v={version}&sid=2"])
+    world.visit(f"{SITE}/docs/7?v=1&sid={sid}" for sid in (1, 2))
+    assert world.skipped[-1:] == [f"{SITE}/docs/7?v=1&sid=2"]
+    # So few agreements, and most of them with v: when that falls, too little speaks for sid.
+    for version in (1, 2):
+        world.fetch(f"{SITE}/docs/8?v={version}&sid=1")
+    world._fetch_what_is_wanted()
+    assert f"{SITE}/docs/7?v=1&sid=2" in world.fetched
+
+
+def test_a_rule_that_rests_on_what_proves_nothing_is_in_force_no_longer():
+    def content_of(url: str) -> str:
+        number = by_id(url)
+        return number if number < "9" else url
+
+    world = World(content_of)
+    world.visit(
+        f"{SITE}/shop/item?id={n}&x={copy}{n}&y={copy}{n}" for n in range(80) for copy in "ab"
+    )
+    texts = {f"the parameter {name} means nothing under /shop/item on example.com" for name in "xy"}
+    assert world.texts == texts
+    for copy in "ab":
+        world.fetch(f"{SITE}/shop/item?id=99&x={copy}&y=1")
+    assert world.texts == set()
+    assert {(text, False) for text in texts} <= {*world.changes}
+
+
+def test_what_is_held_back_is_wanted_when_families_that_become_one_do_not_agree():
+    def content_of(url: str) -> str:
+        parts = urlsplit(url)
+        return url if parts.path.startswith("/shop/aa") else f"{parts.path} {by_id(url)}"
+
+    world = World(content_of)
+    world.visit(
+        url for path in ("/news", "/help", "/talk") for url in sessions(range(20), f"{path}/item")
+    )
+    world.visit([*sessions(range(3), "/shop/zz"), *sessions(range(3), "/shop/aa")])
+    world.visit(f"{SITE}/shop/zz?id=7&sid={sid}" for sid in (1, 2))
+    assert world.skipped[-1:] == [f"{SITE}/shop/zz?id=7&sid=2"]
+    world.visit(f"{SITE}/shop/b{chr(97 + number)}?id=1" for number in range(26))
+    assert f"{SITE}/shop/zz?id=7&sid=2" in world.fetched
+
+
+LITE: Key = "/docs/*", ("segment", "lite", "last")
+V: Key = "/docs/*", ("param", "v")
+
+
+def test_what_is_known_to_matter_explains_what_comes_of_a_trial():
+    book = rulebook.RuleBook("example.com", lambda: 1_800_000_000)
+    book.hint(LITE, 1)
+    book.agree(LITE, 1, 1, suspects=[V])
+    book.contradict(V, (1, 2), 1, brings_new=False)
+    book.agree(LITE, 2, 1, suspects=[V])
+    book.doubt(LITE, (2, 3), 1, [V])
+    assert told(book, LITE) == (0, 0)
+    book.agree(LITE, 2, 1)
+    book.contradict(LITE, (2, 3), 1, brings_new=False)
+    assert told(book, LITE) == told(book, ("", LITE[1])) == (1, 1)
+
+
+def test_what_was_left_out_of_one_address_may_stand_in_both():
+    world = World(by_id)
+    world.visit([f"{SITE}/?id=1"])
+    [site] = world.learner._sites.values()
+    one, other = (
+        trials._Seen(1, number, number, number, False, ((*key, text),))
+        for number, key, text in ((1, LITE, "lite"), (2, V, "1"))
+    )
+    site._trials._count(V, one, other)
+    assert V not in site.book.rules
+    site._trials._count(LITE, other, other._replace(left_out=()))
+    assert told(site.book, LITE) == (1, 0)
+
+
+def test_what_was_taken_for_the_culprit_is_cleared_when_it_is_another():
+    book = rulebook.RuleBook("example.com", lambda: 1_800_000_000)
+    sid: Key = "/docs/*", ("param", "sid")
+    for number in range(3):
+        book.dispute([sid, V], (number, -1), 1, brings_new=False)
+    assert told(book, sid) == (0, 1)
+    book.contradict(V, (1, 2), 1, brings_new=False)
+    assert (told(book, sid), told(book, V)) == ((0, 0), (0, 1))
+
+
+def test_of_what_may_explain_trials_no_more_is_kept_than_of_rules():
+    book = rulebook.RuleBook("example.com", lambda: 1_800_000_000)
+    for number in range(3 * MAX_RULES):
+        book.agree(LITE, number, 1, suspects=[("/docs/*", ("param", f"p{number}"))])
+    assert len(book._suspected) <= MAX_RULES
+
+
+def told(book: rulebook.RuleBook, key: Key) -> tuple[int, int]:
+    evidence = book.rules[key].evidence
+    return evidence.agreements, evidence.contradictions
 
 
 def test_a_value_that_was_never_fetched_is_tried_first():
@@ -727,6 +892,7 @@ def test_memory_is_bounded_whatever_urls_come(monkeypatch):
     [site] = world.learner._sites.values()
     assert len(site.known) <= 100
     assert len(site.book.rules) <= 2 * MAX_RULES
+    assert len(site.book._suspected) <= MAX_RULES
     assert len(site._trials._waiting) <= 800
     assert len(site._trials._met) <= 200
     assert len(site._values) <= 200

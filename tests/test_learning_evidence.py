@@ -14,6 +14,7 @@ from scrapy_neardup.learning.evidence import (
     MAX_BEFORE,
     MAX_COUNTED,
     Evidence,
+    Key,
     is_rarer,
     upper_bound,
 )
@@ -153,6 +154,55 @@ def test_what_is_told_of_the_same_rule_is_not_counted_twice(before, here, elsewh
     reconciled = told(own)
     own.reconcile(through_a_store(other))
     assert told(own) == reconciled
+
+
+SUSPECTS: list[Key] = [("/shop/*", ("param", name)) for name in "vwx"]
+
+
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.integers(0, 3), st.sets(st.sampled_from(SUSPECTS))), max_size=12
+    ),
+    st.sets(st.sampled_from(SUSPECTS)),
+)
+def test_what_was_seen_without_a_culprit_as_well_stays(trials, culprits):
+    """Whether a trial counts does not hang on what came of it."""
+    evidence, other = Evidence(), Evidence()
+    for number, (agreed, content, suspects) in enumerate(trials):
+        half = (evidence, other)[number % 2]
+        if agreed:
+            half.agree(content, suspects)
+        else:
+            half.contradict(content, -1, suspects)
+    evidence.add(other)
+    for culprit in culprits:
+        evidence.void(culprit)
+    stays = [
+        {
+            content
+            for agreed, content, _ in trials
+            if agreed == is_agreed
+            and all(
+                any(
+                    culprit not in suspects
+                    for a, c, suspects in trials
+                    if (a, c) == (agreed, content)
+                )
+                for culprit in culprits
+            )
+        }
+        for is_agreed in (True, False)
+    ]
+    assert told(evidence) == tuple(map(len, stays))
+
+
+def test_only_what_nothing_else_may_explain_is_known_to_be_a_contradiction():
+    evidence = Evidence()
+    evidence.contradict(1, 2, SUSPECTS[:2])
+    assert (evidence.contradictions, evidence.is_contradicted) == (1, False)
+    evidence.contradict(2, 1, SUSPECTS[2:])
+    assert (evidence.contradictions, evidence.is_contradicted) == (1, True)
+    assert Evidence(contradictions=1).is_contradicted
 
 
 def counted(observed: list[tuple[str, int]]) -> Evidence:

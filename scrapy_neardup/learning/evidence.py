@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 from math import exp, lgamma, log, log1p
+
+from .addresses import Component
+
+#: A rule as it is counted: of which family (``""`` for everywhere), and what it leaves out.
+Key = tuple[str, Component]
 
 #: What is counted of one rule at most: more makes nothing surer.
 MAX_COUNTED = 300
@@ -71,8 +77,8 @@ class Evidence:
         #: Of earlier crawls: fetched (all but the named ones that counted), contradicted, and only
         #: named.
         self._before = _bounded(agreements - min(named, agreements // 2), contradictions, named)
-        self._agreed: set[int] = set()
-        self._contradicted: set[int] = set()
+        self._agreed = _Counted()
+        self._contradicted = _Counted()
         #: Contents of which a canonical address said so, and nothing that was fetched.
         self._named: set[int] = set()
         #: Contents of which two addresses differ in this and in more.
@@ -81,7 +87,7 @@ class Evidence:
     @property
     def hints(self) -> int:
         """Contents that let one think that there may be agreements."""
-        return len(self._hinted | self._agreed)
+        return len(self._hinted | self._agreed.keys())
 
     @property
     def agreements(self) -> int:
@@ -99,7 +105,7 @@ class Evidence:
     @property
     def named(self) -> int:
         """Contents that only canonical addresses speak for, whether they count or are too many."""
-        return self._before[2] + len(self._named - self._agreed)
+        return self._before[2] + len(self._named - self._agreed.keys())
 
     @property
     def _fetched(self) -> int:
@@ -109,10 +115,17 @@ class Evidence:
     def contradictions(self) -> int:
         return self._before[1] + len(self._contradicted)
 
-    def agree(self, content: int) -> None:
-        """Two addresses of this content differ only in what the rule leaves out."""
-        if len(self._agreed) < MAX_COUNTED:
-            self._agreed.add(content)
+    @property
+    def is_contradicted(self) -> bool:
+        """Is there a contradiction that nothing else may explain?"""
+        return bool(self._before[1]) or not all(self._contradicted.values())
+
+    def agree(self, content: int, suspects: Collection[Key] = ()) -> None:
+        """Two addresses of this content differ only in what the rule leaves out.
+
+        :param suspects: what else they differ in, of which it is not known whether it matters.
+        """
+        self._agreed.count(content, suspects)
 
     def hint(self, content: int) -> None:
         """Two addresses of this content differ in what the rule leaves out, among other things."""
@@ -129,17 +142,26 @@ class Evidence:
         self._before = (*self._before[:2], 0)
         self._named.clear()
 
-    def contradict(self, content: int, other: int) -> None:
-        """Two addresses that differ only in what the rule leaves out have different contents."""
-        if len(self._contradicted) < MAX_COUNTED:
-            self._contradicted.add(content ^ other)
+    def contradict(self, content: int, other: int, suspects: Collection[Key] = ()) -> None:
+        """Two addresses that differ only in what the rule leaves out have different contents.
+
+        :param suspects: see :meth:`agree`.
+        """
+        self._contradicted.count(content ^ other, suspects)
+
+    def void(self, suspect: Key) -> bool:
+        """This matters: trials in which it was left out as well prove nothing, either way.
+
+        :returns: were there any?
+        """
+        return any([self._agreed.void(suspect), self._contradicted.void(suspect)])
 
     def add(self, other: Evidence) -> None:
         """Take over what was counted elsewhere."""
         own, more = self._before, other._before
         self._before = _bounded(own[0] + more[0], own[1] + more[1], own[2] + more[2])
-        self._agreed |= other._agreed
-        self._contradicted |= other._contradicted
+        self._agreed.add(other._agreed)
+        self._contradicted.add(other._contradicted)
         self._named |= other._named
         self._hinted |= other._hinted
 
@@ -154,13 +176,42 @@ class Evidence:
         self._before = _bounded(
             max(fetched, self._fetched) - len(self._agreed),
             max(contradictions, self._before[1]),
-            max(named, self.named) - len(self._named - self._agreed),
+            max(named, self.named) - len(self._named - self._agreed.keys()),
         )
 
     def is_strong(self, share: float) -> bool:
         """Is the share of contradictions at most this, with :data:`CONFIDENCE`?"""
         contradictions = self.contradictions
         return is_rarer(share, contradictions, self.agreements + contradictions)
+
+
+class _Counted(dict[int, tuple[Key, ...]]):
+    """What was counted, with all that may explain it: it was left out in each of its trials."""
+
+    def count(self, what: int, suspects: Collection[Key]) -> None:
+        """Count it, once however often it is seen."""
+        if what in self:
+            self._suspect_only(what, suspects)
+        elif len(self) < MAX_COUNTED:
+            self[what] = tuple(suspects)
+
+    def add(self, other: _Counted) -> None:
+        """Take over what was counted elsewhere."""
+        for what, suspects in other.items():
+            if what in self:
+                self._suspect_only(what, suspects)
+            else:
+                self[what] = suspects
+
+    def _suspect_only(self, what: int, suspects: Collection[Key]) -> None:
+        self[what] = tuple(key for key in self[what] if key in suspects)
+
+    def void(self, suspect: Key) -> bool:
+        """Forget what this explains; was there any?"""
+        explained = [what for what, suspects in self.items() if suspect in suspects]
+        for what in explained:
+            del self[what]
+        return bool(explained)
 
 
 def _bounded(fetched: int, contradictions: int, named: int) -> tuple[int, int, int]:

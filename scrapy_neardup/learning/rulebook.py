@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from .addresses import Component, is_of_path, text_hash
-from .evidence import Evidence
+from .evidence import Evidence, Key
 from .families import Families
 from .forms import LeftOut
 from .rules import NOTHING_NEW, State, UrlRule
-
-#: A rule as it is counted: of which family (``""`` for everywhere), and what it leaves out.
-Key = tuple[str, Component]
 
 EVERYWHERE = ""
 #: Of how many families a rule must be borne out that is to hold everywhere,
@@ -76,6 +73,8 @@ class RuleBook:
         self._probation: dict[Key, int] = {}
         self._failed_in: Counter[Component] = Counter()
         self._disputes: Counter[Key] = Counter()
+        #: What may explain trials of other rules of its family.
+        self._suspected: set[Key] = set()
 
     # --- what holds -------------------------------------------------------------------------
 
@@ -137,13 +136,25 @@ class RuleBook:
 
     # --- what is counted --------------------------------------------------------------------
 
-    def agree(self, key: Key, content: int, seen: int, *, by_name: bool = False) -> None:
+    def agree(
+        self,
+        key: Key,
+        content: int,
+        seen: int,
+        *,
+        by_name: bool = False,
+        suspects: Collection[Key] = (),
+    ) -> None:
         """One content under two addresses that differ only in this.
 
         :param seen: which observation it was; those from before a rule was withdrawn are old.
         :param by_name: only a canonical address says so.
+        :param suspects: what they differ in as well, and what nothing may hang on.
         """
+        if self._is_explained(suspects):
+            return
         self.agreed.add(key[1])
+        self._suspect(suspects)
         for rule_key in (key, (EVERYWHERE, key[1])):
             rule = self._rule(rule_key)
             if seen <= self._fresh_from.get(rule_key, -1):
@@ -151,7 +162,7 @@ class RuleBook:
             if by_name:
                 rule.evidence.agree_by_name(content)
             else:
-                rule.evidence.agree(content)
+                rule.evidence.agree(content, suspects)
         if not by_name:
             self._families.setdefault(key[1], set()).add(key[0])
         self._dirty.add(key)
@@ -162,11 +173,18 @@ class RuleBook:
         self._dirty.add(key)
 
     def contradict(
-        self, key: Key, contents: tuple[int, int], seen: int, *, brings_new: bool
+        self,
+        key: Key,
+        contents: tuple[int, int],
+        seen: int,
+        *,
+        brings_new: bool,
+        suspects: Collection[Key] = (),
     ) -> None:
         """Two contents under addresses that differ only in this.
 
         :param brings_new: would a page have been lost that is not stored otherwise?
+        :param suspects: see :meth:`agree`.
         """
         if key not in self.rules and key[1][0] in ("segment", "param") and len(key[1]) == 3:
             # A text or a value that nothing spoke for yet: nearly all are like that.
@@ -174,21 +192,59 @@ class RuleBook:
         rule, general = self._rule(key), self._rule((EVERYWHERE, key[1]))
         if seen <= self._fresh_from.get(key, -1):
             return
-        rule.evidence.contradict(*contents)
-        general.evidence.contradict(text_hash(key[0]), 0)
+        rule.evidence.contradict(*contents, suspects)
+        general.evidence.contradict(text_hash(key[0]), 0, suspects)
+        self._suspect(suspects)
         if key in self._applied and (brings_new or not rule.evidence.is_strong(rule.max_share)):
             self._withdraw(key, rule, general)
         self._dirty.add(key)
+        if self._matters(key):
+            self._void(key)
 
-    def doubt(self, key: Key, contents: tuple[int, int], seen: int) -> None:
-        """Two contents under addresses that differ in this, and maybe in what is on trial."""
+    def _matters(self, key: Key) -> bool:
+        """Is it known that contents hang on it?"""
+        rule = self.rules.get(key)
+        if rule is None:
+            return False
+        # Few contradictions do not keep a rule from being in force.
+        return rule.state == "withdrawn" or (
+            rule.evidence.is_contradicted and key not in self._applied
+        )
+
+    def _is_explained(self, suspects: Iterable[Key]) -> bool:
+        """Do two addresses differ in what matters? Then what they show says nothing of the rest."""
+        return any(self._matters(suspect) for suspect in suspects)
+
+    def _suspect(self, suspects: Collection[Key]) -> None:
+        self._suspected.update(suspects)
+        if len(self._suspected) > MAX_RULES:
+            # What was counted stays so, whatever turns out to explain it.
+            self._suspected.clear()
+
+    def _void(self, suspect: Key) -> None:
+        """It matters: what was seen where it was left out as well proves nothing."""
+        if suspect not in self._suspected:
+            return
+        self._suspected.discard(suspect)
+        for key, rule in self.rules.items():
+            if key[0] in (suspect[0], EVERYWHERE) and rule.evidence.void(suspect):
+                self._dirty.add(key)
+                if rule.state == "in_force" and not rule.evidence.is_strong(rule.max_share):
+                    self._set(rule, "watched", "what spoke for it proves nothing")
+
+    def doubt(
+        self, key: Key, contents: tuple[int, int], seen: int, suspects: Collection[Key]
+    ) -> None:
+        """Two contents under addresses that differ in this, and in what is on trial."""
+        if self._is_explained(suspects):
+            return
         if key in self._applied:
             self._disputes[key] += 1
             self._probation[key] = _PROBATION
             if self._disputes[key] < _DISPUTES:
                 return
             del self._disputes[key]
-        self.contradict(key, contents, seen, brings_new=False)
+        self.contradict(key, contents, seen, brings_new=False, suspects=suspects)
 
     def dispute(
         self, keys: list[Key], contents: tuple[int, int], seen: int, *, brings_new: bool
@@ -201,7 +257,8 @@ class RuleBook:
         self._disputes.update(keys)
         worst = max(keys, key=lambda key: (self._disputes[key], self._suspicion(key)))
         if len(keys) == 1 or self._disputes[worst] >= _DISPUTES:
-            self.contradict(worst, contents, seen, brings_new=brings_new)
+            others = [key for key in keys if key != worst]
+            self.contradict(worst, contents, seen, brings_new=brings_new, suspects=others)
             for key in keys:
                 del self._disputes[key]
         else:
@@ -264,7 +321,7 @@ class RuleBook:
         self.rules = renamed
         for component, names in self._families.items():
             self._families[component] = {_renamed(name, families) for name in names}
-        for keys in (self._applied, self._on_trial):
+        for keys in (self._applied, self._on_trial, self._suspected):
             keys.clear()
         for counter in (self.applied_components, self.tried_components):
             counter.clear()

@@ -11,10 +11,11 @@ from xxhash import xxh3_64_intdigest
 
 from .addresses import SCHEME, Address, Component, path_components
 from .endless import Budget, Runs
+from .evidence import Key
 from .families import Families
 from .forms import Form, Leaving, LeftOut, Touched
 from .known import Known, KnownAddresses
-from .rulebook import EVERYWHERE, Key, RuleBook, RuleChange
+from .rulebook import EVERYWHERE, RuleBook, RuleChange
 from .rules import UrlRule
 from .skipped import Probes, Skipped, SkippedAddresses, probe_keys
 from .trials import Trials
@@ -295,6 +296,7 @@ class SiteRules:
         self._applied |= applied
         self._changed |= applied | tried
         self._has_doubts |= any(not change.is_taken_up for change in self.book.changes)
+        self._has_doubts |= any(not self.book.applies(*key) for key in applied)
 
     @property
     def is_untidy(self) -> bool:
@@ -322,6 +324,7 @@ class SiteRules:
             self.book.settle()
             self._applied.add(_EVERYTHING)
             self._changed.add(_EVERYTHING)
+            self._has_doubts = True
 
     def _learn_values(self, address: Address) -> None:
         for name, value in address.params:

@@ -8,11 +8,11 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from .addresses import Address, Component, is_of_path
-from .evidence import MAX_COUNTED
+from .evidence import MAX_COUNTED, Key
 from .families import Families
 from .forms import Form, Leaving, LeftOut, Skeleton, differing
 from .known import Known, KnownAddresses
-from .rulebook import MAX_RULES, Key, RuleBook
+from .rulebook import MAX_RULES, RuleBook
 
 #: Skeletons of addresses that wait for another one.
 MAX_SKELETONS = 80_000
@@ -42,6 +42,7 @@ class _Seen(NamedTuple):
     :ivar address: its digest.
     :ivar form: digest of what was left of it then.
     :ivar is_certain: was nothing left out but what rules in force leave out?
+    :ivar left_out: all that was.
     """
 
     content: int
@@ -49,6 +50,7 @@ class _Seen(NamedTuple):
     address: int
     form: int
     is_certain: bool
+    left_out: tuple[LeftOut, ...]
 
     def is_other(self, other: _Seen) -> bool:
         """Is it another address, and not only by what is left out anyway?"""
@@ -138,23 +140,34 @@ class Trials:
             self._waiting.popitem(last=False)
 
     def _count(self, key: Key, one: _Seen, other: _Seen) -> None:
+        suspects = self._suspects(key, one, other)
+        if key in suspects:
+            # What was left out of one of them already may stand in both, and be the same.
+            return
         seen = max(one.number, other.number)
         if one.content == other.content:
-            self._book.agree(key, one.content, seen)
+            self._book.agree(key, one.content, seen, suspects=suspects)
             return
         contents = one.content, other.content
-        if one.is_certain and other.is_certain:
-            self._book.contradict(key, contents, seen, brings_new=False)
+        if suspects:
+            self._book.doubt(key, contents, seen, suspects)
         else:
-            self._book.doubt(key, contents, seen)
+            self._book.contradict(key, contents, seen, brings_new=False)
+
+    def _suspects(self, key: Key, one: _Seen, other: _Seen) -> list[Key]:
+        """What two addresses differ in besides, and what no rule in force leaves out."""
+        if one.is_certain and other.is_certain:
+            return []
+        between = _left_out_between(one.left_out, other.left_out)
+        components = dict.fromkeys(component for _, component, _ in between)
+        return [(key[0], c) for c in components if not self._book.applies(key[0], c)]
 
     def _compare_with_nearest(self, known: Known, *, brings_new: bool) -> None:
         """Try what is taken for granted: addresses of one form should be of one content."""
-        left = set(known.tried.left_out)
-        nearest, between = None, set[LeftOut]()
+        nearest, between = None, list[LeftOut]()
         for other in islice(self._known.judged(known.tried.digest), _MAX_COMPARED):
             if other is not known:
-                difference = left ^ set(other.tried.left_out)
+                difference = _left_out_between(known.tried.left_out, other.tried.left_out)
                 if difference and (nearest is None or len(difference) < len(between)):
                     nearest, between = other, difference
         if nearest is None or nearest.content is None or known.content is None:
@@ -163,23 +176,16 @@ class Trials:
         if nearest.content != known.content:
             contents = known.content, nearest.content
             self._book.dispute(keys, contents, known.seen, brings_new=brings_new)
-        elif self._is_certain(known, nearest, keys):
-            for family, component, text in between:
-                key = family, component
-                if component[0] != "segment_at" or self._is_other_text(key, text):
-                    self._book.agree(key, known.content, known.seen)
-
-    def _is_certain(self, known: Known, other: Known, keys: list[Key]) -> bool:
-        """Do all of these mean nothing, when both addresses are of one content?
-
-        Of a path that several rules shorten, nobody knows which of them do.
-        """
+            return
         unproven = [key for key in keys if not self._book.applies(*key)]
-        shortened = (
-            sum(is_of_path(component) for _, component, _ in one.tried.left_out)
-            for one in (known, other)
-        )
-        return len(unproven) <= 1 or max(shortened) <= 1
+        if len(unproven) > 1 and _shortened(known, nearest) > 1:
+            # Of a path that several rules shorten, nobody knows which of them do.
+            return
+        for family, component, text in between:
+            key = family, component
+            if component[0] != "segment_at" or self._is_other_text(key, text):
+                suspects = [other for other in unproven if other != key]
+                self._book.agree(key, known.content, known.seen, suspects=suspects)
 
     def look_for_hints(self, known: Known, same: list[Known]) -> None:
         """Two addresses of one content that differ in a few components may differ in nothing that
@@ -241,7 +247,8 @@ class Trials:
         """The rules that each alone make one address of two."""
         other = self._tried.form(address, address.digest)
         if other.digest == form.digest:
-            yield from {left[:2] for left in set(form.left_out) ^ set(other.left_out)}
+            between = _left_out_between(form.left_out, other.left_out)
+            yield from dict.fromkeys(left_out[:2] for left_out in between)
             return
         theirs = {skeleton.component: skeleton for skeleton in self._tried.skeletons(other)}
         for own in self._tried.skeletons(form):
@@ -254,7 +261,24 @@ class Trials:
                 yield their.family, their.component
 
 
+def _shortened(one: Known, other: Known) -> int:
+    """How many segments were left out of one of them, at most."""
+    return max(
+        sum(is_of_path(component) for _, component, _ in known.tried.left_out)
+        for known in (one, other)
+    )
+
+
+def _left_out_between(one: tuple[LeftOut, ...], other: tuple[LeftOut, ...]) -> list[LeftOut]:
+    """What was left out of one of two addresses, or was something else in the other one.
+
+    Of which family it was left out, that depends on what else was.
+    """
+    differ = {left_out[1:] for left_out in one} ^ {left_out[1:] for left_out in other}
+    return [left_out for left_out in (*one, *other) if left_out[1:] in differ]
+
+
 def _seen(known: Known, form: int) -> _Seen:
     assert known.content is not None
     is_certain = known.tried.digest == known.normal.digest
-    return _Seen(known.content, known.seen, known.digest, form, is_certain)
+    return _Seen(known.content, known.seen, known.digest, form, is_certain, known.tried.left_out)
