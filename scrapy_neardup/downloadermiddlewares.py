@@ -10,6 +10,7 @@ from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 
 from .extensions import NearDupJudge, find_judge
+from .learning.rules import UrlRule
 from .responses import why_not_judged
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class SuperfluousRequest(IgnoreRequest):
-    """A request was not made: when its turn came, a rule said that it brings nothing new.
+    """A request was not made: when its turn came, it was known to bring nothing new.
 
     Its errback hears of it, as of all that is ignored.
 
@@ -55,11 +56,15 @@ class NearDupDownloaderMiddleware:
 
         :raises SuperfluousRequest: when it would bring nothing new.
         """
-        rule = self._judge.begins(request)
-        if rule is not None:
-            self._judge.sparing.count_skipped(rule)
-            logger.debug("Skipped request, for %s: %s", rule.text, request)
-            raise SuperfluousRequest(rule.text)
+        refusal = self._judge.begins(request)
+        if isinstance(refusal, UrlRule):
+            self._judge.sparing.count_skipped(refusal)
+            logger.debug("Skipped request, for %s: %s", refusal.text, request)
+            raise SuperfluousRequest(refusal.text)
+        if refusal:
+            self._judge.count_request_refused()
+            logger.debug("Refused request, it leads to a near-duplicate: %s", request)
+            raise SuperfluousRequest("it leads to a near-duplicate")
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Hand on the same response, later where it is a page that is likely to be judged.

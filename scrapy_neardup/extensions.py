@@ -135,7 +135,9 @@ class NearDupJudge:
             self._reporting.judged(judgement.verdict, len(response.body))
         if judgement.refuses_requests:
             assert self._memory is not None
-            self.sparing.remember(response.request, self._memory.store.mark())
+            original = judgement.verdict.duplicate_of
+            assert original is not None
+            self.sparing.remember(response.request, original, self._memory.store.mark())
         self.sparing.judged(response, judgement.verdict)
         if judgement.outcome is not None:
             self._items.judged(response, judgement.outcome, self._active_requests())
@@ -195,8 +197,8 @@ class NearDupJudge:
         policy = self._policy_for(request)
         return isinstance(policy, Policy) and self.sparing.refuses(request, policy)
 
-    def begins(self, request: Request) -> UrlRule | None:
-        """It is about to be fetched; by which rule is it superfluous, if it is by now?"""
+    def begins(self, request: Request) -> UrlRule | bool:
+        """It is about to be fetched. Is it superfluous by now? By which rule, if it is by one."""
         policy = self._policy_for(request)
         return self.sparing.begins(request, policy if isinstance(policy, Policy) else None)
 

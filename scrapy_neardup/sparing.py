@@ -123,12 +123,10 @@ class Sparing:
     async def look_around(self, memory: CrawlMemory) -> None:
         """Tell the store what was learned, and look what others did."""
         store = memory.store
-        digests = self._known.take_unsaved(memory.confirmed)
+        copies = self._known.take_unsaved(memory.confirmed)
         seen_at = int(time.time())
-        if len(digests) and not await _told(
-            memory, lambda: store.note_duplicates(digests, seen_at)
-        ):
-            self._known.put_back(digests)
+        if len(copies) and not await _told(memory, lambda: store.note_duplicates(copies, seen_at)):
+            self._known.put_back(copies)
         unsaved, self._unsaved = self._unsaved, {}
         packed = {name: rule.to_bytes() for name, rule in unsaved.items()}
         if packed and not await _told(memory, lambda: store.put_rules(packed)):
@@ -197,32 +195,41 @@ class Sparing:
     def refuses(self, request: Request, policy: Policy) -> UrlRule | bool:
         """Is it not to be made? By which rule, if it is by one.
 
-        What may mean nothing gets a lower priority, so that fewer fetches teach more.
+        What may mean nothing gets a lower priority, so that fewer fetches teach more, and so do
+        copies of what this crawl has not met yet: it may by the time their turn comes.
         """
         if request.method != "GET" or request.body:
             return False
         url = request.url
-        refusal: UrlRule | bool = url in self._known
-        if not refusal and self._skips(policy) and self._may_skip(request):
-            assert self._learner is not None
-            decision = self._learner.decide(url)
+        standing = self._known.standing(url)
+        refusal: UrlRule | bool = standing == "superfluous"
+        request.priority -= standing == "copy"
+        learner = self._learner
+        if not (refusal or learner is None) and self._skips(policy) and _may_skip(request):
+            decision = learner.decide(url)
             request.priority -= decision.delay
             if decision.action == "skip":
-                self._learner.keep(decision, request)
+                learner.keep(decision, request)
                 refusal = decision.rules[0]
         if refusal and request.meta.get("redirect_urls") is not None:
             self.redirected(request)
         return refusal
 
-    def begins(self, request: Request, policy: Policy | None) -> UrlRule | None:
-        """It is about to be fetched, unless it has become superfluous since it was scheduled.
+    def begins(self, request: Request, policy: Policy | None) -> UrlRule | bool:
+        """Has it become superfluous since it was scheduled? By which rule, if it has by one.
+
+        If not, it is about to be fetched.
 
         :param policy: what applies to it; ``None`` when it is not judged.
         """
-        learner = self._learner
-        if learner is None or request.method != "GET" or request.callback is NO_CALLBACK:
-            return None
-        if policy is not None and not request.body and self._may_skip(request):
+        if request.method != "GET" or request.callback is NO_CALLBACK:
+            return False
+        may_skip = policy is not None and not request.body and _may_skip(request)
+        if may_skip and request.url in self._known:
+            return True
+        if (learner := self._learner) is None:
+            return False
+        if policy is not None and may_skip:
             decision = learner.decide(request.url)
             if decision.action == "skip" and self._skips(policy):
                 learner.keep(decision, request)
@@ -232,7 +239,7 @@ class Sparing:
             elif decision.action == "explore" and self._skips(policy):
                 self._count_by_rule("explored", decision.rules[0])
         learner.begin(request.url)
-        return None
+        return False
 
     def count_skipped(self, rule: UrlRule) -> None:
         """Count a request that a rule held back."""
@@ -273,6 +280,8 @@ class Sparing:
 
     def judged(self, response: Response, verdict: Verdict) -> None:
         """Learn from a page."""
+        if verdict.is_duplicate or verdict.reason == "unchanged":
+            self._known.meet(verdict.duplicate_of or verdict.url)
         learner, request = self._learner, response.request
         if learner is None or request is None:
             return
@@ -292,24 +301,17 @@ class Sparing:
             )
         self._follow_up()
 
-    def remember(self, request: Request | None, mark: int) -> None:
+    def remember(self, request: Request | None, original: str, mark: int) -> None:
         """This request, and those that were redirected to it, led to a duplicate.
 
+        :param original: address of the page that it is a duplicate of.
         :param mark: of the store, behind the original.
         """
         if request is not None and request.method == "GET":
             for url in _urls(request):
-                self._known.add(url, mark)
+                self._known.add(url, original, mark)
 
     # --- what follows -----------------------------------------------------------------------
-
-    def _may_skip(self, request: Request) -> bool:
-        """May a rule pass over this, which is a ``GET`` without a body?"""
-        return (
-            self._learner is not None
-            and not request.dont_filter
-            and not request.meta.get("is_start_request")
-        )
 
     def _skips(self, policy: Policy) -> bool:
         """A duplicate that would be stored all the same is wanted."""
@@ -382,6 +384,11 @@ async def _told(memory: CrawlMemory, call: Callable[[], None]) -> bool:
         return True
 
     return bool(await memory.advise(told))
+
+
+def _may_skip(request: Request) -> bool:
+    """May this, which is a ``GET`` without a body, be passed over?"""
+    return not request.dont_filter and not request.meta.get("is_start_request")
 
 
 def _urls(request: Request) -> Iterator[str]:

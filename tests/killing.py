@@ -334,13 +334,16 @@ def confirmed(store: Path) -> frozenset[str]:
 
 
 def passed_over(store: Path, shape: Shape, port: int) -> frozenset[str]:
-    """Paths that the next run will not fetch, because each led to a duplicate."""
+    """Paths that the next run will not fetch, once it has met the content, for each was a copy."""
     with TemporaryDirectory() as aside:
         for file in store.parent.glob(f"{store.name}*"):
             shutil.copy(file, aside)
         with contextlib.closing(SqliteStore(Path(aside, store.name), SiteSpider.name)) as copied:
             known = KnownUrls(10**6, time.time)
             known.open(copied.secret, copied.known_duplicates(known.since))
+    for path in pages_of(shape):
+        for host in HOSTS:
+            known.meet(f"http://{host}:{port}{path}")
     return frozenset(
         path
         for path in pages_of(shape)

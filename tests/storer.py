@@ -21,6 +21,7 @@ import numpy as np
 from scrapy_neardup import Rule
 from scrapy_neardup.exceptions import StoreError
 from scrapy_neardup.page import PageSignature
+from scrapy_neardup.stores.advice import COPY
 from scrapy_neardup.stores.sqlite import SqliteStore
 from tests.processes import wait_for
 
@@ -118,7 +119,8 @@ def advise_on_a_full_disk(path: str) -> None:
     keep(store, made_page(0))
     for number in range(500):
         store.put_rules({f"rule {number}": b"x" * 100, "gone": b"1"})
-        store.note_duplicates(np.array([number], np.uint64), 1_700_000_000 + number)
+        copies = np.array([(number, ~number & (2**64 - 1))], COPY)
+        store.note_duplicates(copies, 1_700_000_000 + number)
         if number == 250:
             wait_for(lambda: store.problem)
     store.put_rules({"gone": b""})

@@ -19,6 +19,7 @@ import pytest
 from scrapy_neardup import NearDupDetector, Rule
 from scrapy_neardup.simhash import to_hex
 from scrapy_neardup.stores import StoredPage
+from scrapy_neardup.stores.advice import COPY
 from scrapy_neardup.stores.exports import FORMAT
 from scrapy_neardup.stores.sqlite import SqliteStore
 from scrapy_neardup.stores.sqlite_reading import SqliteReader
@@ -103,7 +104,7 @@ def test_a_store_that_a_crawl_has_open_can_be_looked_at(store, tmp_path):
     pages = held(store)
     with opened(store) as crawl:
         crawl.put_rules({"a.example": b"{}"})
-        crawl.note_duplicates(np.array([1, 2], np.uint64), TIME)
+        crawl.note_duplicates(np.array([(1, 3), (2, 3)], COPY), TIME)
         crawl.flush()
         info = lines(neardup("store", "info", store, "--json").stdout)[0]
         shown = neardup("store", "info", f"sqlite:///{store}").stdout.decode()

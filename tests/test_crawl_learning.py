@@ -11,7 +11,7 @@ import pytest
 from tests.certificates import Authority
 from tests.crawl import LOOPS, run_crawl
 from tests.server import Answer, serving
-from tests.texts import FERRY, MUSEUM, article, page
+from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, article, page
 
 Pages = dict[str, Answer | str]
 
@@ -314,12 +314,16 @@ def test_what_led_to_a_duplicate_is_not_fetched_in_the_next_crawl(tmp_path, ttl,
     settings = {
         "NEARDUP_STORE": f"sqlite:///{tmp_path}/pages.sqlite",
         "CONCURRENT_REQUESTS": 1,
+        "DOWNLOAD_DELAY": 0.3,
         "NEARDUP_KNOWN_TTL": 604800 if ttl is None else ttl,
     }
+    # The copy's turn comes last in the next crawl, when its original was judged.
     pages: Pages = {
-        "/": page(MUSEUM, "The museum", links="/1 /2"),
+        "/": page(MUSEUM, "The museum", links="/3 /4 /1 /2"),
         "/1": page(FERRY, "The ferry"),
         "/2": page(FERRY, "The ferry"),
+        "/3": page(TEA, "Tea"),
+        "/4": page(BRIDGE, "A bridge"),
     }
     with serving(pages) as site:
         first = run_crawl([site.url()], settings)
@@ -329,6 +333,28 @@ def test_what_led_to_a_duplicate_is_not_fetched_in_the_next_crawl(tmp_path, ttl,
         again = run_crawl([site.url()], settings)
         assert site.hits[f"/{dropped['path']}"] == hits
     assert again.counts("requests/") == ({} if hits else {"refused": 1})
+
+
+def test_unless_it_is_the_way_to_its_content_now(tmp_path):
+    settings = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/pages.sqlite", "CONCURRENT_REQUESTS": 1}
+    pages: Pages = {
+        "/": page(MUSEUM, "The museum", links="/1 /2"),
+        "/1": page(FERRY, "The ferry"),
+        "/2": page(FERRY, "The ferry"),
+    }
+    with serving(pages) as site:
+        [dropped] = run_crawl([site.url()], settings).dropped
+        copy = f"/{dropped['path']}"
+        site.hits.clear()
+        # The original is linked no more, and what is new stands behind the copy alone.
+        pages["/"] = page(MUSEUM, "The museum", links=copy)
+        pages[copy] = page(FERRY, "The ferry", links="/new /copies")
+        pages["/new"] = page(TEA, "Tea")
+        pages["/copies"] = page(BRIDGE, "A bridge", links="/1 /2")
+        again = run_crawl([site.url()], settings)
+        assert "new" in again.stored
+        # The original itself is none of the known copies.
+        assert site.hits == {"/": 1, "/1": 1, "/2": 1, "/new": 1, "/copies": 1}
 
 
 def test_links_of_duplicates_near_the_start_are_followed():

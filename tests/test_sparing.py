@@ -92,7 +92,7 @@ def test_of_a_known_url_only_what_led_to_the_duplicate_is_refused(differs, is_re
     url = "https://a.example/b?d=1&c=2"
     one = sparing_of(Engine())
     asyncio.run(one.open(memory_of(MemoryStore())))
-    one.remember(Request("https://a.example/b?c=2&d=1#top"), 0)
+    one.remember(Request("https://a.example/b?c=2&d=1#top"), "https://a.example/b", 0)
     assert one.refuses(Request(url, **differs), Policy()) is is_refused
 
 

@@ -157,12 +157,16 @@ def urls(store: Store) -> list[str]:
     return [entry.signature.url for entry in store.entries()]
 
 
-def digests(*values: int) -> npt.NDArray[np.uint64]:
-    return np.array(values, np.uint64)
+def digests(*values: int) -> npt.NDArray[np.void]:
+    """Of copies; each original's has all bits turned round."""
+    return np.array([(value, value ^ (2**64 - 1)) for value in values], advice.COPY)
 
 
 def known(store: Store, since: int = 0) -> list[tuple[int, int]]:
-    return store.known_duplicates(since).tolist()  # type: ignore[no-any-return]
+    """Digests of copies, and when they were seen."""
+    found = store.known_duplicates(since)
+    assert (found["original"] == ~found["digest"]).all()
+    return found[["digest", "seen_at"]].tolist()  # type: ignore[no-any-return]
 
 
 def require_newest(found: list[tuple[int, int]], seen: dict[int, int], most: int) -> None:

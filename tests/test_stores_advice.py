@@ -8,7 +8,6 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -80,7 +79,7 @@ def test_what_is_noted_takes_no_more_room_than_is_agreed(sizes, most):
         patch.setattr(advice, "MAX_KNOWN", most)
         log, last = advice.KnownLog(), 0
         for number, size in enumerate(sizes):
-            log.note(advice.known_at(np.arange(last, last + size, dtype=np.uint64), number))
+            log.note(advice.known_at(digests(*range(last, last + size)), number))
             last += size
             assert len(log._room) <= 4 * most
         assert log.since(0)["digest"].tolist() == list(range(max(0, last - most), last))
@@ -118,8 +117,8 @@ class TestFile:
     def test_they_are_written_though_no_page_is(self, path):
         with opened(path) as store:
             fill(store)
-            wait_for(lambda: "known" in tables(path))
-            assert (rows(path, "rules"), rows(path, "known")) == (2, 3)
+            wait_for(lambda: "copies" in tables(path))
+            assert (rows(path, "rules"), rows(path, "copies")) == (2, 3)
 
     def test_a_file_without_any_is_as_it_always_was(self, path):
         with opened(path) as store:
@@ -140,12 +139,12 @@ class TestFile:
             for number in range(100):
                 store.note_duplicates(digests(number), TIME + number)
                 store.flush()
-                assert rows(path, "known") <= 15
+                assert rows(path, "copies") <= 15
         monkeypatch.setattr(sqlite_file, "_NOTED_UNTIL_TRIM", 1000)
         for number in range(100, 103):
             with opened(path) as store:
                 store.note_duplicates(digests(number), TIME + number)
-            assert rows(path, "known") == 10
+            assert rows(path, "copies") == 10
         with opened(path) as store:
             assert known(store) == [(n, TIME + n) for n in range(93, 103)]
 
@@ -174,7 +173,7 @@ class TestFile:
         with opened(path, ttl=3600) as store:
             store.compact()
             assert store.rules() == RULES
-        assert rows(path, "known") == 3
+        assert rows(path, "copies") == 3
 
     def test_a_look_shows_them_and_changes_nothing(self, path):
         with opened(path) as store:
@@ -266,7 +265,7 @@ def test_many_are_read_some_at_a_time(redis_server, monkeypatch):
     monkeypatch.setattr(advice, "MAX_KNOWN", 6)
     store.note_duplicates(digests(10), TIME + 5)
     with redis_server.client as client:
-        assert client.zcard("{neardup:default}:duplicates") == 6
+        assert client.zcard("{neardup:default}:copies") == 6
     monkeypatch.setattr(advice, "MAX_KNOWN", 10)
     store.note_duplicates(digests(0, 1, 2, 3, 4), TIME)
     assert [time for _, time in known(store, TIME + 2)] == [TIME + n // 2 for n in range(5, 11)]

@@ -19,9 +19,10 @@ MAX_RULES = 100_000
 #: Known duplicates that a namespace keeps at most, the newest.
 MAX_KNOWN = 1_000_000
 
-#: The digest of an address that leads to a duplicate, and when that was last seen, in seconds
-#: since 1970.
-KNOWN = np.dtype([("digest", "<u8"), ("seen_at", "<u4")])
+#: The digests of an address that leads to a duplicate, and of its original's address.
+COPY = np.dtype([("digest", "<u8"), ("original", "<u8")])
+#: The same, and when that was last seen, in seconds since 1970.
+KNOWN = np.dtype([("digest", "<u8"), ("original", "<u8"), ("seen_at", "<u4")])
 _LATEST = np.iinfo(KNOWN["seen_at"]).max
 
 
@@ -56,15 +57,30 @@ def unpacked_name(data: bytes) -> str:
     return data.decode("utf-8", "surrogatepass")
 
 
-def known_at(digests: npt.NDArray[np.uint64], seen_at: int) -> npt.NDArray[np.void]:
-    """Digests, shape ``(n,)``, that were seen at one time, as an array of :data:`KNOWN`.
+def known_at(copies: npt.NDArray[np.void], seen_at: int) -> npt.NDArray[np.void]:
+    """Copies, of type :data:`COPY`, that were seen at one time, as an array of :data:`KNOWN`.
 
     :raises InvalidOption: when it is no time that can be kept.
     """
     require_number("seen_at", seen_at, int, 0, _LATEST, unit="seconds since 1970")
-    known = np.empty(len(digests), KNOWN)
-    known["digest"], known["seen_at"] = digests, seen_at
+    return with_times(copies, seen_at)
+
+
+def with_times(copies: npt.NDArray[np.void], seen_at: npt.ArrayLike) -> npt.NDArray[np.void]:
+    """The same as :data:`KNOWN`, with one time or a time for each."""
+    known = np.empty(len(copies), KNOWN)
+    for name in COPY.fields or ():
+        known[name] = copies[name]
+    known["seen_at"] = seen_at
     return known
+
+
+def without_times(known: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """The same as :data:`COPY`."""
+    copies = np.empty(len(known), COPY)
+    for name in COPY.fields or ():
+        copies[name] = known[name]
+    return copies
 
 
 def newest(known: npt.NDArray[np.void], since: int = 0) -> npt.NDArray[np.void]:
@@ -77,7 +93,7 @@ def newest(known: npt.NDArray[np.void], since: int = 0) -> npt.NDArray[np.void]:
 
 
 class KnownLog:
-    """Known duplicates in memory: 12 bytes each, and as much again in reserve."""
+    """Known duplicates in memory: 20 bytes each, and as much again in reserve."""
 
     def __init__(self) -> None:
         self._room = np.empty(0, KNOWN)

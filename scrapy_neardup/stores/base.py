@@ -166,10 +166,11 @@ class Store(Protocol):
             :data:`~scrapy_neardup.stores.advice.MAX_KNOWN` the newest.
         """
 
-    def note_duplicates(self, digests: npt.NDArray[np.uint64], seen_at: int) -> None:
+    def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
         """Note that addresses led to duplicates.
 
-        :param digests: of the addresses, 64 bits that nobody can foretell, shape ``(n,)``.
+        :param copies: of type :data:`~scrapy_neardup.stores.advice.COPY`, shape ``(n,)``: digests
+            of 64 bits that nobody can foretell.
         :param seen_at: seconds since 1970, below 2**32.
         :raises InvalidOption: when it is no such time.
         """

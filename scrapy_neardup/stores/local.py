@@ -230,8 +230,8 @@ class LocalStore:
         with self._lock:
             return self._archive.known_duplicates(since)
 
-    def note_duplicates(self, digests: npt.NDArray[np.uint64], seen_at: int) -> None:
-        known = known_at(digests, seen_at)
+    def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
+        known = known_at(copies, seen_at)
         with self._lock:
             self._require_open()
             self._archive.note_duplicates(known)

@@ -271,8 +271,8 @@ class RedisStore:
     def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
         return self._advice.known_duplicates(since)
 
-    def note_duplicates(self, digests: npt.NDArray[np.uint64], seen_at: int) -> None:
-        self._advice.note_duplicates(known_at(digests, seen_at))
+    def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
+        self._advice.note_duplicates(known_at(copies, seen_at))
 
     def compact(self) -> int:
         if self.ttl is None:

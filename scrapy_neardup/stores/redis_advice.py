@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from . import advice
-from .advice import KNOWN, in_order, newest, packed_name, unpacked_name
+from .advice import (
+    COPY,
+    KNOWN,
+    in_order,
+    newest,
+    packed_name,
+    unpacked_name,
+    with_times,
+    without_times,
+)
 from .redis_layout import Part, pieces
 from .redis_link import Link, Script
 
@@ -16,7 +26,6 @@ from .redis_link import Link, Script
 _RULES_AT_ONCE = 200
 _NOTED_AT_ONCE = 1000
 _READ_AT_ONCE = 10_000
-_DIGEST = KNOWN["digest"]
 
 _PUT_RULES = Script("put_rules")
 
@@ -24,8 +33,9 @@ _PUT_RULES = Script("put_rules")
 class RedisAdvice:
     """See :mod:`~scrapy_neardup.stores.advice`.
 
-    Rules are a hash. Known duplicates are a sorted set of digests by the times at which they were
-    seen, some 90 bytes each. What is asked for twice is done once.
+    Rules are a hash. Known duplicates are a sorted set of pairs of digests, a copy's and its
+    original's, by the times at which they were seen, some 100 bytes each. What is asked for twice
+    is done once.
 
     :param part: the namespace's common part, also where each site's pages are kept apart: a rule is
         looked up before anything is known of its site.
@@ -48,27 +58,23 @@ class RedisAdvice:
         return newest(np.concatenate([np.empty(0, KNOWN), *self._read(since)]), since)
 
     def note_duplicates(self, known: npt.NDArray[np.void]) -> None:
-        for piece in pieces(known.tolist(), _NOTED_AT_ONCE):
-            words = [
-                word
-                for digest, seen_at in piece
-                for word in (seen_at, digest.to_bytes(_DIGEST.itemsize, "little"))
-            ]
+        copies = (copy.tobytes() for copy in without_times(known))
+        noted = list(zip(known["seen_at"].tolist(), copies, strict=True))
+        for piece in pieces(noted, _NOTED_AT_ONCE):
+            words = list(chain.from_iterable(piece))
             self._link.commands(
                 # Only to a later time than what stands there.
-                ("ZADD", self._part.duplicates, "GT", *words),
-                ("ZREMRANGEBYRANK", self._part.duplicates, 0, -advice.MAX_KNOWN - 1),
+                ("ZADD", self._part.copies, "GT", *words),
+                ("ZREMRANGEBYRANK", self._part.copies, 0, -advice.MAX_KNOWN - 1),
             )
 
     def forget_duplicates(self, before: int) -> None:
         """Let go of known duplicates last seen before this time, in seconds since 1970."""
-        self._link.command("ZREMRANGEBYSCORE", self._part.duplicates, "-inf", f"({before}")
+        self._link.command("ZREMRANGEBYSCORE", self._part.copies, "-inf", f"({before}")
 
     def counts(self) -> tuple[int, int]:
         """How many rules there are, and how many known duplicates."""
-        rules, known = self._link.commands(
-            ("HLEN", self._part.rules), ("ZCARD", self._part.duplicates)
-        )
+        rules, known = self._link.commands(("HLEN", self._part.rules), ("ZCARD", self._part.copies))
         return int(rules), int(known)
 
     def _read(self, since: int) -> Iterator[npt.NDArray[np.void]]:
@@ -78,7 +84,7 @@ class RedisAdvice:
         """
         for start in range(0, advice.MAX_KNOWN, _READ_AT_ONCE):
             end = start + _READ_AT_ONCE - 1
-            found = self._link.highest(self._part.duplicates, start, end)
+            found = self._link.highest(self._part.copies, start, end)
             if found:
                 yield _known(found)
             if len(found) < _READ_AT_ONCE or found[-1][1] < since:
@@ -86,7 +92,5 @@ class RedisAdvice:
 
 
 def _known(found: list[tuple[bytes, float]]) -> npt.NDArray[np.void]:
-    digests, times = zip(*found, strict=True)
-    known = np.empty(len(found), KNOWN)
-    known["digest"], known["seen_at"] = np.frombuffer(b"".join(digests), _DIGEST), times
-    return known
+    copies, times = zip(*found, strict=True)
+    return with_times(np.frombuffer(b"".join(copies), COPY), times)

@@ -47,7 +47,7 @@ class Part:
         self.pages = self.key("pages")
         self.sites = self.key("sites")
         self.rules = self.key("rules")
-        self.duplicates = self.key("duplicates")
+        self.copies = self.key("copies")
 
     def key(self, name: str) -> bytes:
         """A key of this part."""

@@ -19,21 +19,26 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS rules(namespace INTEGER, name BLOB, body BLOB NOT NULL, "
     "PRIMARY KEY(namespace, name)) WITHOUT ROWID",
     # SQLite's whole numbers have a sign, so a digest's first bit is one.
-    "CREATE TABLE IF NOT EXISTS known(namespace INTEGER, digest INTEGER, "
-    "seen_at INTEGER NOT NULL, PRIMARY KEY(namespace, digest)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS copies(namespace INTEGER, digest INTEGER, "
+    "original INTEGER NOT NULL, seen_at INTEGER NOT NULL, "
+    "PRIMARY KEY(namespace, digest)) WITHOUT ROWID",
 )
 _PUT = "INSERT OR REPLACE INTO rules VALUES (?, ?, ?)"
 _TAKE_AWAY = "DELETE FROM rules WHERE namespace = ? AND name = ?"
 _NOTE = """
-INSERT INTO known VALUES (?, ?, ?)
-ON CONFLICT DO UPDATE SET seen_at = max(seen_at, excluded.seen_at)
+INSERT INTO copies VALUES (?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET original = excluded.original, seen_at = excluded.seen_at
+WHERE excluded.seen_at >= seen_at
 """
 _TRIM = """
-DELETE FROM known WHERE namespace = :namespace AND digest IN (
-    SELECT digest FROM known WHERE namespace = :namespace
+DELETE FROM copies WHERE namespace = :namespace AND digest IN (
+    SELECT digest FROM copies WHERE namespace = :namespace
     ORDER BY seen_at DESC LIMIT -1 OFFSET :most
 )
 """
+
+#: As SQLite has them.
+_SIGNED = np.dtype([("digest", "<i8"), ("original", "<i8"), ("seen_at", "<u4")])
 
 #: A namespace's number, and a rule's name in it.
 Name = tuple[int, bytes]
@@ -54,14 +59,14 @@ def known(connection: sqlite3.Connection, namespace: int, since: int) -> npt.NDA
     if not _is_there(connection):
         return np.empty(0, KNOWN)
     found = connection.execute(
-        "SELECT digest, seen_at FROM known WHERE namespace = ? AND seen_at >= ?",
+        "SELECT digest, original, seen_at FROM copies WHERE namespace = ? AND seen_at >= ?",
         (namespace, since),
     )
-    return np.fromiter(found, [("digest", "<i8"), ("seen_at", "<u4")]).view(KNOWN)
+    return np.fromiter(found, _SIGNED).view(KNOWN)
 
 
 def count(connection: sqlite3.Connection, table: str, namespace: int) -> int:
-    """How many of ``rules`` or ``known`` a namespace has."""
+    """How many of ``rules`` or ``copies`` a namespace has."""
     if not _is_there(connection):
         return 0
     [number] = connection.execute(
@@ -82,17 +87,13 @@ def write(
         else:
             connection.execute(_TAKE_AWAY, name)
     for namespace, noted in notes:
-        digests = np.ascontiguousarray(noted["digest"]).view("<i8")
-        times = noted["seen_at"]
-        connection.executemany(
-            _NOTE,
-            ((namespace, *one) for one in zip(digests.tolist(), times.tolist(), strict=True)),
-        )
+        signed = np.ascontiguousarray(noted).view(_SIGNED)
+        connection.executemany(_NOTE, ((namespace, *one) for one in signed.tolist()))
 
 
 def trim(connection: sqlite3.Connection, namespace: int) -> None:
     """Let go of the oldest known duplicates beyond the bound."""
-    if count(connection, "known", namespace) > advice.MAX_KNOWN:
+    if count(connection, "copies", namespace) > advice.MAX_KNOWN:
         connection.execute(_TRIM, {"namespace": namespace, "most": advice.MAX_KNOWN})
 
 
@@ -100,11 +101,11 @@ def forget_before(connection: sqlite3.Connection, namespace: int, time: int) -> 
     """Let go of known duplicates last seen before this time, in seconds since 1970."""
     if _is_there(connection):
         connection.execute(
-            "DELETE FROM known WHERE namespace = ? AND seen_at < ?", (namespace, time)
+            "DELETE FROM copies WHERE namespace = ? AND seen_at < ?", (namespace, time)
         )
 
 
 def _is_there(connection: sqlite3.Connection) -> bool:
     """Was anything ever written?"""
-    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'known'").fetchone()
+    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'copies'").fetchone()
     return found is not None

@@ -123,7 +123,7 @@ class SqliteReader:
             Figures(
                 unconfirmed=self._unconfirmed(space),
                 rules=self._count("rules", space),
-                known_duplicates=self._count("known", space),
+                known_duplicates=self._count("copies", space),
             ),
         )
 
