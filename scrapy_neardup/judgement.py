@@ -38,7 +38,7 @@ MIN_OWN_SHARE = 0.1
 #: of a text with fewer distinct tokens than this: such texts must resemble by more, and be the same
 #: word for word where their titles are not.
 EARLY_TITLES = 10
-EARLY_FEATURES = 200
+EARLY_FEATURES = 100
 MIN_EARLY_SIMILARITY = 0.92
 #: From this resemblance on, a page that was not taken for the original is worth naming.
 MIN_LOOK_ALIKE = 0.4
