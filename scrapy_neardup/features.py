@@ -24,6 +24,8 @@ from .idf import IdfTable
 VERSION = "logtf-1"
 
 _UNITS = 16
+#: ``1 + ln tf`` of the term frequencies that nearly all tokens have, in whole sixteenths.
+_SATURATED: npt.NDArray[np.float64] = np.rint(_UNITS * (1 + np.log(np.maximum(1, np.arange(1024)))))
 _NUMBER_WEIGHT = 1
 _DIGIT = re.compile(r"\d")
 
@@ -52,8 +54,11 @@ def word_weights(
 
 def saturated(counts: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
     """``1 + ln tf`` of term frequencies from 1 on, in whole sixteenths."""
-    weights: npt.NDArray[np.float64] = np.rint(_UNITS * (1 + np.log(counts)))
-    return weights
+    try:
+        return _SATURATED.take(counts)
+    except IndexError:
+        weights: npt.NDArray[np.float64] = np.rint(_UNITS * (1 + np.log(counts)))
+        return weights
 
 
 def _has_digit(token: str) -> bool:

@@ -10,7 +10,9 @@ from scrapy_neardup.simhash import from_hex, hamming_distance, simhash, to_hex
 from tests.reference import charikar
 
 UINT64 = st.integers(0, 2**64 - 1)
-FEATURES = st.dictionaries(UINT64, st.integers(0, 2**20), max_size=40)
+#: Up to totals of 2**31 and beyond, at which sums take other ways; always below 2**53.
+WEIGHTS = st.integers(0, 2**20) | st.integers(0, 2**31) | st.integers(0, 2**47)
+FEATURES = st.dictionaries(UINT64, WEIGHTS, max_size=40)
 
 
 def fingerprint_of(features: dict[int, int]) -> int:

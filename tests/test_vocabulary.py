@@ -63,6 +63,12 @@ def test_page_after_page_is_read_as_if_it_were_the_first(pages):
         assert read(words, page) == expected(page)
 
 
+@pytest.mark.parametrize("times", [1, 2, 1023, 1024, 50_000])
+def test_a_word_counts_by_the_logarithm_however_often_it_comes(times):
+    page = ["ferry"] * times + ["the"]
+    assert read(Vocabulary(TABLE, SEED), page) == expected(page)
+
+
 @given(PAGES, st.integers(0, 5), st.integers(0, 20))
 def test_forgetting_changes_nothing(pages, most_tokens, most_characters):
     with pytest.MonkeyPatch.context() as patch:
