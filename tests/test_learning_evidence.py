@@ -305,3 +305,10 @@ def test_a_rule_says_what_it_says():
     assert rule.evidence_text == (
         "37 contents agree, 0 contradictions, so wrong for at most 7.8% with 95 % confidence"
     )
+
+
+def test_a_rule_says_how_much_of_it_only_canonical_addresses_say():
+    rule = UrlRule("example.com", "", ("param", "sid"), evidence=Evidence(37, 0, 12))
+    assert rule.evidence_text.startswith(
+        "37 contents agree (12 by their canonical addresses alone), 0 contradictions"
+    )

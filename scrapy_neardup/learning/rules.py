@@ -70,9 +70,11 @@ class UrlRule:
         """What speaks for it, in words."""
         agreements, contradictions = self.evidence.agreements, self.evidence.contradictions
         bound = upper_bound(contradictions, agreements + contradictions)
+        named = self.evidence.agreements_by_name
+        by_name = f" ({named} by their canonical addresses alone)" if named else ""
         return (
-            f"{agreements} contents agree, {contradictions} contradictions, so wrong for at most "
-            f"{bound:.1%} with 95 % confidence"
+            f"{agreements} contents agree{by_name}, {contradictions} contradictions, so wrong "
+            f"for at most {bound:.1%} with 95 % confidence"
         )
 
     def to_bytes(self) -> bytes:
