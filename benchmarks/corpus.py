@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, pairwise
 from multiprocessing import Pool
 from pathlib import Path
@@ -68,7 +68,7 @@ class Corpus:
     labels: tuple[Label, ...]
     notices: frozenset[int]
 
-    @property
+    @cached_property
     def distinct(self) -> frozenset[Pair]:
         """Pairs that readers called distinct: those of the labels, and ours in readings.csv."""
         labelled = (label.pair for label in self.labels if label.label == "distinct")

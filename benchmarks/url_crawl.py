@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -26,6 +26,7 @@ class UrlJob:
 
     :ivar proxy: the server of the site.
     :ivar maybe_dont: does MaybeDont's middleware refuse requests?
+    :ivar fresh: URLs that the dupefilter is asked for when the crawl is over.
     """
 
     start_url: str
@@ -33,6 +34,7 @@ class UrlJob:
     settings: Mapping[str, Any]
     maybe_dont: bool = False
     seed: int = 0
+    fresh: Sequence[str] = ()
 
 
 @dataclass
@@ -102,7 +104,7 @@ def crawl(job: UrlJob) -> UrlCrawl:
     assert crawler.stats
     came.seconds = perf_counter() - started
     came.peak_bytes = peak_bytes()
-    came.seen = clock.times
+    came.seen = clock.stop(job.fresh)
     came.stats = {
         name: value
         for name, value in crawler.stats.get_stats().items()

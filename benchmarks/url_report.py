@@ -42,6 +42,7 @@ _SEEN = {
     "wrapped": "Scrapy's filter, which it asks first",
     "ours": "what it adds",
     "asked": "what it adds where Scrapy's has not seen the request",
+    "alone": "all of it, fresh URLs one after the other",
 }
 
 
@@ -228,7 +229,9 @@ def seen_table(result: Result) -> Table:
         if run.crawl.seen is None or run.method not in ("report", "on"):
             continue
         for name, text in _SEEN.items():
-            times: Times = getattr(run.crawl.seen, name)
+            times: Times | None = getattr(run.crawl.seen, name)
+            if times is None:
+                continue
             figures = map(rounded, (times.median, times.mean, times.p99))
             what = f"{_where(run.seed, change=run.change)}, {run.title}: {text}"
             table.add(what, times.calls, *figures)
@@ -283,7 +286,9 @@ has are counted among the unique ones.
 _ABOUT_SEEN = """\
 The last table says how long the dupefilter holds a crawl up: processor time of each `request_seen`
 within these crawls, where everything else leaves the processor's caches cold, with a garbage
-collection where one fell into it.
+collection where one fell into it. When a crawl with NEARDUP_LEARN = "on" is over, its dupefilter is
+asked for URLs of the site with values that they never had, one after the other: what the same takes
+with warm caches.
 """
 _ABOUT_MAYBE_DONT = """\
 MaybeDont's middleware is used as it documents, with its defaults, and with our words, so that

@@ -7,8 +7,9 @@ and to all that this links to.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Literal
 
@@ -31,13 +32,13 @@ class KnownUrls:
     def __init__(self, ttl: float, now: Callable[[], float]) -> None:
         self._ttl = ttl
         self._now = now
-        self._key = b""
+        self._hasher = _hasher(b"")
         #: Of earlier crawls, sorted by digest; of each the place of its original.
-        self._loaded: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
+        self._loaded: Sequence[int] = ()
         self._loaded_at: npt.NDArray[np.uint32] = np.empty(0, np.uint32)
         self._original: npt.NDArray[np.intp] = np.empty(0, np.intp)
         #: Originals, sorted by digest, and whether this crawl met their contents.
-        self._originals: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
+        self._originals: Sequence[int] = ()
         self._met: npt.NDArray[np.bool_] = np.empty(0, np.bool_)
         self._own: OrderedDict[int, float] = OrderedDict()
         self._unsaved: deque[tuple[int, tuple[int, int]]] = deque(maxlen=MAX_KNOWN)
@@ -48,12 +49,13 @@ class KnownUrls:
         :param secret: of the store.
         :param known: see :meth:`~scrapy_neardup.stores.base.Store.known_duplicates`.
         """
-        self._key = blake2b(key=secret, person=b"neardup-known").digest()
+        self._hasher = _hasher(blake2b(key=secret, person=b"neardup-known").digest())
         order = np.argsort(known["digest"], kind="stable")
-        self._loaded = np.ascontiguousarray(known["digest"][order])
+        self._loaded = _ints(known["digest"][order])
         self._loaded_at = np.ascontiguousarray(known["seen_at"][order])
-        self._originals, self._original = np.unique(known["original"][order], return_inverse=True)
-        self._met = np.zeros(len(self._originals), np.bool_)
+        originals, self._original = np.unique(known["original"][order], return_inverse=True)
+        self._originals = _ints(originals)
+        self._met = np.zeros(len(originals), np.bool_)
 
     @property
     def since(self) -> int:
@@ -62,7 +64,7 @@ class KnownUrls:
 
     def meet(self, original: str) -> None:
         """The content of this address came just now, from there or from a copy."""
-        if len(self._originals):
+        if self._originals:
             at = _place(self._originals, self._digest(original))
             if at is not None:
                 self._met[at] = True
@@ -88,7 +90,7 @@ class KnownUrls:
 
     def standing(self, url: str) -> Standing:
         """``"superfluous"`` if it is contained, and ``"copy"`` if it only may be before long."""
-        if not self._own and not len(self._loaded):
+        if not self._own and not self._loaded:
             return "unknown"
         digest = self._digest(url)
         if (led_at := self._own.get(digest)) is not None:
@@ -117,11 +119,21 @@ class KnownUrls:
         self._unsaved.extendleft((0, copy) for copy in copies[::-1][:room].tolist())
 
     def _digest(self, url: str) -> int:
-        text = page_key(url).encode("utf-8", "surrogatepass")
-        return int.from_bytes(blake2b(text, digest_size=8, key=self._key).digest(), "little")
+        hasher = self._hasher.copy()
+        hasher.update(page_key(url).encode("utf-8", "surrogatepass"))
+        return int.from_bytes(hasher.digest(), "little")
 
 
-def _place(sorted_digests: npt.NDArray[np.uint64], digest: int) -> int | None:
+def _hasher(key: bytes) -> blake2b:
+    return blake2b(digest_size=8, key=key)
+
+
+def _ints(digests: npt.NDArray[np.uint64]) -> Sequence[int]:
+    """The same memory: among all else that a crawl does, numpy takes long to find one number."""
+    return np.ascontiguousarray(digests).data
+
+
+def _place(sorted_digests: Sequence[int], digest: int) -> int | None:
     """Where a digest stands, if it does."""
-    at = int(sorted_digests.searchsorted(np.uint64(digest)))
-    return at if at < len(sorted_digests) and int(sorted_digests[at]) == digest else None
+    at = bisect_left(sorted_digests, digest)
+    return at if at < len(sorted_digests) and sorted_digests[at] == digest else None

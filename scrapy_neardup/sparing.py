@@ -211,7 +211,7 @@ class Sparing:
             if decision.action == "skip":
                 learner.keep(decision, request)
                 refusal = decision.rules[0]
-        if refusal and request.meta.get("redirect_urls") is not None:
+        if refusal:
             self.redirected(request)
         return refusal
 
@@ -224,21 +224,27 @@ class Sparing:
         """
         if request.method != "GET" or request.callback is NO_CALLBACK:
             return False
-        may_skip = policy is not None and not request.body and _may_skip(request)
-        if may_skip and request.url in self._known:
-            return True
+        refusal: UrlRule | bool = False
+        if policy is not None and not request.body and _may_skip(request):
+            refusal = request.url in self._known or self._skips_by_now(request, policy)
+        if refusal:
+            self.redirected(request)
+        elif self._learner is not None:
+            self._learner.begin(request.url)
+        return refusal
+
+    def _skips_by_now(self, request: Request, policy: Policy) -> UrlRule | bool:
+        """Does a rule hold it back? By which; else it is counted if one would, or explores it."""
         if (learner := self._learner) is None:
             return False
-        if policy is not None and may_skip:
-            decision = learner.decide(request.url)
-            if decision.action == "skip" and self._skips(policy):
-                learner.keep(decision, request)
-                return decision.rules[0]
-            if decision.action == "skip":
-                self._count_by_rule("would_skip", decision.rules[0])
-            elif decision.action == "explore" and self._skips(policy):
-                self._count_by_rule("explored", decision.rules[0])
-        learner.begin(request.url)
+        decision = learner.decide(request.url)
+        if decision.action == "skip" and self._skips(policy):
+            learner.keep(decision, request)
+            return decision.rules[0]
+        if decision.action == "skip":
+            self._count_by_rule("would_skip", decision.rules[0])
+        elif decision.action == "explore" and self._skips(policy):
+            self._count_by_rule("explored", decision.rules[0])
         return False
 
     def count_skipped(self, rule: UrlRule) -> None:
@@ -246,10 +252,12 @@ class Sparing:
         self._count_by_rule("skipped", rule)
 
     def redirected(self, request: Request) -> None:
-        """A redirect led to what is not fetched again."""
-        for url in request.meta.get("redirect_urls", ()):
-            if self._learner is not None:
-                self._learner.redirect(url, request.url)
+        """If a redirect led to this, which is not fetched again, nothing more comes of that."""
+        urls = request.meta.get("redirect_urls")
+        if not urls or self._learner is None:
+            return
+        for url in urls:
+            self._learner.redirect(url, request.url)
         self._follow_up()
 
     def failed(self, request: Request | None) -> None:

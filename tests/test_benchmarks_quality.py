@@ -302,9 +302,9 @@ def test_pairs_that_were_read_are_known_by_their_addresses(data, tmp_path, monke
     assert corpus.read_corpus(data).distinct == {(0, 2)}
     own, mirror = (f"https://{site}.example/bread.html" for site in ("bakery", "mirror"))
     readings = tmp_path / "readings.csv"
-    columns = ("url_a", "url_b", "label", "reason")
-    elsewhere = ("https://c.example/", own, "distinct", "of other data")
-    write_rows(readings, columns, (mirror, own, "distinct", "other bread"), elsewhere)
+    columns = ("url_a", "url_b", "reason")
+    elsewhere = ("https://c.example/", own, "of other data")
+    write_rows(readings, columns, (mirror, own, "other bread"), elsewhere)
     monkeypatch.setattr(corpus, "READINGS", readings)
     assert corpus.read_corpus(data).distinct == {(0, 1), (0, 2)}
 

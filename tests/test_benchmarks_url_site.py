@@ -28,7 +28,7 @@ from url_crawl import UrlCrawl  # noqa: E402
 from url_pages import SitePages  # noqa: E402
 from url_parts import Content  # noqa: E402
 from url_report import Result, Run, goals, seen_table  # noqa: E402
-from url_seen import SeenTimes, Times  # noqa: E402
+from url_seen import SeenTimes, Times, fresh_urls  # noqa: E402
 from url_site import UrlSite  # noqa: E402
 
 SEEDS = (1, 2, 3)
@@ -376,6 +376,20 @@ def test_how_long_the_dupefilter_took_is_said_of_crawls_that_learn():
         ("40", "0.400", "4.00", "40.0"),
     ]
     assert rows[0][0] == "seed 7, on: all of it"
+    on.crawl.seen = SeenTimes(whole, wrapped, ours, asked, Times(3, 1, 2, 4))
+    assert seen_table(Result([on])).rows == [
+        *rows,
+        ("seed 7, on: all of it, fresh URLs one after the other", "3", "1.00", "2.00", "4.00"),
+    ]
+
+
+def test_fresh_urls_are_those_of_the_site_but_for_a_value(site):
+    fresh = [*fresh_urls(site.urls, 500, 1)]
+    keys = set(map(canonicalize_url, fresh))
+    assert len(keys) == 500
+    assert keys.isdisjoint(map(canonicalize_url, site.urls))
+    names = {(urlsplit(u).path, *dict(parse_qsl(urlsplit(u).query, True))) for u in site.urls}
+    assert {(urlsplit(u).path, *dict(parse_qsl(urlsplit(u).query))) for u in fresh} <= names
 
 
 def test_what_has_to_be_reached():

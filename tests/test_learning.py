@@ -207,15 +207,20 @@ def of_version(url: str) -> str:
     return f"{parts.path.removesuffix('/lite')} {version}"
 
 
-def where_v_means_nothing() -> World:
-    """Everywhere, as far as is known."""
-    world = World(of_version)
-    world.visit(
+def versions_in_three_sections() -> list[str]:
+    """Two of each page, next to one another."""
+    return [
         f"{SITE}/{section}/{number}?v={version}"
         for section in ("news", "shop", "help")
         for number in range(20)
         for version in (1, 2)
-    )
+    ]
+
+
+def where_v_means_nothing() -> World:
+    """Everywhere, as far as is known."""
+    world = World(of_version)
+    world.visit(versions_in_three_sections())
     assert world.texts >= {"the parameter v means nothing everywhere on example.com"}
     return world
 
@@ -258,12 +263,8 @@ def test_what_two_parts_that_change_together_show_ends_with_one_of_them(together
         return f"{parts.path} {parts.query}" if selects else parts.path
 
     world = World(content_of)
-    world.visit(
-        f"{SITE}/{section}/{number}?v={version}&sid={section}{number}{version}"
-        for section in ("news", "shop", "help")
-        for number in range(20)
-        for version in (1, 2)
-    )
+    urls = versions_in_three_sections()
+    world.visit(f"{url}&sid=of{place}" for place, url in enumerate(urls))
     assert world.texts >= {
         f"the parameter {name} means nothing everywhere on example.com" for name in ("v", "sid")
     }

@@ -96,6 +96,25 @@ def test_of_a_known_url_only_what_led_to_the_duplicate_is_refused(differs, is_re
     assert one.refuses(Request(url, **differs), Policy()) is is_refused
 
 
+@pytest.mark.parametrize("refusing", [Sparing.refuses, Sparing.begins])
+def test_a_redirect_to_what_is_superfluous_has_come_to_its_end(refusing):
+    first, target = "https://a.example/b", "https://a.example/c"
+    redirected = Request(target, meta={"redirect_urls": [first]})
+
+    async def under_way() -> list[int]:
+        one = sparing_of(Engine())
+        await one.open(memory_of(MemoryStore()))
+        assert one._learner is not None
+        assert not one.begins(Request(first), Policy())
+        site = one._learner._sites["a.example"]
+        numbers = [len(site.under_way())]
+        one.remember(Request(target), "https://a.example/d", 0)
+        assert refusing(one, redirected, Policy())
+        return [*numbers, len(site.under_way())]
+
+    assert asyncio.run(under_way()) == [1, 0]
+
+
 def test_many_requests_are_made_bit_by_bit(tmp_path):
     job, engine = Job(tmp_path), Engine()
     urls = [f"http://example.com/{number}" for number in range(100)]

@@ -105,7 +105,8 @@ class Evidence:
     @property
     def named(self) -> int:
         """Contents that only canonical addresses speak for, whether they count or are too many."""
-        return self._before[2] + len(self._named - self._agreed.keys())
+        # To take the one from the other would walk through all that agreed, which may be hundreds.
+        return self._before[2] + len(self._named) - len(self._named & self._agreed.keys())
 
     @property
     def _fetched(self) -> int:
