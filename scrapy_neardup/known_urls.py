@@ -130,7 +130,7 @@ def _hasher(key: bytes) -> blake2b:
 
 def _ints(digests: npt.NDArray[np.uint64]) -> Sequence[int]:
     """The same memory: among all else that a crawl does, numpy takes long to find one number."""
-    return np.ascontiguousarray(digests).data
+    return np.ascontiguousarray(digests, np.uint64).data
 
 
 def _place(sorted_digests: Sequence[int], digest: int) -> int | None:
