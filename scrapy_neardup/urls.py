@@ -31,14 +31,23 @@ def page_key(url: str) -> str:
     Scrapy's own request fingerprint rests on the same form, w3lib's ``canonicalize_url``: order of
     query arguments, escapes and the fragment do not matter.
     """
-    if len(url) <= _MAX_PLAIN and _PLAIN.fullmatch(url) and "/." not in url:
+    if (plain := plain_key(url)) is not None:
         # Nearly all are, and w3lib takes ten times as long to find that out.
-        base, _, query = url.partition("?")
-        return f"{base}?{_in_order(query)}" if "&" in query else url
+        return plain
     try:
         return canonicalize_url(url)
     except ValueError:
         return url
+
+
+# Several ask for the same URL, one right after the other.
+@lru_cache(maxsize=64)
+def plain_key(url: str) -> str | None:
+    """That form of a URL that is in it but for the order of its query arguments; of others none."""
+    if len(url) > _MAX_PLAIN or "/." in url or not _PLAIN.fullmatch(url):
+        return None
+    base, _, query = url.partition("?")
+    return f"{base}?{_in_order(query)}" if "&" in query else url
 
 
 def _in_order(query: str) -> str:

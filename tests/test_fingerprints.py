@@ -32,7 +32,8 @@ def counting():
 
 REQUESTS = st.builds(
     Request,
-    st.sampled_from([PLAIN, "http://a.example/b?c=2&d=1", f"{PLAIN}#x", "http://a.example/B"]),
+    st.sampled_from([PLAIN, "http://a.example/b?c=2&d=1", f"{PLAIN}#x", "http://a.example/B"])
+    | st.text("/.?&=;%4aAé", max_size=8).map("http://a.example/".__add__),
     method=st.sampled_from(["GET", "POST", "HEAD"]),
     body=st.sampled_from([b"", b"x"]),
     meta=st.sampled_from([{}, {"depth": 1}, {"verbatim_url": True}, {"verbatim_url": False}]),
