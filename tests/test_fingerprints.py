@@ -13,6 +13,8 @@ from scrapy_neardup import fingerprints
 from scrapy_neardup.fingerprints import RememberedFingerprints, remember_fingerprints
 
 PLAIN = "http://a.example/b?d=1&c=2"
+#: Not in its canonical form: a parameter without a value gets an equals sign.
+ODD = "http://a.example/b?d"
 
 
 class Counting(RequestFingerprinter):
@@ -73,22 +75,41 @@ def test_scrapy_looks_at_nothing_else():
 
 def test_a_url_is_computed_once(counting):
     remembered = RememberedFingerprints(counting)
-    assert remembered.fingerprint(Request(PLAIN)) == remembered.fingerprint(Request(PLAIN))
+    counting.asked = 0
+    assert remembered.fingerprint(Request(ODD)) == remembered.fingerprint(Request(ODD))
     assert counting.asked == 1
-    remembered.fingerprint(Request(PLAIN, method="POST"))
+    remembered.fingerprint(Request(ODD, method="POST"))
     assert counting.asked == 2
+
+
+def test_scrapy_is_not_asked_for_plain_urls(counting):
+    remembered = RememberedFingerprints(counting)
+    counting.asked = 0
+    assert remembered.fingerprint(Request(PLAIN)) == fingerprint(Request(PLAIN))
+    assert counting.asked == 0
+
+
+def test_a_scrapy_that_hashes_something_else_is_always_asked():
+    class Later(RequestFingerprinter):
+        def fingerprint(self, request: Request) -> bytes:
+            return b"later" + super().fingerprint(request)
+
+    remembered = RememberedFingerprints(Later())
+    assert remembered.fingerprint(Request(PLAIN)) == b"later" + fingerprint(Request(PLAIN))
 
 
 def test_what_was_not_met_for_longest_is_forgotten(counting, monkeypatch):
     monkeypatch.setattr(fingerprints, "MAX_URLS", 2)
     remembered = RememberedFingerprints(counting)
+    counting.asked = 0
     for page, asked in (("a", 1), ("b", 2), ("a", 2), ("c", 3), ("a", 3), ("b", 4)):
-        remembered.fingerprint(Request(f"http://a.example/{page}"))
+        remembered.fingerprint(Request(f"{ODD}{page}"))
         assert counting.asked == asked
 
 
 def test_long_urls_are_not_remembered(counting):
     remembered = RememberedFingerprints(counting)
+    counting.asked = 0
     for _ in range(2):
         remembered.fingerprint(Request(f"http://a.example/{'a' * 3000}"))
     assert counting.asked == 2
