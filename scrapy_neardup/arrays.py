@@ -17,3 +17,10 @@ def starts_of_runs(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     is_first = np.ones(ordered.size, bool)
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     return np.flatnonzero(is_first)
+
+
+def ends_of_runs(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Likewise, the places at which a value stands for the last time."""
+    is_last = np.ones(ordered.size, bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_last[:-1])
+    return np.flatnonzero(is_last)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import starts_of_runs
+from .arrays import ends_of_runs
 from .features import Features, saturated, word_weights
 from .idf import IdfTable, token_hashes
 from .tokens import units_of
@@ -116,11 +116,11 @@ class Vocabulary:
 
     def _features(self, places: npt.NDArray[np.int32]) -> Features:
         ordered = np.sort(places)
-        starts = starts_of_runs(ordered)
-        counts = np.full(starts.size, ordered.size)
-        counts[:-1] = starts[1:]
-        counts -= starts
-        words = self._words.take(ordered[starts])
+        ends = ends_of_runs(ordered)
+        counts = ends.copy()
+        counts[:1] += 1
+        counts[1:] -= ends[:-1]
+        words = self._words.take(ordered[ends])
         return Features(words["hash"], saturated(counts) * words["weight"])
 
     def _learn(self, new: list[str]) -> None:
