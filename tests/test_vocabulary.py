@@ -79,6 +79,15 @@ def test_forgetting_changes_nothing(pages, most_tokens, most_characters):
             assert read(words, page) == expected(page)
 
 
+@given(PAGES)
+def test_tokens_keep_their_places_when_they_are_laid_side_by_side(pages):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vocabulary, "_SCATTERED", 1)
+        words = Vocabulary(TABLE, SEED)
+        for page in pages:
+            assert read(words, page) == expected(page)
+
+
 def test_what_is_remembered_is_bounded():
     words = Vocabulary(TABLE)
     for first in range(0, 4 * vocabulary.MAX_TOKENS, 5000):
