@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: URLs that are remembered at most, and characters of each: some three megabytes, as links are.
 MAX_URLS, MAX_URL_CHARS = 10_000, 2048
 
+#: By this it is found out whether Scrapy makes a fingerprint as is known here.
+_PROBE = "https://probe.example:8080/a/b,c;d='e'/%E4?f=%C3%A4&g=1"
+
 
 class RememberedFingerprints:
     """What Scrapy's own fingerprinter says, of a URL that was asked for lately from memory.
@@ -25,7 +28,7 @@ class RememberedFingerprints:
     Most links lead where others led before, in the same spelling. For each, Scrapy brings the URL
     into its canonical form and hashes it, which takes longer than all else that is asked of a link.
     Of a URL that is nearly in that form, the same fingerprint is made here, in a tenth of the time,
-    as long as Scrapy is seen to make it of the same text.
+    as long as Scrapy is found to make it of the same text.
 
     :param fingerprinter: Scrapy's own: of another one nobody knows what it looks at.
     """
@@ -57,9 +60,6 @@ class RememberedFingerprints:
     def _computed(self, request: Request) -> bytes:
         key = plain_key(request.url) if self._is_made_here else None
         return self._compute(request) if key is None else _of_plain(key)
-
-
-_PROBE = "https://probe.example:8080/a/b,c;d='e'/%E4?f=%C3%A4&g=1"
 
 
 def _of_plain(key: str) -> bytes:
