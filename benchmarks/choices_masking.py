@@ -30,10 +30,11 @@ from tables import Table
 from truth import Shingles, jaccard, shingles, tokens
 
 from scrapy_neardup.extract import MainText
+from scrapy_neardup.normalization import normalize
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.simhash import simhash
-from scrapy_neardup.titles import Title, title_segments
-from scrapy_neardup.tokens import normalize, shingle_units, shipped_tokenizer
+from scrapy_neardup.titles import Title, title_of, title_parts
+from scrapy_neardup.tokens import shingle_units, shipped_tokenizer
 from scrapy_neardup.vocabulary import weigh
 
 _NUMBER = re.compile(r"\d+")
@@ -158,7 +159,7 @@ def simplified(page: Page) -> Simplified:
     text = normalize(main.text)
     return Simplified(
         remade(text),
-        title_segments(main.title, shipped_tokenizer("auto")[0]),
+        title_of(map(shipped_tokenizer("auto")[0], title_parts(main.title))),
         blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest(),
         traditional_part(read.text, main.text),
         shingles(tokens(main.text)),

@@ -26,8 +26,9 @@ from w3lib.encoding import resolve_encoding
 from scrapy_neardup import NearDupDetector, UnreadablePage
 from scrapy_neardup.encodings import decode
 from scrapy_neardup.extract import visible_text
+from scrapy_neardup.normalization import normalize
 from scrapy_neardup.page import PageSignature
-from scrapy_neardup.tokens import normalize, shipped_tokenizer
+from scrapy_neardup.tokens import shipped_tokenizer
 
 
 class Timed(NamedTuple):

@@ -35,8 +35,9 @@ from pages import InputError, Page
 from quality_report import Result, figures_of, listing, tables, write_json, write_markdown
 from truth import Shingles, Truth, shingles, tokens, true_text
 
+from scrapy_neardup.normalization import normalize
 from scrapy_neardup.page import PageSignature
-from scrapy_neardup.tokens import normalize, shipped_tokenizer
+from scrapy_neardup.tokens import shipped_tokenizer
 
 FLOORS = Path(__file__).with_name("quality_floors.json")
 OTHER_EXTRACTORS = ("visible", *(["resiliparse"] if find_spec("resiliparse") else []))

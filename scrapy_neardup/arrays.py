@@ -24,3 +24,11 @@ def ends_of_runs(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     is_last = np.ones(ordered.size, bool)
     np.not_equal(ordered[1:], ordered[:-1], out=is_last[:-1])
     return np.flatnonzero(is_last)
+
+
+def up_to_the_next(starts: npt.NDArray[np.intp], end: int) -> npt.NDArray[np.intp]:
+    """From each of ascending places to the next one, and from the last one to the end."""
+    lengths = np.empty_like(starts)
+    np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
+    lengths[-1:] = end - starts[-1:]
+    return lengths

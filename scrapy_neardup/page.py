@@ -6,7 +6,7 @@ they can run in any process and give the same signature everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from importlib import import_module
@@ -22,12 +22,13 @@ from .exceptions import InvalidOption
 from .extract import Extractor, MainText, read_fragment, read_page, shipped_extractor
 from .idf import IdfTable, read_table, shipped_table
 from .limits import PageLimits
+from .normalization import length, normalize, single_spaced
 from .simhash import simhash, to_hex
 from .sketch import ShingleKey, Sketch, shingle_hashes, sketch_of
-from .titles import Title, title_segments
-from .tokens import Tokenizer, normalize, shipped_tokenizer
+from .titles import Title, title_of, title_parts
+from .tokens import ScriptTokenizer, Tokenizer, shipped_tokenizer
 from .urls import page_key, site_of
-from .vocabulary import Vocabulary
+from .vocabulary import SpanVocabulary, Vocabulary
 
 _Part = TypeVar("_Part")
 
@@ -109,7 +110,7 @@ class Signer:
         self.limits = limits or PageLimits()
         self._digest_key = blake2b(key=secret, person=b"neardup-text").digest()
         self._shingle_key = ShingleKey.from_secret(secret)
-        self._vocabulary = Vocabulary(self.idf, self._shingle_key.seed)
+        self._cut, self._vocabulary = _reader(self._tokenize, self.idf, self._shingle_key.seed)
         #: The parts by name, as the log shows them.
         self.parts = {"tokenizer": tokenizer_id, "extractor": extractor_id, "idf": self.idf.name}
         #: Digest of everything that a signature depends on, the secret included.
@@ -180,21 +181,21 @@ class Signer:
         return list(self._tokenize(normalize(text)))
 
     def _sign(self, url: str, key: str, page: MainText) -> PageSignature:
-        text, shown = normalize(page.text), " ".join(page.shown.split())
-        tokens = list(self._tokenize(text))
+        text, shown = normalize(page.text), single_spaced(page.shown)
+        tokens, *title = self._cut([text, *title_parts(page.title)])
         reading = self._vocabulary.read(tokens)
         features = reading.features
         return PageSignature(
             url=url,
             key=key,
             site=site_of(url),
-            title=title_segments(page.title, self._tokenize),
+            title=title_of(title),
             n_features=features.hashes.size,
             fingerprint=simhash(*features),
             sketch=sketch_of(shingle_hashes(reading.units, self._shingle_key)).tobytes(),
             text_digest=self._digest(text),
-            n_text=_length(" ".join(page.text.split())),
-            n_shown=_length(shown),
+            n_text=length(page.text),
+            n_shown=len(shown) - shown.count(" "),
             shown_digest=self._digest_of_shown(shown, page.media),
             recipe=self.recipe,
         )
@@ -207,9 +208,13 @@ class Signer:
         return blake2b(data, key=self._digest_key, digest_size=16).digest()
 
 
-def _length(text: str) -> int:
-    """Characters of a text with single blanks, which do not count."""
-    return len(text) - text.count(" ")
+def _reader(
+    tokenize: Tokenizer, idf: IdfTable, seed: int
+) -> tuple[Callable[[Sequence[str]], Sequence[Any]], SpanVocabulary | Vocabulary]:
+    """What cuts several normalised texts into tokens, and what reads those of each."""
+    if isinstance(tokenize, ScriptTokenizer):
+        return tokenize.spans, SpanVocabulary(idf, seed)
+    return lambda texts: [list(tokenize(text)) for text in texts], Vocabulary(idf, seed)
 
 
 def _part(

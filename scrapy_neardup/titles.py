@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import regex
 
-from .tokens import normalize
+from .normalization import normalize
 
 #: One part of a title, as its words.
 Segment = tuple[str, ...]
@@ -17,10 +17,14 @@ Title = tuple[Segment, ...]
 _SEPARATOR = regex.compile(r"\s[-–−~/\\]+\s|[|•·»«›‹_()\[\]【】—―]+")
 
 
-def title_segments(title: str, tokenize: Callable[[str], Iterable[str]]) -> Title:
-    """Cut a title at its separators and each part into words."""
-    parts = (tuple(tokenize(part)) for part in _SEPARATOR.split(normalize(title)))
-    return tuple(part for part in parts if part)
+def title_parts(title: str) -> list[str]:
+    """Cut a title at its separators; the parts are normalised."""
+    return _SEPARATOR.split(normalize(title))
+
+
+def title_of(parts: Iterable[Iterable[str]]) -> Title:
+    """The title whose parts have these words."""
+    return tuple(filter(None, map(tuple, parts)))
 
 
 def title_words(title: Title) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Text to tokens: normalisation, words of every script, jieba for runs of Han characters.
+"""Normalised text to tokens: words of every script, jieba for runs of Han characters.
 
 No language has to be named. A text is cut into runs by script:
 
@@ -13,38 +13,23 @@ No language has to be named. A text is cut into runs by script:
 from __future__ import annotations
 
 import re
-import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+import numpy.typing as npt
 import regex
 import xxhash
 
+from .arrays import starts_of_runs, up_to_the_next
+from .characters import HAN, SPACED, UNSPACED, CodePoints, code_points, scripts_of
 from .exceptions import InvalidOption
-from .repair import bounded_marks
-
-#: Soft hyphen, zero-width and direction marks: they are not seen, so they do not count.
-_INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}--\u3164]+", regex.V1)
-
-#: What nearly every Chinese text has and NFKC would take the long way for, each with its form.
-_COMPATIBLE = [
-    (character, unicodedata.normalize("NFKD", character)) for character in "，：；！？（）　…"
-]
-
-_HAN = r"\p{Han}"
-_UNSPACED = r"[\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー]"
-_SPACED = rf"[\w--[_{_HAN}{_UNSPACED}]]"
-#: Words as they stand; runs of Han characters, and of other scripts without spaces, still whole.
-_RUNS = regex.compile(f"{_SPACED}+|{_HAN}+|{_UNSPACED}+", regex.V1)
-_IS_HAN = regex.compile(_HAN)
-_IS_UNSPACED = regex.compile(_UNSPACED)
-#: No character of theirs comes before it; it spares most words the question.
-_FIRST_UNSPACED = "\u0e00"
-_LAST_OF_BMP = 0xFFFF
 
 #: jieba's time for a run grows faster than the run, and from some hundred characters on it shows.
 _LONGEST_RUN = 500
@@ -56,6 +41,9 @@ _HAN_WORD = regex.compile(r"\p{Han}{2,}")
 #: No Han character comes before it; it spares most tokens the question.
 _FIRST_HAN = "\u2e80"
 
+_ALL = slice(None)
+Places = npt.NDArray[np.intp]
+
 
 class Tokenizer(Protocol):
     """Cuts normalised text into tokens. A plain function of this shape does as well."""
@@ -63,89 +51,141 @@ class Tokenizer(Protocol):
     def __call__(self, text: str, /) -> Iterable[str]: ...
 
 
-def normalize(text: str) -> str:
-    """Fold what looks or reads the same: NFKC, case, invisible characters, white space.
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Tokens of a text by the places where they stand in it, in reading order and apart.
 
-    Runs of combining marks are bounded first, which keeps the time in proportion to the text.
+    :ivar codes: the text, see :func:`~scrapy_neardup.characters.code_points`.
+    :ivar starts: shape ``(n,)``, where each token begins.
+    :ivar lengths: shape ``(n,)``, characters of each.
     """
-    if text.isascii():
-        return " ".join(text.lower().split())
-    for character, form in _COMPATIBLE:
-        text = text.replace(character, form)
-    folded = unicodedata.normalize("NFKC", bounded_marks(text)).casefold()
-    # Case folding can undo the composition (Unicode 3.13, D145), so it is done again; and a mark
-    # may have become two.
-    folded = unicodedata.normalize("NFKC", bounded_marks(_INVISIBLE.sub("", folded)))
-    return " ".join(folded.split())
+
+    text: str
+    codes: CodePoints
+    starts: Places
+    lengths: Places
+
+    @classmethod
+    def of(cls, tokens: Sequence[str]) -> Spans:
+        """Tokens that stand in no text, one behind the other."""
+        text, lengths = "".join(tokens), _lengths(tokens)
+        return cls(text, code_points(text), np.cumsum(lengths) - lengths, lengths)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tokens())
+
+    def tokens(self, chosen: Places | slice = _ALL) -> list[str]:
+        """The tokens themselves, or some of them."""
+        return _slices(self.text, self.starts[chosen], self.lengths[chosen])
 
 
 class ScriptTokenizer:
     """The shipped tokenizer.
 
-    :param cut_han: cuts runs of Han characters; a run never reaches over another script.
+    :param cut_han: cuts runs of Han characters, which never reach over another script: of such
+        runs, joined by spaces, it returns the words and these spaces. ``None`` for overlapping
+        pairs of characters.
     """
 
-    def __init__(self, cut_han: Callable[[list[str]], Iterator[list[str]]]) -> None:
+    def __init__(self, cut_han: Callable[[str], Sequence[str]] | None) -> None:
         self._cut_han = cut_han
 
     def __call__(self, text: str) -> list[str]:
         """Tokens of normalised text, in reading order."""
-        runs = _runs_of(text)
-        scripts = [_script_of(run[0]) if run >= _FIRST_UNSPACED else "" for run in runs]
-        if not any(scripts):
-            return runs
-        tokens: list[str] = []
-        by_script = list(zip(runs, scripts, strict=True))
-        pieces = [piece for run, script in by_script if script == _HAN for piece in han_pieces(run)]
-        han_words = self._cut_han(pieces)
-        for run, script in by_script:
-            if not script:
-                tokens.append(run)
-            elif script == _UNSPACED:
-                tokens += character_pairs(run)
-            else:
-                for _ in han_pieces(run):
-                    tokens += next(han_words)
-        return tokens
+        return self.spans([text])[0].tokens()
+
+    def spans(self, texts: Sequence[str]) -> list[Spans]:
+        """The same of several texts at once, by their places."""
+        # A line's end ends a run as well.
+        text = "\n".join(texts)
+        codes = code_points(text)
+        starts, lengths, stand_apart = self._places(text, codes)
+        ends = np.cumsum([len(each) + 1 for each in texts])
+        parts = [slice(*borders) for borders in pairwise([0, *starts.searchsorted(ends).tolist()])]
+        spans = [Spans(text, codes, starts[part], lengths[part]) for part in parts]
+        return spans if stand_apart else [Spans.of(each.tokens()) for each in spans]
+
+    def _places(self, text: str, codes: CodePoints) -> tuple[Places, Places, bool]:
+        """Where tokens begin, their lengths, and whether they stand apart: pairs do not."""
+        runs = _runs(text, codes)
+        spaced = runs.of(runs.scripts == SPACED)
+        if not (runs.scripts > SPACED).any():
+            return *spaced, True
+        is_han, is_paired = runs.scripts == HAN, runs.scripts == UNSPACED
+        parts = [spaced]
+        if self._cut_han is None:
+            is_paired |= is_han
+        elif is_han.any():
+            parts.append(_cut(text, *runs.of(is_han), self._cut_han))
+        if has_pairs := bool(is_paired.any()):
+            parts.append(_paired(*runs.of(is_paired)))
+        # Each token's length where it begins: so they come in reading order.
+        length_at = np.zeros(codes.size, np.intp)
+        for starts, lengths in parts:
+            length_at[starts] = lengths
+        starts = length_at.nonzero()[0]
+        return starts, length_at[starts], not has_pairs
 
 
-def _runs_of(text: str) -> list[str]:
-    if _is_in_bmp(text) or not _RUNS.search("".join(filter(_is_astral, text))):
-        # What else there is ends runs, as it would in the other pattern.
-        return _bmp_runs().findall(text)
-    return _RUNS.findall(text)
+class _Runs(NamedTuple):
+    """What a text is made of, stretches of one script each; columns of shape ``(n,)``."""
+
+    starts: Places
+    lengths: Places
+    scripts: npt.NDArray[np.uint8]
+
+    def of(self, chosen: npt.NDArray[np.bool_]) -> tuple[Places, Places]:
+        """Where the chosen ones begin, and their lengths."""
+        return self.starts[chosen], self.lengths[chosen]
 
 
-@cache
-def _bmp_runs() -> re.Pattern[str]:
-    """The runs in text of the Basic Multilingual Plane, in a quarter of the time.
-
-    ``re`` is the faster one where no class reaches beyond the plane, but knows no scripts.
-    """
-    plane = "".join(map(chr, range(_LAST_OF_BMP + 1)))
-
-    def ranges(class_: str) -> str:
-        runs = regex.findall(f"{class_}+", plane, flags=regex.V1)
-        return "".join(f"\\u{ord(run[0]):04x}-\\u{ord(run[-1]):04x}" for run in runs)
-
-    return re.compile("|".join(f"[{ranges(of)}]+" for of in (_SPACED, _HAN, _UNSPACED)))
-
-
-def _is_in_bmp(text: str) -> bool:
-    # Others take two units of UTF-16. Counting those is faster than to look at each character.
-    return text.isascii() or len(text.encode("utf-16-le", "surrogatepass")) == 2 * len(text)
+def _runs(text: str, codes: CodePoints) -> _Runs:
+    """The runs of a text, what is no word included; those of Han characters in pieces."""
+    scripts = scripts_of(codes)
+    starts = starts_of_runs(scripts)
+    lengths, of_run = up_to_the_next(starts, codes.size), scripts[starts]
+    is_long = (of_run == HAN) & (lengths > _LONGEST_RUN)
+    if is_long.any():
+        long, runs = starts[is_long], _slices(text, starts[is_long], lengths[is_long])
+        cuts = [
+            start + cut
+            for start, run in zip(long.tolist(), runs, strict=True)
+            for cut in accumulate(map(len, han_pieces(run)[:-1]))
+        ]
+        starts = np.sort(np.concatenate([starts, cuts]))
+        lengths, of_run = up_to_the_next(starts, codes.size), scripts[starts]
+    return _Runs(starts, lengths, of_run)
 
 
-def _is_astral(character: str) -> bool:
-    return ord(character) > _LAST_OF_BMP
+def _cut(
+    text: str, starts: Places, lengths: Places, cut: Callable[[str], Sequence[str]]
+) -> tuple[Places, Places]:
+    """Where the words of runs begin, and their lengths."""
+    begins = np.cumsum(lengths + 1) - (lengths + 1)
+    of_words = _lengths(cut(" ".join(_slices(text, starts, lengths))))
+    firsts = np.cumsum(of_words) - of_words
+    run = np.searchsorted(begins, firsts, side="right") - 1
+    offsets = firsts - begins[run]
+    # Behind the characters of a run there is nothing but the space.
+    is_word = offsets < lengths[run]
+    return (starts[run] + offsets)[is_word], of_words[is_word]
 
 
-@lru_cache(maxsize=1 << 16)
-def _script_of(character: str) -> str:
-    """Which class of those without spaces a word's character belongs to, if any."""
-    if _IS_HAN.fullmatch(character):
-        return _HAN
-    return _UNSPACED if _IS_UNSPACED.fullmatch(character) else ""
+def _paired(starts: Places, lengths: Places) -> tuple[Places, Places]:
+    """Likewise of overlapping pairs of characters; a single one stands for itself."""
+    counts = np.maximum(lengths - 1, 1)
+    firsts = np.cumsum(counts) - counts
+    places = np.repeat(starts - firsts, counts) + np.arange(counts.sum())
+    return places, np.repeat(np.minimum(lengths, 2), counts)
+
+
+def _lengths(tokens: Sequence[str]) -> Places:
+    return np.fromiter(map(len, tokens), np.intp, len(tokens))
+
+
+def _slices(text: str, starts: Places, lengths: Places) -> list[str]:
+    places = map(slice, starts.tolist(), (starts + lengths).tolist())
+    return list(map(text.__getitem__, places))
 
 
 def han_pieces(run: str) -> Sequence[str]:
@@ -180,36 +220,18 @@ def units_of(token: str) -> Sequence[str]:
     return token if token >= _FIRST_HAN and _HAN_WORD.match(token) else (token,)
 
 
-def character_pairs(run: str) -> list[str]:
-    """Overlapping pairs of characters; a single character stands for itself."""
-    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
-
-
-def jieba_words(runs: list[str]) -> Iterator[list[str]]:
-    """Words of each run by jieba, its dictionary and HMM."""
-    if not runs:
-        return
+def jieba_words(text: str) -> list[str]:
+    """Words of runs of Han characters by jieba, its dictionary and HMM; and the spaces between."""
     cut = jieba_cut()
-    for run in runs:
-        yield list(cut(run))
+    return [word for run in re.split("( )", text) for word in ([" "] if run == " " else cut(run))]
 
 
-def rjieba_words(runs: list[str]) -> Iterator[list[str]]:
-    """Words of each run by jieba-rs, in one call: runs joined by a space, which it keeps."""
-    if not runs:
-        return
+def rjieba_words(text: str) -> list[str]:
+    """The same by jieba-rs, which keeps spaces by itself."""
     import rjieba
 
-    words, start = [*rjieba.cut(" ".join(runs)), " "], 0
-    for _ in runs:
-        end = words.index(" ", start)
-        yield words[start:end]
-        start = end + 1
-
-
-def characters(runs: list[str]) -> Iterator[list[str]]:
-    """Each run as overlapping pairs of characters: no dictionary at all."""
-    return map(character_pairs, runs)
+    words: list[str] = rjieba.cut(text)
+    return words
 
 
 @cache
@@ -260,7 +282,7 @@ def shipped_tokenizer(name: str) -> tuple[Tokenizer, str]:
     :raises InvalidOption: when there is none of that name, or its package is not installed.
     """
     if name == "pairs":
-        return ScriptTokenizer(characters), "pairs-2"
+        return ScriptTokenizer(None), "pairs-2"
     if name == "auto":
         name = "rjieba" if find_spec("rjieba") else "jieba"
     if name == "rjieba" and not find_spec("rjieba"):

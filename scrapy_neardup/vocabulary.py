@@ -1,16 +1,17 @@
 """What is made of a token, remembered for the tokens met last: pages use the same words.
 
-Of a page's thousand tokens all but a few have been met before. Looked up all at once, they cost
-a tenth of hashing and weighing each of them again.
+Of a page's thousand tokens all but a few have been met before, so they are not hashed and weighed
+again but looked up, all at once.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from threading import Lock
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,8 @@ import numpy.typing as npt
 from .arrays import ends_of_runs
 from .features import Features, saturated, word_weights
 from .idf import IdfTable, token_hashes
-from .tokens import units_of
+from .numbering import SpanNumbers
+from .tokens import Spans, units_of
 
 #: Bounds of what is remembered, some 15 MB. Beyond either of them all is forgotten and begun anew:
 #: common words are back within a few pages, and what comes once takes nobody's place for long.
@@ -30,12 +32,13 @@ _SPARE = 1 << 12
 #: as a part of all.
 _SCATTERED, _PART_SCATTERED = 1 << 12, 0.5
 
-#: Half as wide as usual, places are put in order in half the time.
-_PLACE: np.dtype[np.int32] = np.dtype("<i4")
+#: Half as wide as usual, numbers are put in order in half the time.
+_NUMBER: np.dtype[np.int32] = np.dtype("<i4")
 #: Side by side, so that both come from memory at once.
 _WORD = np.dtype([("hash", np.uint64), ("weight", np.int64)])
 
 Hashes = npt.NDArray[np.uint64]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +50,15 @@ class Reading:
 
     features: Features
     # Of the vocabulary as it was: what it learns later stands behind that, or in other arrays.
-    _places: npt.NDArray[np.int32]
+    _numbers: npt.NDArray[np.int32]
     _first_units: npt.NDArray[np.intp]
     _unit_hashes: Hashes
 
     @property
     def units(self) -> Hashes:
         """Seeded hash of each shingle unit in reading order; shape ``(n,)``."""
-        starts = self._first_units[self._places]
-        lengths = self._first_units[self._places + 1] - starts
+        starts = self._first_units[self._numbers]
+        lengths = self._first_units[self._numbers + 1] - starts
         if (lengths == 1).all():
             return self._unit_hashes[starts]
         # Of one token after the other: its units lie side by side.
@@ -64,33 +67,7 @@ class Reading:
         return self._unit_hashes[places]
 
 
-class _Places(dict[str, bytes]):
-    """Numbers tokens as they come, in the bytes of an array: so those of a page are just joined.
-
-    :ivar new: those that were numbered and are still to be learned.
-    """
-
-    def __init__(self) -> None:
-        self.new: list[str] = []
-
-    def __missing__(self, token: str) -> bytes:
-        place = self[token] = len(self).to_bytes(_PLACE.itemsize, "little")
-        self.new.append(token)
-        return place
-
-    def side_by_side(self) -> _Places:
-        """The same, in one stretch of memory.
-
-        Tokens come from pages met long apart, and lie among what was left of those: to look up a
-        page's tokens takes a quarter longer then.
-        """
-        copied = _Places()
-        for token in self:
-            copied[(token + " ")[:-1]] = len(copied).to_bytes(_PLACE.itemsize, "little")
-        return copied
-
-
-class Vocabulary:
+class _Vocabulary(ABC, Generic[T]):
     """Reads tokens. What it remembers makes it fast and changes nothing of what it returns.
 
     It may be asked by several threads at once.
@@ -99,10 +76,8 @@ class Vocabulary:
     :param seed: for the hashes of shingle units, 64 bits.
     """
 
-    _places: _Places
-    #: Characters of all tokens, and how many tokens are to be laid side by side anew.
+    #: Characters of all tokens.
     _characters: int
-    _side_by_side_at: int
     #: Hash and weight of each token, see :data:`_WORD`.
     _words: npt.NDArray[np.void]
     _units: Hashes
@@ -115,11 +90,22 @@ class Vocabulary:
         self._lock = Lock()
         self._forget()
 
+    @abstractmethod
     def __len__(self) -> int:
         """Number of tokens remembered."""
-        return len(self._places)
 
-    def read(self, tokens: Sequence[str]) -> Reading:
+    @abstractmethod
+    def _number(self, tokens: T) -> tuple[npt.NDArray[np.int32], list[str]]:
+        """The number of each token from 0 on, in the order in which they are first met.
+
+        And the tokens of which nothing is known yet, in the order of their numbers.
+        """
+
+    @abstractmethod
+    def _forget_numbers(self) -> None:
+        """Begin from 0."""
+
+    def read(self, tokens: T) -> Reading:
         """Weigh and hash a page's tokens.
 
         Features come in the order in which their tokens were first met by this vocabulary.
@@ -127,13 +113,18 @@ class Vocabulary:
         with self._lock:
             if len(self) > MAX_TOKENS or self._characters > MAX_CHARACTERS:
                 self._forget()
-            places = np.frombuffer(b"".join(map(self._places.__getitem__, tokens)), _PLACE)
-            if self._places.new:
-                self._learn(self._places.new)
-            return Reading(self._features(places), places, self._first_units, self._units)
+            try:
+                numbers, new = self._number(tokens)
+                if new:
+                    self._learn(new)
+            except BaseException:
+                # Numbers without what belongs there would be another page's wrong fingerprint.
+                self._forget()
+                raise
+            return Reading(self._features(numbers), numbers, self._first_units, self._units)
 
-    def _features(self, places: npt.NDArray[np.int32]) -> Features:
-        ordered = np.sort(places)
+    def _features(self, numbers: npt.NDArray[np.int32]) -> Features:
+        ordered = np.sort(numbers)
         ends = ends_of_runs(ordered)
         counts = ends.copy()
         counts[:1] += 1
@@ -142,34 +133,88 @@ class Vocabulary:
         return Features(words["hash"], saturated(counts) * words["weight"])
 
     def _learn(self, new: list[str]) -> None:
-        try:
-            known = len(self) - len(new)
-            n_units = int(self._first_units[known])
-            hashes, units = token_hashes(new), list(map(units_of, new))
-            unit_hashes = token_hashes(list(chain.from_iterable(units)), self._seed)
-            ends = n_units + np.cumsum([len(of_token) for of_token in units])
-            words = np.empty(len(new), _WORD)
-            words["hash"], words["weight"] = hashes, word_weights(new, hashes, self._idf)
-            self._words = _with(self._words, known, words)
-            self._units = _with(self._units, n_units, unit_hashes)
-            self._first_units = _with(self._first_units, known + 1, ends)
-            self._characters += sum(map(len, new))
-            new.clear()
-            if len(self) >= self._side_by_side_at:
-                self._places = self._places.side_by_side()
-                self._side_by_side_at = int((1 + _PART_SCATTERED) * len(self))
-        except BaseException:
-            # Places without what belongs there would be another page's wrong fingerprint.
-            self._forget()
-            raise
+        known = len(self) - len(new)
+        n_units = int(self._first_units[known])
+        hashes, units = token_hashes(new), list(map(units_of, new))
+        unit_hashes = token_hashes(list(chain.from_iterable(units)), self._seed)
+        ends = n_units + np.cumsum([len(of_token) for of_token in units])
+        words = np.empty(len(new), _WORD)
+        words["hash"], words["weight"] = hashes, word_weights(new, hashes, self._idf)
+        self._words = _with(self._words, known, words)
+        self._units = _with(self._units, n_units, unit_hashes)
+        self._first_units = _with(self._first_units, known + 1, ends)
+        self._characters += sum(map(len, new))
 
     def _forget(self) -> None:
-        self._places = _Places()
+        self._forget_numbers()
         self._characters = 0
-        self._side_by_side_at = _SCATTERED
         self._words = np.empty(0, _WORD)
         self._units = np.empty(0, np.uint64)
         self._first_units = np.zeros(1, np.intp)
+
+
+class SpanVocabulary(_Vocabulary[Spans]):
+    """Reads tokens by the places where they stand."""
+
+    _numbers: SpanNumbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def _number(self, tokens: Spans) -> tuple[npt.NDArray[np.int32], list[str]]:
+        return self._numbers.of(tokens)
+
+    def _forget_numbers(self) -> None:
+        self._numbers = SpanNumbers()
+
+
+class Vocabulary(_Vocabulary[Sequence[str]]):
+    """Reads tokens that a tokenizer made."""
+
+    _numbers: _Numbers
+    #: How many tokens are to be laid side by side anew.
+    _side_by_side_at: int
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def _number(self, tokens: Sequence[str]) -> tuple[npt.NDArray[np.int32], list[str]]:
+        if len(self) >= self._side_by_side_at:
+            self._numbers = self._numbers.side_by_side()
+            self._side_by_side_at = int((1 + _PART_SCATTERED) * len(self))
+        numbers = np.frombuffer(b"".join(map(self._numbers.__getitem__, tokens)), _NUMBER)
+        new, self._numbers.new = self._numbers.new, []
+        return numbers, new
+
+    def _forget_numbers(self) -> None:
+        self._numbers = _Numbers()
+        self._side_by_side_at = _SCATTERED
+
+
+class _Numbers(dict[str, bytes]):
+    """Numbers tokens as they come, in the bytes of an array: so those of a page are just joined.
+
+    :ivar new: those that were numbered and are still to be learned.
+    """
+
+    def __init__(self) -> None:
+        self.new: list[str] = []
+
+    def __missing__(self, token: str) -> bytes:
+        number = self[token] = len(self).to_bytes(_NUMBER.itemsize, "little")
+        self.new.append(token)
+        return number
+
+    def side_by_side(self) -> _Numbers:
+        """The same, in one stretch of memory.
+
+        Tokens come from pages met long apart, and lie among what was left of those, where a page's
+        tokens take longer to be looked up.
+        """
+        copied = _Numbers()
+        for token in self:
+            copied[(token + " ")[:-1]] = len(copied).to_bytes(_NUMBER.itemsize, "little")
+        return copied
 
 
 def weigh(tokens: Sequence[str], idf: IdfTable) -> Features:

@@ -26,7 +26,8 @@ import corpus  # noqa: E402
 import judged  # noqa: E402
 
 from scrapy_neardup import frame, judgement  # noqa: E402
-from scrapy_neardup.tokens import normalize, shingle_units  # noqa: E402
+from scrapy_neardup.normalization import normalize  # noqa: E402
+from scrapy_neardup.tokens import shingle_units  # noqa: E402
 from tests.texts import FERRY, MUSEUM, TEA  # noqa: E402
 
 

@@ -5,11 +5,11 @@ import pytest
 
 from scrapy_neardup.frame import MAX_ENTRIES, MAX_SITES, Frames, SiteFrame, TextFrame, TitleFrame
 from scrapy_neardup.sketch import SKETCH_BINS
-from scrapy_neardup.titles import title_segments
+from scrapy_neardup.titles import title_of, title_parts
 
 
 def title(text: str) -> tuple[tuple[str, ...], ...]:
-    return title_segments(text, str.split)
+    return title_of(map(str.split, title_parts(text)))
 
 
 def learned(*titles: str) -> TitleFrame:
@@ -34,7 +34,7 @@ def learned(*titles: str) -> TitleFrame:
 )
 def test_a_title_is_cut_at_its_separators(text, parts):
     words = tuple(tuple(part.replace(",", "").split()) for part in parts)
-    assert title_segments(text, lambda part: part.replace(",", "").split()) == words
+    assert title(text.replace(",", "")) == words
 
 
 def test_the_sites_name_is_not_the_pages_own():

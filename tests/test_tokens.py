@@ -5,19 +5,20 @@ import random
 import shutil
 import subprocess
 import sys
-import unicodedata
 from pathlib import Path
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup import InvalidOption
-from scrapy_neardup import tokens as tokens_module
+from scrapy_neardup.normalization import normalize
 from scrapy_neardup.tokens import (
+    ScriptTokenizer,
+    Spans,
     han_pieces,
     jieba_words,
-    normalize,
     rjieba_words,
     shingle_units,
     shipped_tokenizer,
@@ -55,34 +56,6 @@ def test_words_of_every_script(text, expected):
     assert tokens(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("ＡＢＣ１２３", "abc123"),
-        ("ﬁnance", "finance"),
-        ("café", "cafe\u0301"),
-        ("super\u00adcali", "supercali"),
-        ("zero\u200bwidth\ufeff", "zerowidth"),
-        ("a\u00a0b\u3000c\n\td", "a b c d"),
-        ("カタカナ", "ｶﾀｶﾅ"),
-        ("İstanbul", "i\u0307stanbul"),
-    ],
-)
-def test_what_looks_the_same_is_the_same(one, other):
-    assert normalize(one) == normalize(other)
-
-
-@given(st.text())
-def test_normalising_twice_changes_nothing(text):
-    assert normalize(normalize(text)) == normalize(text)
-
-
-@given(st.text())
-def test_composed_or_not_is_the_same(text):
-    decomposed = unicodedata.normalize("NFD", text)
-    assert normalize(decomposed) == normalize(unicodedata.normalize("NFC", text))
-
-
 @given(st.text())
 def test_tokens_never_hold_white_space_or_nothing(text):
     assert all(token and not any(map(str.isspace, token)) for token in tokens(text))
@@ -99,7 +72,7 @@ HAN = st.sampled_from("中国人民的我来到北京清华大学计算机生们
 # Unique: where a character is repeated, two cuts can be as likely, and rounding decides.
 @given(st.lists(st.lists(HAN, min_size=1, unique=True).map("".join)))
 def test_rjieba_and_jieba_give_the_same_words(runs):
-    assert list(rjieba_words(runs)) == list(jieba_words(runs))
+    assert rjieba_words(" ".join(runs)) == jieba_words(" ".join(runs))
 
 
 def han_text(length: int, seed: int = 0) -> str:
@@ -117,23 +90,60 @@ def test_pieces_of_a_run_are_the_run(length, seed):
     assert len(pieces) <= 1 or min(map(len, pieces[:-1])) >= 250
 
 
-@given(
-    st.text(
-        st.characters(exclude_categories=["Cs"]) | st.sampled_from("aé_ 中が𠮷ไё2😀"), max_size=40
-    )
-)
-def test_a_text_has_the_runs_of_the_pattern_for_all_planes(text):
-    assert tokens_module._runs_of(text) == tokens_module._RUNS.findall(text)
+_HAN, _PAIRED = r"\p{Han}", r"[\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー]"
+#: Of every way in which words are cut, in both widths, and what stands between them.
+ODD = st.sampled_from("aé_ 中が𠮷ไё2😀𝟙\ud800\n\u3000")
+TEXTS = st.lists(st.text(st.characters() | ODD, max_size=40), max_size=4)
 
 
-def test_every_character_of_the_basic_plane_is_in_the_same_runs():
-    for sample in (f"a{character}a" for character in map(chr, range(0x10000))):
-        assert tokens_module._bmp_runs().findall(sample) == tokens_module._RUNS.findall(sample)
+def words_by_letter(text: str) -> list[str]:
+    """Pairs where a script has no spaces: by patterns that know all planes, run by run."""
+    found = []
+    for run in regex.finditer(rf"[\w--[_{_HAN}{_PAIRED}]]+|{_HAN}+|{_PAIRED}+", text, regex.V1):
+        whole = run[0]
+        if regex.match(rf"{_HAN}|{_PAIRED}", whole):
+            found += [whole[i : i + 2] for i in range(len(whole) - 1)] or [whole]
+        else:
+            found.append(whole)
+    return found
 
 
-def test_what_is_folded_beforehand_is_folded_alike():
-    for character, form in tokens_module._COMPATIBLE:
-        assert unicodedata.normalize("NFKC", f"x{character}y") == f"x{form}y"
+@given(TEXTS)
+def test_several_texts_have_the_words_that_each_has(texts):
+    pairs, words = (shipped_tokenizer(name)[0] for name in ("pairs", "auto"))
+    assert isinstance(pairs, ScriptTokenizer)
+    assert isinstance(words, ScriptTokenizer)
+    assert [each.tokens() for each in pairs.spans(texts)] == list(map(words_by_letter, texts))
+    assert [each.tokens() for each in words.spans(texts)] == list(map(words, texts))
+
+
+@given(TEXTS.filter(any))
+def test_tokens_stand_where_their_places_say(texts):
+    for name in ("pairs", "auto"):
+        tokenizer = shipped_tokenizer(name)[0]
+        assert isinstance(tokenizer, ScriptTokenizer)
+        for spans in tokenizer.spans(texts):
+            ends = spans.starts + spans.lengths
+            assert (spans.starts[1:] >= ends[:-1]).all()
+            assert list(map(chr, spans.codes.tolist())) == list(spans.text)
+            assert Spans.of(spans.tokens()).tokens() == list(spans) == spans.tokens()
+
+
+@pytest.mark.parametrize("plane", range(4))
+def test_every_character_ends_the_runs_that_it_ends_in_the_patterns(plane):
+    pairs, _ = shipped_tokenizer("pairs")
+    text = " ".join(f"a{chr(code)}a" for code in range(plane << 16, (plane + 1) << 16))
+    assert pairs(text) == words_by_letter(text)
+
+
+def test_pieces_of_long_runs_are_cut_apart():
+    runs = [han_text(500), "a" * 600, han_text(1700), "。", han_text(501, seed=1), "が"]
+    expected = [han_pieces(run) if len(run) > 1 else [run] for run in runs]
+    expected[1] = ["a" * 600]
+    found = shipped_tokenizer("pairs")[0]("".join(runs))
+    assert found == [
+        word for pieces in expected for piece in pieces for word in words_by_letter(piece)
+    ]
 
 
 def test_a_run_of_ordinary_length_is_one_piece():
@@ -164,14 +174,6 @@ def test_a_token_is_never_cut():
     assert tokens("a" * 10**6 + "b") == ["a" * 10**6 + "b"]
 
 
-@pytest.mark.parametrize("marks", ["\u0301", "\u0301\u0323", "\u0301\u200d\u0323", "\u0344"])
-def test_many_marks_are_normalised_like_few(marks):
-    few, many = (normalize("e" + marks * count) for count in (30, 50_000))
-    assert normalize(many) == many
-    assert many.startswith(few[:10])
-    assert max(map(len, many.split("\u25cc"))) <= 31
-
-
 def test_shingles_take_han_characters_one_by_one():
     tokens = ["茶叶", "museum", "的", "ab", "カタ", "清华大学"]
     assert shingle_units(tokens) == [*"茶叶", "museum", "的", "ab", "カタ", *"清华大学"]
@@ -195,7 +197,7 @@ def test_a_planted_cache_file_is_not_read(tmp_path):
         "import marshal, os, tempfile\n"
         "from scrapy_neardup.tokens import jieba_words\n"
         "marshal.load = lambda file: 1 / 0\n"
-        "print(list(jieba_words(['我来到北京清华大学'])), os.listdir(tempfile.gettempdir()))\n"
+        "print(jieba_words('我来到北京清华大学'), os.listdir(tempfile.gettempdir()))\n"
     )
     done = subprocess.run(
         [sys.executable, "-X", "utf8", "-c", program],
@@ -204,7 +206,7 @@ def test_a_planted_cache_file_is_not_read(tmp_path):
         encoding="utf-8",
         check=True,
     )
-    assert done.stdout.strip() == "[['我', '来到', '北京', '清华大学']] ['jieba.cache']"
+    assert done.stdout.strip() == "['我', '来到', '北京', '清华大学'] ['jieba.cache']"
     assert done.stderr == ""
 
 
@@ -253,7 +255,7 @@ def test_nobody_is_told_of_faults_in_the_source_of_jieba(copied_jieba):
         "from scrapy_neardup.tokens import jieba_words, shipped_tokenizer\n"
         "import warnings; warnings.simplefilter('error')\n"
         "shipped_tokenizer('jieba')\n"
-        "print(list(jieba_words(['我来到北京清华大学'])), sys.modules['jieba'].__file__)"
+        "print(jieba_words('我来到北京清华大学'), sys.modules['jieba'].__file__)"
     )
     said = run_with_jieba_at(copied_jieba.parent, program, "-B", "-X", "utf8")
-    assert said == f"[['我', '来到', '北京', '清华大学']] {copied_jieba / '__init__.py'}"
+    assert said == f"['我', '来到', '北京', '清华大学'] {copied_jieba / '__init__.py'}"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from scrapy_neardup import IdfTable, vocabulary
 from scrapy_neardup.simhash import simhash
-from scrapy_neardup.tokens import shingle_units
-from scrapy_neardup.vocabulary import Vocabulary
+from scrapy_neardup.tokens import Spans, shingle_units
+from scrapy_neardup.vocabulary import Reading, SpanVocabulary, Vocabulary
 
 SEED = 0x0123456789ABCDEF
 TABLE = IdfTable("test", 80, {"the": 1, "ferry": 50, "茶叶": 30})
@@ -34,6 +34,14 @@ WORDS = [
 PAGES = st.lists(st.lists(st.sampled_from(WORDS) | st.text(max_size=4), max_size=30), max_size=8)
 
 
+AnyVocabulary = Vocabulary | SpanVocabulary
+BOTH = pytest.mark.parametrize("kind", [Vocabulary, SpanVocabulary])
+
+
+def reading_of(words: AnyVocabulary, page: list[str]) -> Reading:
+    return words.read(page) if isinstance(words, Vocabulary) else words.read(Spans.of(page))
+
+
 def digest(word: str, seed: int = 0) -> int:
     return xxhash.xxh3_64_intdigest(word.encode("utf-8", "surrogatepass"), seed)
 
@@ -48,33 +56,36 @@ def expected(page: list[str]) -> tuple[dict[int, int], list[int]]:
     return weights, [digest(unit, SEED) for unit in shingle_units(page)]
 
 
-def read(words: Vocabulary, page: list[str]) -> tuple[dict[int, int], list[int]]:
-    reading = words.read(page)
+def read(words: AnyVocabulary, page: list[str]) -> tuple[dict[int, int], list[int]]:
+    reading = reading_of(words, page)
     (hashes, weights), units = reading.features, reading.units
     assert hashes.dtype == units.dtype == np.uint64
     assert len(set(hashes.tolist())) == hashes.size == weights.size
     return dict(zip(hashes.tolist(), weights.tolist(), strict=True)), units.tolist()
 
 
+@BOTH
 @given(PAGES)
-def test_page_after_page_is_read_as_if_it_were_the_first(pages):
-    words = Vocabulary(TABLE, SEED)
+def test_page_after_page_is_read_as_if_it_were_the_first(kind, pages):
+    words = kind(TABLE, SEED)
     for page in pages:
         assert read(words, page) == expected(page)
 
 
+@BOTH
 @pytest.mark.parametrize("times", [1, 2, 1023, 1024, 50_000])
-def test_a_word_counts_by_the_logarithm_however_often_it_comes(times):
+def test_a_word_counts_by_the_logarithm_however_often_it_comes(kind, times):
     page = ["ferry"] * times + ["the"]
-    assert read(Vocabulary(TABLE, SEED), page) == expected(page)
+    assert read(kind(TABLE, SEED), page) == expected(page)
 
 
+@BOTH
 @given(PAGES, st.integers(0, 5), st.integers(0, 20))
-def test_forgetting_changes_nothing(pages, most_tokens, most_characters):
+def test_forgetting_changes_nothing(kind, pages, most_tokens, most_characters):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vocabulary, "MAX_TOKENS", most_tokens)
         patch.setattr(vocabulary, "MAX_CHARACTERS", most_characters)
-        words = Vocabulary(TABLE, SEED)
+        words = kind(TABLE, SEED)
         for page in pages:
             assert read(words, page) == expected(page)
 
@@ -88,38 +99,43 @@ def test_tokens_keep_their_places_when_they_are_laid_side_by_side(pages):
             assert read(words, page) == expected(page)
 
 
-def test_what_is_remembered_is_bounded():
-    words = Vocabulary(TABLE)
+@BOTH
+def test_what_is_remembered_is_bounded(kind):
+    words = kind(TABLE)
     for first in range(0, 4 * vocabulary.MAX_TOKENS, 5000):
-        words.read([f"w{number}" for number in range(first, first + 5000)])
+        reading_of(words, [f"w{number}" for number in range(first, first + 5000)])
         assert len(words) <= vocabulary.MAX_TOKENS + 5000
 
 
-def test_long_tokens_are_bounded_too():
-    words = Vocabulary(TABLE)
+@BOTH
+def test_long_tokens_are_bounded_too(kind):
+    words = kind(TABLE)
     for number in range(10):
-        words.read([str(number) * (vocabulary.MAX_CHARACTERS + 1)])
+        reading_of(words, [str(number) * (vocabulary.MAX_CHARACTERS + 1)])
         assert len(words) == 1
 
 
-def test_units_are_those_of_their_page_however_late_they_are_asked_for(monkeypatch):
+@BOTH
+def test_units_are_those_of_their_page_however_late_they_are_asked_for(kind, monkeypatch):
     monkeypatch.setattr(vocabulary, "MAX_TOKENS", 30)
-    words, pages = Vocabulary(TABLE, SEED), [[f"茶{n}", "清华大学", f"w{n}"] for n in range(50)]
-    readings = [words.read(page) for page in pages]
+    words, pages = kind(TABLE, SEED), [[f"茶{n}", "清华大学", f"w{n}"] for n in range(50)]
+    readings = [reading_of(words, page) for page in pages]
     for page, reading in zip(pages, readings, strict=True):
         assert reading.units.tolist() == expected(page)[1]
 
 
-def test_a_fingerprint_does_not_depend_on_what_was_read_before():
+@BOTH
+def test_a_fingerprint_does_not_depend_on_what_was_read_before(kind):
     page = "the ferry to the pier of 2024 has left the pier 清华大学".split()
-    fresh, used = Vocabulary(TABLE), Vocabulary(TABLE)
-    used.read([*reversed(page), "other", "words"])
-    assert simhash(*fresh.read(page).features) == simhash(*used.read(page).features)
+    fresh, used = kind(TABLE), kind(TABLE)
+    reading_of(used, [*reversed(page), "other", "words"])
+    assert simhash(*reading_of(fresh, page).features) == simhash(*reading_of(used, page).features)
 
 
-def test_several_threads_can_ask_at_once(monkeypatch):
+@BOTH
+def test_several_threads_can_ask_at_once(kind, monkeypatch):
     monkeypatch.setattr(vocabulary, "MAX_TOKENS", 300)
-    words, wrong = Vocabulary(TABLE, SEED), []
+    words, wrong = kind(TABLE, SEED), []
 
     def ask(first: int) -> None:
         for start in range(first, first + 400):

@@ -23,7 +23,8 @@ from pathlib import Path
 import wordfreq
 
 from scrapy_neardup.idf import UNITS_PER_NAT, write_table
-from scrapy_neardup.tokens import normalize, shipped_tokenizer
+from scrapy_neardup.normalization import normalize
+from scrapy_neardup.tokens import shipped_tokenizer
 
 TARGET = Path(__file__).parent.parent / "scrapy_neardup" / "data" / "idf-multilingual.txt.gz"
 

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_neardup.normalization import length, normalize, single_spaced
+
+#: Of every kind that is folded in a way of its own, and what may change what stands before it.
+ODD = st.sampled_from(
+    "aA é ß İ ſ ﬁ … ™ ½ ２ ，\u3000\xa0\t\n\x1c\x85\u2028 \xad\u200b\u2060\ufe0f\u3164 "
+    "\u0301\u0323\u0344\u0345\u0327 \u1100\u1161\u11a8가각 か\u3099ｶﾞ कि\u093c ॐ "
+    "Σσς 茶\uf900\ufa6c ǅ ΐ \u1e9e 😀𝟙𠮷\ud800\udc00\uffff\ufffe\0"
+)
+TEXTS = st.text(st.characters() | ODD, max_size=25)
+
+
+def by_the_letter(text: str) -> str:
+    """What Unicode's tables say of the whole text; for texts without long runs of marks."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    seen = regex.sub(r"[\p{Default_Ignorable_Code_Point}--\u3164]", "", folded, flags=regex.V1)
+    return " ".join(unicodedata.normalize("NFKC", seen).split())
+
+
+@given(TEXTS)
+def test_what_is_folded_by_characters_is_what_is_folded_as_a_whole(text):
+    assert normalize(text) == by_the_letter(text)
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"), [("", ""), ("e", "e"), ("가", "\u0301"), ("か", "가")]
+)
+def test_every_character_is_folded_alike_whatever_stands_around_it(before, behind):
+    for character in map(chr, range(0x30000)):
+        text = before + character + behind
+        assert normalize(text) == by_the_letter(text), hex(ord(character))
+
+
+@given(TEXTS)
+def test_white_space_becomes_single_blanks(text):
+    assert single_spaced(text) == " ".join(text.split())
+    assert length(text) == len("".join(text.split()))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ＡＢＣ１２３", "abc123"),
+        ("ﬁnance", "finance"),
+        ("café", "cafe\u0301"),
+        ("super\u00adcali", "supercali"),
+        ("zero\u200bwidth\ufeff", "zerowidth"),
+        ("a\u00a0b\u3000c\n\td", "a b c d"),
+        ("カタカナ", "ｶﾀｶﾅ"),
+        ("İstanbul", "i\u0307stanbul"),
+    ],
+)
+def test_what_looks_the_same_is_the_same(one, other):
+    assert normalize(one) == normalize(other)
+
+
+@given(st.text())
+def test_normalising_twice_changes_nothing(text):
+    assert normalize(normalize(text)) == normalize(text)
+
+
+@given(st.text())
+def test_composed_or_not_is_the_same(text):
+    decomposed = unicodedata.normalize("NFD", text)
+    assert normalize(decomposed) == normalize(unicodedata.normalize("NFC", text))
+
+
+@pytest.mark.parametrize("marks", ["\u0301", "\u0301\u0323", "\u0301\u200d\u0323", "\u0344"])
+def test_many_marks_are_normalised_like_few(marks):
+    few, many = (normalize("e" + marks * count) for count in (30, 50_000))
+    assert normalize(many) == many
+    assert many.startswith(few[:10])
+    assert max(map(len, many.split("\u25cc"))) <= 31

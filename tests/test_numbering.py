@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_neardup import numbering
+from scrapy_neardup.numbering import SpanNumbers
+from scrapy_neardup.tokens import ScriptTokenizer, Spans, shipped_tokenizer
+
+TOKENS = st.text(st.sampled_from("ab\0茶𠮷\ud800"), max_size=3) | st.text(
+    st.sampled_from("ab"), min_size=60, max_size=70
+)
+PAGES = st.lists(st.lists(TOKENS, max_size=30), max_size=6)
+
+
+def require_one_number_each(pages: list[list[str]]) -> None:
+    """Equal tokens have one number, others have others, and the new ones are named."""
+    numbers, named = SpanNumbers(), list[str]()
+    for page in pages:
+        found, new = numbers.of(Spans.of(page))
+        named += new
+        assert [named[number] for number in found.tolist()] == page
+        assert len(set(named)) == len(named) == len(numbers)
+
+
+@given(PAGES)
+def test_each_token_has_a_number_of_its_own(pages):
+    require_one_number_each(pages)
+
+
+@given(PAGES, st.sampled_from([0, 2**11, 2**12 - 1]))
+def test_tokens_that_want_one_slot_all_get_one(pages, slot):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SpanNumbers, "_slots_of", lambda _, keys: np.full(keys.size, slot))
+        require_one_number_each(pages)
+
+
+@given(PAGES)
+def test_a_key_of_zero_is_a_key_like_others(pages):
+    keys = SpanNumbers._keys
+
+    def with_zero(self: SpanNumbers, spans: Spans) -> numbering.Keys:
+        found = keys(self, spans)
+        return np.where([token == "a" for token in spans], np.uint64(0), found)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SpanNumbers, "_keys", with_zero)
+        require_one_number_each(pages)
+
+
+def test_numbers_stay_when_there_are_many():
+    pages = [[f"w{number}" for number in range(0, last, 3)] for last in range(1000, 40_000, 3000)]
+    require_one_number_each(pages + pages)
+
+
+def thue_morse(bits: int) -> tuple[str, str]:
+    """Two texts that a polynomial modulo 2**64 cannot tell apart from 2**10 characters on."""
+    one, other = "a", "b"
+    for _ in range(bits):
+        one, other = one + other, other + one
+    return one, other
+
+
+@pytest.mark.parametrize("bits", range(12))
+def test_tokens_are_told_apart_that_a_polynomial_could_not(bits):
+    require_one_number_each([[*thue_morse(bits)]])
+
+
+@pytest.mark.parametrize("length", [0, 61, 62, 63, 64, 65, 1000])
+def test_long_tokens_are_told_apart_by_their_ends(length):
+    require_one_number_each([["a" * length + end for end in ("ab", "ba", "aab", "aba", "", "a")]])
+
+
+def test_nobody_knows_the_keys():
+    spans = Spans.of(["ferry", "pier", "a" * 100])
+    one, other = SpanNumbers()._keys(spans), SpanNumbers()._keys(spans)
+    assert (one != other).all()
+
+
+def test_a_token_has_one_key_wherever_it_stands():
+    tokenizer, _ = shipped_tokenizer("pairs")
+    assert isinstance(tokenizer, ScriptTokenizer)
+    numbers = SpanNumbers()
+    in_text, _ = numbers.of(tokenizer.spans(["the ferry, the pier", "- pier - ferry 😀 the"])[1])
+    alone, new = numbers.of(Spans.of(["pier", "ferry", "the"]))
+    assert in_text.tolist() == alone.tolist()
+    assert not new
