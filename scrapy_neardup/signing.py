@@ -7,7 +7,6 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import Future
-from functools import partial
 from threading import Thread
 from typing import Any
 
@@ -57,7 +56,7 @@ class PageSigning:
     ) -> None:
         self._page_limits = page_limits
         keep_text = reporting is not None and reporting.keeps_text
-        job = partial(sign_and_read, keep_text=keep_text)
+        job = sign_and_read(keep_text=keep_text)
         self._pool = WorkerPool(job, {**signer, "limits": page_limits}, workers, limits)
         # Nobody who writes pages can tell which two bodies would have one hash.
         self._seed = secrets.randbits(64)

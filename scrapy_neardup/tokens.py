@@ -71,6 +71,20 @@ class Spans:
         text, lengths = "".join(tokens), _lengths(tokens)
         return cls(text, code_points(text), np.cumsum(lengths) - lengths, lengths)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Spans]) -> Spans:
+        """Tokens of several texts, one text behind the other."""
+        first, *others = parts
+        if not others:
+            return first
+        if any(part.text is not first.text for part in others):
+            return cls.of([token for part in parts for token in part])
+        starts, lengths = (
+            np.concatenate(columns)
+            for columns in zip(*((part.starts, part.lengths) for part in parts), strict=True)
+        )
+        return cls(first.text, first.codes, starts, lengths)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.tokens())
 

@@ -95,8 +95,8 @@ class _Vocabulary(ABC, Generic[T]):
         """Number of tokens remembered."""
 
     @abstractmethod
-    def _number(self, tokens: T) -> tuple[npt.NDArray[np.int32], list[str]]:
-        """The number of each token from 0 on, in the order in which they are first met.
+    def _number(self, pages: Sequence[T]) -> tuple[list[npt.NDArray[np.int32]], list[str]]:
+        """Of each page the numbers of its tokens, which count from 0 on as they are first met.
 
         And the tokens of which nothing is known yet, in the order of their numbers.
         """
@@ -106,7 +106,12 @@ class _Vocabulary(ABC, Generic[T]):
         """Begin from 0."""
 
     def read(self, tokens: T) -> Reading:
-        """Weigh and hash a page's tokens.
+        """Weigh and hash a page's tokens; see :meth:`read_all`."""
+        [reading] = self.read_all([tokens])
+        return reading
+
+    def read_all(self, pages: Sequence[T]) -> list[Reading]:
+        """Weigh and hash the tokens of several pages.
 
         Features come in the order in which their tokens were first met by this vocabulary.
         """
@@ -114,14 +119,17 @@ class _Vocabulary(ABC, Generic[T]):
             if len(self) > MAX_TOKENS or self._characters > MAX_CHARACTERS:
                 self._forget()
             try:
-                numbers, new = self._number(tokens)
+                numbers, new = self._number(pages)
                 if new:
                     self._learn(new)
             except BaseException:
                 # Numbers without what belongs there would be another page's wrong fingerprint.
                 self._forget()
                 raise
-            return Reading(self._features(numbers), numbers, self._first_units, self._units)
+            return [
+                Reading(self._features(of_page), of_page, self._first_units, self._units)
+                for of_page in numbers
+            ]
 
     def _features(self, numbers: npt.NDArray[np.int32]) -> Features:
         ordered = np.sort(numbers)
@@ -161,8 +169,10 @@ class SpanVocabulary(_Vocabulary[Spans]):
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def _number(self, tokens: Spans) -> tuple[npt.NDArray[np.int32], list[str]]:
-        return self._numbers.of(tokens)
+    def _number(self, pages: Sequence[Spans]) -> tuple[list[npt.NDArray[np.int32]], list[str]]:
+        numbers, new = self._numbers.of(Spans.joined(pages))
+        ends = np.cumsum([page.starts.size for page in pages])
+        return np.split(numbers, ends[:-1]), new
 
     def _forget_numbers(self) -> None:
         self._numbers = SpanNumbers()
@@ -178,11 +188,15 @@ class Vocabulary(_Vocabulary[Sequence[str]]):
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def _number(self, tokens: Sequence[str]) -> tuple[npt.NDArray[np.int32], list[str]]:
+    def _number(
+        self, pages: Sequence[Sequence[str]]
+    ) -> tuple[list[npt.NDArray[np.int32]], list[str]]:
         if len(self) >= self._side_by_side_at:
             self._numbers = self._numbers.side_by_side()
             self._side_by_side_at = int((1 + _PART_SCATTERED) * len(self))
-        numbers = np.frombuffer(b"".join(map(self._numbers.__getitem__, tokens)), _NUMBER)
+        numbers = [
+            np.frombuffer(b"".join(map(self._numbers.__getitem__, page)), _NUMBER) for page in pages
+        ]
         new, self._numbers.new = self._numbers.new, []
         return numbers, new
 

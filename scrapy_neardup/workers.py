@@ -19,14 +19,15 @@ import sys
 import threading
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from multiprocessing import spawn
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -34,19 +35,30 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from .checks import require_number
 from .encodings import decode
 from .exceptions import ExtractionError, NearDupError, UnreadablePage
-from .extract import MainText, read_fragment
-from .page import PageSignature, Signer
+from .extract import MainText
+from .page import PageSignature, ReadPage, Signer
 from .records import Record
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+P = TypeVar("P")
 T = TypeVar("T")
 
 #: Pages that wait or are under way, for each worker, and their bytes for all of them: enough that
 #: nobody waits for the reader, few enough that memory stays flat.
 _PAGES_PER_WORKER = 16
 _BYTES_UNDER_WAY = 64 * 2**20
+
+#: So many pages, of so many bytes, are given to a worker at once where they wait: what follows on
+#: reading takes less time then. It has some seconds for all of them, and they are given to it only
+#: where it would take a part of that by what it took before.
+_AT_ONCE = 8
+_BYTES_AT_ONCE = 2 * 2**20
+_SECONDS_AT_ONCE = 3.0
+_PART_EXPECTED = 0.25
+#: By this factor what a page took counts less, each time that pages take less.
+_FADING = 0.75
 
 #: How long a worker may take to import and to load its tables.
 _START_SECONDS = 120
@@ -111,18 +123,42 @@ class WorkersFailedError(NearDupError):
     """No worker can be started."""
 
 
-#: What workers do: a function of a module, so that it can be found again in another process.
+#: What workers do with a page: a function of a module, so that it can be found again in another
+#: process; or a :class:`TwoSteps`.
 Job = Callable[[Signer, Record], T]
 
 
-def sign_record(signer: Signer, record: Record) -> PageSignature:
-    """Signature of a page."""
+@dataclass(frozen=True)
+class TwoSteps(Generic[P, T]):
+    """A job of which the second step is done for several pages at once, in less time.
+
+    :ivar read: what is done with each page by itself.
+    :ivar finish: makes the answers of those that were read, in their order.
+    """
+
+    read: Callable[[Signer, Record], P]
+    finish: Callable[[Signer, Sequence[P]], list[T]]
+
+    def __call__(self, signer: Signer, record: Record) -> T:
+        [answer] = self.finish(signer, [self.read(signer, record)])
+        return answer
+
+
+def _page_of(signer: Signer, record: Record) -> ReadPage:
     if record.kind == "html":
-        return signer.sign_html(record.url, record.content, record.content_type, record.encoding)
+        return signer.html_page(record.url, record.content, record.content_type, record.encoding)
     content = _decoded(signer, record)
     if record.kind == "fragment":
-        return signer.sign_fragment(record.url, content)
-    return signer.sign_text(record.url, content, record.title)
+        return signer.fragment_page(record.url, content)
+    return signer.text_page(record.url, content, record.title)
+
+
+def _signatures(signer: Signer, pages: Sequence[ReadPage]) -> list[PageSignature]:
+    return signer.sign(*pages)
+
+
+#: Signature of a page.
+sign_record = TwoSteps(_page_of, _signatures)
 
 
 def _decoded(signer: Signer, record: Record) -> str:
@@ -163,21 +199,16 @@ def read_page(signer: Signer, record: Record) -> Reading:
     return Reading.of(main_text(signer, record), keep_text=True)
 
 
-def sign_and_read(
-    signer: Signer, record: Record, *, keep_text: bool
-) -> tuple[PageSignature, Reading]:
+def _signatures_and_readings(
+    signer: Signer, pages: Sequence[ReadPage], *, keep_text: bool
+) -> list[tuple[PageSignature, Reading]]:
+    readings = [Reading.of(page.main, keep_text=keep_text) for page in pages]
+    return list(zip(signer.sign(*pages), readings, strict=True))
+
+
+def sign_and_read(*, keep_text: bool) -> TwoSteps[ReadPage, tuple[PageSignature, Reading]]:
     """Signature of a page, and what people are to see of it, from reading it once."""
-    if record.kind == "html":
-        page = signer.read(record.content, record.content_type, record.encoding)
-        return signer.sign_main_text(record.url, page), Reading.of(page, keep_text=keep_text)
-    content = _decoded(signer, record)
-    if record.kind == "text":
-        page = MainText(record.title, content, content)
-    else:
-        text = read_fragment(content, signer.limits)
-        page = MainText("", text, text)
-    signature = sign_record(signer, replace(record, content=content))
-    return signature, Reading.of(page, keep_text=keep_text)
+    return TwoSteps(_page_of, partial(_signatures_and_readings, keep_text=keep_text))
 
 
 def main_tokens(signer: Signer, record: Record) -> list[str]:
@@ -197,6 +228,27 @@ def attempt(job: Job[T], signer: Signer, record: Record) -> T | Failure:
     except Exception as error:
         # A tokenizer or an extractor of the user's own may raise anything.
         return Failure("failed", repr(error))
+
+
+def attempt_all(job: Job[T], signer: Signer, records: Sequence[Record]) -> list[T | Failure]:
+    """Do the job with each of these pages, as far as it can be with all of them at once."""
+    if not isinstance(job, TwoSteps) or len(records) == 1:
+        return [attempt(job, signer, record) for record in records]
+    read = [attempt(job.read, signer, record) for record in records]
+    try:
+        answers = iter(job.finish(signer, [page for page in read if not _has_failed(page)]))
+    except Exception:
+        # One by one they tell which of them it was.
+        return [attempt(job, signer, record) for record in records]
+    return [page if _has_failed(page) else next(answers) for page in read]
+
+
+def _has_failed(answer: Any) -> bool:
+    return isinstance(answer, Failure)
+
+
+def _lacks_memory(answer: Any) -> bool:
+    return isinstance(answer, Failure) and answer.reason == "out_of_memory"
 
 
 class WorkerPool(Generic[T]):
@@ -220,7 +272,7 @@ class WorkerPool(Generic[T]):
         self._inline = None if workers else Signer(**signer)
         self._jobs: SimpleQueue[_Task[T] | None] = SimpleQueue()
         make = _WorkerRecipe(job, dict(signer), limits or Limits())
-        self._keepers = [_Keeper(make, self._jobs) for _ in range(workers)]
+        self._keepers = [_Keeper(make, self._jobs, workers) for _ in range(workers)]
 
     def __enter__(self) -> Self:
         self.start()
@@ -308,12 +360,17 @@ class _WorkerRecipe:
 class _Keeper(threading.Thread, Generic[T]):
     """Keeps one worker: brings it pages, waits for its answers, replaces it when it is lost."""
 
-    def __init__(self, recipe: _WorkerRecipe, jobs: SimpleQueue[_Task[T] | None]) -> None:
+    def __init__(
+        self, recipe: _WorkerRecipe, jobs: SimpleQueue[_Task[T] | None], keepers: int
+    ) -> None:
         super().__init__(name="neardup-keeper", daemon=True)
         #: Workers that died or were ended over a page.
         self.lost = 0
         self._recipe = recipe
         self._jobs = jobs
+        self._keepers = keepers
+        #: Seconds that a page takes, by the slowest of late.
+        self._pace = _SECONDS_AT_ONCE
         self._worker: _Worker | None = None
         self._stopping = threading.Event()
         self._lock = threading.Lock()
@@ -324,7 +381,7 @@ class _Keeper(threading.Thread, Generic[T]):
             with suppress(WorkersFailedError):
                 self._ready_worker()
             while (task := self._jobs.get()) is not None:
-                self._do(task)
+                self._do([task, *self._more(task)])
         finally:
             self._discard()
 
@@ -335,16 +392,63 @@ class _Keeper(threading.Thread, Generic[T]):
             if self._worker is not None:
                 self._worker.kill()
 
-    def _do(self, task: _Task[T]) -> None:
+    def _more(self, task: _Task[T]) -> Iterator[_Task[T]]:
+        """Tasks that wait and can be done with this one; other keepers are left their share."""
+        most = min(_AT_ONCE, int(_PART_EXPECTED * _SECONDS_AT_ONCE / self._pace))
+        room = _BYTES_AT_ONCE - len(task.record.content)
+        for _ in range(min(most - 1, self._jobs.qsize() // self._keepers)):
+            if room < 0:
+                return
+            try:
+                another = self._jobs.get_nowait()
+            except Empty:
+                return
+            if another is None:  # the end, which another keeper waits for
+                self._jobs.put(None)
+                return
+            room -= len(another.record.content)
+            yield another
+
+    def _do(self, tasks: Sequence[_Task[T]]) -> None:
         if self._stopping.is_set():
-            task.future.cancel()
+            for task in tasks:
+                task.future.cancel()
         # From here on nobody else can set or cancel it.
-        if not task.future.set_running_or_notify_cancel():
-            return
+        tasks = [task for task in tasks if task.future.set_running_or_notify_cancel()]
+        answers = self._all_at_once([task.record for task in tasks]) if len(tasks) > 1 else None
+        for place, task in enumerate(tasks):
+            try:
+                task.future.set_result(answers[place] if answers else self._result(task.record))
+            except Exception as error:
+                task.future.set_exception(error)
+
+    def _all_at_once(self, records: Sequence[Record]) -> list[T | Failure] | None:
+        """Ask a worker about several pages; ``None`` when each has to be asked about by itself.
+
+        A worker that does not answer, or lacks memory, is not yet counted as lost: which page is to
+        blame is found out then.
+        """
+        with suppress(WorkersFailedError):
+            if (worker := self._ready_worker()) is None:
+                return None
+            try:
+                answers: list[T | Failure] = self._ask(worker, records, _SECONDS_AT_ONCE)
+            except (EOFError, OSError):
+                self._discard()
+                return None
+            if not any(map(_lacks_memory, answers)):
+                return answers
+            self._discard()
+        return None
+
+    def _ask(self, worker: _Worker, records: Sequence[Record], seconds: float) -> Any:
+        """The worker's answers, see :meth:`_Worker.ask`; how long they take sets the pace."""
+        started = monotonic()
         try:
-            task.future.set_result(self._result(task.record))
-        except Exception as error:
-            task.future.set_exception(error)
+            return worker.ask(records, min(seconds, self._recipe.limits.seconds))
+        finally:
+            took = (monotonic() - started) / len(records)
+            self._pace = max(took, _FADING * self._pace)
 
     def _result(self, record: Record) -> T | Failure:
         """Ask a worker, and when it dies another one, within one limit of time for all of them."""
@@ -356,7 +460,7 @@ class _Keeper(threading.Thread, Generic[T]):
                 break
             started = monotonic()
             try:
-                answer: T | Failure = worker.ask(record, seconds_left)
+                [answer] = self._ask(worker, [record], seconds_left)
             except TimeoutError:
                 self._lose()
                 return Failure("timeout", f"it took more than {self._recipe.limits.seconds:g} s")
@@ -364,9 +468,10 @@ class _Keeper(threading.Thread, Generic[T]):
                 failure = Failure("worker_died", f"its process ended with {self._lose()}")
                 seconds_left = max(_LEAST_SECONDS, seconds_left - (monotonic() - started))
             else:
-                if isinstance(answer, Failure) and answer.reason == "out_of_memory":
+                if _lacks_memory(answer):
                     self._lose()
-                return answer
+                outcome: T | Failure = answer
+                return outcome
         return failure
 
     def _lose(self) -> int | None:
@@ -434,12 +539,13 @@ class _Worker:
         if (answer := self._pipe.recv()) is not True:
             raise WorkersFailedError(f"a worker cannot start: {answer}")
 
-    def ask(self, record: Record, seconds: float) -> Any:
-        """Its answer; :exc:`EOFError` or :exc:`OSError` when it dies over the question.
+    def ask(self, records: Sequence[Record], seconds: float) -> Any:
+        """Its answers, one for each page.
 
+        :raises EOFError, OSError: when it dies over the question.
         :raises TimeoutError: when it has not answered in time.
         """
-        self._pipe.send(record)
+        self._pipe.send(records)
         if not self._pipe.poll(seconds):
             raise TimeoutError
         return self._pipe.recv()
@@ -527,14 +633,17 @@ def _serve(pipe: Connection[Any, Any], recipe: _WorkerRecipe) -> None:
     with suppress(EOFError, OSError):  # the parent has gone
         pipe.send(True)
         while True:
-            record = pipe.recv()
+            records = pipe.recv()
             with _alarm(recipe.limits.seconds):
-                answer = attempt(recipe.job, signer, record)
+                answers = attempt_all(recipe.job, signer, records)
             if memory.is_exhausted():
-                answer = Failure(
-                    "out_of_memory", f"it took more than {_TRUSTED_SHARE:.0%} of what a worker may"
-                )
-            pipe.send(answer)
+                answers = [_MEMORY_EXHAUSTED] * len(records)
+            pipe.send(answers)
+
+
+_MEMORY_EXHAUSTED = Failure(
+    "out_of_memory", f"it took more than {_TRUSTED_SHARE:.0%} of what a worker may"
+)
 
 
 def _die_with_parent() -> None:
