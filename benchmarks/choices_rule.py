@@ -110,7 +110,8 @@ def title_rule(corpus: Corpus) -> list[Table]:
 def all_shingles(page: Page) -> Hashes:
     """Hashes of all shingles of a page."""
     key = ShingleKey.from_secret(SECRET)
-    return shingle_hashes(token_hashes(shingle_units(words_of(page)), key.seed), key)
+    units = token_hashes(shingle_units(words_of(page)), key.seed)
+    return shingle_hashes(units, key).astype(np.uint64)
 
 
 def sketch_size(corpus: Corpus) -> list[Table]:

@@ -6,18 +6,26 @@ ever (decoding, repairing, limits), and what else it reads (the title, what is s
 else is tokens, weights, fingerprint, sketch, digests, address, and the store's claim and commit.
 The whole way is timed, inside it extraction, and inside that the parser and the extractor.
 
+A worker is given the pages that wait for it together, eight at most, and signs them when it has
+read them all: so the way is that of so many. In a busy crawl by two workers four wait for each, as
+a rule, and in a scan eight. The store is asked about each page when another one has been read: in a
+crawl it is in another process, where Scrapy does something else in between.
+
 So there are two shares of our own: what is not extraction, as a part of it; and all that is
 neither lxml nor trafilatura, as a part of those two.
 
-Pages that are not given are made up, English and Chinese, as large as real ones.
+The pages that are timed are from all over those given; all others come before, as in a crawl that
+is under way. Pages that are not given are made up, English and Chinese, as large as real ones.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 from time import process_time
 from typing import Any, cast
 
@@ -31,6 +39,7 @@ from tables import Table
 
 from scrapy_neardup import NearDupDetector, extract
 from scrapy_neardup.exceptions import UnreadablePage
+from scrapy_neardup.page import PageSignature, ReadPage
 from scrapy_neardup.stores import MemoryStore
 
 _ABOUT = __doc__ or ""
@@ -40,7 +49,10 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 #: From this share of Han characters on a text is called Chinese.
 _CHINESE = 0.2
 _FAST = Package("rjieba", "rjieba", "rjieba")
-_TOKENIZERS = ("rjieba", "jieba")
+#: Tokenizers, and how many pages are signed together.
+_KINDS = (("rjieba", 1), ("rjieba", 4), ("rjieba", 8), ("jieba", 4))
+#: What goals are asked of: a busy crawl.
+_BUSY = ("rjieba", 4)
 #: Milliseconds that all but reading may take of a page on average, with rjieba.
 _BOUNDS = {"English": 0.6, "Chinese": 1.2}
 _SHARE = 0.05
@@ -60,6 +72,7 @@ class Way:
     """
 
     tokenizer: str
+    together: int
     language: str
     pages: int
     parsing: tuple[float, float]
@@ -79,7 +92,7 @@ class Way:
 
 @dataclass(frozen=True)
 class PagesWay:
-    """:ivar ways: for each tokenizer, of each language and of all pages."""
+    """:ivar ways: for each kind of crawl, of each language and of all pages."""
 
     source: str
     ways: list[Way]
@@ -87,9 +100,9 @@ class PagesWay:
     heading = "The way of a page"
     about = _ABOUT
 
-    def _way(self, tokenizer: str, language: str) -> Way | None:
+    def _way(self, language: str) -> Way | None:
         for way in self.ways:
-            if (way.tokenizer, way.language) == (tokenizer, language):
+            if (way.tokenizer, way.together, way.language) == (*_BUSY, language):
                 return way
         return None
 
@@ -98,7 +111,7 @@ class PagesWay:
         return max(way.pages for way in self.ways)
 
     def ratios(self) -> list[Goal]:
-        way = self._way("rjieba", "all")
+        way = self._way("all")
         shares = {
             "own_share_of_extraction": (way.share if way else None, "all of extraction"),
             "own_share_of_parsing_and_extraction": (
@@ -115,7 +128,7 @@ class PagesWay:
     def goals(self) -> list[Goal]:
         goals = []
         for language, bound in _BOUNDS.items():
-            way = self._way("rjieba", language)
+            way = self._way(language)
             goals.append(
                 Goal(
                     f"all but extraction, {language}",
@@ -131,13 +144,14 @@ class PagesWay:
 
     def tables(self) -> list[Table]:
         head = (
-            *("tokenizer", "pages", "number", "lxml, trafilatura", "extraction", "all else"),
-            *("share", "share of all that is ours"),
+            *("tokenizer", "signed together", "pages", "number", "lxml, trafilatura"),
+            *("extraction", "all else", "share", "share of all that is ours"),
         )
         table = Table("the way of a page: processor time, ms: median / mean", head)
         for way in self.ways:
             table.add(
                 way.tokenizer,
+                way.together,
                 way.language,
                 way.pages,
                 *(
@@ -167,26 +181,33 @@ class PagesWay:
 
 
 def measure(given: Iterable[Page], source: str, rounds: int) -> PagesWay:
-    """The way of pages that follow others; in each round come the next ones, in either way."""
-    pages, languages = _readable(_from_all_over(list(given)))
-    parts = [slice(part, None, rounds + 1) for part in range(rounds + 1)]
-    tokenizers = [name for name in _TOKENIZERS if name != _FAST.name or not _FAST.trouble]
-    crawls = {name: _Crawl(name, [pages[part] for part in parts]) for name in tokenizers}
+    """The way of pages that follow others; in each round come the next ones, in every way."""
+    given = list(given)
+    chosen = _from_all_over(given)
+    before = _read(page for page in given if page not in set(chosen))
+    # By their language, so that it can be said of pages of one what they take together.
+    pages = sorted(zip(*_readable(chosen), strict=True), key=itemgetter(1))
+    parts = [pages[part :: rounds + 1] for part in range(rounds + 1)]
+    kinds = [kind for kind in _KINDS if kind[0] != _FAST.name or not _FAST.trouble]
+    crawls = {
+        kind: _Crawl(*kind, [[page for page, _ in part] for part in parts], before)
+        for kind in kinds
+    }
     found = in_turn(crawls, len(parts))
-    of_parts = np.concatenate([np.array(languages)[part] for part in parts[1:]])
+    of_parts = np.array([language for part in parts[1:] for _, language in part])
     ways = []
-    for tokenizer, (_, *times) in found.items():
+    for kind, (_, *times) in found.items():
         each = np.concatenate(times)
         for language in (*_BOUNDS, "all"):
-            chosen = each[(of_parts == language) | (language == "all")]
-            if len(chosen):
-                ways.append(_way(tokenizer, language, chosen))
+            of_language = each[(of_parts == language) | (language == "all")]
+            if len(of_language):
+                ways.append(_way(*kind, language, of_language))
     return PagesWay(source, ways)
 
 
-def _way(tokenizer: str, language: str, times: _Times) -> Way:
+def _way(tokenizer: str, together: int, language: str, times: _Times) -> Way:
     medians, means = np.median(times, axis=0).tolist(), times.mean(axis=0).tolist()
-    return Way(tokenizer, language, len(times), *zip(medians, means, strict=True))
+    return Way(tokenizer, together, language, len(times), *zip(medians, means, strict=True))
 
 
 def _from_all_over(pages: Sequence[Page]) -> Sequence[Page]:
@@ -210,6 +231,15 @@ def _readable(pages: Iterable[Page]) -> tuple[list[Page], list[str]]:
     return kept, languages
 
 
+def _read(pages: Iterable[Page]) -> list[ReadPage]:
+    """What is signed of pages; those that cannot be read are left out."""
+    signer, read = NearDupDetector(tokenizer="pairs").signer, []
+    for page in pages:
+        with suppress(UnreadablePage):
+            read.append(signer.html_page(page.url, page.body, page.content_type))
+    return read
+
+
 class _Watch:
     """Adds up the processor time of the functions that it watches."""
 
@@ -228,9 +258,19 @@ class _Watch:
 
 
 class _Crawl:
-    """Reads the next pages each time; those of the first time make it know words and sites."""
+    """Reads the next pages each time; those of the first time make it know words and sites.
 
-    def __init__(self, tokenizer: str, parts: Iterable[Sequence[Page]]) -> None:
+    :param together: how many pages are signed at once.
+    :param before: pages that it knows already.
+    """
+
+    def __init__(
+        self,
+        tokenizer: str,
+        together: int,
+        parts: Iterable[Sequence[Page]],
+        before: Iterable[ReadPage] = (),
+    ) -> None:
         self._parser, self._extraction = _Watch(), _Watch()
         self._detector = NearDupDetector(
             tokenizer=tokenizer,
@@ -239,20 +279,48 @@ class _Crawl:
         )
         self._signer = cast(Any, self._detector.signer)
         self._signer.read = self._extraction(self._signer.read)
+        self._together = together
         self._parts = iter(parts)
+        #: Of each page that the store is still to be asked about, its times as well.
+        self._unchecked: deque[tuple[PageSignature, npt.NDArray[np.float64]]] = deque()
+        for page in before:
+            self._detector.check(*self._signer.sign(page))
 
     def __call__(self) -> _Times:
         pages = next(self._parts)
         times = np.empty((len(pages), 3))
         with self._parser_watched():
-            for page, row in zip(pages, times, strict=True):
-                self._parser.seconds = self._extraction.seconds = 0.0
-                started = process_time()
-                signature = self._signer.sign_html(page.url, page.body, page.content_type)
-                self._detector.check(signature)
-                whole, extraction = process_time() - started, self._extraction.seconds
-                row[:] = self._parser.seconds, extraction, whole - extraction
+            for first in range(0, len(pages), self._together):
+                some = slice(first, first + self._together)
+                self._sign(pages[some], times[some])
+            while self._unchecked:
+                self._check_next()
         return 1000 * times
+
+    def _sign(self, pages: Sequence[Page], times: _Times) -> None:
+        read = []
+        for page, row in zip(pages, times, strict=True):
+            read.append(self._read(page, row))
+            self._check_next()
+        started = process_time()
+        signatures = self._signer.sign(*read)
+        times[:, 2] += (process_time() - started) / len(pages)
+        self._unchecked.extend(zip(signatures, times, strict=True))
+
+    def _read(self, page: Page, row: npt.NDArray[np.float64]) -> ReadPage:
+        self._parser.seconds = self._extraction.seconds = 0.0
+        started = process_time()
+        read: ReadPage = self._signer.html_page(page.url, page.body, page.content_type)
+        whole, extraction = process_time() - started, self._extraction.seconds
+        row[:] = self._parser.seconds, extraction, whole - extraction
+        return read
+
+    def _check_next(self) -> None:
+        if self._unchecked:
+            signature, row = self._unchecked.popleft()
+            started = process_time()
+            self._detector.check(signature)
+            row[2] += process_time() - started
 
     @contextmanager
     def _parser_watched(self) -> Iterator[None]:

@@ -117,9 +117,10 @@ class TextFrame:
             self._n_pages //= 2
             self._counts //= 2
         self._n_pages += 1
-        known = (self._values == sketch) & (sketch != 0)
-        self._counts[known] += 1
-        new = np.flatnonzero((sketch != 0) & ~known.any(axis=0))
+        is_filled = sketch != 0
+        known = (self._values == sketch) & is_filled
+        self._counts += known
+        new = np.flatnonzero(is_filled & ~np.logical_or.reduce(known))
         rarest = self._counts[:, new].argmin(axis=0)
         self._values[rarest, new] = sketch[new]
         self._counts[rarest, new] = 1

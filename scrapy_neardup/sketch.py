@@ -59,7 +59,7 @@ class ShingleKey:
         return cls(int(drawn[0]), drawn[1:].astype(np.uint64) | np.uint64(1))
 
 
-def shingle_hashes(units: npt.NDArray[np.uint64], key: ShingleKey) -> npt.NDArray[np.uint64]:
+def shingle_hashes(units: npt.NDArray[np.uint64], key: ShingleKey) -> npt.NDArray[np.uint32]:
     """Hash every shingle of a document.
 
     :param units: shape ``(n,)``, the seeded hash of each unit in reading order.
@@ -69,15 +69,16 @@ def shingle_hashes(units: npt.NDArray[np.uint64], key: ShingleKey) -> npt.NDArra
     A shingle's hash is a multilinear form of its units' hashes, mixed, upper half kept.
     """
     if units.size == 0:
-        return np.empty(0, np.uint64)
+        return np.empty(0, np.uint32)
     width = min(SHINGLE_UNITS, units.size)
     count = units.size - width + 1
     mixed = np.zeros(count, np.uint64)
     for place in range(width):
         mixed += units[place : place + count] * key.factors[place]
-    hashes = _avalanche(mixed) >> _HASH_BITS
+    # Half as wide, they are put in order in half the time.
+    hashes = (_avalanche(mixed) >> _HASH_BITS).astype(np.uint32)
     hashes.sort()
-    return hashes[starts_of_runs(hashes)]
+    return hashes.take(starts_of_runs(hashes))
 
 
 def _avalanche(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -87,7 +88,7 @@ def _avalanche(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return values ^ (values >> np.uint64(31))
 
 
-def sketch_of(hashes: npt.NDArray[np.uint64]) -> Sketch:
+def sketch_of(hashes: npt.NDArray[np.uint32]) -> Sketch:
     """Of each bin, one byte of its least hash.
 
     :param hashes: what :func:`shingle_hashes` returned. The upper bits of a hash name its bin.
@@ -95,7 +96,9 @@ def sketch_of(hashes: npt.NDArray[np.uint64]) -> Sketch:
     bins = (hashes * np.uint64(SKETCH_BINS)) >> _HASH_BITS
     least = starts_of_runs(bins)
     sketch = np.zeros(SKETCH_BINS, np.uint8)
-    sketch[bins[least].astype(np.intp)] = hashes[least] % np.uint64(_VALUES) + np.uint64(1)
+    sketch[bins.take(least).astype(np.intp)] = hashes.take(least) % np.uint32(_VALUES) + np.uint32(
+        1
+    )
     return sketch
 
 

@@ -17,7 +17,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 #: For each worker, the page that it reads included: while the loop is held, workers go on.
-_PAGES_PER_WORKER = 4
+_PAGES_PER_WORKER = 8
 
 #: A page that was let through and of which nothing is heard for so long counts no more: its
 #: callback takes its time, has failed, or never was one. It takes some turns of the loop otherwise.

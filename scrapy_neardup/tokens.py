@@ -28,7 +28,7 @@ import regex
 import xxhash
 
 from .arrays import starts_of_runs, up_to_the_next
-from .characters import HAN, SPACED, UNSPACED, CodePoints, code_points, scripts_of
+from .characters import HAN, SPACED, UNSPACED, CodePoints, as_text, code_points, scripts_of
 from .exceptions import InvalidOption
 
 #: jieba's time for a run grows faster than the run, and from some hundred characters on it shows.
@@ -41,6 +41,7 @@ _HAN_WORD = regex.compile(r"\p{Han}{2,}")
 #: No Han character comes before it; it spares most tokens the question.
 _FIRST_HAN = "\u2e80"
 
+_BLANK = ord(" ")
 _ALL = slice(None)
 Places = npt.NDArray[np.intp]
 
@@ -130,7 +131,7 @@ class ScriptTokenizer:
         if self._cut_han is None:
             is_paired |= is_han
         elif is_han.any():
-            parts.append(_cut(text, *runs.of(is_han), self._cut_han))
+            parts.append(_cut(codes, *runs.of(is_han), self._cut_han))
         if has_pairs := bool(is_paired.any()):
             parts.append(_paired(*runs.of(is_paired)))
         # Each token's length where it begins: so they come in reading order.
@@ -172,17 +173,20 @@ def _runs(text: str, codes: CodePoints) -> _Runs:
 
 
 def _cut(
-    text: str, starts: Places, lengths: Places, cut: Callable[[str], Sequence[str]]
+    codes: CodePoints, starts: Places, lengths: Places, cut: Callable[[str], Sequence[str]]
 ) -> tuple[Places, Places]:
     """Where the words of runs begin, and their lengths."""
-    begins = np.cumsum(lengths + 1) - (lengths + 1)
-    of_words = _lengths(cut(" ".join(_slices(text, starts, lengths))))
+    room = lengths + 1
+    ends = np.cumsum(room)
+    # Of each character of the joined runs its place in the text; of a space that behind its run.
+    places = np.arange(ends[-1])
+    places += (starts - ends + room).repeat(room)
+    joined = codes.take(places, mode="clip")
+    joined[ends - 1] = _BLANK
+    of_words = _lengths(cut(as_text(joined[:-1])))
     firsts = np.cumsum(of_words) - of_words
-    run = np.searchsorted(begins, firsts, side="right") - 1
-    offsets = firsts - begins[run]
-    # Behind the characters of a run there is nothing but the space.
-    is_word = offsets < lengths[run]
-    return (starts[run] + offsets)[is_word], of_words[is_word]
+    is_word = joined.take(firsts) != _BLANK
+    return places.take(firsts)[is_word], of_words[is_word]
 
 
 def _paired(starts: Places, lengths: Places) -> tuple[Places, Places]:

@@ -57,14 +57,15 @@ class Reading:
     @property
     def units(self) -> Hashes:
         """Seeded hash of each shingle unit in reading order; shape ``(n,)``."""
-        starts = self._first_units[self._numbers]
-        lengths = self._first_units[self._numbers + 1] - starts
+        starts = self._first_units.take(self._numbers)
+        lengths = self._first_units.take(self._numbers + 1)
+        lengths -= starts
         if (lengths == 1).all():
-            return self._unit_hashes[starts]
+            return self._unit_hashes.take(starts)
         # Of one token after the other: its units lie side by side.
         skips = starts - np.cumsum(lengths) + lengths
         places = np.repeat(skips, lengths) + np.arange(int(lengths.sum()))
-        return self._unit_hashes[places]
+        return self._unit_hashes.take(places)
 
 
 class _Vocabulary(ABC, Generic[T]):
@@ -137,7 +138,7 @@ class _Vocabulary(ABC, Generic[T]):
         counts = ends.copy()
         counts[:1] += 1
         counts[1:] -= ends[:-1]
-        words = self._words.take(ordered[ends])
+        words = self._words.take(ordered.take(ends))
         return Features(words["hash"], saturated(counts) * words["weight"])
 
     def _learn(self, new: list[str]) -> None:

@@ -403,7 +403,9 @@ def test_the_way_is_parted_into_reading_and_the_rest(monkeypatch):
         b"<html><head><title>x</title></head><body><p>The ferry leaves at noon.</p></body></html>"
     )
     page = Page("p", "http://a.example/", "http://a.example/", "text/html", body)
-    assert speed_pages._Crawl("jieba", [[page]])().tolist() == [[1250.0, 4250.0, 500.0]]
+    for together in (1, 2, 4):
+        crawl = speed_pages._Crawl("jieba", together, [[page] * 3])
+        assert crawl().tolist() == 3 * [[1250.0, 4250.0, 500.0]]
     assert module.fromstring is watched
 
 

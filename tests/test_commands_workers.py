@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
+from typing import Any
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_neardup import workers as workers_module
 from scrapy_neardup.page import Signer
 from scrapy_neardup.records import Record
-from scrapy_neardup.workers import Failure, Limits, WorkerPool, sign_record
+from scrapy_neardup.workers import Failure, Limits, WorkerPool, attempt_all, sign_record
 from tests.texts import article
 
 SECRET = bytes(16)
@@ -56,3 +63,104 @@ def test_what_waits_when_the_pool_is_closed_is_cancelled():
         futures[0].result()
     assert futures[-1].cancelled()
     assert all(future.done() for future in futures)
+
+
+# --- several pages at once ---
+
+TOUCHY = {"secret": SECRET, "tokenizer": "tests.parts.touchy"}
+WORDS = st.lists(st.sampled_from(["ferry", "茶叶", "カタ", "😀", "𠮷", "…", "\n", " ", "2024"]))
+TEXTS = st.lists(st.tuples(WORDS.map("".join), WORDS.map(" | ".join)), max_size=6)
+
+
+def texts(*given: str) -> list[Record]:
+    return [Record(n, f"https://a.example/{n}", text, "text") for n, text in enumerate(given)]
+
+
+@pytest.fixture
+def given_at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many pages workers were given, each time that it was more than one."""
+    numbers: list[int] = []
+    at_once = workers_module._Keeper._all_at_once
+
+    def counted(self: Any, records: Sequence[Record]) -> Any:
+        numbers.append(len(records))
+        return at_once(self, records)
+
+    monkeypatch.setattr(workers_module._Keeper, "_all_at_once", counted)
+    return numbers
+
+
+@pytest.mark.parametrize("tokenizer", ["auto", "pairs", "tests.parts.letters"])
+@given(pages=TEXTS)
+def test_signed_together_pages_have_the_signatures_that_they_have_alone(tokenizer, pages):
+    records = [
+        Record(n, f"https://a.example/{n}", text, "text", title=title)
+        for n, (text, title) in enumerate(pages)
+    ]
+    together, alone = (Signer(secret=SECRET, tokenizer=tokenizer) for _ in range(2))
+    expected = [sign_record(alone, record) for record in records]
+    assert attempt_all(sign_record, together, records) == expected
+
+
+def test_a_page_that_cannot_be_read_or_signed_leaves_the_others_alone():
+    signer = Signer(secret=SECRET, tokenizer="tests.parts.touchy")
+    good, bad = texts("a ferry", "raise it"), Record(9, "https://a.example/9", "<b>" * 3000, "html")
+    found = attempt_all(sign_record, signer, [bad, *good, bad])
+    assert [getattr(answer, "reason", "") for answer in found] == [
+        "too_nested",
+        "",
+        "failed",
+        "too_nested",
+    ]
+
+
+def test_what_waits_is_given_to_a_worker_at_once(given_at_once):
+    records = texts(*map(str, range(200)))
+    with WorkerPool(sign_record, {"secret": SECRET}, 1) as workers:
+        futures = [workers.submit(record) for record in records]
+        found = [future.result() for future in futures]
+    assert [getattr(signature, "url", "") for signature in found] == [r.url for r in records]
+    assert max(given_at_once) == 8
+    assert sum(given_at_once) > 100
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "lost"),
+    [
+        ("kill it", "worker_died", 3),
+        ("hang {marker}", "timeout", 1),
+        ("raise it", "failed", 0),
+        ("hoard it", "out_of_memory", 1),
+    ],
+)
+def test_only_the_page_that_harms_its_worker_fails(given_at_once, tmp_path, text, reason, lost):
+    others = [f"page {number}" for number in range(60)]
+    bad = text.format(marker=tmp_path / "marker")
+    with WorkerPool(sign_record, TOUCHY, 1, Limits(seconds=2)) as workers:
+        records = texts(*others[:50], bad, *others[50:])
+        outcomes = [workers.submit(record) for record in records]
+        found = [getattr(outcome.result(), "reason", "") for outcome in outcomes]
+        assert workers.lost == lost
+    assert found == [""] * 50 + [reason] + [""] * 10
+    # The page was among them.
+    assert sum(given_at_once) > 30
+
+
+def test_pages_that_take_long_are_given_one_by_one(given_at_once):
+    with WorkerPool(sign_record, TOUCHY, 1, Limits(seconds=10)) as workers:
+        records = texts(*["sleep 0.5"] * 6)
+        outcomes = [workers.submit(record) for record in records]
+        assert not any(isinstance(outcome.result(), Failure) for outcome in outcomes)
+    assert not given_at_once
+
+
+def test_large_pages_are_given_one_by_one(given_at_once):
+    with WorkerPool(sign_record, TOUCHY, 1) as workers:
+        small, large = texts(*["page"] * 40), texts(*["page " * 300_000] * 6)
+        for future in [workers.submit(record) for record in small]:
+            future.result()
+        assert given_at_once
+        given_at_once.clear()
+        for future in [workers.submit(record) for record in large]:
+            future.result()
+    assert set(given_at_once) <= {2}

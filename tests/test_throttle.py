@@ -19,7 +19,7 @@ from tests.server import serving
 from tests.texts import article, page
 
 #: How many pages are at one worker.
-FULL = 4
+FULL = 8
 
 no_reactor = pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 2.15")
 
