@@ -16,7 +16,9 @@ from scrapy.utils.asyncio import CallLaterResult, call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-#: For each worker, the page that it reads included: while the loop is held, workers go on.
+#: For each worker, what it reads included: while the loop is held, workers go on. A worker is given
+#: what waits at once, so of more than these the answers would come in bursts that hold the loop for
+#: longer than Scrapy does by itself.
 _PAGES_PER_WORKER = 8
 
 #: A page that was let through and of which nothing is heard for so long counts no more: its

@@ -32,7 +32,7 @@ def page_key(url: str) -> str:
     query arguments, escapes and the fragment do not matter.
     """
     if (plain := plain_key(url)) is not None:
-        # Nearly all are, and w3lib takes ten times as long to find that out.
+        # Nearly all are, and w3lib takes much longer to find that out.
         return plain
     try:
         return canonicalize_url(url)

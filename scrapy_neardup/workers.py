@@ -5,6 +5,9 @@ has a pipe of its own and a thread that waits for its answer: a worker that dies
 long costs the page that it was reading and nothing else. (A pool whose workers share a queue
 shares a lock as well, and a worker that dies at the wrong moment takes it to its grave.)
 
+Pages that wait are given to a worker several at a time, because what follows on reading them takes
+less time for pages in a row. When it dies over them, each goes to another one by itself.
+
 Workers start by forkserver where there is one, else by spawn; the main module is not run again
 in them. They ignore Ctrl-C, which is for their parent, and end when it does, however it ends.
 """
@@ -50,9 +53,9 @@ T = TypeVar("T")
 _PAGES_PER_WORKER = 16
 _BYTES_UNDER_WAY = 64 * 2**20
 
-#: So many pages, of so many bytes, are given to a worker at once where they wait: what follows on
-#: reading takes less time then. It has some seconds for all of them, and they are given to it only
-#: where it would take a part of that by what it took before.
+#: So many pages, of so many bytes, are given to a worker at once where they wait. It has some
+#: seconds for all of them, and they are given to it only where it would take a part of that by what
+#: it took before.
 _AT_ONCE = 8
 _BYTES_AT_ONCE = 2 * 2**20
 _SECONDS_AT_ONCE = 3.0
