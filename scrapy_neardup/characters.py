@@ -35,8 +35,12 @@ def code_points(text: str) -> CodePoints:
 
 def as_text(codes: CodePoints) -> str:
     """The characters of these code points."""
-    encoding = "utf-16-le" if codes.itemsize == 2 else "utf-32-le"
-    return codes.tobytes().decode(encoding, "surrogatepass")
+    if codes.itemsize == 2:
+        text = codes.tobytes().decode("utf-16-le", "surrogatepass")
+        if len(text) == codes.size:
+            return text
+        # Two lone surrogates were taken for one character.
+    return codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def scripts_of(codes: CodePoints) -> npt.NDArray[np.uint8]:

@@ -27,8 +27,8 @@ class RememberedFingerprints:
 
     Most links lead where others led before, in the same spelling. For each, Scrapy brings the URL
     into its canonical form and hashes it, which takes longer than all else that is asked of a link.
-    Of a URL that is nearly in that form, the same fingerprint is made here, in a small part of the time,
-    as long as Scrapy is found to make it of the same text.
+    Of a URL that is nearly in that form, the same fingerprint is made here in a small part of that
+    time, as long as Scrapy is found to make it of the same text.
 
     :param fingerprinter: Scrapy's own: of another one nobody knows what it looks at.
     """

@@ -372,6 +372,7 @@ class _Keeper(threading.Thread, Generic[T]):
         self._recipe = recipe
         self._jobs = jobs
         self._keepers = keepers
+        self._seconds_at_once = min(_SECONDS_AT_ONCE, recipe.limits.seconds)
         #: Seconds that a page takes, by the slowest of late.
         self._pace = _SECONDS_AT_ONCE
         self._worker: _Worker | None = None
@@ -397,7 +398,8 @@ class _Keeper(threading.Thread, Generic[T]):
 
     def _more(self, task: _Task[T]) -> Iterator[_Task[T]]:
         """Tasks that wait and can be done with this one; other keepers are left their share."""
-        most = min(_AT_ONCE, int(_PART_EXPECTED * _SECONDS_AT_ONCE / self._pace))
+        expected = _PART_EXPECTED * self._seconds_at_once
+        most = _AT_ONCE if _AT_ONCE * self._pace <= expected else int(expected / self._pace)
         room = _BYTES_AT_ONCE - len(task.record.content)
         for _ in range(min(most - 1, self._jobs.qsize() // self._keepers)):
             if room < 0:
@@ -435,7 +437,7 @@ class _Keeper(threading.Thread, Generic[T]):
             if (worker := self._ready_worker()) is None:
                 return None
             try:
-                answers: list[T | Failure] = self._ask(worker, records, _SECONDS_AT_ONCE)
+                answers: list[T | Failure] = self._ask(worker, records, self._seconds_at_once)
             except (EOFError, OSError):
                 self._discard()
                 return None
@@ -448,7 +450,7 @@ class _Keeper(threading.Thread, Generic[T]):
         """The worker's answers, see :meth:`_Worker.ask`; how long they take sets the pace."""
         started = monotonic()
         try:
-            return worker.ask(records, min(seconds, self._recipe.limits.seconds))
+            return worker.ask(records, seconds)
         finally:
             took = (monotonic() - started) / len(records)
             self._pace = max(took, _FADING * self._pace)

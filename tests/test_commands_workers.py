@@ -154,6 +154,14 @@ def test_pages_that_take_long_are_given_one_by_one(given_at_once):
     assert not given_at_once
 
 
+def test_a_short_limit_of_time_is_for_one_page_and_not_for_several(given_at_once):
+    with WorkerPool(sign_record, TOUCHY, 1, Limits(seconds=1)) as workers:
+        outcomes = [workers.submit(record) for record in texts(*["sleep 0.2"] * 10)]
+        assert not any(isinstance(outcome.result(), Failure) for outcome in outcomes)
+        assert workers.lost == 0
+    assert not given_at_once
+
+
 def test_large_pages_are_given_one_by_one(given_at_once):
     with WorkerPool(sign_record, TOUCHY, 1) as workers:
         small, large = texts(*["page"] * 40), texts(*["page " * 300_000] * 6)

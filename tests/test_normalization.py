@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 import regex
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_neardup.normalization import length, normalize, single_spaced
@@ -40,6 +40,7 @@ def test_every_character_is_folded_alike_whatever_stands_around_it(before, behin
 
 
 @given(TEXTS)
+@example("\ud83d\ude00  \ud83d \ude00")
 def test_white_space_becomes_single_blanks(text):
     assert single_spaced(text) == " ".join(text.split())
     assert length(text) == len("".join(text.split()))
