@@ -1,4 +1,4 @@
-"""From a list of tokens to a fingerprint: this package and others, on the same texts.
+"""From a text's tokens to a fingerprint: this package and others, on the same texts.
 
 Counting and weighing are in the time of both sides. Whoever weighs is given the same tokens and the
 same weights; what a word weighs is looked up in a dictionary by the others. MinHash is of 128
@@ -9,7 +9,9 @@ with a vocabulary in which all words of these texts stand, and with one that has
 other texts, in which one word of twenty did not stand.
 
 The tokens of a text are made just before its turn, for whoever's turn it is: so a tokenizer hands
-them over, and tokens made long ago would be out of the caches.
+them over, and tokens made long ago would be out of the caches. Ours hands over the places where
+tokens stand in the text, and no strings are made of them; a list of strings, which is what others
+are given and what a tokenizer of one's own makes, is a line of its own.
 
 Other texts each time is what a crawl has. A single text again and again, as such figures are mostly
 taken, is in the caches after the first time, with all that is known of its words: that is a figure
@@ -37,11 +39,13 @@ from peers import Package
 from speed_figures import Check, Goal, Plot, Standing, ratio, standings
 from tables import Table
 
+from scrapy_neardup.characters import code_points
 from scrapy_neardup.exceptions import UnreadablePage
 from scrapy_neardup.idf import shipped_table, token_hashes
 from scrapy_neardup.page import Signer
 from scrapy_neardup.simhash import simhash
-from scrapy_neardup.vocabulary import Vocabulary
+from scrapy_neardup.tokens import Spans
+from scrapy_neardup.vocabulary import SpanVocabulary, Vocabulary
 
 _ABOUT = __doc__ or ""
 #: Tokens of a text.
@@ -51,23 +55,34 @@ _TEXTS, _BEFORE = 40, 600
 _PERMUTATIONS = 128
 _UNITS = 16
 _IDF = shipped_table("multilingual")
-_VOCABULARY, _KNOWING = Vocabulary(_IDF), Vocabulary(_IDF)
+_VOCABULARY, _KNOWING = SpanVocabulary(_IDF), SpanVocabulary(_IDF)
+_OF_STRINGS = Vocabulary(_IDF)
 #: What a word's frequency in a text multiplies its weight by.
 _SATURATED = [0.0, *np.rint(_UNITS * (1 + np.log(np.arange(1, LENGTH + 1)))).tolist()]
 
 
-def fingerprint(tokens: Sequence[str]) -> int:
+def fingerprint(tokens: Spans) -> int:
     """The fingerprint, the way the package makes it of a page's tokens in a crawl."""
     return simhash(*_VOCABULARY.read(tokens).features)
 
 
+def spans_of(tokens: Sequence[str], text: str) -> Spans:
+    """Tokens by the places where they stand.
+
+    :param text: the tokens, joined by blanks.
+    """
+    lengths = np.fromiter(map(len, tokens), np.intp, len(tokens))
+    return Spans(text, code_points(text), np.cumsum(lengths + 1) - lengths - 1, lengths)
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A text, its tokens, and what each word of all samples weighs."""
+    """A text, its tokens, as strings and by their places, and what each word of all weighs."""
 
     tokens: list[str]
     text: str
     weights: dict[str, float]
+    spans: Spans
 
     def weighed(self) -> dict[str, float]:
         """Distinct tokens and their weights, those of :func:`scrapy_neardup.vocabulary.weigh`."""
@@ -85,7 +100,9 @@ def samples(tokens: Iterable[list[str]]) -> list[Sample]:
         word: 1.0 if re.search(r"\d", word) else float(weight)
         for word, weight in zip(words, known, strict=True)
     }
-    return [Sample(text, " ".join(text), weights) for text in texts]
+    return [
+        Sample(text, joined := " ".join(text), weights, spans_of(text, joined)) for text in texts
+    ]
 
 
 def made_up_samples(rounds: int) -> list[Sample]:
@@ -120,11 +137,15 @@ class Contestant(Package):
 
 
 def _ours(_: Any, sample: Sample) -> int:
-    return simhash(*_KNOWING.read(sample.tokens).features)
+    return simhash(*_KNOWING.read(sample.spans).features)
 
 
 def _ours_unmet(_: Any, sample: Sample) -> int:
-    return fingerprint(sample.tokens)
+    return fingerprint(sample.spans)
+
+
+def _ours_of_strings(_: Any, sample: Sample) -> int:
+    return simhash(*_OF_STRINGS.read(sample.tokens).features)
 
 
 def _simhash_weighted(module: Any, sample: Sample) -> object:
@@ -171,10 +192,14 @@ OURS = Contestant("scrapy-neardup", "scrapy-neardup", "scrapy_neardup", _ours)
 UNMET = Contestant(
     "scrapy-neardup, new words among them", "scrapy-neardup", "scrapy_neardup", _ours_unmet
 )
+STRINGS = Contestant(
+    "scrapy-neardup, of strings", "scrapy-neardup", "scrapy_neardup", _ours_of_strings
+)
 WEIGHTED = Contestant("simhash, weighted", "simhash", "simhash", _simhash_weighted)
 CONTESTANTS = (
     OURS,
     UNMET,
+    STRINGS,
     WEIGHTED,
     Contestant("simhash, words without weights", "simhash", "simhash", _simhash),
     Contestant("pyLSHash SimHash, weighted", "pyLSHash", "pyLSHash", _pylshash),
@@ -219,6 +244,7 @@ class Fingerprints:
             for name, micros, ours in (
                 ("fingerprint_vs_simhash", self.micros, OURS),
                 ("fingerprint_with_new_words_vs_simhash", self.micros, UNMET),
+                ("fingerprint_of_strings_vs_simhash", self.micros, STRINGS),
                 ("fingerprint_of_one_text_vs_simhash", self.again, OURS),
             )
             for theirs in [micros.get(WEIGHTED.name)]
@@ -276,9 +302,10 @@ def measure(given: Sequence[Sample], source: str, rounds: int) -> Fingerprints:
     each = min(_TEXTS, len(given) // (2 * rounds))
     timed, before = given[: rounds * each], given[rounds * each :]
     for sample in before:
-        fingerprint(sample.tokens)
+        fingerprint(sample.spans)
     for sample in timed:
-        _KNOWING.read(sample.tokens)
+        _KNOWING.read(sample.spans)
+        _OF_STRINGS.read(sample.tokens)
     usable = [contestant for contestant in CONTESTANTS if not contestant.trouble]
     for contestant in usable:
         # What is imported and compiled at first.
@@ -314,15 +341,17 @@ def _micros(contestant: Contestant, given: Sequence[Sample]) -> float:
     module = import_module(contestant.module)
     seconds = 0.0
     for sample in given:
-        fresh = replace(sample, tokens=sample.text.split(" "))
+        tokens = sample.text.split(" ")
+        fresh = replace(sample, tokens=tokens, spans=spans_of(tokens, sample.text))
         seconds += processor_seconds(partial(contestant.work, module, fresh))
     return 1e6 * seconds / len(given)
 
 
 def is_exact(sample: Sample) -> bool:
     """Is the fingerprint what whole numbers give, and the same for the tokens in another order?"""
-    shuffled = random.Random(1).sample(sample.tokens, len(sample.tokens))
-    return fingerprint(sample.tokens) == fingerprint(shuffled) == _by_the_letter(sample)
+    shuffled = Spans.of(random.Random(1).sample(sample.tokens, len(sample.tokens)))
+    found = {fingerprint(sample.spans), fingerprint(shuffled), _ours_of_strings(None, sample)}
+    return found == {_by_the_letter(sample)}
 
 
 def _by_the_letter(sample: Sample) -> int:

@@ -45,6 +45,7 @@ from scrapy_neardup.index import SimhashIndex, probes  # noqa: E402
 from scrapy_neardup.page import Signer  # noqa: E402
 from scrapy_neardup.pairs import NearPairs, near_pairs  # noqa: E402
 from scrapy_neardup.simhash import simhash  # noqa: E402
+from scrapy_neardup.tokens import Spans  # noqa: E402
 from scrapy_neardup.vocabulary import weigh  # noqa: E402
 from tests import reference  # noqa: E402
 
@@ -56,6 +57,7 @@ RATIOS = {
     "index_lookup_vs_simhashindex",
     "index_bytes_vs_gaoya",
     "all_pairs_vs_find_all",
+    "fingerprint_of_strings_vs_simhash",
     "own_share_of_extraction",
     "own_share_of_parsing_and_extraction",
 }
@@ -186,10 +188,11 @@ def test_others_are_given_the_weights_of_ours(samples):
 
 def test_fingerprints_are_held_against_whole_numbers(samples, monkeypatch):
     [sample, _] = samples
-    assert speed_fingerprints.fingerprint(sample.tokens) == reference.fingerprint(sample.tokens)
+    assert speed_fingerprints.fingerprint(sample.spans) == reference.fingerprint(sample.tokens)
+    assert sample.spans.tokens() == sample.tokens
     assert speed_fingerprints.is_exact(sample)
     # Where all sums are zero, all bits are.
-    assert speed_fingerprints.is_exact(speed_fingerprints.Sample([], "", {}))
+    assert speed_fingerprints.is_exact(speed_fingerprints.Sample([], "", {}, Spans.of([])))
     right = speed_fingerprints.fingerprint
     monkeypatch.setattr(speed_fingerprints, "fingerprint", lambda tokens: right(tokens) ^ 1)
     figures = speed_fingerprints.measure(samples, "made up", 1)
