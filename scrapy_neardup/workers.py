@@ -25,7 +25,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import spawn
 from multiprocessing.connection import Connection, wait
@@ -347,8 +347,11 @@ class WorkerPool(Generic[T]):
 
 @dataclass(frozen=True)
 class _Task(Generic[T]):
+    """:ivar is_alone: is it under way, and to be given to a worker by itself?"""
+
     record: Record
     future: Future[T | Failure]
+    is_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,8 +394,8 @@ class _Keeper(threading.Thread, Generic[T]):
 
     def stop(self) -> None:
         """End the worker now; :meth:`run` then ends by itself."""
-        self._stopping.set()
         with self._lock:
+            self._stopping.set()
             if self._worker is not None:
                 self._worker.kill()
 
@@ -402,14 +405,14 @@ class _Keeper(threading.Thread, Generic[T]):
         most = _AT_ONCE if _AT_ONCE * self._pace <= expected else int(expected / self._pace)
         room = _BYTES_AT_ONCE - len(task.record.content)
         for _ in range(min(most - 1, self._jobs.qsize() // self._keepers)):
-            if room < 0:
+            if room < 0 or task.is_alone:
                 return
             try:
                 another = self._jobs.get_nowait()
             except Empty:
                 return
-            if another is None:  # the end, which another keeper waits for
-                self._jobs.put(None)
+            if another is None or another.is_alone:  # the end is another keeper's as well
+                self._jobs.put(another)
                 return
             room -= len(another.record.content)
             yield another
@@ -419,13 +422,28 @@ class _Keeper(threading.Thread, Generic[T]):
             for task in tasks:
                 task.future.cancel()
         # From here on nobody else can set or cancel it.
-        tasks = [task for task in tasks if task.future.set_running_or_notify_cancel()]
-        answers = self._all_at_once([task.record for task in tasks]) if len(tasks) > 1 else None
+        tasks = [
+            task for task in tasks if task.is_alone or task.future.set_running_or_notify_cancel()
+        ]
+        answers = None
+        if len(tasks) > 1:
+            answers = self._all_at_once([task.record for task in tasks])
+            if answers is None and self._put_back(tasks):
+                return
         for place, task in enumerate(tasks):
             try:
                 task.future.set_result(answers[place] if answers else self._result(task.record))
             except Exception as error:
                 task.future.set_exception(error)
+
+    def _put_back(self, tasks: Iterable[_Task[T]]) -> bool:
+        """Leave each by itself to whichever worker is free, unless the work is being stopped."""
+        with self._lock:
+            if self._stopping.is_set():
+                return False
+            for task in tasks:
+                self._jobs.put(replace(task, is_alone=True))
+            return True
 
     def _all_at_once(self, records: Sequence[Record]) -> list[T | Failure] | None:
         """Ask a worker about several pages; ``None`` when each has to be asked about by itself.

@@ -146,6 +146,17 @@ def test_only_the_page_that_harms_its_worker_fails(given_at_once, tmp_path, text
     assert sum(given_at_once) > 30
 
 
+def test_a_page_that_hangs_holds_up_none_of_those_that_came_with_it(given_at_once, tmp_path):
+    with WorkerPool(sign_record, TOUCHY, 2, Limits(seconds=60)) as workers:
+        before = [workers.submit(record) for record in texts(*["page"] * 100)]
+        hanging, *others = [
+            workers.submit(record) for record in texts(f"hang {tmp_path / 'x'}", *["page"] * 60)
+        ]
+        assert not any(isinstance(f.result(timeout=30), Failure) for f in (*before, *others))
+        assert not hanging.done()
+    assert given_at_once
+
+
 def test_pages_that_take_long_are_given_one_by_one(given_at_once):
     with WorkerPool(sign_record, TOUCHY, 1, Limits(seconds=10)) as workers:
         records = texts(*["sleep 0.5"] * 6)
