@@ -324,7 +324,7 @@ def test_no_worker_outlives_the_crawl(tmp_path, signals, exitcode):
     markers = [tmp_path / "sleeps", tmp_path / "sleeps-too"]
     seconds = 1 if len(signals) == 1 and signals != [signal.SIGKILL] else 3600
     pages = {f"/{n}": page(f"nap {seconds} {marker}") for n, marker in enumerate(markers)}
-    pages |= {f"/more/{n}": page(" ".join(article(seed=n))) for n in range(4)}
+    pages |= {f"/more/{n}": page(" ".join(article(seed=n))) for n in range(50)}
     settings = (
         "'NEARDUP_TOKENIZER': 'tests.parts.touchy', 'NEARDUP_EXTRACTOR': 'visible', "
         "'NEARDUP_PAGE_TIMEOUT': 9999"
