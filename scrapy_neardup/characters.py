@@ -14,6 +14,7 @@ import regex
 
 #: The plane's last character.
 LAST_OF_BMP = 0xFFFF
+BLANK = ord(" ")
 
 #: Scripts, as far as words are cut in different ways.
 NO_WORD, SPACED, HAN, UNSPACED = range(4)

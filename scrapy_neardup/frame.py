@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from threading import RLock
+from threading import Lock, RLock
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,9 @@ MAX_ENTRIES = 256
 _SLOTS = 3
 _MOST_COUNTED = np.iinfo(np.uint16).max
 MAX_SITES = 4096
+#: So many pages of a site wait at most until their title and text are learned, in a row: that takes
+#: a part of the time, and for a site that nobody asks about none at all.
+_WAITING = 16
 
 
 class TitleFrame:
@@ -137,14 +140,39 @@ class SiteFrame:
     """All that was learned of one site."""
 
     def __init__(self) -> None:
-        self.titles = TitleFrame()
-        self.texts = TextFrame()
+        self._titles = TitleFrame()
+        self._texts = TextFrame()
         self._thin_texts: OrderedDict[bytes, tuple[int, ...]] = OrderedDict()
+        self._waiting: list[tuple[Title, Sketch]] = []
+        # Several threads may ask, and what waits is learned by the first of them.
+        self._lock = Lock()
 
     def learn(self, title: Title, sketch: Sketch) -> None:
-        """Learn from a page."""
-        if self.titles.learn(title):
-            self.texts.learn(sketch)
+        """Learn from a page: at the latest when somebody asks."""
+        with self._lock:
+            self._waiting.append((title, sketch))
+            if len(self._waiting) == _WAITING:
+                self._catch_up()
+
+    @property
+    def titles(self) -> TitleFrame:
+        """What its titles share."""
+        with self._lock:
+            self._catch_up()
+        return self._titles
+
+    @property
+    def texts(self) -> TextFrame:
+        """What its texts share."""
+        with self._lock:
+            self._catch_up()
+        return self._texts
+
+    def _catch_up(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for title, sketch in waiting:
+            if self._titles.learn(title):
+                self._texts.learn(sketch)
 
     def learn_thin(self, title: Title, text_digest: bytes) -> None:
         """Note under which titles a text stands that is little of what its page shows."""

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import regex
 
-from .characters import LAST_OF_BMP, CodePoints, as_text, code_points
+from .characters import BLANK, LAST_OF_BMP, CodePoints, as_text, code_points
 from .repair import bounded_marks
 
 #: Soft hyphen, zero-width and direction marks: they are not seen, so they do not count.
 _INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}--\u3164]+", regex.V1)
 
-_BLANK = ord(" ")
+#: By byte of UTF-8: what becomes of white space in ASCII.
+_BLANKED = bytes(BLANK if chr(byte).isspace() and byte < 128 else byte for byte in range(256))
 #: In the table of single characters: look closer. It is no character itself.
 _UNSETTLED = LAST_OF_BMP
 _SURROGATES = range(0xD800, 0xE000)
@@ -24,53 +25,71 @@ _SURROGATES = range(0xD800, 0xE000)
 _JAMO = (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))
 
 
+class Folded(NamedTuple):
+    """A normalised text.
+
+    :ivar length: characters that it had before, white space left out.
+    """
+
+    text: str
+    length: int
+
+
+class Spaced(NamedTuple):
+    """A text with a blank for all white space between two words, and none around it.
+
+    :ivar data: in UTF-8.
+    :ivar length: its characters, white space left out.
+    """
+
+    data: bytes
+    length: int
+
+
 def normalize(text: str) -> str:
     """Fold what looks or reads the same: NFKC, case, invisible characters, white space.
 
     Runs of combining marks are bounded first, which keeps the time in proportion to the text.
     """
-    codes = code_points(text)
-    if codes.itemsize > 2:
-        return " ".join(_folded(text).split())
-    folds = _folds()
-    folded = folds.single.take(codes)
-    unsettled = np.flatnonzero(folded == _UNSETTLED)
+    return folded(text).text
+
+
+def folded(text: str) -> Folded:
+    """The same, and how long the text was."""
+    codes, folds = code_points(text), _folds()
+    # White space is all in the basic plane, whose last character is none.
+    single = folds.single.take(codes, mode="clip")
+    length = int(np.count_nonzero(single != BLANK))
+    unsettled = np.flatnonzero(single == _UNSETTLED)
     if unsettled.size:
         characters = set(map(text.__getitem__, unsettled.tolist()))
         if not characters <= folds.longer.keys():
-            return " ".join(_folded(text).split())
+            return Folded(" ".join(_folded_whole(text).split()), length)
         for character in characters:
             text = text.replace(character, folds.longer[character])
-        folded = folds.single.take(code_points(text))
-    return _without_more_blanks(folded)
+        single = folds.single.take(code_points(text))
+    return Folded(as_text(_without_more_blanks(single)).strip(" "), length)
 
 
-def single_spaced(text: str) -> str:
-    """The text with a blank for all white space between two words, and none around it."""
-    codes = code_points(text)
-    return _without_more_blanks(np.where(_is_white(codes), codes.dtype.type(_BLANK), codes))
+def single_spaced(text: str) -> Spaced:
+    """Leave out all white space but a blank between two words."""
+    for white in () if text.isascii() else _wide_blanks():
+        text = text.replace(white, " ")
+    data = text.encode("utf-8", "surrogatepass").translate(_BLANKED)
+    units = np.frombuffer(data, np.uint8)
+    length = len(text) - units.size + int(np.count_nonzero(units != BLANK))
+    return Spaced(_without_more_blanks(units).tobytes().strip(b" "), length)
 
 
-def length(text: str) -> int:
-    """Characters of a text, white space left out."""
-    return len(text) - int(np.count_nonzero(_is_white(code_points(text))))
-
-
-def _is_white(codes: CodePoints) -> npt.NDArray[np.bool_]:
-    # None stands beyond the basic plane, and its last character is none.
-    white: npt.NDArray[np.bool_] = _folds().single.take(codes, mode="clip") == _BLANK
-    return white
-
-
-def _without_more_blanks(codes: CodePoints) -> str:
-    """As text: of several blanks the first one, and none around it."""
-    is_seen = codes != _BLANK
+def _without_more_blanks(codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Of several blanks the first one."""
+    is_seen = codes != BLANK
     is_kept = np.ones(codes.size, bool)
     np.logical_or(is_seen[1:], is_seen[:-1], out=is_kept[1:])
-    return as_text(codes[is_kept]).strip(" ")
+    return codes[is_kept]
 
 
-def _folded(text: str) -> str:
+def _folded_whole(text: str) -> str:
     """All but white space, whatever the characters do to each other."""
     return unicodedata.normalize("NFKC", bounded_marks(_case_folded(text)))
 
@@ -82,6 +101,12 @@ def _case_folded(text: str) -> str:
     mark may have become two.
     """
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", bounded_marks(text)).casefold())
+
+
+@cache
+def _wide_blanks() -> str:
+    """White space beyond ASCII."""
+    return "".join(filter(str.isspace, map(chr, range(128, LAST_OF_BMP))))
 
 
 class _Folds(NamedTuple):
@@ -117,7 +142,7 @@ def _folds() -> _Folds:
         if not begin.isdisjoint(followers) or max(fold, default="") > chr(LAST_OF_BMP - 1):
             continue
         if character.isspace():
-            single[ord(character)] = _BLANK
+            single[ord(character)] = BLANK
         elif len(fold) == 1:
             single[ord(character)] = ord(fold)
         else:
@@ -126,7 +151,7 @@ def _folds() -> _Folds:
     settled = {
         character: fold
         for character, fold in longer.items()
-        if all(single[ord(part)] in (ord(part), _BLANK) for part in fold)
+        if all(single[ord(part)] in (ord(part), BLANK) for part in fold)
     }
     return _Folds(single, settled)
 

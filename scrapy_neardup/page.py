@@ -23,7 +23,7 @@ from .exceptions import InvalidOption
 from .extract import Extractor, MainText, read_fragment, read_page, shipped_extractor
 from .idf import IdfTable, read_table, shipped_table
 from .limits import PageLimits
-from .normalization import length, normalize, single_spaced
+from .normalization import Folded, folded, normalize, single_spaced
 from .simhash import simhash, to_hex
 from .sketch import ShingleKey, Sketch, shingle_hashes, sketch_of
 from .titles import Title, title_of, title_parts
@@ -208,9 +208,9 @@ class Signer:
 
     def sign(self, *pages: ReadPage) -> list[PageSignature]:
         """Signatures of pages that were read: of several at once in less time than one by one."""
-        texts = [normalize(page.main.text) for page in pages]
+        texts = [folded(page.main.text) for page in pages]
         titles = [title_parts(page.main.title) for page in pages]
-        tokens = iter(self._cut([*texts, *chain.from_iterable(titles)]))
+        tokens = iter(self._cut([*(text for text, _ in texts), *chain.from_iterable(titles)]))
         readings = self._vocabulary.read_all(list(islice(tokens, len(pages))))
         return [
             self._signature(page, text, title_of(islice(tokens, len(parts))), reading)
@@ -222,7 +222,7 @@ class Signer:
         return signature
 
     def _signature(
-        self, page: ReadPage, text: str, title: Title, reading: Reading
+        self, page: ReadPage, text: Folded, title: Title, reading: Reading
     ) -> PageSignature:
         features, shown = reading.features, single_spaced(page.main.shown)
         return PageSignature(
@@ -233,19 +233,22 @@ class Signer:
             n_features=features.hashes.size,
             fingerprint=simhash(*features),
             sketch=sketch_of(shingle_hashes(reading.units, self._shingle_key)).tobytes(),
-            text_digest=self._digest(text),
-            n_text=length(page.main.text),
-            n_shown=len(shown) - shown.count(" "),
-            shown_digest=self._digest_of_shown(shown, page.main.media),
+            text_digest=self._digest(_utf8(text.text)),
+            n_text=text.length,
+            n_shown=shown.length,
+            shown_digest=self._digest_of_shown(shown.data, page.main.media),
             recipe=self.recipe,
         )
 
-    def _digest_of_shown(self, shown: str, media: str | None) -> bytes:
-        return b"" if media is None else self._digest(f"{shown}\n{media}")
+    def _digest_of_shown(self, shown: bytes, media: str | None) -> bytes:
+        return b"" if media is None else self._digest(b"%b\n%b" % (shown, _utf8(media)))
 
-    def _digest(self, text: str) -> bytes:
-        data = text.encode("utf-8", "surrogatepass")
+    def _digest(self, data: bytes) -> bytes:
         return blake2b(data, key=self._digest_key, digest_size=16).digest()
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _reader(

@@ -28,7 +28,7 @@ import regex
 import xxhash
 
 from .arrays import starts_of_runs, up_to_the_next
-from .characters import HAN, SPACED, UNSPACED, CodePoints, as_text, code_points, scripts_of
+from .characters import BLANK, HAN, SPACED, UNSPACED, CodePoints, as_text, code_points, scripts_of
 from .exceptions import InvalidOption
 
 #: jieba's time for a run grows faster than the run, and from some hundred characters on it shows.
@@ -41,7 +41,6 @@ _HAN_WORD = regex.compile(r"\p{Han}{2,}")
 #: No Han character comes before it; it spares most tokens the question.
 _FIRST_HAN = "\u2e80"
 
-_BLANK = ord(" ")
 _ALL = slice(None)
 Places = npt.NDArray[np.intp]
 
@@ -182,10 +181,10 @@ def _cut(
     places = np.arange(ends[-1])
     places += (starts - ends + room).repeat(room)
     joined = codes.take(places, mode="clip")
-    joined[ends - 1] = _BLANK
+    joined[ends - 1] = BLANK
     of_words = _lengths(cut(as_text(joined[:-1])))
     firsts = np.cumsum(of_words) - of_words
-    is_word = joined.take(firsts) != _BLANK
+    is_word = joined.take(firsts) != BLANK
     return places.take(firsts)[is_word], of_words[is_word]
 
 

@@ -7,7 +7,7 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scrapy_neardup.normalization import length, normalize, single_spaced
+from scrapy_neardup.normalization import folded, normalize, single_spaced
 
 #: Of every kind that is folded in a way of its own, and what may change what stands before it.
 ODD = st.sampled_from(
@@ -42,8 +42,10 @@ def test_every_character_is_folded_alike_whatever_stands_around_it(before, behin
 @given(TEXTS)
 @example("\ud83d\ude00  \ud83d \ude00")
 def test_white_space_becomes_single_blanks(text):
-    assert single_spaced(text) == " ".join(text.split())
-    assert length(text) == len("".join(text.split()))
+    seen = len("".join(text.split()))
+    data = " ".join(text.split()).encode("utf-8", "surrogatepass")
+    assert single_spaced(text) == (data, seen)
+    assert folded(text).length == seen
 
 
 @pytest.mark.parametrize(
