@@ -41,7 +41,6 @@ from tables import Table
 
 from scrapy_neardup import Rule
 from scrapy_neardup.page import PageSignature
-from scrapy_neardup.search import traits_of
 from scrapy_neardup.stores.packing import packed, row_of
 from scrapy_neardup.stores.redis import RedisStore
 from scrapy_neardup.stores.redis_layout import Part, packed_number, place_of
@@ -109,7 +108,7 @@ def fill(port: int, pages: Iterator[PageSignature], count: int, first: int) -> N
             for place, page in enumerate(batch):
                 number = packed_number(start + place)
                 digest = hash(page.key) & 0xFFFFFFFFFFFFFFFF
-                row = row_of(page, traits_of(page, digest, int(time.time())))
+                row = row_of(page, digest, int(time.time()))
                 rows[number], packs[number] = row, packed(page)
                 sites.setdefault(row[16:20], []).append(number)
                 words = [(page.fingerprint, block) for block in range(4)] + [(digest, 0)]

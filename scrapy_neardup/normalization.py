@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from .characters import BLANK, LAST_OF_BMP, CodePoints, as_text, code_points
+from .characters import BLANK, LAST_OF_BMP, as_text, code_points
 from .repair import bounded_marks
 
 #: Soft hyphen, zero-width and direction marks: they are not seen, so they do not count.

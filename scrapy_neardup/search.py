@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from struct import Struct
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -56,6 +57,8 @@ TRAITS = np.dtype(
     ]
 )
 Traits = npt.NDArray[np.void]
+#: The same as a structure: a row is packed in a part of the time that an array takes.
+_TRAITS = Struct("<QIIIIII")
 Similarities = npt.NDArray[np.float64]
 
 
@@ -63,7 +66,7 @@ class Shelf(Protocol):
     """Where a store keeps its pages, by the numbers under which the index has them."""
 
     def traits(self, numbers: npt.NDArray[np.intp]) -> Traits:
-        """What :func:`traits_of` said of these pages."""
+        """What :func:`packed_traits` said of these pages."""
 
     def first_bins(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
         """The first :data:`FIRST_BINS` bins of the sketches of these pages, a row each."""
@@ -75,19 +78,16 @@ class Shelf(Protocol):
         """The whole signature."""
 
 
-def traits_of(page: PageSignature, key: int = 0, stored_at: int = 0) -> Traits:
-    """A page's row of :data:`TRAITS`, shape ``()``."""
-    return np.array(
-        (
-            key,
-            site_digest(page.site),
-            title_digest(page.title),
-            _first_bytes(page.text_digest),
-            _first_bytes(page.shown_digest),
-            page.n_features,
-            stored_at,
-        ),
-        TRAITS,
+def packed_traits(page: PageSignature, key: int = 0, stored_at: int = 0) -> bytes:
+    """A page's row of :data:`TRAITS`, as bytes."""
+    return _TRAITS.pack(
+        key,
+        site_digest(page.site),
+        title_digest(page.title),
+        _first_bytes(page.text_digest),
+        _first_bytes(page.shown_digest),
+        page.n_features,
+        stored_at,
     )
 
 
@@ -238,7 +238,7 @@ def _runner_up(
 
 def _possible(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule) -> _Pool:
     """Leave out what the rule refuses whatever the sketches say."""
-    own, theirs = traits_of(page), shelf.traits(candidates.keys)
+    [own], theirs = np.frombuffer(packed_traits(page), TRAITS), shelf.traits(candidates.keys)
     likeness = likeness_of(own, theirs, rule)
     same_title = theirs["title"] == own["title"]
     pool = _Pool(candidates.keys, likeness.equal, same_title + 2 * likeness.same_page)

@@ -656,7 +656,7 @@ def test_rows_are_found_again_over_all_pieces(columns):
     rows = Rows(np.int64, *columns)
     written = [0, 1, PIECE_ROWS - 1, PIECE_ROWS, 3 * PIECE_ROWS + 7]
     for number in reversed(written):
-        rows[number] = np.full(columns, 10 * number)
+        rows[number] = np.full(columns, 10 * number).tobytes()
     order = [4, 2, 3, 3, 1, 0]
     taken = rows.take(np.array([written[place] for place in order]))
     assert taken.shape == (6, *columns)

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,13 @@ from ..index import Candidates, SimhashIndex
 from ..judgement import Rule, Verdict, learn, revisit
 from ..matching import Pair, matching_pairs
 from ..page import PageSignature
-from ..search import FIRST_BINS, TRAITS, Traits, judge, site_digest, traits_of
+from ..search import FIRST_BINS, TRAITS, Traits, judge, site_digest
 from ..sketch import SKETCH_BINS
 from .advice import known_at, take_changes
 from .archive import Archive
 from .base import Claim, Entry, Ticket
 from .keys import KeyTable, key_digest, key_seed
-from .packing import packed, row_of, sketch_in, unpacked
+from .packing import packed, parts_of, row_of, sketch_in, unpacked
 from .rows import Column, Rows
 
 #: Each claim that reserves a page takes a number, also where the page is known or is released.
@@ -35,13 +35,25 @@ MOST_NUMBERS = 1 << 32
 _LATEST = np.iinfo(TRAITS["stored_at"]).max
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Reservation:
-    """A page that was claimed."""
+    """A page that was claimed.
+
+    :ivar digest: of its key.
+    :ivar row: see :func:`~scrapy_neardup.stores.packing.row_of`.
+    :ivar outcome: for those who wait for it; few have any.
+    """
 
     page: PageSignature
+    digest: int
+    row: bytes
     packed: bytes
-    outcome: Future[None] = field(default_factory=Future)
+    outcome: Future[None] | None = None
+
+    def settle(self) -> None:
+        """Tell those who wait."""
+        if self.outcome is not None:
+            self.outcome.set_result(None)
 
 
 class LocalStore:
@@ -144,12 +156,11 @@ class LocalStore:
             self._withdraw(ticket, reserved)
             if before is not None:
                 self._remove(*before)
-            traits = self._shelf.traits_at(ticket)
-            self._keys.add(int(traits["key"]), ticket)
+            self._keys.add(reserved.digest, ticket)
             self._commits += 1
             mark = 0 if confirmed else self._commits
-            self._archive.put(ticket, row_of(reserved.page, traits), reserved.packed, mark)
-        reserved.outcome.set_result(None)
+            self._archive.put(ticket, reserved.row, reserved.packed, mark)
+        reserved.settle()
 
     def release(self, ticket: Ticket) -> None:
         with self._lock:
@@ -158,7 +169,7 @@ class LocalStore:
             assert isinstance(ticket, int)
             self._withdraw(ticket, reserved)
             self._index.remove(reserved.page.fingerprint, ticket)
-        reserved.outcome.set_result(None)
+        reserved.settle()
 
     def mark(self) -> int:
         return self._commits
@@ -318,7 +329,9 @@ class LocalStore:
         return Claim(verdict, None if verdict.is_duplicate else self._reserve(signature))
 
     def _blocked_by(self, number: int, verdict: Verdict) -> Claim:
-        return Claim(verdict, is_blocked=True, outcome=self._reserved[number].outcome)
+        reserved = self._reserved[number]
+        reserved.outcome = reserved.outcome or Future()
+        return Claim(verdict, is_blocked=True, outcome=reserved.outcome)
 
     def _reserve(self, signature: PageSignature, stored_at: int | None = None) -> int:
         number = self._next
@@ -330,9 +343,11 @@ class LocalStore:
             )
         self._next += 1
         now = int(time.time()) if stored_at is None else stored_at
-        self._shelf.put(number, signature, traits_of(signature, self._digest(signature.key), now))
+        digest = self._digest(signature.key)
+        row = row_of(signature, digest, now)
+        self._shelf.put(number, row)
         self._index.add(signature.fingerprint, number)
-        self._reserved[number] = _Reservation(signature, packed(signature))
+        self._reserved[number] = _Reservation(signature, digest, row, packed(signature))
         self._reserved_keys[signature.key] = number
         return number
 
@@ -439,9 +454,8 @@ class _Shelf:
         # By themselves: to look at them in many pages moves little memory.
         self._first_bins = Rows(np.uint8, FIRST_BINS)
 
-    def put(self, number: int, page: PageSignature, traits: Traits) -> None:
-        self._traits[number] = traits
-        self._first_bins[number] = page.sketch_values[:FIRST_BINS]
+    def put(self, number: int, row: bytes) -> None:
+        _, self._traits[number], self._first_bins[number] = parts_of(row)
 
     def extend(self, numbers: npt.NDArray[np.uint32], rows: npt.NDArray[np.void]) -> None:
         self._traits.put(numbers, rows["traits"])

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..frame import MAX_ENTRIES
 from .advice import KnownLog
 from .local import LocalStore
-from .packing import ROW
+from .packing import site_in
 
 
 class MemoryStore(LocalStore):
@@ -53,7 +53,7 @@ class Dictionary:
 
     def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:
         self._pages[number] = page
-        of_site = self._sites[int(np.frombuffer(row, ROW)["traits"]["site"][0])]
+        of_site = self._sites[site_in(row)]
         of_site.append(number)
         if len(of_site) == 2 * MAX_ENTRIES:
             del of_site[:MAX_ENTRIES]

@@ -11,16 +11,20 @@ import struct
 import numpy as np
 
 from ..page import PageSignature
-from ..search import FIRST_BINS, TRAITS, Traits
+from ..search import FIRST_BINS, TRAITS, packed_traits
 from ..sketch import SKETCH_BINS
 
 #: Fingerprint, number of features, lengths of text and of all that is shown, two digests.
 _HEAD = struct.Struct("<QIII16s16s")
 _NO_DIGEST = bytes(16)
+_as_json = json.JSONEncoder(separators=(",", ":")).encode
 _SKETCH_END = _HEAD.size + SKETCH_BINS
 
 #: What is kept of each page to build the index from, and to choose among many pages: 88 bytes.
 ROW = np.dtype([("fingerprint", "<u8"), ("traits", TRAITS), ("first_bins", "u1", (FIRST_BINS,))])
+#: The same as a structure; and in it the site's digest, behind fingerprint and key.
+_ROW = struct.Struct(f"<Q{TRAITS.itemsize}s{FIRST_BINS}s")
+_SITE = struct.Struct("<16xI")
 
 
 def packed(page: PageSignature) -> bytes:
@@ -37,7 +41,7 @@ def packed(page: PageSignature) -> bytes:
     if page.key != page.url:
         words.append(page.key)
     # Escapes keep a lone surrogate, which UTF-8 has no bytes for.
-    return head + page.sketch + json.dumps(words, separators=(",", ":")).encode()
+    return head + page.sketch + _as_json(words).encode()
 
 
 def unpacked(data: bytes, recipe: str) -> PageSignature:
@@ -65,9 +69,23 @@ def sketch_in(data: bytes) -> bytes:
     return data[_HEAD.size : _SKETCH_END]
 
 
-def row_of(page: PageSignature, traits: Traits) -> bytes:
-    """A page's row of :data:`ROW`."""
-    row = np.zeros((), ROW)
-    row["fingerprint"], row["traits"] = page.fingerprint, traits
-    row["first_bins"] = page.sketch_values[:FIRST_BINS]
-    return row.tobytes()
+def row_of(page: PageSignature, key: int, stored_at: int) -> bytes:
+    """A page's row of :data:`ROW`, as bytes.
+
+    :param key: digest of its key, 64 bits.
+    :param stored_at: seconds since 1970, 32 bits.
+    """
+    traits = packed_traits(page, key, stored_at)
+    return _ROW.pack(page.fingerprint, traits, page.sketch[:FIRST_BINS])
+
+
+def site_in(row: bytes) -> int:
+    """The digest of a row's site."""
+    site: int
+    [site] = _SITE.unpack_from(row)
+    return site
+
+
+def parts_of(row: bytes) -> tuple[int, bytes, bytes]:
+    """A row's fingerprint, traits and first bins."""
+    return _ROW.unpack(row)

@@ -31,7 +31,7 @@ from ..exceptions import InvalidOption, SignatureMismatch, StoreError, StoreUnre
 from ..frame import Frames, SiteFrame
 from ..judgement import Rule, Scope, Verdict, learn
 from ..page import PageSignature
-from ..search import site_digest, traits_of
+from ..search import site_digest
 from ..urls import site_of
 from .advice import known_at
 from .base import Claim, Entry, Ticket
@@ -436,8 +436,8 @@ class RedisStore:
 
     def _row(self, signature: PageSignature, stored_at: int) -> Row:
         digest = self._digest(signature.key)
-        traits = traits_of(signature, int.from_bytes(digest, "little"), stored_at)
-        return Row(digest, row_of(signature, traits), packed(signature), signature.recipe)
+        row = row_of(signature, int.from_bytes(digest, "little"), stored_at)
+        return Row(digest, row, packed(signature), signature.recipe)
 
     def _digest(self, key: str) -> bytes:
         return key_digest(key, self._key_seed).to_bytes(8, "little")

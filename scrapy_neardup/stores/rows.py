@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -52,14 +53,19 @@ class Rows:
         self._columns = columns
         # Numbers far apart leave whole pieces out.
         self._pieces: dict[int, npt.NDArray[Any]] = {}
+        #: The same memory as bytes.
+        self._data: dict[int, memoryview] = {}
+        self._row_bytes = self._dtype.itemsize * prod(columns)
 
     def __contains__(self, number: int) -> bool:
         """May this row be read? Written it was only if one knows so."""
         return number >> _PIECE_BITS in self._pieces
 
-    def __setitem__(self, number: int, row: Any) -> None:
+    def __setitem__(self, number: int, row: bytes) -> None:
         piece, place = divmod(number, PIECE_ROWS)
-        self._piece(piece)[place] = row
+        self._piece(piece)
+        start = place * self._row_bytes
+        self._data[piece][start : start + self._row_bytes] = row
 
     def put(self, numbers: npt.NDArray[Any], rows: npt.NDArray[Any]) -> None:
         """Write many rows at once.
@@ -79,7 +85,8 @@ class Rows:
 
     def _piece(self, piece: int) -> npt.NDArray[Any]:
         if piece not in self._pieces:
-            self._pieces[piece] = np.empty((PIECE_ROWS, *self._columns), self._dtype)
+            rows = np.empty((PIECE_ROWS, *self._columns), self._dtype)
+            self._pieces[piece], self._data[piece] = rows, rows.reshape(-1).view(np.uint8).data
         return self._pieces[piece]
 
     def take(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[Any]:

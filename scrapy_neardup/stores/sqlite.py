@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from ..exceptions import StoreError
 from .local import LocalStore
-from .packing import ROW
+from .packing import ROW, site_in
 from .sqlite_batch import Put
 from .sqlite_file import BATCH_PAGES, BATCH_SECONDS, File
 from .sqlite_format import FORMAT, NUMBER_BITS, NUMBER_MASK, address_of
@@ -115,8 +115,7 @@ class _Archive:
         return [id_ & NUMBER_MASK for id_ in self._file.of_site(digest, most, *self._range)]
 
     def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:
-        site = int(np.frombuffer(row, ROW)["traits"]["site"][0])
-        self._file.put(Put(self._base | number, site, row, page, mark))
+        self._file.put(Put(self._base | number, site_in(row), row, page, mark))
 
     def remove(self, first: int, last: int) -> None:
         self._file.remove(self._base | first, self._base | last)
