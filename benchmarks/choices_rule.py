@@ -108,10 +108,10 @@ def title_rule(corpus: Corpus) -> list[Table]:
 
 
 def all_shingles(page: Page) -> Hashes:
-    """Hashes of all shingles of a page."""
+    """Hashes of all shingles of a page, ascending and distinct."""
     key = ShingleKey.from_secret(SECRET)
     units = token_hashes(shingle_units(words_of(page)), key.seed)
-    return shingle_hashes(units, key).astype(np.uint64)
+    return np.unique(shingle_hashes(units, key))
 
 
 def sketch_size(corpus: Corpus) -> list[Table]:

@@ -19,8 +19,6 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import starts_of_runs
-
 #: Units (Han characters, or other tokens) in a shingle.
 SHINGLE_UNITS = 4
 
@@ -31,8 +29,10 @@ SKETCH_BINS = 512
 Sketch = npt.NDArray[np.uint8]
 
 _HASH_BITS = np.uint64(32)
+_NO_HASH = np.uint64(1 << 32)
+_BINS = np.uint64(SKETCH_BINS)
 #: Values that a filled bin can have, 1 to 255.
-_VALUES = 255
+_VALUES = np.uint64(255)
 
 _EVEN_BYTES = np.uint64(0x00FF00FF00FF00FF)
 _FOUR_ONES = np.uint64(0x0001000100010001)
@@ -59,46 +59,44 @@ class ShingleKey:
         return cls(int(drawn[0]), drawn[1:].astype(np.uint64) | np.uint64(1))
 
 
-def shingle_hashes(units: npt.NDArray[np.uint64], key: ShingleKey) -> npt.NDArray[np.uint32]:
+def shingle_hashes(units: npt.NDArray[np.uint64], key: ShingleKey) -> npt.NDArray[np.uint64]:
     """Hash every shingle of a document.
 
     :param units: shape ``(n,)``, the seeded hash of each unit in reading order.
-    :returns: 32-bit hashes, ascending and distinct. A text of fewer units than a shingle has is
-        one shingle by itself; a text without any has none.
+    :returns: 32-bit hashes, likewise. A text of fewer units than a shingle has is one shingle by
+        itself; a text without any has none.
 
     A shingle's hash is a multilinear form of its units' hashes, mixed, upper half kept.
     """
     if units.size == 0:
-        return np.empty(0, np.uint32)
+        return np.empty(0, np.uint64)
     width = min(SHINGLE_UNITS, units.size)
     count = units.size - width + 1
-    mixed = np.zeros(count, np.uint64)
-    for place in range(width):
+    mixed = units[:count] * key.factors[0]
+    for place in range(1, width):
         mixed += units[place : place + count] * key.factors[place]
-    # Half as wide, they are put in order in half the time.
-    hashes = (_avalanche(mixed) >> _HASH_BITS).astype(np.uint32)
-    hashes.sort()
-    return hashes.take(starts_of_runs(hashes))
+    return _avalanche(mixed) >> _HASH_BITS
 
 
 def _avalanche(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): every bit moves every bit."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
+    values = values ^ (values >> np.uint64(30))
+    values *= np.uint64(0xBF58476D1CE4E5B9)
+    values ^= values >> np.uint64(27)
+    values *= np.uint64(0x94D049BB133111EB)
+    values ^= values >> np.uint64(31)
+    return values
 
 
-def sketch_of(hashes: npt.NDArray[np.uint32]) -> Sketch:
+def sketch_of(hashes: npt.NDArray[np.uint64]) -> Sketch:
     """Of each bin, one byte of its least hash.
 
     :param hashes: what :func:`shingle_hashes` returned. The upper bits of a hash name its bin.
     """
-    bins = (hashes * np.uint64(SKETCH_BINS)) >> _HASH_BITS
-    least = starts_of_runs(bins)
-    sketch = np.zeros(SKETCH_BINS, np.uint8)
-    sketch[bins.take(least).astype(np.intp)] = hashes.take(least) % np.uint32(_VALUES) + np.uint32(
-        1
-    )
+    least = np.full(SKETCH_BINS, _NO_HASH)
+    np.minimum.at(least, (hashes * _BINS >> _HASH_BITS).astype(np.intp), hashes)
+    sketch = (least % _VALUES + np.uint64(1)).astype(np.uint8)
+    sketch[least == _NO_HASH] = 0
     return sketch
 
 
@@ -125,7 +123,7 @@ def resemblances(a: Sketch, others: npt.NDArray[np.uint8]) -> npt.NDArray[np.flo
     own = np.count_nonzero(a) if a.ndim == 1 else _count(a != 0)
     both = own + _count(others != 0) - filled
     agreeing = agreements(a, others)
-    by_chance = (both - agreeing) / (_VALUES - 1)
+    by_chance = (both - agreeing) / (int(_VALUES) - 1)
     estimates: npt.NDArray[np.float64] = (agreeing - by_chance) / np.maximum(filled, 1)
     return np.maximum(estimates, 0.0)
 
