@@ -63,7 +63,8 @@ _SATURATED = [0.0, *np.rint(_UNITS * (1 + np.log(np.arange(1, LENGTH + 1)))).tol
 
 def fingerprint(tokens: Spans) -> int:
     """The fingerprint, the way the package makes it of a page's tokens in a crawl."""
-    return simhash(*_VOCABULARY.read(tokens).features)
+    [features] = _VOCABULARY.read(tokens).features
+    return simhash(*features)
 
 
 def spans_of(tokens: Sequence[str], text: str) -> Spans:
@@ -137,7 +138,8 @@ class Contestant(Package):
 
 
 def _ours(_: Any, sample: Sample) -> int:
-    return simhash(*_KNOWING.read(sample.spans).features)
+    [features] = _KNOWING.read(sample.spans).features
+    return simhash(*features)
 
 
 def _ours_unmet(_: Any, sample: Sample) -> int:
@@ -145,7 +147,8 @@ def _ours_unmet(_: Any, sample: Sample) -> int:
 
 
 def _ours_of_strings(_: Any, sample: Sample) -> int:
-    return simhash(*_OF_STRINGS.read(sample.tokens).features)
+    [features] = _OF_STRINGS.read(sample.tokens).features
+    return simhash(*features)
 
 
 def _simhash_weighted(module: Any, sample: Sample) -> object:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+_SPARE = 1 << 12
+
 
 def starts_of_runs(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     """Places in an ordered array, shape ``(n,)``, at which a value stands for the first time.
@@ -32,3 +34,17 @@ def up_to_the_next(starts: npt.NDArray[np.intp], end: int) -> npt.NDArray[np.int
     np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
     lengths[-1:] = end - starts[-1:]
     return lengths
+
+
+def with_more(room: npt.NDArray[Any], used: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Values behind those that are there, in an array that has room for more.
+
+    :param used: how many are there.
+    """
+    end = used + len(values)
+    if end > len(room):
+        grown = np.empty(2 * end + _SPARE, room.dtype)
+        grown[:used] = room[:used]
+        room = grown
+    room[used:end] = values
+    return room

@@ -27,7 +27,7 @@ _UNITS = 16
 #: ``1 + ln tf`` of the term frequencies that nearly all tokens have, in whole sixteenths.
 _SATURATED: npt.NDArray[np.float64] = np.rint(_UNITS * (1 + np.log(np.maximum(1, np.arange(1024)))))
 _NUMBER_WEIGHT = 1
-_DIGIT = re.compile(r"\d")
+_digit_in = re.compile(r"\d").search
 
 
 class Features(NamedTuple):
@@ -48,8 +48,10 @@ def word_weights(
 
     :param hashes: of the tokens, see :func:`~scrapy_neardup.idf.token_hashes`.
     """
-    numeric = np.fromiter(map(_has_digit, tokens), bool, len(tokens))
-    return np.where(numeric, _NUMBER_WEIGHT, idf.weights(hashes))
+    weights = idf.weights(hashes)
+    numeric = [not token.isalpha() and _digit_in(token) is not None for token in tokens]
+    weights[np.array(numeric, bool)] = _NUMBER_WEIGHT
+    return weights
 
 
 def saturated(counts: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
@@ -59,7 +61,3 @@ def saturated(counts: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
     except IndexError:
         weights: npt.NDArray[np.float64] = np.rint(_UNITS * (1 + np.log(counts)))
         return weights
-
-
-def _has_digit(token: str) -> bool:
-    return not token.isalpha() and _DIGIT.search(token) is not None

@@ -16,7 +16,7 @@ import gzip
 import json
 import os
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from hashlib import blake2b
 from importlib import resources
@@ -45,11 +45,17 @@ def token_hashes(tokens: Collection[str], seed: int = 0) -> npt.NDArray[np.uint6
 
     A lone surrogate has no UTF-8; it is hashed as the three bytes it would take.
     """
-    digests = b"".join(map(xxhash.xxh3_64_digest, _encoded(tokens), repeat(seed)))
+    return hashes_of(encoded_tokens(tokens), seed)
+
+
+def hashes_of(encoded: Iterable[bytes], seed: int = 0) -> npt.NDArray[np.uint64]:
+    """The same of tokens in UTF-8."""
+    digests = b"".join(map(xxhash.xxh3_64_digest, encoded, repeat(seed)))
     return np.frombuffer(digests, ">u8").astype(np.uint64)
 
 
-def _encoded(tokens: Collection[str]) -> list[bytes]:
+def encoded_tokens(tokens: Collection[str]) -> list[bytes]:
+    """Each token's UTF-8."""
     # All at once, which takes a third of the time.
     encoded = " ".join(tokens).encode("utf-8", "surrogatepass").split(b" ")
     if len(encoded) == len(tokens):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from .arrays import up_to_the_next
+from .arrays import up_to_the_next, with_more
 from .tokens import Places, Spans
 
 #: Longer tokens are hashed one by one; there are few.
@@ -38,6 +38,7 @@ class SpanNumbers:
         self._of_place, self._of_length = np.split(np.frombuffer(drawn[8:], np.uint64), 2)
         self._seed = int.from_bytes(drawn[:8], "little")
         self._count = 0
+        self._key_of = np.zeros(1, np.uint64)
         self._make_room(_FIRST_BITS)
 
     def __len__(self) -> int:
@@ -50,12 +51,14 @@ class SpanNumbers:
         unknown = np.flatnonzero(numbers == _NOBODY)
         if not unknown.size:
             return numbers, []
-        of_unknown = keys[unknown]
-        # From behind, so that of each new one the first place is left.
-        places = dict(zip(of_unknown[::-1].tolist(), unknown[::-1].tolist(), strict=True))
-        self._add(np.fromiter(places, np.uint64, len(places)))
-        numbers[unknown] = self._find(of_unknown)
-        return numbers, spans.tokens(np.fromiter(places.values(), np.intp, len(places)))
+        of_unknown, new, places = keys[unknown].tolist(), dict[int, int](), list[int]()
+        for key, place in zip(of_unknown, unknown.tolist(), strict=True):
+            if key not in new:
+                new[key] = self._count + len(new)
+                places.append(place)
+        numbers[unknown] = list(map(new.__getitem__, of_unknown))
+        self._add(np.fromiter(new, np.uint64, len(new)))
+        return numbers, spans.tokens(np.array(places))
 
     def _keys(self, spans: Spans) -> Keys:
         starts, lengths = spans.starts, spans.lengths
@@ -83,41 +86,41 @@ class SpanNumbers:
     def _find(self, keys: Keys) -> Numbers:
         """The number of each key; :data:`_NOBODY` of one that has none."""
         slots = self._slots_of(keys)
-        going_on = np.flatnonzero(self._keys_at.take(slots) != keys)
+        numbers = self._numbers_at.take(slots)
+        # An empty slot is taken for the first number's: whose key that is has been found before.
+        going_on = np.flatnonzero(self._key_of.take(numbers, mode="clip") != keys)
         while going_on.size:
             # Behind what stands there, if anything does.
-            going_on = going_on[self._numbers_at[slots[going_on]] != _NOBODY]
+            going_on = going_on[numbers[going_on] != _NOBODY]
             slots[going_on] = behind = self._behind(slots[going_on])
-            going_on = going_on[self._keys_at[behind] != keys[going_on]]
-        return self._numbers_at.take(slots)
+            numbers[going_on] = found = self._numbers_at[behind]
+            going_on = going_on[self._key_of.take(found, mode="clip") != keys[going_on]]
+        return numbers
 
     def _add(self, keys: Keys) -> None:
         """Number keys that are not there; they are distinct."""
-        numbers = np.arange(self._count, self._count + keys.size, dtype=np.int32)
-        self._count += keys.size
+        first, self._count = self._count, self._count + keys.size
+        self._key_of = with_more(self._key_of, first, keys)
         if self._count * _SLOTS_FOR_ONE > self._numbers_at.size:
-            taken = self._numbers_at != _NOBODY
-            keys = np.concatenate([keys, self._keys_at[taken]])
-            numbers = np.concatenate([numbers, self._numbers_at[taken]])
-            self._make_room((self._count * _SLOTS_FOR_ONE).bit_length() + 1)
-        slots = self._slots_of(keys)
-        while keys.size:
+            self._make_room((self._count * _SLOTS_FOR_ONE).bit_length())
+            first = 0
+        numbers = np.arange(first, self._count, dtype=np.int32)
+        slots = self._slots_of(self._key_of[first : self._count])
+        while numbers.size:
             # Of several that come to a free slot the last one gets it.
             free = self._numbers_at[slots] == _NOBODY
-            self._keys_at[slots[free]] = keys[free]
             self._numbers_at[slots[free]] = numbers[free]
             left = self._numbers_at[slots] != numbers
-            slots, keys, numbers = self._behind(slots[left]), keys[left], numbers[left]
+            slots, numbers = self._behind(slots[left]), numbers[left]
 
     def _make_room(self, bits: int) -> None:
         """Empty slots, ``2**bits``: open addressing, linear (Knuth, volume 3, section 6.4)."""
-        self._bits = bits
-        self._keys_at = np.zeros(1 << bits, np.uint64)
+        self._shift = np.uint64(64 - bits)
         self._numbers_at = np.full(1 << bits, _NOBODY, np.int32)
 
     def _slots_of(self, keys: Keys) -> Places:
         """Where each key is looked for first."""
-        return (keys >> np.uint64(64 - self._bits)).astype(np.intp)
+        return (keys >> self._shift).astype(np.intp)
 
     def _behind(self, slots: Places) -> Places:
-        return (slots + 1) & (self._keys_at.size - 1)
+        return (slots + 1) & (self._numbers_at.size - 1)

@@ -21,6 +21,7 @@ from . import sketch
 from .encodings import decode
 from .exceptions import InvalidOption
 from .extract import Extractor, MainText, read_fragment, read_page, shipped_extractor
+from .features import Features
 from .idf import IdfTable, read_table, shipped_table
 from .limits import PageLimits
 from .normalization import Folded, folded, normalize, single_spaced
@@ -29,7 +30,7 @@ from .sketch import ShingleKey, Sketch, shingle_hashes, sketch_of
 from .titles import Title, title_of, title_parts
 from .tokens import ScriptTokenizer, Tokenizer, shipped_tokenizer
 from .urls import page_key, site_of
-from .vocabulary import Reading, SpanVocabulary, Vocabulary
+from .vocabulary import Hashes, SpanVocabulary, Vocabulary
 
 _Part = TypeVar("_Part")
 
@@ -211,10 +212,11 @@ class Signer:
         texts = [folded(page.main.text) for page in pages]
         titles = [title_parts(page.main.title) for page in pages]
         tokens = iter(self._cut([*(text for text, _ in texts), *chain.from_iterable(titles)]))
-        readings = self._vocabulary.read_all(list(islice(tokens, len(pages))))
+        readings = self._vocabulary.read(*islice(tokens, len(pages)))
+        contents = zip(readings.features, readings.units(), strict=True)
         return [
-            self._signature(page, text, title_of(islice(tokens, len(parts))), reading)
-            for page, text, parts, reading in zip(pages, texts, titles, readings, strict=True)
+            self._signature(page, text, title_of(islice(tokens, len(parts))), *content)
+            for page, text, parts, content in zip(pages, texts, titles, contents, strict=True)
         ]
 
     def _signed(self, page: ReadPage) -> PageSignature:
@@ -222,9 +224,9 @@ class Signer:
         return signature
 
     def _signature(
-        self, page: ReadPage, text: Folded, title: Title, reading: Reading
+        self, page: ReadPage, text: Folded, title: Title, features: Features, units: Hashes
     ) -> PageSignature:
-        features, shown = reading.features, single_spaced(page.main.shown)
+        shown = single_spaced(page.main.shown)
         return PageSignature(
             url=page.url,
             key=page.key,
@@ -232,7 +234,7 @@ class Signer:
             title=title,
             n_features=features.hashes.size,
             fingerprint=simhash(*features),
-            sketch=sketch_of(shingle_hashes(reading.units, self._shingle_key)).tobytes(),
+            sketch=sketch_of(shingle_hashes(units, self._shingle_key)).tobytes(),
             text_digest=self._digest(_utf8(text.text)),
             n_text=text.length,
             n_shown=shown.length,

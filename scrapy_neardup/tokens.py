@@ -40,6 +40,7 @@ _JIEBA_TABLES = ("dict.txt", *(f"finalseg/prob_{name}.py" for name in ("emit", "
 _HAN_WORD = regex.compile(r"\p{Han}{2,}")
 #: No Han character comes before it; it spares most tokens the question.
 _FIRST_HAN = "\u2e80"
+_MAYBE_HAN = re.compile(f"[{_FIRST_HAN}-\U0010ffff]")
 
 _ALL = slice(None)
 Places = npt.NDArray[np.intp]
@@ -226,6 +227,11 @@ def han_pieces(run: str) -> Sequence[str]:
 def shingle_units(tokens: Iterable[str]) -> list[str]:
     """The units of tokens one after the other, see :func:`units_of`."""
     return [unit for token in tokens for unit in units_of(token)]
+
+
+def are_units(tokens: Iterable[str]) -> bool:
+    """Is each of these surely its own unit, see :func:`units_of`?"""
+    return _MAYBE_HAN.search(" ".join(tokens)) is None
 
 
 def units_of(token: str) -> Sequence[str]:

@@ -7,27 +7,25 @@ again but looked up, all at once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, chain, pairwise
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import ends_of_runs
+from .arrays import ends_of_runs, with_more
 from .features import Features, saturated, word_weights
-from .idf import IdfTable, token_hashes
+from .idf import IdfTable, encoded_tokens, hashes_of, token_hashes
 from .numbering import SpanNumbers
-from .tokens import Spans, units_of
+from .tokens import Spans, are_units, units_of
 
 #: Bounds of what is remembered, some 15 MB. Beyond either of them all is forgotten and begun anew:
 #: common words are back within a few pages, and what comes once takes nobody's place for long.
-MAX_TOKENS = 1 << 16
-MAX_CHARACTERS = 1 << 20
+MAX_TOKENS = 1 << 17
+MAX_CHARACTERS = 1 << 21
 
-_SPARE = 1 << 12
 #: With so many tokens more than at the last time, they are laid side by side again: at first, and
 #: as a part of all.
 _SCATTERED, _PART_SCATTERED = 1 << 12, 0.5
@@ -39,33 +37,40 @@ _WORD = np.dtype([("hash", np.uint64), ("weight", np.int64)])
 
 Hashes = npt.NDArray[np.uint64]
 T = TypeVar("T")
+A = TypeVar("A", bound=np.generic)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a fingerprint and a sketch are made of.
+class Readings:
+    """What fingerprints and sketches of some pages are made of.
 
-    :ivar features: distinct tokens, weighed.
+    :ivar features: distinct tokens of each page, weighed.
     """
 
-    features: Features
-    # Of the vocabulary as it was: what it learns later stands behind that, or in other arrays.
-    _numbers: npt.NDArray[np.int32]
-    _first_units: npt.NDArray[np.intp]
-    _unit_hashes: Hashes
+    def __init__(
+        self,
+        features: list[Features],
+        numbers: npt.NDArray[np.int32],
+        ends: Sequence[int],
+        units: tuple[npt.NDArray[np.intp], Hashes],
+    ) -> None:
+        self.features = features
+        self._numbers = numbers
+        self._ends = ends
+        # Of the vocabulary as it was: what it learns later stands behind that, or in other arrays.
+        self._first_units, self._unit_hashes = units
 
-    @property
-    def units(self) -> Hashes:
-        """Seeded hash of each shingle unit in reading order; shape ``(n,)``."""
+    def units(self) -> list[Hashes]:
+        """Of each page the seeded hash of each shingle unit in reading order; shape ``(n,)``."""
         starts = self._first_units.take(self._numbers)
         lengths = self._first_units.take(self._numbers + 1)
         lengths -= starts
-        if (lengths == 1).all():
-            return self._unit_hashes.take(starts)
+        ends = np.cumsum(lengths)
         # Of one token after the other: its units lie side by side.
-        skips = starts - np.cumsum(lengths) + lengths
-        places = np.repeat(skips, lengths) + np.arange(int(lengths.sum()))
-        return self._unit_hashes.take(places)
+        starts -= ends - lengths
+        places = starts.repeat(lengths)
+        places += np.arange(places.size)
+        of_pages = [int(ends[end - 1]) if end else 0 for end in self._ends]
+        return _parts(self._unit_hashes.take(places), of_pages)
 
 
 class _Vocabulary(ABC, Generic[T]):
@@ -96,23 +101,22 @@ class _Vocabulary(ABC, Generic[T]):
         """Number of tokens remembered."""
 
     @abstractmethod
-    def _number(self, pages: Sequence[T]) -> tuple[list[npt.NDArray[np.int32]], list[str]]:
-        """Of each page the numbers of its tokens, which count from 0 on as they are first met.
+    def _number(self, pages: Sequence[T]) -> tuple[npt.NDArray[np.int32], list[str]]:
+        """The numbers of all tokens, which count from 0 on as they are first met.
 
         And the tokens of which nothing is known yet, in the order of their numbers.
         """
 
     @abstractmethod
+    def _sizes(self, pages: Sequence[T]) -> list[int]:
+        """How many tokens each page has."""
+
+    @abstractmethod
     def _forget_numbers(self) -> None:
         """Begin from 0."""
 
-    def read(self, tokens: T) -> Reading:
-        """Weigh and hash a page's tokens; see :meth:`read_all`."""
-        [reading] = self.read_all([tokens])
-        return reading
-
-    def read_all(self, pages: Sequence[T]) -> list[Reading]:
-        """Weigh and hash the tokens of several pages.
+    def read(self, *pages: T) -> Readings:
+        """Weigh and hash the tokens of some pages.
 
         Features come in the order in which their tokens were first met by this vocabulary.
         """
@@ -127,10 +131,9 @@ class _Vocabulary(ABC, Generic[T]):
                 # Numbers without what belongs there would be another page's wrong fingerprint.
                 self._forget()
                 raise
-            return [
-                Reading(self._features(of_page), of_page, self._first_units, self._units)
-                for of_page in numbers
-            ]
+            ends = list(accumulate(self._sizes(pages)))
+            features = list(map(self._features, _parts(numbers, ends)))
+            return Readings(features, numbers, ends, (self._first_units, self._units))
 
     def _features(self, numbers: npt.NDArray[np.int32]) -> Features:
         ordered = np.sort(numbers)
@@ -144,14 +147,19 @@ class _Vocabulary(ABC, Generic[T]):
     def _learn(self, new: list[str]) -> None:
         known = len(self) - len(new)
         n_units = int(self._first_units[known])
-        hashes, units = token_hashes(new), list(map(units_of, new))
-        unit_hashes = token_hashes(list(chain.from_iterable(units)), self._seed)
-        ends = n_units + np.cumsum([len(of_token) for of_token in units])
+        encoded = encoded_tokens(new)
+        hashes = hashes_of(encoded)
+        if are_units(new):
+            ends, unit_hashes = np.arange(1, len(new) + 1), hashes_of(encoded, self._seed)
+        else:
+            units = list(map(units_of, new))
+            ends = np.cumsum(list(map(len, units)))
+            unit_hashes = token_hashes(list(chain.from_iterable(units)), self._seed)
         words = np.empty(len(new), _WORD)
         words["hash"], words["weight"] = hashes, word_weights(new, hashes, self._idf)
-        self._words = _with(self._words, known, words)
-        self._units = _with(self._units, n_units, unit_hashes)
-        self._first_units = _with(self._first_units, known + 1, ends)
+        self._words = with_more(self._words, known, words)
+        self._units = with_more(self._units, n_units, unit_hashes)
+        self._first_units = with_more(self._first_units, known + 1, n_units + ends)
         self._characters += sum(map(len, new))
 
     def _forget(self) -> None:
@@ -170,10 +178,11 @@ class SpanVocabulary(_Vocabulary[Spans]):
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def _number(self, pages: Sequence[Spans]) -> tuple[list[npt.NDArray[np.int32]], list[str]]:
-        numbers, new = self._numbers.of(Spans.joined(pages))
-        ends = np.cumsum([page.starts.size for page in pages])
-        return np.split(numbers, ends[:-1]), new
+    def _number(self, pages: Sequence[Spans]) -> tuple[npt.NDArray[np.int32], list[str]]:
+        return self._numbers.of(Spans.joined(pages))
+
+    def _sizes(self, pages: Sequence[Spans]) -> list[int]:
+        return [page.starts.size for page in pages]
 
     def _forget_numbers(self) -> None:
         self._numbers = SpanNumbers()
@@ -189,17 +198,16 @@ class Vocabulary(_Vocabulary[Sequence[str]]):
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def _number(
-        self, pages: Sequence[Sequence[str]]
-    ) -> tuple[list[npt.NDArray[np.int32]], list[str]]:
+    def _number(self, pages: Sequence[Sequence[str]]) -> tuple[npt.NDArray[np.int32], list[str]]:
         if len(self) >= self._side_by_side_at:
             self._numbers = self._numbers.side_by_side()
             self._side_by_side_at = int((1 + _PART_SCATTERED) * len(self))
-        numbers = [
-            np.frombuffer(b"".join(map(self._numbers.__getitem__, page)), _NUMBER) for page in pages
-        ]
+        numbers = b"".join(map(self._numbers.__getitem__, chain.from_iterable(pages)))
         new, self._numbers.new = self._numbers.new, []
-        return numbers, new
+        return np.frombuffer(numbers, _NUMBER), new
+
+    def _sizes(self, pages: Sequence[Sequence[str]]) -> list[int]:
+        return list(map(len, pages))
 
     def _forget_numbers(self) -> None:
         self._numbers = _Numbers()
@@ -232,17 +240,12 @@ class _Numbers(dict[str, bytes]):
         return copied
 
 
+def _parts(values: npt.NDArray[A], ends: Iterable[int]) -> list[npt.NDArray[A]]:
+    """Stretches of an array, one behind the other, up to each of these places."""
+    return [values[start:end] for start, end in pairwise([0, *ends])]
+
+
 def weigh(tokens: Sequence[str], idf: IdfTable) -> Features:
     """Weigh the distinct tokens of one page, in order of first appearance."""
-    return Vocabulary(idf).read(tokens).features
-
-
-def _with(room: npt.NDArray[Any], used: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Values behind those that are there, in an array that has room for more."""
-    end = used + len(values)
-    if end > len(room):
-        grown = np.empty(2 * end + _SPARE, room.dtype)
-        grown[:used] = room[:used]
-        room = grown
-    room[used:end] = values
-    return room
+    [features] = Vocabulary(idf).read(tokens).features
+    return features

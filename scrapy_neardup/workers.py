@@ -239,7 +239,8 @@ def attempt_all(job: Job[T], signer: Signer, records: Sequence[Record]) -> list[
         return [attempt(job, signer, record) for record in records]
     read = [attempt(job.read, signer, record) for record in records]
     try:
-        answers = iter(job.finish(signer, [page for page in read if not _has_failed(page)]))
+        pages = [page for page in read if not _has_failed(page)]
+        answers = iter(job.finish(signer, pages) if pages else ())
     except Exception:
         # One by one they tell which of them it was.
         return [attempt(job, signer, record) for record in records]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Iterator
 from math import log
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from scrapy_neardup import IdfTable, vocabulary
 from scrapy_neardup.simhash import simhash
 from scrapy_neardup.tokens import Spans, shingle_units
-from scrapy_neardup.vocabulary import Reading, SpanVocabulary, Vocabulary
+from scrapy_neardup.vocabulary import Readings, SpanVocabulary, Vocabulary
 
 SEED = 0x0123456789ABCDEF
 TABLE = IdfTable("test", 80, {"the": 1, "ferry": 50, "茶叶": 30})
@@ -38,8 +39,10 @@ AnyVocabulary = Vocabulary | SpanVocabulary
 BOTH = pytest.mark.parametrize("kind", [Vocabulary, SpanVocabulary])
 
 
-def reading_of(words: AnyVocabulary, page: list[str]) -> Reading:
-    return words.read(page) if isinstance(words, Vocabulary) else words.read(Spans.of(page))
+def reading_of(words: AnyVocabulary, *pages: list[str]) -> Readings:
+    return (
+        words.read(*pages) if isinstance(words, Vocabulary) else words.read(*map(Spans.of, pages))
+    )
 
 
 def digest(word: str, seed: int = 0) -> int:
@@ -57,11 +60,16 @@ def expected(page: list[str]) -> tuple[dict[int, int], list[int]]:
 
 
 def read(words: AnyVocabulary, page: list[str]) -> tuple[dict[int, int], list[int]]:
-    reading = reading_of(words, page)
-    (hashes, weights), units = reading.features, reading.units
-    assert hashes.dtype == units.dtype == np.uint64
-    assert len(set(hashes.tolist())) == hashes.size == weights.size
-    return dict(zip(hashes.tolist(), weights.tolist(), strict=True)), units.tolist()
+    [read] = read_all(words, page)
+    return read
+
+
+def read_all(words: AnyVocabulary, *pages: list[str]) -> Iterator[tuple[dict[int, int], list[int]]]:
+    readings = reading_of(words, *pages)
+    for (hashes, weights), units in zip(readings.features, readings.units(), strict=True):
+        assert hashes.dtype == units.dtype == np.uint64
+        assert len(set(hashes.tolist())) == hashes.size == weights.size
+        yield dict(zip(hashes.tolist(), weights.tolist(), strict=True)), units.tolist()
 
 
 @BOTH
@@ -70,6 +78,14 @@ def test_page_after_page_is_read_as_if_it_were_the_first(kind, pages):
     words = kind(TABLE, SEED)
     for page in pages:
         assert read(words, page) == expected(page)
+
+
+@BOTH
+@given(PAGES, PAGES)
+def test_pages_are_read_at_once_as_one_by_one(kind, first, then):
+    words = kind(TABLE, SEED)
+    for pages in filter(None, (first, then)):
+        assert list(read_all(words, *pages)) == list(map(expected, pages))
 
 
 @BOTH
@@ -121,7 +137,7 @@ def test_units_are_those_of_their_page_however_late_they_are_asked_for(kind, mon
     words, pages = kind(TABLE, SEED), [[f"茶{n}", "清华大学", f"w{n}"] for n in range(50)]
     readings = [reading_of(words, page) for page in pages]
     for page, reading in zip(pages, readings, strict=True):
-        assert reading.units.tolist() == expected(page)[1]
+        assert reading.units()[0].tolist() == expected(page)[1]
 
 
 @BOTH
@@ -129,7 +145,8 @@ def test_a_fingerprint_does_not_depend_on_what_was_read_before(kind):
     page = "the ferry to the pier of 2024 has left the pier 清华大学".split()
     fresh, used = kind(TABLE), kind(TABLE)
     reading_of(used, [*reversed(page), "other", "words"])
-    assert simhash(*reading_of(fresh, page).features) == simhash(*reading_of(used, page).features)
+    [one], [other] = reading_of(fresh, page).features, reading_of(used, page).features
+    assert simhash(*one) == simhash(*other)
 
 
 @BOTH
