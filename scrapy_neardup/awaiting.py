@@ -74,14 +74,20 @@ def start(coroutine: Coroutine[Any, Any, None]) -> None:
         Deferred.fromCoroutine(coroutine)
 
 
-def from_any_thread(call: Callable[[], None]) -> Callable[[], None]:
+async def others_first() -> None:
+    """Let all others go on that can, where that takes no time."""
+    if is_asyncio_available():
+        await asyncio.sleep(0)
+
+
+def from_any_thread(call: Callable[..., None]) -> Callable[..., None]:
     """The same call, to be made from any thread: it then runs in the event loop of now."""
     if is_asyncio_available():
         loop = asyncio.get_event_loop()
 
-        def soon() -> None:
+        def soon(*given: Any) -> None:
             if not loop.is_closed():
-                loop.call_soon_threadsafe(call)
+                loop.call_soon_threadsafe(call, *given)
 
         return soon
     reactor: Any = import_module("twisted.internet.reactor")

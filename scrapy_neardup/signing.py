@@ -12,7 +12,7 @@ from typing import Any
 
 import xxhash
 
-from .awaiting import result_of
+from .awaiting import from_any_thread, result_of
 from .config import Config, as_setting
 from .exceptions import InvalidOption, LimitExceeded
 from .limits import PageLimits
@@ -21,7 +21,7 @@ from .records import Record
 from .reporting import Reporting
 from .throttle import Throttle
 from .urls import site_of
-from .workers import Failure, Limits, Reading, WorkerPool, sign_and_read
+from .workers import Failure, Limits, Reading, WorkerPool, call_here, sign_and_read
 
 #: Signatures of the bodies met last, which are not made again for an equal body: 8 MB of them.
 _BODIES = 4096
@@ -31,7 +31,7 @@ _Outcome = _Signed | Failure
 
 
 class PageSigning:
-    """Makes the signatures of a crawl.
+    """Makes the signatures of a crawl, in whose event loop it is made.
 
     A body that is equal to one of the last few thousand, or to one under way, byte by byte and
     in what its encoding depends on, is not read again: many addresses lead to one page.
@@ -57,7 +57,13 @@ class PageSigning:
         self._page_limits = page_limits
         keep_text = reporting is not None and reporting.keeps_text
         job = sign_and_read(keep_text=keep_text)
-        self._pool = WorkerPool(job, {**signer, "limits": page_limits}, workers, limits)
+        self._pool = WorkerPool(
+            job,
+            {**signer, "limits": page_limits},
+            workers,
+            limits,
+            deliver=from_any_thread(call_here),
+        )
         # Nobody who writes pages can tell which two bodies would have one hash.
         self._seed = secrets.randbits(64)
         self._known: OrderedDict[bytes, _Signed] = OrderedDict()

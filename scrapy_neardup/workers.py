@@ -255,6 +255,14 @@ def _lacks_memory(answer: Any) -> bool:
     return isinstance(answer, Failure) and answer.reason == "out_of_memory"
 
 
+Deliver = Callable[[Callable[[], None]], None]
+
+
+def call_here(call: Callable[[], None]) -> None:
+    """Make a call in the thread that it comes from."""
+    call()
+
+
 class WorkerPool(Generic[T]):
     """Does one job on many pages.
 
@@ -263,6 +271,8 @@ class WorkerPool(Generic[T]):
         for itself; they must survive pickling.
     :param workers: number of processes; with 0 the work is done in this one, without limits.
     :param limits: what one page may take.
+    :param deliver: makes a call that sets the answers of one or several pages, from a thread of the
+        pool's; for who waits in a thread of his own, and has those of several at once.
     """
 
     def __init__(
@@ -271,12 +281,14 @@ class WorkerPool(Generic[T]):
         signer: Mapping[str, Any],
         workers: int,
         limits: Limits | None = None,
+        *,
+        deliver: Deliver = call_here,
     ) -> None:
         self._job = job
         self._inline = None if workers else Signer(**signer)
         self._jobs: SimpleQueue[_Task[T] | None] = SimpleQueue()
         make = _WorkerRecipe(job, dict(signer), limits or Limits())
-        self._keepers = [_Keeper(make, self._jobs, workers) for _ in range(workers)]
+        self._keepers = [_Keeper(make, self._jobs, workers, deliver) for _ in range(workers)]
 
     def __enter__(self) -> Self:
         self.start()
@@ -355,6 +367,11 @@ class _Task(Generic[T]):
     is_alone: bool = False
 
 
+def _set_results(tasks: Iterable[_Task[T]], answers: Iterable[T | Failure]) -> None:
+    for task, answer in zip(tasks, answers, strict=True):
+        task.future.set_result(answer)
+
+
 @dataclass(frozen=True, slots=True)
 class _WorkerRecipe:
     """All that a worker is made of."""
@@ -368,7 +385,11 @@ class _Keeper(threading.Thread, Generic[T]):
     """Keeps one worker: brings it pages, waits for its answers, replaces it when it is lost."""
 
     def __init__(
-        self, recipe: _WorkerRecipe, jobs: SimpleQueue[_Task[T] | None], keepers: int
+        self,
+        recipe: _WorkerRecipe,
+        jobs: SimpleQueue[_Task[T] | None],
+        keepers: int,
+        deliver: Deliver,
     ) -> None:
         super().__init__(name="neardup-keeper", daemon=True)
         #: Workers that died or were ended over a page.
@@ -376,6 +397,7 @@ class _Keeper(threading.Thread, Generic[T]):
         self._recipe = recipe
         self._jobs = jobs
         self._keepers = keepers
+        self._deliver = deliver
         self._seconds_at_once = min(_SECONDS_AT_ONCE, recipe.limits.seconds)
         #: Seconds that a page takes, by the slowest of late.
         self._pace = _SECONDS_AT_ONCE
@@ -426,16 +448,18 @@ class _Keeper(threading.Thread, Generic[T]):
         tasks = [
             task for task in tasks if task.is_alone or task.future.set_running_or_notify_cancel()
         ]
-        answers = None
         if len(tasks) > 1:
             answers = self._all_at_once([task.record for task in tasks])
-            if answers is None and self._put_back(tasks):
+            if answers is not None:
+                self._deliver(partial(_set_results, tasks, answers))
                 return
-        for place, task in enumerate(tasks):
+            if self._put_back(tasks):
+                return
+        for task in tasks:
             try:
-                task.future.set_result(answers[place] if answers else self._result(task.record))
+                self._deliver(partial(task.future.set_result, self._result(task.record)))
             except Exception as error:
-                task.future.set_exception(error)
+                self._deliver(partial(task.future.set_exception, error))
 
     def _put_back(self, tasks: Iterable[_Task[T]]) -> bool:
         """Leave each by itself to whichever worker is free, unless the work is being stopped."""
