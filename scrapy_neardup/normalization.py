@@ -18,6 +18,8 @@ _INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}--\u3164]+", regex
 
 #: By byte of UTF-8: what becomes of white space in ASCII.
 _BLANKED = bytes(BLANK if chr(byte).isspace() and byte < 128 else byte for byte in range(256))
+#: Shorter texts take less time as a whole than by their characters.
+_SHORT = 128
 #: In the table of single characters: look closer. It is no character itself.
 _UNSETTLED = LAST_OF_BMP
 _SURROGATES = range(0xD800, 0xE000)
@@ -51,7 +53,7 @@ def normalize(text: str) -> str:
 
     Runs of combining marks are bounded first, which keeps the time in proportion to the text.
     """
-    return folded(text).text
+    return _normalized_whole(text) if len(text) < _SHORT else folded(text).text
 
 
 def folded(text: str) -> Folded:
@@ -64,7 +66,7 @@ def folded(text: str) -> Folded:
     if unsettled.size:
         characters = set(map(text.__getitem__, unsettled.tolist()))
         if not characters <= folds.longer.keys():
-            return Folded(" ".join(_folded_whole(text).split()), length)
+            return Folded(_normalized_whole(text), length)
         for character in characters:
             text = text.replace(character, folds.longer[character])
         single = folds.single.take(code_points(text))
@@ -87,6 +89,10 @@ def _without_more_blanks(codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     is_kept = np.ones(codes.size, bool)
     np.logical_or(is_seen[1:], is_seen[:-1], out=is_kept[1:])
     return codes[is_kept]
+
+
+def _normalized_whole(text: str) -> str:
+    return " ".join(_folded_whole(text).split())
 
 
 def _folded_whole(text: str) -> str:

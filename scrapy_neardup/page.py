@@ -38,12 +38,12 @@ _Part = TypeVar("_Part")
 class ReadPage(NamedTuple):
     """A page that was read and is to be signed.
 
-    :ivar key: its identity, see :class:`PageSignature`.
+    :ivar key: its identity, see :class:`PageSignature`; ``None`` where that is its address's.
     """
 
     url: str
-    key: str
     main: MainText
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,17 +174,17 @@ class Signer:
         encoding: str | None = None,
     ) -> ReadPage:
         """What :meth:`sign_html` signs."""
-        return ReadPage(url, page_key(url), self.read(html, content_type, encoding))
+        return ReadPage(url, self.read(html, content_type, encoding))
 
     def text_page(self, url: str, text: str, title: str = "") -> ReadPage:
         """What :meth:`sign_text` signs."""
         self.limits.check_text(text, title)
-        return ReadPage(url, page_key(url), MainText(title, text, text))
+        return ReadPage(url, MainText(title, text, text))
 
     def fragment_page(self, url: str, markup: str) -> ReadPage:
         """What :meth:`sign_fragment` signs."""
         text = read_fragment(markup, self.limits)
-        return ReadPage(url, url, MainText("", text, text))
+        return ReadPage(url, MainText("", text, text), key=url)
 
     def read(
         self, html: str | bytes, content_type: str | None = None, encoding: str | None = None
@@ -229,7 +229,7 @@ class Signer:
         shown = single_spaced(page.main.shown)
         return PageSignature(
             url=page.url,
-            key=page.key,
+            key=page_key(page.url) if page.key is None else page.key,
             site=site_of(page.url),
             title=title,
             n_features=features.hashes.size,

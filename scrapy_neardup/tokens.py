@@ -135,11 +135,12 @@ class ScriptTokenizer:
         if has_pairs := bool(is_paired.any()):
             parts.append(_paired(*runs.of(is_paired)))
         # Each token's length where it begins: so they come in reading order.
-        length_at = np.zeros(codes.size, np.intp)
+        is_start, length_at = np.zeros(codes.size, bool), np.empty(codes.size, np.intp)
         for starts, lengths in parts:
+            is_start[starts] = True
             length_at[starts] = lengths
-        starts = length_at.nonzero()[0]
-        return starts, length_at[starts], not has_pairs
+        starts = np.flatnonzero(is_start)
+        return starts, length_at.take(starts), not has_pairs
 
 
 class _Runs(NamedTuple):

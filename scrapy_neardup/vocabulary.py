@@ -23,8 +23,8 @@ from .tokens import Spans, are_units, units_of
 
 #: Bounds of what is remembered, some 15 MB. Beyond either of them all is forgotten and begun anew:
 #: common words are back within a few pages, and what comes once takes nobody's place for long.
-MAX_TOKENS = 1 << 17
-MAX_CHARACTERS = 1 << 21
+MAX_TOKENS = 1 << 18
+MAX_CHARACTERS = 1 << 22
 
 #: With so many tokens more than at the last time, they are laid side by side again: at first, and
 #: as a part of all.
