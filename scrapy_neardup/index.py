@@ -192,7 +192,7 @@ class SimhashIndex:
         The buckets of block 0 that hold it are read once each, however many fingerprints of a
         bucket were found: a flood of near fingerprints costs one pass over it.
         """
-        values = np.unique(found.astype(np.uint16)).tolist()
+        values = set(found.astype(np.uint16).tolist())
         words = np.frombuffer(b"".join(map(self._buckets.__getitem__, values)), _WORD)
         keys = np.frombuffer(b"".join(map(self._keys.__getitem__, values)), _KEY)
         distances = np.bitwise_count(words ^ np.uint64(fingerprint))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from .checks import require_number
 from .exceptions import InvalidOption, SignatureMismatch
@@ -151,7 +150,7 @@ class Rule:
         if page.recipe != other.recipe:
             raise SignatureMismatch(page.recipe, other.recipe)
         if page.site == other.site:
-            if self._show_the_same(page, other):
+            if self.shows_the_same(page, other):
                 return Match(
                     hamming_distance(page.fingerprint, other.fingerprint), 1.0, "same_page"
                 )
@@ -175,7 +174,7 @@ class Rule:
         same_title = page.title == other.title
         return max(self.min_similarity, MIN_EARLY_SIMILARITY) if same_title else 1.0
 
-    def _show_the_same(self, page: PageSignature, other: PageSignature) -> bool:
+    def shows_the_same(self, page: PageSignature, other: PageSignature) -> bool:
         """All over, and enough of it: a page that scripts fill shows next to nothing before."""
         enough = min(page.n_features, other.n_features) >= self.min_features
         return enough and page.shown_digest == other.shown_digest != b""
@@ -237,12 +236,13 @@ def _objection_on_one_site(
     same_title = core == other_core
     if not (same_title and core) and _size_ratio(page, other) < MIN_SIZE_RATIO:
         return "size_differs"
-    own = [frame.texts.own(p.sketch_values) for p in (page, other)]
     if is_thin(page) or is_thin(other):
         untitled = not same_title and not (core and other_core)
-        if untitled or any(map(_is_all_frame, own, (page, other))):
+        if untitled or any(_is_all_frame(p, frame) for p in (page, other)):
             return "thin_text"
-    return "only_frame_alike" if _own_resemblance(own, page, other) < MIN_OWN_SIMILARITY else None
+    if _own_resemblance(page, other, frame) < MIN_OWN_SIMILARITY:
+        return "only_frame_alike"
+    return None
 
 
 def _contained(words: frozenset[str], other_words: frozenset[str]) -> bool:
@@ -264,22 +264,24 @@ def _only_the_sites_name_is_common(
     return not frame.titles.own_words(both)
 
 
-def _is_all_frame(own: npt.NDArray[np.bool_], page: PageSignature) -> bool:
+def _is_all_frame(page: PageSignature, frame: SiteFrame) -> bool:
     """Is nearly everything in this page's text its site's?"""
+    own = frame.texts.own(page.sketch_values)
     return bool(np.count_nonzero(own) < MIN_OWN_SHARE * np.count_nonzero(page.sketch_values))
 
 
-def _own_resemblance(
-    own: list[npt.NDArray[np.bool_]], page: PageSignature, other: PageSignature
-) -> float:
+def _own_resemblance(page: PageSignature, other: PageSignature, frame: SiteFrame) -> float:
     """Resemblance of the texts without what both have of the site's; 1.0 where there is no more.
 
     What differs counts even where each page has something of the site's: whoever teaches a site's
     frame can take away what makes two pages alike, but never what tells them apart.
     """
+    if page.text_digest == other.text_digest:
+        return 1.0
     texts = [p.sketch_values for p in (page, other)]
+    own = [frame.texts.own(text) for text in texts]
     counts = own[0] | own[1] | (texts[0] != texts[1])
-    if page.text_digest == other.text_digest or not counts.any():
+    if not counts.any():
         return 1.0
     # A bin that is empty on both sides does not count.
     return resemblance(*(text * counts for text in texts))

@@ -12,7 +12,7 @@ those first that promise most. When that was not enough, the verdict says so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import sqrt
 from struct import Struct
 from typing import Any, NamedTuple, Protocol
@@ -26,7 +26,7 @@ from .index import Candidates
 from .judgement import MIN_LOOK_ALIKE, Kind, LookAlike, Match, Mismatch, Rule, Verdict
 from .page import PageSignature
 from .simhash import hamming_distance
-from .sketch import agreements, resemblances
+from .sketch import agreements, resemblance, resemblances
 from .titles import Title
 
 #: Bounds, each for the work of about a millisecond: sketches that are compared whole, and
@@ -138,8 +138,7 @@ def judge(
     """
     promising = _promising(page, candidates, shelf, rule)
     refused: list[LookAlike] = []
-    for number, similarity in promising.pages:
-        original = shelf.page(number)
+    for original, similarity in promising.pages:
         outcome = rule.compare(page, original, frames)
         if isinstance(outcome, Match):
             return Verdict(
@@ -152,12 +151,11 @@ def judge(
             )
         refused.append(_look_alike(page, original, similarity, outcome))
     kind, reason = _why_kept(page, rule, refused, is_cut=promising.is_cut)
-    if not refused and promising.runner_up is not None:
-        number, similarity = promising.runner_up
-        original = shelf.page(number)
-        outcome = rule.compare(page, original, frames)
-        if isinstance(outcome, Mismatch):
-            refused.append(_look_alike(page, original, similarity, outcome))
+    if not refused:
+        for original, similarity in promising.runner_up:
+            outcome = rule.compare(page, original, frames)
+            if isinstance(outcome, Mismatch):
+                refused.append(_look_alike(page, original, similarity, outcome))
     named = [other for other in refused[:1] if other.similarity >= MIN_LOOK_ALIKE]
     return Verdict(kind, page.url, reason, look_alike=named[0] if named else None)
 
@@ -183,16 +181,16 @@ def _look_alike(
 
 
 class _Promising(NamedTuple):
-    """Pages to put the whole rule to.
+    """Pages to put the whole rule to, with their similarities; read when they are asked for.
 
-    :ivar pages: numbers and similarities of those that may be the original, most similar first.
+    :ivar pages: those that may be the original, most similar first.
     :ivar is_cut: were there more of them?
-    :ivar runner_up: the most similar page of those that are not similar enough.
+    :ivar runner_up: the most similar page of those that are not similar enough, if there is one.
     """
 
-    pages: list[tuple[int, float]]
+    pages: Iterable[tuple[PageSignature, float]] = ()
     is_cut: bool = False
-    runner_up: tuple[int, float] | None = None
+    runner_up: Iterable[tuple[PageSignature, float]] = ()
 
 
 class _Pool(NamedTuple):
@@ -212,7 +210,10 @@ class _Pool(NamedTuple):
 
 def _promising(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule) -> _Promising:
     if not candidates.keys.size:
-        return _Promising([])
+        return _Promising()
+    if candidates.keys.size == 1:
+        # Most have one at most; for that one alone, arrays would take several times as long.
+        return _promising_one(page, shelf.page(int(candidates.keys[0])), rule)
     pool, is_cut = _possible(page, candidates, shelf, rule), False
     if pool.numbers.size > MAX_SKETCHES:
         sample, error = _estimate(page, pool, shelf)
@@ -224,16 +225,36 @@ def _promising(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: 
     pool, similarity, more = _most_alike(pool, similarity, rule.min_similarity, MAX_RULED)
     order = np.argsort(-similarity, kind="stable")
     pages = zip(pool.numbers[order].tolist(), similarity[order].tolist(), strict=True)
-    return _Promising(list(pages), is_cut or more, runner_up)
+    return _Promising(_read(shelf, pages), is_cut or more, _read(shelf, runner_up))
+
+
+def _read(
+    shelf: Shelf, pages: Iterable[tuple[int, float]]
+) -> Iterator[tuple[PageSignature, float]]:
+    return ((shelf.page(number), similarity) for number, similarity in pages)
+
+
+def _promising_one(page: PageSignature, other: PageSignature, rule: Rule) -> _Promising:
+    """The same of one page; see :func:`likeness_of`."""
+    same_site = page.site == other.site
+    same_page = same_site and rule.shows_the_same(page, other)
+    is_equal = same_page or page.text_digest == other.text_digest
+    has_enough = min(page.n_features, other.n_features) >= rule.min_features
+    if not (is_equal or has_enough) or (rule.scope == "site" and not same_site):
+        return _Promising()
+    similarity = 1.0 if is_equal else resemblance(page.sketch_values, other.sketch_values)
+    if similarity >= rule.min_similarity:
+        return _Promising([(other, similarity)])
+    return _Promising(runner_up=[(other, similarity)] if similarity >= MIN_LOOK_ALIKE else [])
 
 
 def _runner_up(
     pool: _Pool, similarity: Similarities, too_similar: float
-) -> tuple[int, float] | None:
+) -> list[tuple[int, float]]:
     below = np.where(similarity < too_similar, similarity, 0.0)
     if not below.size or (most := float(below.max())) < MIN_LOOK_ALIKE:
-        return None
-    return int(pool.numbers[below.argmax()]), most
+        return []
+    return [(int(pool.numbers[below.argmax()]), most)]
 
 
 def _possible(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule) -> _Pool:

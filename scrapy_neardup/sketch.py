@@ -103,9 +103,17 @@ def sketch_of(hashes: npt.NDArray[np.uint64]) -> Sketch:
 def resemblance(a: Sketch, b: Sketch) -> float:
     """Estimate the Jaccard measure, 0.0 to 1.0, of two documents from their sketches.
 
-    See :func:`resemblances`; this is one of them.
+    See :func:`resemblances`; this is one of them. For two alone, whole numbers of all bins take
+    a part of the time that arrays take.
     """
-    return float(resemblances(a, b[None])[0])
+    one, other = a.tobytes(), b.tobytes()
+    bins, number, other_number = len(one), int.from_bytes(one), int.from_bytes(other)
+    empty = (number | other_number).to_bytes(bins).count(0)
+    agreeing = (number ^ other_number).to_bytes(bins).count(0) - empty
+    filled = bins - empty
+    both = 2 * bins - one.count(0) - other.count(0) - filled
+    by_chance = (both - agreeing) / (int(_VALUES) - 1)
+    return max((agreeing - by_chance) / max(filled, 1), 0.0)
 
 
 def resemblances(a: Sketch, others: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
