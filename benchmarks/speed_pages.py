@@ -8,8 +8,8 @@ The whole way is timed, inside it extraction, and inside that the parser and the
 
 A worker is given the pages that wait for it together, eight at most, and signs them when it has
 read them all: so the way is that of so many. In a busy crawl by two workers four wait for each, as
-a rule, and in a scan eight. The store is asked about each page when another one has been read: in a
-crawl it is in another process, where Scrapy does something else in between.
+a rule, and in a scan eight. The store is asked about them in a row, as a crawl does, and when
+another page has been read: it is in another process, where Scrapy has done something else before.
 
 So there are two shares of our own: what is not extraction, as a part of it; and all that is
 neither lxml nor trafilatura, as a part of those two.
@@ -293,15 +293,14 @@ class _Crawl:
             for first in range(0, len(pages), self._together):
                 some = slice(first, first + self._together)
                 self._sign(pages[some], times[some])
-            while self._unchecked:
-                self._check_next()
+            self._check_all()
         return 1000 * times
 
     def _sign(self, pages: Sequence[Page], times: _Times) -> None:
         read = []
         for page, row in zip(pages, times, strict=True):
             read.append(self._read(page, row))
-            self._check_next()
+            self._check_all()
         started = process_time()
         signatures = self._signer.sign(*read)
         times[:, 2] += (process_time() - started) / len(pages)
@@ -315,8 +314,8 @@ class _Crawl:
         row[:] = self._parser.seconds, extraction, whole - extraction
         return read
 
-    def _check_next(self) -> None:
-        if self._unchecked:
+    def _check_all(self) -> None:
+        while self._unchecked:
             signature, row = self._unchecked.popleft()
             started = process_time()
             self._detector.check(signature)
