@@ -16,7 +16,7 @@ _LONGEST = 64
 
 _FIRST_BITS = 12
 #: For each number so many slots at least: nearly every token is found where it is looked for first.
-_SLOTS_FOR_ONE = 4
+_SLOTS_FOR_ONE = 8
 _NOBODY = -1
 
 Keys = npt.NDArray[np.uint64]

@@ -152,7 +152,8 @@ class _Runs(NamedTuple):
 
     def of(self, chosen: npt.NDArray[np.bool_]) -> tuple[Places, Places]:
         """Where the chosen ones begin, and their lengths."""
-        return self.starts[chosen], self.lengths[chosen]
+        places = np.flatnonzero(chosen)
+        return self.starts.take(places), self.lengths.take(places)
 
 
 def _runs(text: str, codes: CodePoints) -> _Runs:

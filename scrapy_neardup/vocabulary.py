@@ -21,8 +21,9 @@ from .idf import IdfTable, encoded_tokens, hashes_of, token_hashes
 from .numbering import SpanNumbers
 from .tokens import Spans, are_units, units_of
 
-#: Bounds of what is remembered, some 15 MB. Beyond either of them all is forgotten and begun anew:
-#: common words are back within a few pages, and what comes once takes nobody's place for long.
+#: Bounds of what is remembered: some 30 MB, and 60 of what a tokenizer of one's own makes. Beyond
+#: either of them all is forgotten and begun anew: common words are back within a few pages, and
+#: what comes once takes nobody's place for long.
 MAX_TOKENS = 1 << 18
 MAX_CHARACTERS = 1 << 22
 
@@ -202,7 +203,8 @@ class Vocabulary(_Vocabulary[Sequence[str]]):
         if len(self) >= self._side_by_side_at:
             self._numbers = self._numbers.side_by_side()
             self._side_by_side_at = int((1 + _PART_SCATTERED) * len(self))
-        numbers = b"".join(map(self._numbers.__getitem__, chain.from_iterable(pages)))
+        tokens = pages[0] if len(pages) == 1 else chain.from_iterable(pages)
+        numbers = b"".join(map(self._numbers.__getitem__, tokens))
         new, self._numbers.new = self._numbers.new, []
         return np.frombuffer(numbers, _NUMBER), new
 

@@ -48,6 +48,10 @@ class KeyTable:
             raise KeyError((digest, number))
         self._buckets[place] = kept[kept != number].astype("<u4").tobytes()
 
+    def __contains__(self, digest: int) -> bool:
+        """May any number have been noted under this digest?"""
+        return bool(self._buckets[digest % _BUCKETS])
+
     def has(self, digest: int, number: int) -> bool:
         """Was this number noted under this digest, or one of its bucket?"""
         bucket, data = self._buckets[digest % _BUCKETS], number.to_bytes(_NUMBER_BYTES, "little")

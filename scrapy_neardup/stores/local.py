@@ -370,9 +370,10 @@ class LocalStore:
     def _known_page(self, key: str) -> tuple[int, PageSignature] | None:
         """Number and signature of the page that was committed under this key."""
         digest = self._digest(key)
+        if digest not in self._keys:
+            return None
         numbers = self._keys.numbers(digest)
-        if numbers.size:
-            numbers = numbers[self._shelf.traits(numbers)["key"] == digest]
+        numbers = numbers[self._shelf.traits(numbers)["key"] == digest]
         for number in numbers.tolist():
             if (page := self._shelf.page(number)).key == key:
                 return number, page
