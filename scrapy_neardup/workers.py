@@ -14,6 +14,7 @@ in them. They ignore Ctrl-C, which is for their parent, and end when it does, ho
 
 from __future__ import annotations
 
+import atexit
 import mmap
 import multiprocessing
 import os
@@ -65,6 +66,8 @@ _FADING = 0.75
 
 #: How long a worker may take to import and to load its tables.
 _START_SECONDS = 120
+#: How long the end of this process waits for one that is just being started.
+_EXIT_SECONDS = 5
 
 #: How often a page is tried whose worker died: the page may not have been to blame. And how often
 #: a worker is started that dies before it is ready.
@@ -643,6 +646,13 @@ def _interrupts_ignored() -> Iterator[None]:
 
 #: multiprocessing keeps its children in one set, which is not made for several threads.
 _starting_or_ending = threading.Lock()
+
+
+@atexit.register
+def _start_no_more() -> None:
+    """A worker whose parent ends while it is being started would complain of it on the terminal."""
+    # For good: whoever still wants to start one ends with this process.
+    _starting_or_ending.acquire(timeout=_EXIT_SECONDS)
 
 
 @contextmanager

@@ -47,6 +47,26 @@ def test_a_script_that_guards_nothing_runs_once(tmp_path):
     assert done.stderr == ""
 
 
+def test_this_process_ends_when_a_worker_that_is_being_started_has_been():
+    """Else that one complains of its parent, at about every fifth forced end amid a start."""
+    script = (
+        "import threading, time\n"
+        "from scrapy_neardup import workers\n"
+        "has_begun = threading.Event()\n"
+        "def start():\n"
+        "    with workers._starting_or_ending:\n"
+        "        has_begun.set()\n"
+        "        time.sleep(0.5)\n"
+        "        print('started', flush=True)\n"
+        "threading.Thread(target=start, daemon=True).start()\n"
+        "has_begun.wait()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "started\n"
+
+
 def test_all_tries_of_a_page_share_one_limit_of_time():
     recipe = {"secret": SECRET, "tokenizer": "tests.parts.touchy"}
     record = Record(1, "https://a.example/", "drag 2", "text")

@@ -327,7 +327,8 @@ def test_no_worker_outlives_the_crawl(tmp_path, signals, exitcode):
     pages |= {f"/more/{n}": page(" ".join(article(seed=n))) for n in range(50)}
     settings = (
         "'NEARDUP_TOKENIZER': 'tests.parts.touchy', 'NEARDUP_EXTRACTOR': 'visible', "
-        "'NEARDUP_PAGE_TIMEOUT': 9999"
+        # So those that nap come first, and each alone.
+        "'NEARDUP_PAGE_TIMEOUT': 9999, 'CONCURRENT_REQUESTS': 2"
     )
     log = tmp_path / "log"
     with serving(pages) as site, log.open("w") as stderr:
