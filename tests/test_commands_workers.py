@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -28,6 +29,20 @@ def test_signatures_are_those_of_this_process():
     with WorkerPool(sign_record, {"secret": SECRET}, 2) as workers:
         results = list(workers.map(records))
     assert results == [(record, sign_record(signer, record)) for record in records]
+
+
+def test_answers_of_pages_that_were_signed_together_come_together():
+    calls = SimpleQueue[Callable[[], None]]()
+    records = [Record(n, f"https://a.example/{n}", f"text {n}", "text") for n in range(80)]
+    with WorkerPool(sign_record, {"secret": SECRET}, 1, deliver=calls.put) as workers:
+        futures, count = list(map(workers.submit, records)), 0
+        while not all(future.done() for future in futures):
+            calls.get(timeout=60)()
+            count += 1
+    signer = Signer(secret=SECRET)
+    expected = [sign_record(signer, record) for record in records]
+    assert [future.result() for future in futures] == expected
+    assert count < 60
 
 
 def test_a_script_that_guards_nothing_runs_once(tmp_path):

@@ -117,6 +117,30 @@ def test_counters_do_not_overflow():
     assert own_places(frame, sketch(b0=7, b1=1)) == [1]
 
 
+@pytest.mark.parametrize("every", [1, 3, 7, 1000])
+def test_a_site_is_learned_alike_however_often_it_is_asked_about(every):
+    rng = np.random.default_rng(7)
+    frame, titles, texts = SiteFrame(), TitleFrame(), TextFrame()
+    for number in range(100):
+        page_title = title(f"Page {number % 60} | Part {number % 5} | Site")
+        page = rng.integers(0, 4, SKETCH_BINS).astype(np.uint8)
+        frame.learn(page_title, page)
+        if titles.learn(page_title):
+            texts.learn(page)
+        if number % every == 0:
+            assert frame.titles.core(page_title) == titles.core(page_title)
+            assert own_places(frame.texts, page) == own_places(texts, page)
+    assert frame.titles.met == titles.met
+    assert own_places(frame.texts, page) == own_places(texts, page)
+
+
+def test_of_a_site_that_nobody_asks_about_few_pages_wait():
+    frame = SiteFrame()
+    for number in range(1000):
+        frame.learn(title(f"Page {number}"), sketch(b0=7))
+        assert len(frame._waiting) < 16
+
+
 def test_a_text_under_several_titles_is_a_notice():
     frame = SiteFrame()
     frame.learn_thin(title("One"), b"text")

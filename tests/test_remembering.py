@@ -13,7 +13,7 @@ from scrapy_neardup.remembering import CrawlMemory
 from scrapy_neardup.stores import open_store
 from tests.crawl import LOOPS
 from tests.killing import confirmed
-from tests.texts import FERRY, MUSEUM, page
+from tests.texts import FERRY, MUSEUM, article, page
 
 pytestmark = pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 2.15")
 
@@ -91,3 +91,25 @@ def test_what_is_whole_at_last_is_confirmed(tmp_path):
 
     asyncio.run(crawl())
     assert confirmed(file) == {"/content/0/0"}
+
+
+def test_pages_that_come_at_once_are_all_claimed_before_anything_becomes_of_one():
+    detector = NearDupDetector()
+    crawl = CrawlMemory(detector, 60, lambda error: pytest.fail(str(error)))
+    texts = [" ".join(article(seed=number)) for number in range(4)]
+    claimed = []
+
+    async def claim(number: int) -> None:
+        url = f"http://a.example/{number}"
+        signature = detector.signature(url=url, text=texts[number])
+        ticket = (await crawl.claim(signature, Rule())).ticket
+        assert ticket is not None
+        claimed.append(len(crawl._claimed))
+        crawl.settle(ticket, is_stored=True)
+
+    async def claim_all() -> None:
+        await asyncio.gather(*map(claim, range(4)))
+
+    asyncio.run(claim_all())
+    assert claimed == [4, 3, 2, 1]
+    assert len(crawl.store) == 4
