@@ -87,7 +87,7 @@ class SpanNumbers:
         """The number of each key; :data:`_NOBODY` of one that has none."""
         slots = self._slots_of(keys)
         numbers = self._numbers_at.take(slots)
-        # An empty slot is taken for the first number's: whose key that is has been found before.
+        # An empty slot is clipped to the first number, whose key never comes to an empty one.
         going_on = np.flatnonzero(self._key_of.take(numbers, mode="clip") != keys)
         while going_on.size:
             # Behind what stands there, if anything does.

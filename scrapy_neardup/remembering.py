@@ -102,7 +102,7 @@ class CrawlMemory:
         if claim.ticket is not None:
             self._claimed[claim.ticket] = signature
         if self._threads is None:
-            # Pages that were signed together are claimed in a row, which takes half the time: what
+            # Pages that were signed together are claimed in a row, which takes less time: what
             # becomes of a page sweeps the processor's caches of all that a claim needs.
             await others_first()
         return claim
