@@ -107,9 +107,9 @@ def resemblance(a: Sketch, b: Sketch) -> float:
     a part of the time that arrays take.
     """
     one, other = a.tobytes(), b.tobytes()
-    bins, number, other_number = len(one), int.from_bytes(one), int.from_bytes(other)
-    empty = (number | other_number).to_bytes(bins).count(0)
-    agreeing = (number ^ other_number).to_bytes(bins).count(0) - empty
+    bins, number, other_number = len(one), int.from_bytes(one, "big"), int.from_bytes(other, "big")
+    empty = (number | other_number).to_bytes(bins, "big").count(0)
+    agreeing = (number ^ other_number).to_bytes(bins, "big").count(0) - empty
     filled = bins - empty
     both = 2 * bins - one.count(0) - other.count(0) - filled
     by_chance = (both - agreeing) / (int(_VALUES) - 1)
