@@ -28,10 +28,12 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
+from math import inf
 from multiprocessing import spawn
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import Empty, PriorityQueue
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -289,7 +291,8 @@ class WorkerPool(Generic[T]):
     ) -> None:
         self._job = job
         self._inline = None if workers else Signer(**signer)
-        self._jobs: SimpleQueue[_Task[T] | None] = SimpleQueue()
+        self._jobs = _Jobs[T]()
+        self._numbers = count()
         make = _WorkerRecipe(job, dict(signer), limits or Limits())
         self._keepers = [_Keeper(make, self._jobs, workers, deliver) for _ in range(workers)]
 
@@ -327,11 +330,11 @@ class WorkerPool(Generic[T]):
         for keeper in self._keepers:
             keeper.stop()
         for _ in self._keepers:
-            self._jobs.put(None)
+            self._jobs.end()
 
     def submit(self, record: Record) -> Future[T | Failure]:
         """Hand a page over. The future is given an exception only when no worker can start."""
-        task: _Task[T] = _Task(record, Future())
+        task: _Task[T] = _Task(next(self._numbers), record, Future())
         if self._inline is None:
             self._jobs.put(task)
         else:
@@ -346,28 +349,59 @@ class WorkerPool(Generic[T]):
         :raises WorkersFailedError: when no worker can be started.
         """
         ahead = max(1, _PAGES_PER_WORKER * len(self._keepers))
-        waiting: deque[_Task[T]] = deque()
+        waiting: deque[tuple[Record, Future[T | Failure]]] = deque()
         under_way = 0
         for record in records:
-            waiting.append(_Task(record, self.submit(record)))
+            waiting.append((record, self.submit(record)))
             under_way += len(record.content)
             while waiting and (
-                len(waiting) >= ahead or under_way > _BYTES_UNDER_WAY or waiting[0].future.done()
+                len(waiting) >= ahead or under_way > _BYTES_UNDER_WAY or waiting[0][1].done()
             ):
-                task = waiting.popleft()
-                under_way -= len(task.record.content)
-                yield task.record, task.future.result()
-        for task in waiting:
-            yield task.record, task.future.result()
+                done, future = waiting.popleft()
+                under_way -= len(done.content)
+                yield done, future.result()
+        for done, future in waiting:
+            yield done, future.result()
 
 
 @dataclass(frozen=True)
 class _Task(Generic[T]):
-    """:ivar is_alone: is it under way, and to be given to a worker by itself?"""
+    """
+    :ivar number: the turn of this page among all that were handed over.
+    :ivar is_alone: is it under way, and to be given to a worker by itself?
+    """
 
+    number: int
     record: Record
     future: Future[T | Failure]
     is_alone: bool = False
+
+
+class _Jobs(Generic[T]):
+    """Tasks that wait, in the order in which they were handed over.
+
+    Those that are put back keep their turn. After all of them comes the end, once for each call of
+    :meth:`end`.
+    """
+
+    def __init__(self) -> None:
+        self._queue: PriorityQueue[tuple[float, _Task[T] | None]] = PriorityQueue()
+
+    def __len__(self) -> int:
+        return self._queue.qsize()
+
+    def put(self, task: _Task[T]) -> None:
+        self._queue.put((task.number, task))
+
+    def end(self) -> None:
+        self._queue.put((inf, None))
+
+    def get(self, *, wait: bool = True) -> _Task[T] | None:
+        """The next task, or ``None`` for the end.
+
+        :raises queue.Empty: when there is neither, and it is not to be waited for.
+        """
+        return self._queue.get(wait)[1]
 
 
 def _set_results(tasks: Iterable[_Task[T]], answers: Iterable[T | Failure]) -> None:
@@ -390,7 +424,7 @@ class _Keeper(threading.Thread, Generic[T]):
     def __init__(
         self,
         recipe: _WorkerRecipe,
-        jobs: SimpleQueue[_Task[T] | None],
+        jobs: _Jobs[T],
         keepers: int,
         deliver: Deliver,
     ) -> None:
@@ -430,14 +464,17 @@ class _Keeper(threading.Thread, Generic[T]):
         expected = _PART_EXPECTED * self._seconds_at_once
         most = _AT_ONCE if _AT_ONCE * self._pace <= expected else int(expected / self._pace)
         room = _BYTES_AT_ONCE - len(task.record.content)
-        for _ in range(min(most - 1, self._jobs.qsize() // self._keepers)):
+        for _ in range(min(most - 1, len(self._jobs) // self._keepers)):
             if room < 0 or task.is_alone:
                 return
             try:
-                another = self._jobs.get_nowait()
+                another = self._jobs.get(wait=False)
             except Empty:
                 return
-            if another is None or another.is_alone:  # the end is another keeper's as well
+            if another is None:
+                self._jobs.end()  # it is that of another keeper as well
+                return
+            if another.is_alone:
                 self._jobs.put(another)
                 return
             room -= len(another.record.content)
@@ -465,7 +502,10 @@ class _Keeper(threading.Thread, Generic[T]):
                 self._deliver(partial(task.future.set_exception, error))
 
     def _put_back(self, tasks: Iterable[_Task[T]]) -> bool:
-        """Leave each by itself to whichever worker is free, unless the work is being stopped."""
+        """Leave each by itself to whichever worker is free, unless the work is being stopped.
+
+        They go before those that came later: of a page and its copy, the first is the original.
+        """
         with self._lock:
             if self._stopping.is_set():
                 return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any
 
@@ -171,12 +172,17 @@ def test_what_waits_is_given_to_a_worker_at_once(given_at_once):
 def test_only_the_page_that_harms_its_worker_fails(given_at_once, tmp_path, text, reason, lost):
     others = [f"page {number}" for number in range(60)]
     bad = text.format(marker=tmp_path / "marker")
+    answered: list[Future[Any]] = []
     with WorkerPool(sign_record, TOUCHY, 1, Limits(seconds=2)) as workers:
         records = texts(*others[:50], bad, *others[50:])
         outcomes = [workers.submit(record) for record in records]
+        for outcome in outcomes:
+            outcome.add_done_callback(answered.append)
         found = [getattr(outcome.result(), "reason", "") for outcome in outcomes]
         assert workers.lost == lost
     assert found == [""] * 50 + [reason] + [""] * 10
+    # None loses its turn: of a page and its copy, the one that came first is the original.
+    assert answered == outcomes
     # The page was among them.
     assert sum(given_at_once) > 30
 
