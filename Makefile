@@ -4,11 +4,13 @@
 # make docs    build the documentation into docs/_build
 # make quality DATA=FOLDER  hold the figures on real pages against their floors
 # make speed   how fast it is, beside others; writes docs/performance.md
-# make test-min  the tests with the lowest versions that pyproject.toml allows
+# make test-min  the tests with the lowest versions that pyproject.toml allows, and with the lowest
+#                Python where there is one; LOWEST_PYTHON=FILE names it
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST_PYTHON ?= $(or $(shell python3.10 -c "import sys; print(sys.executable)" 2>/dev/null),$(PYTHON))
 
 .PHONY: demo test test-min check docs quality speed clean
 
@@ -19,6 +21,7 @@ test: $(VENV)/.ready
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 test-min: .venv-min/.ready
+	.venv-min/bin/python --version
 	.venv-min/bin/python -m pytest $(PYTEST_ARGS)
 
 quality: $(VENV)/.ready
@@ -45,7 +48,7 @@ $(VENV)/.ready: pyproject.toml
 	touch $@
 
 .venv-min/.ready: $(VENV)/.ready tools/lowest_versions.py
-	$(PYTHON) -m venv --clear .venv-min
+	$(LOWEST_PYTHON) -m venv --clear .venv-min
 	$(BIN)/python tools/lowest_versions.py >.venv-min/lowest.txt
 	.venv-min/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	.venv-min/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group test --constraint .venv-min/lowest.txt
