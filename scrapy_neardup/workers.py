@@ -28,12 +28,13 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from heapq import heappop, heappush
 from itertools import count
 from math import inf
 from multiprocessing import spawn
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from queue import Empty, PriorityQueue
+from queue import Empty, SimpleQueue
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -385,23 +386,34 @@ class _Jobs(Generic[T]):
     """
 
     def __init__(self) -> None:
-        self._queue: PriorityQueue[tuple[float, _Task[T] | None]] = PriorityQueue()
+        self._lock = threading.Lock()
+        self._waiting: list[tuple[float, _Task[T] | None]] = []
+        # One for each that waits. An interrupt amid ``queue.PriorityQueue.put`` may leave its lock
+        # taken, and whoever ends the work then would wait for ever.
+        self._ready = SimpleQueue[None]()
 
     def __len__(self) -> int:
-        return self._queue.qsize()
+        return len(self._waiting)
 
     def put(self, task: _Task[T]) -> None:
-        self._queue.put((task.number, task))
+        self._put(task.number, task)
 
     def end(self) -> None:
-        self._queue.put((inf, None))
+        self._put(inf, None)
 
     def get(self, *, wait: bool = True) -> _Task[T] | None:
         """The next task, or ``None`` for the end.
 
         :raises queue.Empty: when there is neither, and it is not to be waited for.
         """
-        return self._queue.get(wait)[1]
+        self._ready.get(wait)
+        with self._lock:
+            return heappop(self._waiting)[1]
+
+    def _put(self, number: float, task: _Task[T] | None) -> None:
+        with self._lock:
+            heappush(self._waiting, (number, task))
+        self._ready.put(None)
 
 
 def _set_results(tasks: Iterable[_Task[T]], answers: Iterable[T | Failure]) -> None:
