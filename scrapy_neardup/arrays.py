@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,15 @@ def starts_of_runs(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     return np.flatnonzero(is_first)
 
 
-def ends_of_runs(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Likewise, the places at which a value stands for the last time."""
+def ends_of_runs(ordered: npt.NDArray[Any], ends: Sequence[int]) -> npt.NDArray[np.intp]:
+    """Likewise, the places at which a value stands for the last time in its part.
+
+    :param ends: where the parts end, each of which is ordered for itself.
+    """
     is_last = np.ones(ordered.size, bool)
     np.not_equal(ordered[1:], ordered[:-1], out=is_last[:-1])
+    for end in ends:
+        is_last[end - 1 : end] = True
     return np.flatnonzero(is_last)
 
 

@@ -26,11 +26,11 @@ from .idf import IdfTable, read_table, shipped_table
 from .limits import PageLimits
 from .normalization import Folded, folded, normalize, single_spaced
 from .simhash import simhash, to_hex
-from .sketch import ShingleKey, Sketch, shingle_hashes, sketch_of
+from .sketch import ShingleKey, Sketch, shingle_hashes_of_each, sketches_of
 from .titles import Title, title_of, title_parts
 from .tokens import ScriptTokenizer, Tokenizer, shipped_tokenizer
 from .urls import page_key, site_of
-from .vocabulary import Hashes, SpanVocabulary, Vocabulary
+from .vocabulary import SpanVocabulary, Vocabulary
 
 _Part = TypeVar("_Part")
 
@@ -213,10 +213,11 @@ class Signer:
         titles = [title_parts(page.main.title) for page in pages]
         tokens = iter(self._cut([*(text for text, _ in texts), *chain.from_iterable(titles)]))
         readings = self._vocabulary.read(*islice(tokens, len(pages)))
-        contents = zip(readings.features, readings.units(), strict=True)
+        sketches = sketches_of(shingle_hashes_of_each(readings.units(), self._shingle_key))
+        columns = zip(pages, texts, titles, readings.features, sketches, strict=True)
         return [
-            self._signature(page, text, title_of(islice(tokens, len(parts))), *content)
-            for page, text, parts, content in zip(pages, texts, titles, contents, strict=True)
+            self._signature(page, text, title_of(islice(tokens, len(parts))), features, values)
+            for page, text, parts, features, values in columns
         ]
 
     def _signed(self, page: ReadPage) -> PageSignature:
@@ -224,7 +225,7 @@ class Signer:
         return signature
 
     def _signature(
-        self, page: ReadPage, text: Folded, title: Title, features: Features, units: Hashes
+        self, page: ReadPage, text: Folded, title: Title, features: Features, values: Sketch
     ) -> PageSignature:
         shown = single_spaced(page.main.shown)
         return PageSignature(
@@ -234,7 +235,7 @@ class Signer:
             title=title,
             n_features=features.hashes.size,
             fingerprint=simhash(*features),
-            sketch=sketch_of(shingle_hashes(units, self._shingle_key)).tobytes(),
+            sketch=values.tobytes(),
             text_digest=self._digest(_utf8(text.text)),
             n_text=text.length,
             n_shown=shown.length,

@@ -13,8 +13,10 @@ another page's, however much of this code and of the fingerprints they have read
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +80,24 @@ def shingle_hashes(units: npt.NDArray[np.uint64], key: ShingleKey) -> npt.NDArra
     return _avalanche(mixed) >> _HASH_BITS
 
 
+def shingle_hashes_of_each(
+    documents: Sequence[npt.NDArray[np.uint64]], key: ShingleKey
+) -> list[npt.NDArray[np.uint64]]:
+    """What :func:`shingle_hashes` returns of each of some documents: in less time than one by one.
+
+    :param documents: of each the units.
+    """
+    sizes = list(map(len, documents))
+    if len(sizes) == 1 or min(sizes) < SHINGLE_UNITS:
+        return [shingle_hashes(units, key) for units in documents]
+    hashes = shingle_hashes(np.concatenate(documents), key)
+    # Behind the shingles of a document stand those that reach from it into the next one.
+    return [
+        hashes[end - size : end - SHINGLE_UNITS + 1]
+        for size, end in zip(sizes, accumulate(sizes), strict=True)
+    ]
+
+
 def _avalanche(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): every bit moves every bit."""
     values = values ^ (values >> np.uint64(30))
@@ -93,11 +113,25 @@ def sketch_of(hashes: npt.NDArray[np.uint64]) -> Sketch:
 
     :param hashes: what :func:`shingle_hashes` returned. The upper bits of a hash name its bin.
     """
-    least = np.full(SKETCH_BINS, _NO_HASH)
-    np.minimum.at(least, (hashes * _BINS >> _HASH_BITS).astype(np.intp), hashes)
-    sketch = (least % _VALUES + np.uint64(1)).astype(np.uint8)
-    sketch[least == _NO_HASH] = 0
+    sketch: Sketch = sketches_of([hashes])[0]
     return sketch
+
+
+def sketches_of(documents: Sequence[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint8]:
+    """Sketches of several documents; shape ``(n, SKETCH_BINS)``.
+
+    :param documents: of each the hashes, see :func:`sketch_of`.
+    """
+    hashes = np.concatenate(documents)
+    bins = (hashes * _BINS >> _HASH_BITS).astype(np.intp)
+    # The bins of one document stand behind those of the other.
+    first_bins = np.arange(0, len(documents) * SKETCH_BINS, SKETCH_BINS)
+    bins += first_bins.repeat(list(map(len, documents)))
+    least = np.full(len(documents) * SKETCH_BINS, _NO_HASH)
+    np.minimum.at(least, bins, hashes)
+    sketches = (least % _VALUES + np.uint64(1)).astype(np.uint8)
+    sketches[least == _NO_HASH] = 0
+    return sketches.reshape(-1, SKETCH_BINS)
 
 
 def resemblance(a: Sketch, b: Sketch) -> float:

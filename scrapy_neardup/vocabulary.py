@@ -133,17 +133,21 @@ class _Vocabulary(ABC, Generic[T]):
                 self._forget()
                 raise
             ends = list(accumulate(self._sizes(pages)))
-            features = list(map(self._features, _parts(numbers, ends)))
+            features = self._features(numbers, ends)
             return Readings(features, numbers, ends, (self._first_units, self._units))
 
-    def _features(self, numbers: npt.NDArray[np.int32]) -> Features:
-        ordered = np.sort(numbers)
-        ends = ends_of_runs(ordered)
-        counts = ends.copy()
+    def _features(self, numbers: npt.NDArray[np.int32], ends: Sequence[int]) -> list[Features]:
+        ordered = numbers.copy()
+        for page in _parts(ordered, ends):
+            page.sort()
+        last_places = ends_of_runs(ordered, ends)
+        counts = last_places.copy()
         counts[:1] += 1
-        counts[1:] -= ends[:-1]
-        words = self._words.take(ordered.take(ends))
-        return Features(words["hash"], saturated(counts) * words["weight"])
+        counts[1:] -= last_places[:-1]
+        words = self._words.take(ordered.take(last_places))
+        weights = saturated(counts) * words["weight"]
+        of_pages = last_places.searchsorted(ends).tolist()
+        return list(map(Features, _parts(words["hash"], of_pages), _parts(weights, of_pages)))
 
     def _learn(self, new: list[str]) -> None:
         known = len(self) - len(new)

@@ -14,7 +14,9 @@ from scrapy_neardup.sketch import (
     resemblance,
     resemblances,
     shingle_hashes,
+    shingle_hashes_of_each,
     sketch_of,
+    sketches_of,
 )
 from tests.reference import jaccard
 
@@ -48,6 +50,14 @@ def test_each_bin_keeps_a_byte_of_its_least_hash(hashes):
         bins[value * SKETCH_BINS // 2**32] = value % 255 + 1
     sketch = sketch_of(np.array(hashes, np.uint64))
     assert sketch.tolist() == [bins.get(number, 0) for number in range(SKETCH_BINS)]
+
+
+@given(st.lists(WORDS | st.lists(st.sampled_from("abc"), max_size=5), min_size=1, max_size=5))
+@example([["a"] * 4, ["b"] * 4])
+def test_several_documents_are_sketched_as_one_by_one(documents):
+    units = [token_hashes(document, KEY.seed) for document in documents]
+    found = sketches_of(shingle_hashes_of_each(units, KEY))
+    assert found.tolist() == [sketched(document).tolist() for document in documents]
 
 
 @pytest.mark.parametrize("length", [30, 200, 2000, 20_000])
