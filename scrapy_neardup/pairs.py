@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import starts_of_runs
+from .arrays import borders_of_runs
 from .index import MAX_DISTANCE
 
 _Words = npt.NDArray[np.uint64]
@@ -117,7 +117,7 @@ class _Distinct:
     @classmethod
     def of(cls, fingerprints: _Words) -> _Distinct:
         order, words = _sorted_order(fingerprints)
-        starts = np.append(starts_of_runs(words), words.size).astype(np.uint32)
+        starts = borders_of_runs(words).astype(np.uint32)
         if starts.size <= words.size:
             words = words[starts[:-1]]
         return cls(words, order, starts)

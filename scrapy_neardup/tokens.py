@@ -27,7 +27,7 @@ import numpy.typing as npt
 import regex
 import xxhash
 
-from .arrays import starts_of_runs, up_to_the_next
+from .arrays import borders_of_runs
 from .characters import BLANK, HAN, SPACED, UNSPACED, CodePoints, as_text, code_points, scripts_of
 from .exceptions import InvalidOption
 
@@ -159,19 +159,26 @@ class _Runs(NamedTuple):
 def _runs(text: str, codes: CodePoints) -> _Runs:
     """The runs of a text, what is no word included; those of Han characters in pieces."""
     scripts = scripts_of(codes)
-    starts = starts_of_runs(scripts)
-    lengths, of_run = up_to_the_next(starts, codes.size), scripts[starts]
-    is_long = (of_run == HAN) & (lengths > _LONGEST_RUN)
-    if is_long.any():
-        long, runs = starts[is_long], _slices(text, starts[is_long], lengths[is_long])
-        cuts = [
-            start + cut
-            for start, run in zip(long.tolist(), runs, strict=True)
-            for cut in accumulate(map(len, han_pieces(run)[:-1]))
-        ]
-        starts = np.sort(np.concatenate([starts, cuts]))
-        lengths, of_run = up_to_the_next(starts, codes.size), scripts[starts]
-    return _Runs(starts, lengths, of_run)
+    runs = _between(borders := borders_of_runs(scripts), scripts)
+    is_long = (runs.scripts == HAN) & (runs.lengths > _LONGEST_RUN)
+    if not is_long.any():
+        return runs
+    long = runs.of(is_long)
+    cuts = [
+        start + cut
+        for start, run in zip(long[0].tolist(), _slices(text, *long), strict=True)
+        for cut in accumulate(map(len, han_pieces(run)[:-1]))
+    ]
+    return _between(np.sort(np.concatenate([borders, cuts])), scripts)
+
+
+def _between(borders: Places, scripts: npt.NDArray[np.uint8]) -> _Runs:
+    """The runs from border to border.
+
+    :param scripts: of each character, see :func:`~scrapy_neardup.characters.scripts_of`.
+    """
+    starts = borders[:-1]
+    return _Runs(starts, borders[1:] - starts, scripts.take(starts))
 
 
 def _cut(

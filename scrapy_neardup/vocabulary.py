@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import ends_of_runs, with_more
+from .arrays import borders_of_runs, with_more
 from .features import Features, saturated, word_weights
 from .idf import IdfTable, encoded_tokens, hashes_of, token_hashes
 from .numbering import SpanNumbers
@@ -34,7 +34,7 @@ _SCATTERED, _PART_SCATTERED = 1 << 12, 0.5
 #: Half as wide as usual, numbers are put in order in half the time.
 _NUMBER: np.dtype[np.int32] = np.dtype("<i4")
 #: Side by side, so that both come from memory at once.
-_WORD = np.dtype([("hash", np.uint64), ("weight", np.int64)])
+_WORD = np.dtype([("hash", np.uint64), ("weight", np.float64)])
 
 Hashes = npt.NDArray[np.uint64]
 T = TypeVar("T")
@@ -140,13 +140,10 @@ class _Vocabulary(ABC, Generic[T]):
         ordered = numbers.copy()
         for page in _parts(ordered, ends):
             page.sort()
-        last_places = ends_of_runs(ordered, ends)
-        counts = last_places.copy()
-        counts[:1] += 1
-        counts[1:] -= last_places[:-1]
-        words = self._words.take(ordered.take(last_places))
-        weights = saturated(counts) * words["weight"]
-        of_pages = last_places.searchsorted(ends).tolist()
+        borders = borders_of_runs(ordered, ends)
+        words = self._words.take(ordered.take(borders[:-1]))
+        weights = saturated(borders[1:] - borders[:-1]) * words["weight"]
+        of_pages = borders.searchsorted(ends).tolist()
         return list(map(Features, _parts(words["hash"], of_pages), _parts(weights, of_pages)))
 
     def _learn(self, new: list[str]) -> None:
