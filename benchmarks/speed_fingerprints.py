@@ -51,7 +51,7 @@ _ABOUT = __doc__ or ""
 #: Tokens of a text.
 LENGTH = 1000
 #: Texts of a round at most, and those that are read before the first one.
-_TEXTS, _BEFORE = 40, 600
+_TEXTS, _BEFORE = 20, 600
 _PERMUTATIONS = 128
 _UNITS = 16
 _IDF = shipped_table("multilingual")
