@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,13 +65,35 @@ def folded(text: str) -> Folded:
     length = int(np.count_nonzero(single != BLANK))
     unsettled = np.flatnonzero(single == _UNSETTLED)
     if unsettled.size:
-        characters = set(map(text.__getitem__, unsettled.tolist()))
-        if not characters <= folds.longer.keys():
-            return Folded(_normalized_whole(text), length)
-        for character in characters:
-            text = text.replace(character, folds.longer[character])
-        single = folds.single.take(code_points(text))
+        codes = code_points(_settled(text, single, unsettled))
+        single = folds.single.take(codes, mode="clip")
+        # What is left of these was folded with its word.
+        single = np.where(single == _UNSETTLED, codes, single)
     return Folded(as_text(_without_more_blanks(single)).strip(" "), length)
+
+
+def _settled(text: str, single: npt.NDArray[np.uint16], unsettled: npt.NDArray[np.intp]) -> str:
+    """A text in which the unsettled characters are folded, and their words with some of them.
+
+    No character does anything to another one across white space.
+
+    :param single: what becomes of each character.
+    :param unsettled: the places of those that have to be looked at closer.
+    """
+    longer = _folds().longer
+    characters = set(map(text.__getitem__, unsettled.tolist()))
+    if characters <= longer.keys():
+        for character in characters:
+            text = text.replace(character, longer[character])
+        return text
+    blanks = np.flatnonzero(single == BLANK)
+    words = np.unique(blanks.searchsorted(unsettled))
+    starts = np.concatenate([[0], blanks + 1]).take(words).tolist()
+    ends = np.concatenate([blanks, [len(text)]]).take(words).tolist()
+    lines = "\n".join(map(text.__getitem__, map(slice, starts, ends)))
+    folds = _folded_whole(lines).split("\n")
+    between = map(text.__getitem__, map(slice, [0, *ends], [*starts, len(text)]))
+    return "".join(chain.from_iterable(zip(between, [*folds, ""], strict=True)))
 
 
 def single_spaced(text: str) -> Spaced:

@@ -26,6 +26,7 @@ def by_the_letter(text: str) -> str:
 
 
 @given(TEXTS)
+@example("A E\u0301 B 𝟙ﬁ\u3000 \u0301É\n½ C\u00adD 😀 …")
 def test_what_is_folded_by_characters_is_what_is_folded_as_a_whole(text):
     assert folded(text).text == normalize(text) == by_the_letter(text)
 
