@@ -65,6 +65,8 @@ def site_of(url: str) -> str:
     Hosting platforms whose users own their subdomains count as registries (the private section of
     the Public Suffix List), so two blogs of one platform are two sites. Without a host: ``""``.
     """
+    if plain_key(url) is not None:
+        return site_of_host(url.split("/", 3)[2].partition(":")[0])
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from w3lib.url import canonicalize_url
 
-from scrapy_neardup.urls import _PLAIN, page_key, site_of
+from scrapy_neardup.urls import _PLAIN, page_key, site_of, site_of_host
 
 
 @pytest.mark.parametrize(
@@ -80,6 +82,7 @@ def test_the_key_is_w3libs_canonical_url(start, pieces, ends_with_start):
 @given(st.from_regex(_PLAIN, fullmatch=True))
 def test_what_is_taken_for_plain_is_canonical(url):
     assert page_key(url) == canonical(url)
+    assert site_of(url) == site_of_host(urlsplit(url).hostname)
 
 
 @pytest.mark.parametrize(
