@@ -27,7 +27,7 @@ _REST_OF_TURNS = -_TURNS % _BITS
 #: For each number so many slots of the first table at least: nearly every token is found there.
 _SLOTS_FOR_ONE = 8
 _FIRST_BITS, _FEWEST_BITS = 12, 6
-#: Each further table has an eighth of the slots, for a sixteenth of the numbers at most.
+#: Each further table has an eighth of the slots, for a sixteenth of the numbers or less.
 _BITS_FEWER = 3
 _NOBODY = -1
 
