@@ -9,6 +9,7 @@ would look the same.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cache
 
@@ -22,8 +23,13 @@ from .exceptions import LimitExceeded
 _DEEPEST = 2000
 
 _TAG = re.compile(r"<[a-zA-Z]")
+#: Values that are matched at once: with each of them a regular expression takes more memory.
+_AT_ONCE = 2000
+#: What is given to an attribute, up to the next one that is given something or to the tag's end.
+_VALUE = r"""=(?:"[^"]*"|'[^']*'|\s+(?:"[^"]*"|'[^']*')?|[^>=]|)[^>=]*"""
+_MORE_OF_TAG = re.compile(rf"(?:{_VALUE}){{0,{_AT_ONCE}}}")
 #: A tag up to its end; an end within a quoted value does not count.
-_WHOLE_TAG = re.compile(r"""<[a-zA-Z](?:[^>=]+|=\s*(?:"[^"]*"|'[^']*')?)*""")
+_TAG_AT_ONCE = re.compile(rf"<[a-zA-Z][^>=]*{_MORE_OF_TAG.pattern}")
 _ATTRIBUTE = re.compile(r"""[^\s/>=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*))?""")
 #: The shortest attribute: a blank and a letter.
 _ATTRIBUTE_CHARS = 2
@@ -75,9 +81,12 @@ class PageLimits:
             tags = sum(1 for _ in _TAG.finditer(html))
             if tags > self.tags:
                 raise LimitExceeded("too_many_tags", tags, self.tags)
-        for tag in _WHOLE_TAG.finditer(html):
-            if tag.end() - tag.start() > _ATTRIBUTE_CHARS * self.attributes:
-                self._check_attributes(tag[0])
+        few_chars = min(_ATTRIBUTE_CHARS * self.attributes, _AT_ONCE)
+        long: Iterable[str] = [tag for tag in _TAG_AT_ONCE.findall(html) if len(tag) > few_chars]
+        if any(tag.count("=") >= _AT_ONCE for tag in long):
+            long = _whole_tags(html)
+        for tag in long:
+            self._check_attributes(tag)
 
     def check_tree(self, tree: HtmlElement) -> None:
         """Refuse what is nested too deeply.
@@ -101,6 +110,16 @@ class PageLimits:
         attributes = sum(1 for _ in _ATTRIBUTE.finditer(tag)) - 1
         if attributes > self.attributes:
             raise LimitExceeded("too_many_attributes", attributes, self.attributes)
+
+
+def _whole_tags(html: str) -> Iterator[str]:
+    """All start tags, each up to its end, however much is given to its attributes."""
+    end = 0
+    while tag := _TAG_AT_ONCE.search(html, end):
+        end = tag.end()
+        while (more := _MORE_OF_TAG.match(html, end)) and more[0]:
+            end = more.end()
+        yield html[tag.start() : end]
 
 
 @cache

@@ -132,4 +132,5 @@ def _without_faulty_start(html: str) -> str:
     doctype = _DOCTYPE.match(html)
     if doctype and "/" in doctype[0]:
         html = "\n" + html[doctype.end() :]
-    return _EMPTY_ROOT.sub(r"\1>", html[:_BEGINNING], count=1) + html[_BEGINNING:]
+    root = _EMPTY_ROOT.search(html, 0, _BEGINNING)
+    return html if root is None else f"{html[: root.end(1)]}>{html[root.end() :]}"

@@ -52,6 +52,16 @@ def test_what_a_page_shows_is_text_and_media_of_the_whole_body():
     assert page.media == "a.png b.png"
 
 
+def test_media_come_in_the_order_of_their_elements_and_what_is_shown_at_first_before_the_rest():
+    body = (
+        "<body src=no.png><video data-src=b.mp4 src=a.mp4><source src=c.mp4></video>"
+        "<div DATA-SRC=d.png><img src=''><iframe src=e.html></iframe></div><noscript>"
+        "<img src=f.png></noscript><script data-src=no.js></script><img src=a.mp4></body>"
+    )
+    page = read_page(f"<html><head><script src=no.js></script></head>{body}</html>", visible_text)
+    assert page.media == "a.mp4 b.mp4 c.mp4 d.png e.html f.png a.mp4"
+
+
 def test_content_behind_an_early_end_is_read():
     body = f"<body><article><p>{PARAGRAPH * 3}</p></article></body>"
     for early in ("</head></html>", "</head></body></html>", "</head></HTML >"):

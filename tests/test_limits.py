@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import tracemalloc
+from contextlib import suppress
 
 import pytest
 
@@ -68,6 +70,33 @@ SIZE = len(page("ä" * 100).encode())
 )
 def test_the_limit_itself_is_allowed_and_one_more_is_not(html, limits, expected):
     assert refused(html, **limits) == expected
+
+
+@pytest.mark.parametrize("value", ["=1", "='>'", ' = ">="'])
+def test_attributes_are_counted_to_the_end_of_the_longest_tag(value):
+    tag = "".join(f" a{number}{value}" for number in range(6500))
+    for html in (page(f"<p{tag}>x"), f"<html><body><p{tag}"):
+        assert refused(html, attributes=6500) is None
+        assert refused(html, attributes=6499) == ("too_many_attributes", 6500, 6499)
+
+
+@pytest.mark.parametrize("signs", [1998, 1999, 2000, 2001, 4000, 4001])
+def test_what_stands_behind_many_signs_of_one_value_is_counted(signs):
+    html = page(f"<p a{'=' * signs}1 b c='>' d>x")
+    assert refused(html, attributes=4) is None
+    assert refused(html, attributes=3) == ("too_many_attributes", 4, 3)
+
+
+@pytest.mark.parametrize("given", ["=", "= ", " a=1", " a='>'"])
+def test_a_tag_of_any_length_is_looked_through_in_little_memory(given):
+    html = page(f"<p{given * 300_000}>x")
+    tracemalloc.start()
+    try:
+        with suppress(LimitExceeded):
+            PageLimits().check_markup(html)
+        assert tracemalloc.get_traced_memory()[1] < 5 * len(html)
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_body_of_bytes_is_refused_before_it_is_decoded():
