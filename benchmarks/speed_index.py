@@ -40,8 +40,8 @@ _PAUSE = 10
 #: The distance that all of them can be asked for.
 _DISTANCE = 3
 #: Distances of ours, with how many lookups a round.
-_OURS = {3: 400, 7: 200, 11: 20}
-_THEIRS = 80
+_OURS = {3: 1000, 7: 500, 11: 50}
+_THEIRS = 200
 #: Microseconds of a check with the add that follows, at most, at the largest size.
 _BOUNDS = {3: 10, 7: 60, 11: 1500}
 _BYTES = 48
