@@ -71,9 +71,9 @@ def folded(text: str) -> Folded:
 
 
 def _settled(text: str, single: npt.NDArray[np.uint16], unsettled: npt.NDArray[np.intp]) -> str:
-    """A text in which the unsettled characters are folded, and their words with some of them.
+    """The text with its unsettled characters folded: each by itself, or else with its whole word.
 
-    No character does anything to another one across white space.
+    That is enough, for no character does anything to another one across white space.
 
     :param single: what becomes of each character.
     :param unsettled: the places of those that have to be looked at closer.
