@@ -42,10 +42,10 @@ _LABEL = 10.0
 #: The same for the default of browsers, where no label stands.
 _DEFAULT, _DEFAULT_LEAD = "cp1252", 3.0
 
-#: How a page in UTF-16 without a mark begins.
+#: How a page in UTF-16 without a mark begins. Repeats without a bound take memory without one.
 _UTF16 = {
-    "utf-16-le": re.compile(rb"(?:[\t\n\r ]\0)*<\0[!?a-zA-Z]\0"),
-    "utf-16-be": re.compile(rb"(?:\0[\t\n\r ])*\0<\0[!?a-zA-Z]"),
+    "utf-16-le": re.compile(rb"(?:[\t\n\r ]\0){0,9999}<\0[!?a-zA-Z]\0"),
+    "utf-16-be": re.compile(rb"(?:\0[\t\n\r ]){0,9999}\0<\0[!?a-zA-Z]"),
 }
 
 #: Means something else to what is not an encoding of text, or is none of pages.

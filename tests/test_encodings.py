@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from scrapy_neardup.encodings import decode, encoding_of
@@ -135,8 +137,19 @@ def test_the_header_goes_before_the_page_where_both_are_as_likely():
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("label", ["utf-16", "utf-8", "none"])
 def test_utf_16_needs_no_mark(encoding, label):
-    html = page(TEA + FERRY)
+    html = "\r\n" * 999 + page(TEA + FERRY)
     assert decode(html.encode(encoding), header(label)) == html
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_white_space_before_a_page_takes_no_more_memory_than_its_text(encoding):
+    body = ("\n" * 1_000_000 + page(TEA)).encode(encoding)
+    tracemalloc.start()
+    try:
+        assert decode(body, "text/html; charset=utf-16")
+        assert tracemalloc.get_traced_memory()[1] < 10 * len(body)
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
