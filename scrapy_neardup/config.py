@@ -32,6 +32,9 @@ _LINKS = ("follow", "skip")
 _REVISITS = ("store", "drop")
 _ON_STORE_ERROR = ("keep", "stop")
 _LEARN = ("off", "report", "on")
+#: Key beside the policy's in ``request.meta["neardup"]``, and its values.
+_ITEM_ORIGIN = "item_origin"
+_ITEM_ORIGINS = ("auto", "parent", "own")
 _LOG_SETTING = f"{PREFIX}LOG"
 _LOG_LEVELS = {
     "DEBUG": logging.DEBUG,
@@ -284,9 +287,21 @@ def request_policy(policy: Policy, wish: Any) -> Policy | None:
     if not isinstance(wish, Mapping):
         return policy if parse_switch(name, wish) else None
     try:
-        return policy.changed(wish)
+        item_origin(wish)
+        return policy.changed({key: wish[key] for key in wish if key != _ITEM_ORIGIN})
     except InvalidOption as error:
         raise error.renamed(f"{name}[{error.option!r}]") from None
+
+
+def item_origin(wish: Any) -> Literal["auto", "parent", "own"]:
+    """What decides on the items of a request whose meta says ``wish``.
+
+    :raises InvalidOption: when it is none of the choices.
+    """
+    value: Any = wish.get(_ITEM_ORIGIN, "auto") if isinstance(wish, Mapping) else "auto"
+    _require_choice(_ITEM_ORIGIN, value, _ITEM_ORIGINS)
+    origin: Literal["auto", "parent", "own"] = value
+    return origin
 
 
 def _neardup_names(settings: BaseSettings) -> Iterator[str]:

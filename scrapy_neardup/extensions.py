@@ -12,6 +12,7 @@ from collections.abc import Container
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import ReferenceType, ref
 
 from scrapy import signals as scrapy_signals
 from scrapy.exceptions import CloseSpider, NotConfigured
@@ -20,10 +21,12 @@ from scrapy.utils.asyncio import create_looping_call
 
 from . import signals
 from .awaiting import in_thread, start
+from .built_items import BuiltItems
 from .config import (
     META_KEY,
     Config,
     Policy,
+    item_origin,
     request_policy,
     unknown_settings,
 )
@@ -34,11 +37,14 @@ from .following import ItemsUnderWay, Judgement
 from .jobs import Job, recovered
 from .judgement import Verdict
 from .learning.rules import UrlRule
+from .origins import ItemOrigin
 from .outcomes import Outcome
+from .page import PageSignature
 from .records import Record
 from .remembering import CrawlMemory
 from .reporting import Reporting
 from .responses import item_record, page_record, why_not_judged
+from .search import NO_ITEMS
 from .signing import PageSigning, require_parts
 from .sparing import Sparing
 from .stores import Claim, Ticket, open_store
@@ -83,6 +89,7 @@ class NearDupJudge:
         self._log = CrawlLog(config)
         self._ticking: Any = None
         self._items = ItemsUnderWay(by_item=config.item_field is not None)
+        self._built_items = BuiltItems(self._judge_origin, self._count, self.warn_once)
         self._warned: set[str] = set()
         self._is_closing = False
 
@@ -126,8 +133,9 @@ class NearDupJudge:
             self.pass_page(policy, response)
             return None
         self._count("responses")
-        judgement = await self._judge(page_record(response), policy)
+        judgement = await self._judge(page_record(response), policy, ref(response))
         self._count(f"pages/{judgement.verdict.kind}")
+        self._count("links_seen", judgement.knows_links)
         self._count("bytes/judged", len(response.body))
         self._count("bytes/duplicate", judgement.verdict.is_duplicate * len(response.body))
         self._send(signals.page_judged, verdict=judgement.verdict, response=response)
@@ -138,10 +146,34 @@ class NearDupJudge:
             original = judgement.verdict.duplicate_of
             assert original is not None
             self.sparing.remember(response.request, original, self._memory.store.mark())
-        self.sparing.judged(response, judgement.verdict)
+        if not judgement.knows_links:
+            self.sparing.judged(response, judgement.verdict)
         if judgement.outcome is not None:
             self._items.judged(response, judgement.outcome, self._active_requests())
         return judgement
+
+    def arrived(self, response: Response) -> None:
+        """A response comes to its callback, with values that its request carries."""
+        if self.config.item_field is None:
+            self._built_items.arrived(response, self._item_origin(response.request))
+
+    def note_origins(
+        self, request: Request, response: Response, judgement: Judgement | None
+    ) -> bool:
+        """Note on a request of a page which pages its values are from; does it carry any?"""
+        judged_by = self._item_origin(request)
+        return self._built_items.note_origins(request, response, judgement, judged_by)
+
+    async def send_from_page(self, item: Any, response: Response, page: Judgement | None) -> None:
+        """Note on an item what decides on it: its page, or the page where it began."""
+        policy = self._policy_for(response.request)
+        if isinstance(policy, str):
+            self._items.send(item, page)
+            return
+        decided = await self._built_items.judge(item, response, page, policy)
+        if decided.share is not None:
+            self._items.shares(response, decided.share, self._active_requests())
+        self._items.send(item, decided.judgement, decided.items, decided.share)
 
     def pass_page(self, reason: str, response: Response | None = None) -> None:
         """Count a response that nothing came of, so that there was nothing to judge for."""
@@ -352,10 +384,29 @@ class NearDupJudge:
             self.warn_once("feed", _UNWRITTEN, error)
         return feeds.are_stored
 
-    async def _judge(self, record: Record, policy: Policy) -> Judgement:
-        """A judgement whatever happens: a page that something fails on is undecided, and kept."""
+    async def _judge_origin(self, signature: PageSignature, policy: Policy) -> Judgement:
+        """The judgement on a page for an item that began on it; nothing is counted for the page."""
+        claim = Claim(Verdict("undecided", signature.url, "failed"))
         try:
-            claim = await self._claim(record, policy)
+            assert self._memory is not None
+            claim = await self._memory.claim(signature, policy.rule)
+        except Exception as error:
+            # The page was signed in another way in an earlier run, or the store fails.
+            self.warn_once(
+                "origin", "Cannot judge where an item of %s began: %r", signature.url, error
+            )
+        return self._judgement(claim, policy, signature)
+
+    async def _judge(
+        self, record: Record, policy: Policy, page: ReferenceType[Response] | None = None
+    ) -> Judgement:
+        """A judgement whatever happens: a page that something fails on is undecided, and kept.
+
+        :param page: to learn from when its outcome is known.
+        """
+        signature = None
+        try:
+            signature, claim = await self._claim(record, policy)
         except WorkersFailedError as error:
             claim = Claim(self._undecided(record, Failure("no_worker", str(error))))
         except Exception as error:
@@ -366,37 +417,70 @@ class NearDupJudge:
             self._count(f"undecided/{claim.verdict.reason}")
         elif claim.verdict.kind == "revisit":
             self._count(f"revisits/{claim.verdict.reason}")
-        judgement = Judgement(claim.verdict, policy)
         memory = self._memory
         text = None if memory is None else memory.text_digest(claim.ticket)
         if (cluster := self._log.judged(claim.verdict, text)) is not None:
             self._send(signals.pages_swallowed, cluster=cluster)
+        return self._judgement(claim, policy, signature, page)
+
+    def _judgement(
+        self,
+        claim: Claim,
+        policy: Policy,
+        signature: PageSignature | None,
+        page: ReferenceType[Response] | None = None,
+    ) -> Judgement:
+        """What follows from a claim; one that nothing hangs on is released."""
+        judgement = Judgement(claim.verdict, policy, signature=signature, items=claim.items)
         if claim.ticket is None:
             return judgement
-        assert memory is not None
+        assert self._memory is not None
         if judgement.is_superfluous:
-            memory.settle(claim.ticket, is_stored=False)
+            self._memory.settle(claim.ticket, None)
             return judgement
-        settle = partial(self._settle, claim.ticket, claim.verdict.url)
+        settle = partial(self._settle, claim.ticket, judgement, page)
         return replace(judgement, outcome=Outcome(settle, partial(self._complete, claim.ticket)))
 
-    async def _claim(self, record: Record, policy: Policy) -> Claim:
+    async def _claim(self, record: Record, policy: Policy) -> tuple[PageSignature | None, Claim]:
         if self._signing is None or self._memory is None:
             raise WorkersFailedError("the store was not opened")
         outcome = await self._signing.sign(record)
         if isinstance(outcome, Failure):
-            return Claim(self._undecided(record, outcome))
+            return None, Claim(self._undecided(record, outcome))
         claim = await self._memory.claim(outcome, policy.rule)
         if claim.verdict.reason == "waited":
             self._undecided(record, Failure("waited", "a near-duplicate's storing takes too long"))
-        return claim
+        return outcome, claim
 
-    def _settle(self, ticket: Ticket, url: str, is_stored: bool, is_whole: bool) -> None:
+    def _settle(
+        self,
+        ticket: Ticket,
+        judgement: Judgement,
+        page: ReferenceType[Response] | None,
+        items: int | None,
+        is_whole: bool,
+    ) -> None:
+        """The outcome of a claim is known."""
         assert self._memory is not None
-        if not is_stored:
-            self.sparing.lost(url)
+        if items is None:
+            self.sparing.lost(judgement.verdict.url)
+        if judgement.knows_links:
+            self._learn_late(judgement.verdict, page, items)
+            # A page of the same links is remembered already.
+            items = items or None
         confirmed = self._feeds is None
-        self._memory.settle(ticket, is_stored=is_stored, confirmed=confirmed, is_whole=is_whole)
+        self._memory.settle(ticket, items, confirmed=confirmed, is_whole=is_whole)
+
+    def _learn_late(
+        self, verdict: Verdict, page: ReferenceType[Response] | None, items: int | None
+    ) -> None:
+        """Learn from a page that is a copy only if it yielded no item either."""
+        response = None if page is None else page()
+        if response is None:
+            return
+        if items == NO_ITEMS:
+            verdict = replace(verdict, kind="duplicate", duplicate_of=verdict.links_seen_at)
+        self.sparing.judged(response, verdict)
 
     def _complete(self, ticket: Ticket) -> None:
         assert self._memory is not None
@@ -449,6 +533,14 @@ class NearDupJudge:
             # To raise here would cost the page; it is kept and not judged.
             self.warn_once("bad_meta", "Not judging %s: %s", request, error)
             return "bad_meta"
+
+    def _item_origin(self, request: Request | None) -> ItemOrigin:
+        """What a request says of where its items begin."""
+        wish = None if request is None else request.meta.get(META_KEY)
+        try:
+            return item_origin(wish)
+        except InvalidOption:
+            return "auto"  # said when the page is judged
 
     def _send(self, signal: object, **kwargs: Any) -> None:
         self._crawler.signals.send_catch_log(signal, spider=self._crawler.spider, **kwargs)

@@ -20,7 +20,9 @@ from scrapy.http import Request, Response
 from .awaiting import from_any_thread
 from .config import Policy
 from .judgement import Verdict
-from .outcomes import Outcome
+from .outcomes import ItemShare, Outcome
+from .page import PageSignature
+from .search import OWN_ITEMS
 
 #: Items on their way from the middleware to the pipeline; beyond this the oldest are let go
 #: (kept and counted as unjudged). Only items that another component replaced get old.
@@ -32,21 +34,40 @@ class Judgement:
     """A verdict and what is to follow from it.
 
     :ivar outcome: to be told what becomes of the items; ``None`` where nothing hangs on that.
+    :ivar signature: of the page; ``None`` where there is none.
+    :ivar items: see :attr:`~scrapy_neardup.stores.base.Claim.items`.
+    :ivar is_kept: items are kept whatever the verdict says, for they hold more than this page.
     """
 
     verdict: Verdict
     policy: Policy
     outcome: Outcome | None = None
+    signature: PageSignature | None = None
+    items: int = OWN_ITEMS
+    is_kept: bool = False
+
+    @property
+    def is_copy(self) -> bool:
+        """Is the page stored already, as another one or under its own address?"""
+        verdict = self.verdict
+        is_unchanged = verdict.kind == "revisit" and verdict.reason == "unchanged"
+        return verdict.is_duplicate or (is_unchanged and verdict.links_seen_at is None)
 
     @property
     def is_superfluous(self) -> bool:
-        """Is it stored already, in a copy or under its own address?"""
-        is_unchanged = self.verdict.kind == "revisit" and self.verdict.reason == "unchanged"
-        return self.verdict.is_duplicate or (is_unchanged and self.policy.revisit == "drop")
+        """Are items of the page not to be stored, for they are stored already?"""
+        drops = self.verdict.is_duplicate or self.policy.revisit == "drop"
+        return self.is_copy and drops and not self.is_kept
+
+    @property
+    def knows_links(self) -> bool:
+        """Did an earlier page of this content yield these links, and no item that was stored?"""
+        return self.verdict.links_seen_at is not None and self.verdict.kind != "revisit"
 
     @property
     def skips_links(self) -> bool:
-        return self.verdict.is_duplicate and self._acts and self.policy.links == "skip"
+        knows = self.verdict.is_duplicate or self.knows_links
+        return knows and self._acts and self.policy.links == "skip"
 
     @property
     def refuses_requests(self) -> bool:
@@ -57,15 +78,29 @@ class Judgement:
         return self.policy.action != "report"
 
 
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What was noted of an item that left the spider.
+
+    :ivar items: what it holds of earlier pages, see :data:`~scrapy_neardup.search.OWN_ITEMS`.
+    :ivar share: its part in the outcome of the page where it began.
+    """
+
+    judgement: Judgement | None
+    items: int = OWN_ITEMS
+    share: ItemShare | None = None
+
+
 @dataclass(slots=True)
 class _Received:
     """An item that has reached our pipeline.
 
+    :ivar sent: what was noted of it; ``None`` where it is not known.
     :ivar is_known: is it one that was sent? Else another component put it in that one's place.
     :ivar is_over: has it come to its end? One context serves several items, one after the other.
     """
 
-    outcome: Outcome | None
+    sent: _Sent | None
     is_known: bool = True
     is_over: bool = False
 
@@ -73,7 +108,7 @@ class _Received:
 _in_pipelines: ContextVar[_Received | None] = ContextVar("in_pipelines", default=None)
 
 
-_NOBODYS = Outcome(lambda is_stored, is_whole: None)
+_NOBODYS = Outcome(lambda items, is_whole: None)
 
 
 class ItemsUnderWay:
@@ -84,7 +119,8 @@ class ItemsUnderWay:
 
     def __init__(self, *, by_item: bool) -> None:
         self._by_item = by_item
-        self._sent: OrderedDict[int, tuple[Any, deque[Judgement | None]]] = OrderedDict()
+        self._sent: OrderedDict[int, tuple[Any, deque[_Sent]]] = OrderedDict()
+        self._shares: WeakKeyDictionary[Response, list[ItemShare]] = WeakKeyDictionary()
         self._outcomes: WeakKeyDictionary[Response, list[Outcome]] = WeakKeyDictionary()
         self._known_active: WeakSet[Response] = WeakSet()
 
@@ -93,16 +129,31 @@ class ItemsUnderWay:
 
         :param active: see :meth:`let_go`.
         """
-        if response.request in active:
-            self._known_active.add(response)
+        self._note_active(response, active)
         self._outcomes.setdefault(response, []).append(outcome)
         # Where another component takes items away, nothing else tells of their end; see let_go().
         # Garbage is collected in any thread.
         finalize(response, from_any_thread(outcome.abandoned)).atexit = False
 
-    def send(self, item: Any, judgement: Judgement | None) -> None:
+    def shares(self, response: Response, share: ItemShare, active: Container[Request]) -> None:
+        """An item of a response has a part in the outcome of another page.
+
+        :param active: see :meth:`let_go`.
+        """
+        self._note_active(response, active)
+        self._shares.setdefault(response, []).append(share)
+        finalize(response, from_any_thread(share.lost)).atexit = False
+
+    def send(
+        self,
+        item: Any,
+        judgement: Judgement | None,
+        items: int = OWN_ITEMS,
+        share: ItemShare | None = None,
+    ) -> None:
         """An item leaves the spider. One object may be sent several times, so each has a queue."""
-        self._sent.setdefault(id(item), (item, deque()))[1].append(judgement)
+        sent = _Sent(judgement, items, share)
+        self._sent.setdefault(id(item), (item, deque()))[1].append(sent)
         if len(self._sent) > _MAX_ITEMS:
             self._sent.popitem(last=False)
 
@@ -114,9 +165,9 @@ class ItemsUnderWay:
         if id(item) not in self._sent:
             _in_pipelines.set(_Received(None, is_known=False))
             raise KeyError(id(item))
-        judgement = self._taken(item)
-        _in_pipelines.set(_Received(None if judgement is None else judgement.outcome))
-        return judgement
+        sent = self._taken(item)
+        _in_pipelines.set(_Received(sent))
+        return sent.judgement
 
     def let_go(self, active: Container[Request]) -> None:
         """Of pages that Scrapy is done with, nothing more will be heard.
@@ -128,19 +179,32 @@ class ItemsUnderWay:
             if response in self._known_active and response.request not in active:
                 for outcome in outcomes:
                     outcome.abandoned()
+        for response, shares in list(self._shares.items()):
+            if response in self._known_active and response.request not in active:
+                for share in shares:
+                    share.lost()
 
     def stored(self, item: Any, response: Any) -> None:
         """An item has passed all pipelines; they may have replaced it."""
-        if (outcome := self._outcome_of(item, response)) is not None:
-            outcome.item_stored()
+        sent, is_known = self._end_of(item)
+        if (outcome := self._outcome_of(sent, response, is_known=is_known)) is not None:
+            outcome.item_stored(OWN_ITEMS if sent is None else sent.items)
+        if sent is not None and sent.share is not None:
+            sent.share.stored()
 
     def lost(self, item: Any, response: Any) -> None:
         """An item was dropped, or a pipeline failed; the item is the one that was sent."""
-        if (outcome := self._outcome_of(item, response)) is not None:
+        sent, is_known = self._end_of(item)
+        if (outcome := self._outcome_of(sent, response, is_known=is_known)) is not None:
             outcome.item_lost()
+        if sent is not None and sent.share is not None:
+            sent.share.lost()
 
-    def _outcome_of(self, item: Any, response: Any) -> Outcome | None:
-        own, is_known = self._own_outcome(item)
+    def _note_active(self, response: Response, active: Container[Request]) -> None:
+        if response.request in active:
+            self._known_active.add(response)
+
+    def _outcome_of(self, sent: _Sent | None, response: Any, *, is_known: bool) -> Outcome | None:
         outcomes = self._outcomes.get(response, []) if isinstance(response, Response) else []
         if not self._by_item:
             return outcomes[0] if outcomes else None
@@ -149,23 +213,23 @@ class ItemsUnderWay:
             # always safe: its copies are stored. Else they would wait for it.
             open_ones = (outcome for outcome in outcomes if not outcome.is_known)
             next(open_ones, _NOBODYS).abandoned()
-        return own
+        judgement = None if sent is None else sent.judgement
+        return None if judgement is None else judgement.outcome
 
-    def _own_outcome(self, item: Any) -> tuple[Outcome | None, bool]:
-        """What an item hangs on by itself; and is it known which item it is?"""
+    def _end_of(self, item: Any) -> tuple[_Sent | None, bool]:
+        """What was noted of an item that has come to its end; and is it known which item it is?"""
         received = _in_pipelines.get()
         if received is not None and not received.is_over:
             received.is_over = True
-            return received.outcome, received.is_known
+            return received.sent, received.is_known
         if id(item) not in self._sent:
             return None, False
         # It was dropped before it reached our pipeline.
-        judgement = self._taken(item)
-        return None if judgement is None else judgement.outcome, True
+        return self._taken(item), True
 
-    def _taken(self, item: Any) -> Judgement | None:
+    def _taken(self, item: Any) -> _Sent:
         noted = self._sent[id(item)][1]
-        judgement = noted.popleft()
+        sent = noted.popleft()
         if not noted:
             del self._sent[id(item)]
-        return judgement
+        return sent

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -99,6 +99,8 @@ class Verdict:
     :ivar reason: one word that says why; the documentation lists them all.
     :ivar look_alike: of a page that is new, or undecided, the one that is most similar to it among
         those that the rule was asked about; ``None`` when none comes near.
+    :ivar links_seen_at: address of an earlier page of this content that yielded links and no item
+        that was stored. It is no original: the items of this page are kept, its links are known.
     """
 
     kind: Kind
@@ -108,6 +110,7 @@ class Verdict:
     distance: int | None = None
     similarity: float | None = None
     look_alike: LookAlike | None = None
+    links_seen_at: str | None = None
 
     @property
     def is_duplicate(self) -> bool:
@@ -296,6 +299,16 @@ def _title_overlap(page: PageSignature, other: PageSignature) -> float:
     """Words of both titles as a part of the shorter title; 0.0 where one has no title."""
     words, other_words = title_words(page.title), title_words(other.title)
     return len(words & other_words) / max(1, min(len(words), len(other_words)))
+
+
+def revisit_of_links(verdict: Verdict, page: PageSignature, before: PageSignature) -> Verdict:
+    """The verdict on a page whose address is known, but of which no item was stored.
+
+    :param verdict: on the page by all others.
+    """
+    again = revisit(page, before)
+    links_seen_at = before.url if again.reason == "unchanged" else verdict.links_seen_at
+    return replace(again, links_seen_at=links_seen_at)
 
 
 def revisit(page: PageSignature, before: PageSignature) -> Verdict:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from time import monotonic, perf_counter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from .awaiting import in_thread, others_first, result_of, start, wait_for
@@ -69,8 +69,7 @@ class CrawlMemory:
         self._confirmed = 0
         self._has_left = False
         _crawls.setdefault(self.store, []).append(self)
-        #: Pages to be added, and whether each is known to be on disk.
-        self._backlog: deque[tuple[PageSignature, bool]] = deque()
+        self._backlog: deque[_Addition] = deque()
         self._pause = _FIRST_PAUSE
         self._left_alone_until = 0.0
         self._under_way = 0
@@ -113,10 +112,17 @@ class CrawlMemory:
         return None if signature is None else signature.text_digest
 
     def settle(
-        self, ticket: Ticket, *, is_stored: bool, confirmed: bool = True, is_whole: bool = True
+        self,
+        ticket: Ticket,
+        items: int | None,
+        *,
+        confirmed: bool = True,
+        is_whole: bool = True,
     ) -> None:
         """Commit a claim, or release it.
 
+        :param items: what was stored of the page, see :data:`~scrapy_neardup.search.NO_ITEMS`;
+            ``None`` releases the claim.
         :param confirmed: is what was stored known to be on disk?
         :param is_whole: is all of it stored? If not, it is not confirmed before
             :meth:`complete`.
@@ -125,16 +131,17 @@ class CrawlMemory:
         if signature is None:
             return  # settled when the crawl was closed
         if isinstance(ticket, _Unanswered):
-            if is_stored:
-                self._add_later(signature, confirmed=confirmed and is_whole)
-        elif is_stored:
+            if items is not None:
+                self._add_later(_Addition(signature, items, confirmed and is_whole))
+        elif items is not None:
             confirmed = confirmed and is_whole
             if not confirmed:
                 self._leave_open()
             if not is_whole:
                 self._incomplete[ticket] = self.store.mark()
-            lost = partial(self._add_later, signature, confirmed=confirmed)
-            self._tell(lambda: self.store.commit(ticket, confirmed=confirmed), lost)
+            lost = partial(self._add_later, _Addition(signature, items, confirmed))
+            commit = partial(self.store.commit, ticket, confirmed=confirmed, items=items)
+            self._tell(commit, lost)
         else:
             # A reservation that nobody gives up ends with its lease.
             self._tell(lambda: self.store.release(ticket))
@@ -179,7 +186,7 @@ class CrawlMemory:
         :raises StoreError: when something could not be written.
         """
         for ticket in list(self._claimed):
-            self.settle(ticket, is_stored=False)
+            self.settle(ticket, None)
         if self._under_way:
             self._idle = Future()
             await result_of(self._idle)
@@ -265,8 +272,8 @@ class CrawlMemory:
         self._claimed[ticket] = signature
         return Claim(Verdict("undecided", signature.url, "store_unreachable"), ticket)
 
-    def _add_later(self, signature: PageSignature, *, confirmed: bool) -> None:
-        self._backlog.append((signature, confirmed))
+    def _add_later(self, page: _Addition) -> None:
+        self._backlog.append(page)
         if len(self._backlog) > _BACKLOG:
             self._backlog.popleft()
             self.let_go += 1
@@ -274,14 +281,16 @@ class CrawlMemory:
     async def _add_backlog(self) -> None:
         """Add what was stored while the store was away."""
         while self._backlog:
-            signature, confirmed = self._backlog.popleft()
-            if not confirmed:
+            page = self._backlog.popleft()
+            if not page.confirmed:
                 self._leave_open()
-            add = partial(self.store.add, signature, confirmed=confirmed)
+            add = partial(
+                self.store.add, page.signature, confirmed=page.confirmed, items=page.items
+            )
             try:
                 await self._ask(add)
             except StoreError:
-                self._backlog.appendleft((signature, confirmed))
+                self._backlog.appendleft(page)
                 raise
             self.added += 1
 
@@ -289,6 +298,18 @@ class CrawlMemory:
         self._left_alone_until = monotonic() + self._pause
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)
         self._on_failure(error)
+
+
+class _Addition(NamedTuple):
+    """A page that is to be added to the store when it is back.
+
+    :ivar items: what was stored of it, see :data:`~scrapy_neardup.search.NO_ITEMS`.
+    :ivar confirmed: is that known to be on disk?
+    """
+
+    signature: PageSignature
+    items: int
+    confirmed: bool
 
 
 class _Unanswered:

@@ -13,6 +13,7 @@ those first that promise most. When that was not enough, the verdict says so
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from math import sqrt
 from struct import Struct
 from typing import Any, NamedTuple, Protocol
@@ -44,7 +45,7 @@ _PIECE = 1024
 #: What a store keeps of each page to be asked of many pages at once: digests of its site, title,
 #: text and all that it shows (0 where that is not known), and its number of distinct tokens.
 #: Equal values have equal digests; what differs may have the same, so the rule is asked as well.
-#: The key's digest and the time are the store's own business.
+#: The key's digest and the time are the store's own business; for ``items`` see :data:`NO_ITEMS`.
 TRAITS = np.dtype(
     [
         ("key", "<u8"),
@@ -54,11 +55,18 @@ TRAITS = np.dtype(
         ("shown", "<u4"),
         ("n_features", "<u4"),
         ("stored_at", "<u4"),
+        ("items", "<u8"),
     ]
 )
 Traits = npt.NDArray[np.void]
 #: The same as a structure: a row is packed in a part of the time that an array takes.
-_TRAITS = Struct("<QIIIIII")
+_TRAITS = Struct("<QIIIIIIQ")
+#: No item of the page was stored: its callback yielded links alone. Its copies may yield the item,
+#: so it is an original for their links only.
+NO_ITEMS = 0
+#: Items were stored that hold nothing of earlier pages. Any other value is the digest of what they
+#: hold of these, see :func:`~scrapy_neardup.carried_values.digest_of`.
+OWN_ITEMS = 1
 Similarities = npt.NDArray[np.float64]
 
 
@@ -78,7 +86,9 @@ class Shelf(Protocol):
         """The whole signature."""
 
 
-def packed_traits(page: PageSignature, key: int = 0, stored_at: int = 0) -> bytes:
+def packed_traits(
+    page: PageSignature, key: int = 0, stored_at: int = 0, items: int = OWN_ITEMS
+) -> bytes:
     """A page's row of :data:`TRAITS`, as bytes."""
     return _TRAITS.pack(
         key,
@@ -88,6 +98,7 @@ def packed_traits(page: PageSignature, key: int = 0, stored_at: int = 0) -> byte
         _first_bytes(page.shown_digest),
         page.n_features,
         stored_at,
+        items,
     )
 
 
@@ -126,22 +137,77 @@ def likeness_of(one: Traits, other: Traits, rule: Rule) -> Likeness:
     return Likeness(possible, equal, same_page)
 
 
+class Found(NamedTuple):
+    """What a lookup found.
+
+    :ivar verdict: on the page; of a page that must wait, the verdict if the other is stored.
+    :ivar items: what was stored of the original, see :data:`NO_ITEMS`.
+    :ivar blocker: number of the page whose outcome must be known first; ``None`` where there is
+        none.
+    """
+
+    verdict: Verdict
+    items: int = OWN_ITEMS
+    blocker: int | None = None
+
+
+def find_original(
+    page: PageSignature,
+    near: Candidates,
+    shelf: Shelf,
+    rule: Rule,
+    frames: Frames,
+    *,
+    is_open: npt.NDArray[np.bool_],
+) -> Found:
+    """Look for the page's original: among stored pages, then open ones, then pages of links.
+
+    A page of which no item was stored is never an original: its copies may yield the item. It is
+    only named in the verdict (:attr:`~scrapy_neardup.judgement.Verdict.links_seen_at`).
+
+    :param near: all pages that the index has near the page's fingerprint.
+    :param is_open: which of them are not known yet to be stored; shape ``(n,)``.
+    :raises SignatureMismatch: when one of them was made in another way.
+    """
+
+    def by(places: npt.NDArray[np.bool_]) -> tuple[Verdict, int | None]:
+        some = Candidates(near.keys[places], near.distances[places])
+        return judge(page, some, shelf, rule, frames)
+
+    if not near.keys.size:
+        return Found(judge(page, near, shelf, rule, frames)[0])
+    items = shelf.traits(near.keys)["items"]
+    has_items = items != NO_ITEMS
+    verdict, number = by(has_items & ~is_open)
+    if number is not None:
+        return Found(verdict, int(items[near.keys == number][0]))
+    if is_open.any():
+        perhaps, number = by(is_open)
+        if number is not None:
+            return Found(perhaps, blocker=number)
+    if (of_links := ~has_items & ~is_open).any():
+        seen, number = by(of_links)
+        if number is not None:
+            verdict = replace(verdict, links_seen_at=seen.duplicate_of)
+    return Found(verdict)
+
+
 def judge(
     page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule, frames: Frames
-) -> Verdict:
-    """The verdict on a page that is not remembered under its address.
+) -> tuple[Verdict, int | None]:
+    """The verdict on a page that is not remembered under its address, and its original's number.
 
-    :param candidates: all pages that the index has near the page's fingerprint.
+    :param candidates: pages that the index has near the page's fingerprint.
     :raises SignatureMismatch: when one of them was made in another way.
 
     Of several originals it names the most similar, of equals the nearest, then the oldest.
     """
     promising = _promising(page, candidates, shelf, rule)
     refused: list[LookAlike] = []
-    for original, similarity in promising.pages:
+    for number, original, similarity in promising.pages:
         outcome = rule.compare(page, original, frames)
         if isinstance(outcome, Match):
-            return Verdict(
+            verdict = Verdict(
                 "duplicate",
                 page.url,
                 outcome.reason,
@@ -149,15 +215,16 @@ def judge(
                 outcome.distance,
                 outcome.similarity,
             )
+            return verdict, number
         refused.append(_look_alike(page, original, similarity, outcome))
     kind, reason = _why_kept(page, rule, refused, is_cut=promising.is_cut)
     if not refused:
-        for original, similarity in promising.runner_up:
+        for _, original, similarity in promising.runner_up:
             outcome = rule.compare(page, original, frames)
             if isinstance(outcome, Mismatch):
                 refused.append(_look_alike(page, original, similarity, outcome))
     named = [other for other in refused[:1] if other.similarity >= MIN_LOOK_ALIKE]
-    return Verdict(kind, page.url, reason, look_alike=named[0] if named else None)
+    return Verdict(kind, page.url, reason, look_alike=named[0] if named else None), None
 
 
 def _why_kept(
@@ -180,6 +247,10 @@ def _look_alike(
     return LookAlike(other.url, distance, similarity, mismatch.reason)
 
 
+#: A page's number, its signature, and its similarity with the page that is judged.
+_Candidate = tuple[int, PageSignature, float]
+
+
 class _Promising(NamedTuple):
     """Pages to put the whole rule to, with their similarities; read when they are asked for.
 
@@ -188,9 +259,9 @@ class _Promising(NamedTuple):
     :ivar runner_up: the most similar page of those that are not similar enough, if there is one.
     """
 
-    pages: Iterable[tuple[PageSignature, float]] = ()
+    pages: Iterable[_Candidate] = ()
     is_cut: bool = False
-    runner_up: Iterable[tuple[PageSignature, float]] = ()
+    runner_up: Iterable[_Candidate] = ()
 
 
 class _Pool(NamedTuple):
@@ -213,7 +284,7 @@ def _promising(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: 
         return _Promising()
     if candidates.keys.size == 1:
         # Most have one at most; for that one alone, arrays would take several times as long.
-        return _promising_one(page, shelf.page(int(candidates.keys[0])), rule)
+        return _promising_one(page, int(candidates.keys[0]), shelf, rule)
     pool, is_cut = _possible(page, candidates, shelf, rule), False
     if pool.numbers.size > MAX_SKETCHES:
         sample, error = _estimate(page, pool, shelf)
@@ -228,14 +299,13 @@ def _promising(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: 
     return _Promising(_read(shelf, pages), is_cut or more, _read(shelf, runner_up))
 
 
-def _read(
-    shelf: Shelf, pages: Iterable[tuple[int, float]]
-) -> Iterator[tuple[PageSignature, float]]:
-    return ((shelf.page(number), similarity) for number, similarity in pages)
+def _read(shelf: Shelf, pages: Iterable[tuple[int, float]]) -> Iterator[_Candidate]:
+    return ((number, shelf.page(number), similarity) for number, similarity in pages)
 
 
-def _promising_one(page: PageSignature, other: PageSignature, rule: Rule) -> _Promising:
+def _promising_one(page: PageSignature, number: int, shelf: Shelf, rule: Rule) -> _Promising:
     """The same of one page; see :func:`likeness_of`."""
+    other = shelf.page(number)
     same_site = page.site == other.site
     same_page = same_site and rule.shows_the_same(page, other)
     is_equal = same_page or page.text_digest == other.text_digest
@@ -244,8 +314,9 @@ def _promising_one(page: PageSignature, other: PageSignature, rule: Rule) -> _Pr
         return _Promising()
     similarity = 1.0 if is_equal else resemblance(page.sketch_values, other.sketch_values)
     if similarity >= rule.min_similarity:
-        return _Promising([(other, similarity)])
-    return _Promising(runner_up=[(other, similarity)] if similarity >= MIN_LOOK_ALIKE else [])
+        return _Promising([(number, other, similarity)])
+    is_alike = similarity >= MIN_LOOK_ALIKE
+    return _Promising(runner_up=[(number, other, similarity)] if is_alike else [])
 
 
 def _runner_up(

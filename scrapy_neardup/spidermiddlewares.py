@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.http import Request, Response
 
 from .extensions import NearDupJudge, find_judge
+from .following import Judgement
 
 if TYPE_CHECKING:
     # typing.Self requires Python 3.11
@@ -28,6 +29,10 @@ class NearDupSpiderMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(find_judge(crawler))
 
+    def process_spider_input(self, response: Response) -> None:
+        """Note what came with a request before its callback can change it."""
+        self._judge.arrived(response)
+
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
@@ -47,10 +52,10 @@ class NearDupSpiderMiddleware:
                     judgement = await self._judge.judge_page(response)
                     outcome = judgement.outcome if judgement else None
                 if not isinstance(output, Request):
-                    self._judge.send_along(output, judgement)
                     if outcome is not None:
                         outcome.item_sent()
-                elif judgement is not None and judgement.skips_links and self._is_deep(response):
+                    await self._judge.send_from_page(output, response, judgement)
+                elif self._is_skipped(output, response, judgement):
                     self._judge.count_link_skipped()
                     continue
                 yield output
@@ -60,6 +65,16 @@ class NearDupSpiderMiddleware:
                 self._judge.pass_page("no_output" if ended else "callback_failed", response)
             if outcome is not None:
                 outcome.ended(failed=not ended)
+
+    def _is_skipped(
+        self, request: Request, response: Response, judgement: Judgement | None
+    ) -> bool:
+        """Is this link of a duplicate not to be followed?"""
+        carries = self._judge.note_origins(request, response, judgement)
+        if judgement is None or not judgement.skips_links or not self._is_deep(response):
+            return False
+        # Whoever yielded these links before may have failed on the item that this one carries on.
+        return judgement.verdict.is_duplicate or not carries
 
     def _is_deep(self, response: Response) -> bool:
         """Is a page so far from the start that links of a duplicate may be skipped?"""

@@ -119,6 +119,8 @@ def _key(verdict: Verdict, site: str, text_digest: bytes | None) -> _Key | None:
     """What it shares with others; ``None`` where it is a content of its own."""
     if verdict.is_duplicate:
         return "duplicates", verdict.duplicate_of
+    if verdict.kind == "new" and verdict.links_seen_at is not None:
+        return "duplicates", verdict.links_seen_at
     if verdict.kind == "undecided" and verdict.reason in _TOO_LITTLE:
         return verdict.reason, site
     if verdict.kind == "revisit" and verdict.reason == "changed" and text_digest is not None:
@@ -172,7 +174,7 @@ def _described(pages: _LastPages, key: _Key, site: str, verdict: Verdict) -> Swa
     return Swallowed(
         what=key[0],
         site=site,
-        original=verdict.duplicate_of or urls[0],
+        original=verdict.duplicate_of or verdict.links_seen_at or urls[0],
         example=urls[-1],
         last=len(urls),
         of=len(pages),

@@ -17,6 +17,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -360,7 +361,7 @@ def run_crawl(
 
     :param meta: meta of the start requests, by URL.
     :param texts: texts of the items of each page, instead of the page's own.
-    :param spider: the class, one of this module.
+    :param spider: the class, of this module or as ``"module:class"``.
     :param follow: whether to follow links of class ``next``.
     :param arguments: spider arguments, as ``-a`` gives them.
     :param seconds: what the crawl may take.
@@ -477,7 +478,9 @@ def main() -> None:
     logging.getLogger().setLevel(logging.DEBUG)
     logging.captureWarnings(True)
     process = AsyncCrawlerProcess(plan.pop("settings"))
-    crawler = process.create_crawler(globals()[plan.pop("spider")])
+    module, _, name = plan.pop("spider").rpartition(":")
+    spiders = vars(import_module(module)) if module else globals()
+    crawler = process.create_crawler(spiders[name])
     observer = _Observer()
     observer.watch(crawler)
     outcome = process.crawl(crawler, plan=plan, **plan.pop("arguments"))

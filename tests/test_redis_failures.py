@@ -375,8 +375,8 @@ def test_nobody_there_is_something_that_may_pass():
 
 def test_a_namespace_of_a_later_version_is_refused(redis_server):
     with redis_server.client as client:
-        client.hset("{neardup:default}:meta", "format", "2")
-    with pytest.raises(StoreError, match=r"has format 2.*reads formats up to 1; upgrade"):
+        client.hset("{neardup:default}:meta", "format", "3")
+    with pytest.raises(StoreError, match=r"has format 3.*reads format 2; upgrade"):
         RedisStore(redis_server.address)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from scrapy_neardup import NearDupDetector, Rule
 from scrapy_neardup.remembering import CrawlMemory
+from scrapy_neardup.search import OWN_ITEMS
 from scrapy_neardup.stores import open_store
 from tests.crawl import LOOPS
 from tests.killing import confirmed
@@ -30,7 +31,7 @@ async def committed(crawl: CrawlMemory, number: int, **how: Any) -> Any:
     signature = NearDupDetector(store=crawl.store).signature(url=url, html=page(text))
     claim = await crawl.claim(signature, Rule())
     assert claim.ticket is not None
-    crawl.settle(claim.ticket, is_stored=True, confirmed=False, **how)
+    crawl.settle(claim.ticket, OWN_ITEMS, confirmed=False, **how)
     return claim.ticket
 
 
@@ -105,7 +106,7 @@ def test_pages_that_come_at_once_are_all_claimed_before_anything_becomes_of_one(
         ticket = (await crawl.claim(signature, Rule())).ticket
         assert ticket is not None
         claimed.append(len(crawl._claimed))
-        crawl.settle(ticket, is_stored=True)
+        crawl.settle(ticket, OWN_ITEMS)
 
     async def claim_all() -> None:
         await asyncio.gather(*map(claim, range(4)))

@@ -131,7 +131,7 @@ def as_it_is(reader: StoreReader, namespace: str) -> LocalStore:
         copy.adopt(space.recipe, space.parts)
     for page in reader.pages(namespace):
         if page.is_confirmed:
-            copy.add(page.signature, page.stored_at)
+            copy.add(page.signature, page.stored_at, items=page.items)
     return copy
 
 

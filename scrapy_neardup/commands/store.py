@@ -13,6 +13,7 @@ from rich.table import Table
 
 from ..exceptions import InvalidOption, StoreError
 from ..printable import printable
+from ..search import NO_ITEMS
 from ..simhash import to_hex
 from ..stores import Namespace, StoredPage, StoreReader
 from ..urls import page_key
@@ -163,6 +164,8 @@ def _text_line(page: StoredPage) -> str:
     ]
     if not page.is_confirmed:
         fields.append("unconfirmed")
+    if page.items == NO_ITEMS:
+        fields.append("links only")
     return "\t".join(printable(field or "") for field in fields)
 
 
@@ -175,6 +178,7 @@ def _json_line(page: StoredPage) -> str:
             "fingerprint": to_hex(signature.fingerprint),
             "features": signature.n_features,
             "confirmed": page.is_confirmed,
+            "has_items": page.items != NO_ITEMS,
         }
     )
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..records import InputError, PageReader, beginning
-from ..stores import Namespace, Store
+from ..search import NO_ITEMS
+from ..stores import Entry, Namespace, Store, StoredPage
 from ..stores.exports import ExportReader, Head, end_line, is_export, page_line
 from ..workers import sign_record
 from .options import AddGlobalOptions, Commands, Judge, add_rule, add_workers, new_command
@@ -134,6 +135,13 @@ def _is_of_scan(start: bytes) -> bool:
     return isinstance(fields, dict) and fields.keys() >= _OF_SCAN and not _CONTENT & fields.keys()
 
 
+def _is_newer(page: StoredPage, known: Entry) -> bool:
+    """Does a page of an export replace what the store has at its address?"""
+    if (page.items == NO_ITEMS) != (known.items == NO_ITEMS):
+        return known.items == NO_ITEMS
+    return page.stored_at > known.stored_at
+
+
 def _import_export(source: str, options: argparse.Namespace) -> None:
     export = ExportReader(source)
     name = _namespace_for(options, export.head.namespace)
@@ -146,10 +154,10 @@ def _import_export(source: str, options: argparse.Namespace) -> None:
             for page in with_progress(export, export.lines, "import"):
                 read += 1
                 known = store.find(page.signature.key)
-                if known is not None and known.stored_at >= page.stored_at:
+                if known is not None and not _is_newer(page, known):
                     older += 1
                 else:
-                    store.add(page.signature, page.stored_at)
+                    store.add(page.signature, page.stored_at, items=page.items)
                     require_writable(store)
             rules = _add_rules(store, export.rules)
         finally:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..frame import Frames
 from ..judgement import Rule, Verdict
 from ..page import PageSignature
+from ..search import OWN_ITEMS
 
 #: A reservation, as its store knows it.
 Ticket = Hashable
@@ -26,6 +27,8 @@ class Claim:
     :ivar ticket: the reservation, to be committed or released; ``None`` where there is none.
     :ivar is_blocked: near-duplicates of this page, or the page itself, are reserved: it must wait
         for their outcome and be claimed again.
+    :ivar items: what was stored of the page that the verdict names, the original or this page
+        before: see :data:`~scrapy_neardup.search.NO_ITEMS`.
     :ivar outcome: done when there is one; ``None`` where another process will know it, so that
         one has to ask again from time to time.
     """
@@ -34,6 +37,7 @@ class Claim:
     ticket: Ticket | None = None
     is_blocked: bool = False
     outcome: Future[None] | None = None
+    items: int = OWN_ITEMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +46,12 @@ class Entry:
 
     :ivar signature: all that is known of it.
     :ivar stored_at: when it was stored last, in seconds since 1970.
+    :ivar items: what was stored of it, see :data:`~scrapy_neardup.search.NO_ITEMS`.
     """
 
     signature: PageSignature
     stored_at: int
+    items: int = OWN_ITEMS
 
 
 class Store(Protocol):
@@ -100,17 +106,22 @@ class Store(Protocol):
         """Look a page up and reserve it unless it is a duplicate: one atomic step.
 
         Of any number of near-duplicates that arrive together, exactly one is ``"new"`` and the
-        others are blocked. What it finds near is judged by :func:`scrapy_neardup.search.judge`. A
-        page that is remembered under its own address is a ``"revisit"``.
+        others are blocked. What it finds near is judged by
+        :func:`scrapy_neardup.search.find_original`. A page that is remembered under its own address
+        is a ``"revisit"``; if no item of it was stored, it may be a duplicate all the same.
 
         :raises SignatureMismatch: when the signature was made in another way than the first one.
         """
 
-    def commit(self, ticket: Ticket, *, confirmed: bool = True) -> None:
+    def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         """Remember a reserved page: it has been stored. To say so again does nothing.
+
+        With :data:`~scrapy_neardup.search.NO_ITEMS` it becomes known for its links alone, unless
+        an item was stored of what its address held before: then that stays.
 
         :param confirmed: is what was stored known to be on disk? If not, the page is forgotten
             after an unclean stop, unless :meth:`confirm` comes before that.
+        :param items: what was stored, see :data:`~scrapy_neardup.search.NO_ITEMS`.
         """
 
     def release(self, ticket: Ticket) -> None:
@@ -123,12 +134,17 @@ class Store(Protocol):
         """What this process stored before the mark is known to be on disk."""
 
     def add(
-        self, signature: PageSignature, stored_at: int | None = None, *, confirmed: bool = True
+        self,
+        signature: PageSignature,
+        stored_at: int | None = None,
+        *,
+        confirmed: bool = True,
+        items: int = OWN_ITEMS,
     ) -> None:
         """Remember a page without judging it, in the place of what its address held.
 
         :param stored_at: seconds since 1970, below 2**32; now unless given.
-        :param confirmed: see :meth:`commit`.
+        :param confirmed: see :meth:`commit`, like ``items``.
         :raises InvalidOption: when it is no such time.
         :raises SignatureMismatch: when it was made in another way.
         """

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..page import PageSignature
 from ..records import InputError, LineReader
+from ..search import OWN_ITEMS
 from ..simhash import from_hex, to_hex
 from ..sketch import SKETCH_BINS
 from .reading import StoredPage
@@ -72,6 +73,8 @@ def page_line(page: StoredPage) -> str:
         "sketch": _text(signature.sketch),
         "stored_at": page.stored_at,
     }
+    if page.items != OWN_ITEMS:
+        fields["items"] = to_hex(page.items)
     if signature.key == signature.url:
         del fields["key"]
     return json.dumps(fields)
@@ -163,7 +166,8 @@ def _page(fields: Mapping[str, Any], recipe: str) -> StoredPage:
         shown_digest=_bytes(fields["shown_digest"], _DIGEST_BYTES, 0),
         recipe=recipe,
     )
-    return StoredPage(signature, _count(fields["stored_at"]))
+    items = from_hex(fields["items"]) if "items" in fields else OWN_ITEMS
+    return StoredPage(signature, _count(fields["stored_at"]), items=items)
 
 
 def _rules(fields: object) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,16 +18,16 @@ import numpy.typing as npt
 from ..exceptions import InvalidOption, SignatureMismatch, StoreError
 from ..frame import MAX_ENTRIES, Frames, SiteFrame
 from ..index import Candidates, SimhashIndex
-from ..judgement import Rule, Verdict, learn, revisit
+from ..judgement import Rule, Verdict, learn, revisit, revisit_of_links
 from ..matching import Pair, matching_pairs
 from ..page import PageSignature
-from ..search import FIRST_BINS, TRAITS, Traits, judge, site_digest
+from ..search import FIRST_BINS, NO_ITEMS, OWN_ITEMS, TRAITS, Traits, find_original, site_digest
 from ..sketch import SKETCH_BINS
 from .advice import known_at, take_changes
 from .archive import Archive
 from .base import Claim, Entry, Ticket
 from .keys import KeyTable, key_digest, key_seed
-from .packing import packed, parts_of, row_of, sketch_in, unpacked
+from .packing import packed, parts_of, row_of, sketch_in, unpacked, with_items
 from .rows import Column, Rows
 
 #: Each claim that reserves a page takes a number, also where the page is known or is released.
@@ -142,24 +142,34 @@ class LocalStore:
             if (number := self._reserved_keys.get(signature.key)) is not None:
                 return self._blocked_by(number, revisit(signature, self._reserved[number].page))
             known = self._known_page(signature.key)
-            if known is not None and not self._has_expired(known[0]):
-                return Claim(revisit(signature, known[1]), self._reserve(signature))
-            return self._judged(signature, rule)
+            if known is None or self._has_expired(known[0]):
+                return self._judged(signature, rule)
+            if (items := self._shelf.items_at(known[0])) != NO_ITEMS:
+                return Claim(revisit(signature, known[1]), self._reserve(signature), items=items)
+            claim = self._judged(signature, rule)
+            if claim.is_blocked or claim.verdict.is_duplicate:
+                return claim
+            return replace(claim, verdict=revisit_of_links(claim.verdict, signature, known[1]))
 
-    def commit(self, ticket: Ticket, *, confirmed: bool = True) -> None:
+    def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         with self._lock:
             if (reserved := self._reservation(ticket)) is None:
                 return
             assert isinstance(ticket, int)
             # May fail, and is done before anything changes: the reservation can still be released.
             before = self._known_page(reserved.page.key)
+            if items == NO_ITEMS and before is not None and self._has_items(before[0]):
+                self.release(ticket)
+                return
             self._withdraw(ticket, reserved)
             if before is not None:
                 self._remove(*before)
             self._keys.add(reserved.digest, ticket)
             self._commits += 1
             mark = 0 if confirmed else self._commits
-            self._archive.put(ticket, reserved.row, reserved.packed, mark)
+            row = with_items(reserved.row, items)
+            self._shelf.put(ticket, row)
+            self._archive.put(ticket, row, reserved.packed, mark)
         reserved.settle()
 
     def release(self, ticket: Ticket) -> None:
@@ -179,7 +189,12 @@ class LocalStore:
             self._archive.confirm(mark)
 
     def add(
-        self, signature: PageSignature, stored_at: int | None = None, *, confirmed: bool = True
+        self,
+        signature: PageSignature,
+        stored_at: int | None = None,
+        *,
+        confirmed: bool = True,
+        items: int = OWN_ITEMS,
     ) -> None:
         if stored_at is not None and not 0 <= stored_at <= _LATEST:
             raise InvalidOption("stored_at", stored_at, f"seconds since 1970, 0 to {_LATEST}")
@@ -187,7 +202,7 @@ class LocalStore:
             self._require_open()
             self.adopt(signature.recipe, {})
             learn(self.frames.of(signature.site), signature)
-            self.commit(self._reserve(signature, stored_at), confirmed=confirmed)
+            self.commit(self._reserve(signature, stored_at), confirmed=confirmed, items=items)
 
     def find(self, key: str) -> Entry | None:
         with self._lock:
@@ -305,28 +320,13 @@ class LocalStore:
     def _judged(self, signature: PageSignature, rule: Rule) -> Claim:
         """The verdict by what was committed; of what is only reserved, what to wait for."""
         near = self._without_expired(self._index.near(signature.fingerprint, rule.max_distance))
-        open_ones = np.isin(near.keys, list(self._reserved)) if self._reserved else None
-        if open_ones is None or not open_ones.any():
-            verdict = judge(signature, near, self._shelf, rule, self.frames)
-            return self._settled(signature, verdict)
-        committed = Candidates(near.keys[~open_ones], near.distances[~open_ones])
-        verdict = judge(signature, committed, self._shelf, rule, self.frames)
-        if verdict.is_duplicate:
-            return Claim(verdict)
-        reserved = Candidates(near.keys[open_ones], near.distances[open_ones])
-        perhaps = judge(signature, reserved, self._shelf, rule, self.frames)
-        if not perhaps.is_duplicate:
-            return self._settled(signature, verdict)
-        assert perhaps.duplicate_of is not None
-        [blocker] = [
-            number
-            for number in reserved.keys.tolist()
-            if self._reserved[number].page.url == perhaps.duplicate_of
-        ][:1]
-        return self._blocked_by(blocker, perhaps)
-
-    def _settled(self, signature: PageSignature, verdict: Verdict) -> Claim:
-        return Claim(verdict, None if verdict.is_duplicate else self._reserve(signature))
+        is_open = np.isin(near.keys, list(self._reserved))
+        found = find_original(signature, near, self._shelf, rule, self.frames, is_open=is_open)
+        if found.blocker is not None:
+            return self._blocked_by(found.blocker, found.verdict)
+        if found.verdict.is_duplicate:
+            return Claim(found.verdict, items=found.items)
+        return Claim(found.verdict, self._reserve(signature))
 
     def _blocked_by(self, number: int, verdict: Verdict) -> Claim:
         reserved = self._reserved[number]
@@ -382,6 +382,10 @@ class LocalStore:
     def _digest(self, key: str) -> int:
         return key_digest(key, self._key_seed)
 
+    def _has_items(self, number: int) -> bool:
+        """Was an item of this page stored, and is it still remembered?"""
+        return self._shelf.items_at(number) != NO_ITEMS and not self._has_expired(number)
+
     def _has_expired(self, number: int) -> bool:
         if self._ttl is None:
             return False
@@ -413,7 +417,8 @@ class LocalStore:
         return numbers[kept], fingerprints[order][kept]
 
     def _entry(self, number: int, page: PageSignature) -> Entry:
-        return Entry(page, int(self._shelf.traits_at(number)["stored_at"]))
+        stored_at = int(self._shelf.traits_at(number)["stored_at"])
+        return Entry(page, stored_at, self._shelf.items_at(number))
 
     def _packed(self, number: int) -> bytes:
         reserved = self._reserved.get(number)
@@ -477,6 +482,9 @@ class _Shelf:
 
     def key_at(self, number: int) -> int:
         return int(self._traits[number]["key"])
+
+    def items_at(self, number: int) -> int:
+        return int(self._traits[number]["items"])
 
     def traits(self, numbers: npt.NDArray[np.intp]) -> Traits:
         return self._traits.take(numbers)

@@ -11,7 +11,7 @@ import struct
 import numpy as np
 
 from ..page import PageSignature
-from ..search import FIRST_BINS, TRAITS, packed_traits
+from ..search import FIRST_BINS, NO_ITEMS, TRAITS, packed_traits
 from ..sketch import SKETCH_BINS
 
 #: Fingerprint, number of features, lengths of text and of all that is shown, two digests.
@@ -20,11 +20,15 @@ _NO_DIGEST = bytes(16)
 _as_json = json.JSONEncoder(separators=(",", ":")).encode
 _SKETCH_END = _HEAD.size + SKETCH_BINS
 
-#: What is kept of each page to build the index from, and to choose among many pages: 88 bytes.
+#: What is kept of each page to build the index from, and to choose among many pages: 96 bytes.
 ROW = np.dtype([("fingerprint", "<u8"), ("traits", TRAITS), ("first_bins", "u1", (FIRST_BINS,))])
 #: The same as a structure; and in it the site's digest, behind fingerprint and key.
 _ROW = struct.Struct(f"<Q{TRAITS.itemsize}s{FIRST_BINS}s")
 _SITE = struct.Struct("<16xI")
+#: Where what was stored of the page stands in a row: behind the fingerprint and the other traits.
+_ITEMS = struct.Struct("<Q")
+_ITEMS_START = 8 + TRAITS.itemsize - _ITEMS.size
+_ITEMS_END = _ITEMS_START + _ITEMS.size
 
 
 def packed(page: PageSignature) -> bytes:
@@ -69,14 +73,27 @@ def sketch_in(data: bytes) -> bytes:
     return data[_HEAD.size : _SKETCH_END]
 
 
-def row_of(page: PageSignature, key: int, stored_at: int) -> bytes:
+def row_of(page: PageSignature, key: int, stored_at: int, items: int = NO_ITEMS) -> bytes:
     """A page's row of :data:`ROW`, as bytes.
 
     :param key: digest of its key, 64 bits.
     :param stored_at: seconds since 1970, 32 bits.
+    :param items: see :data:`~scrapy_neardup.search.NO_ITEMS`, 64 bits.
     """
-    traits = packed_traits(page, key, stored_at)
+    traits = packed_traits(page, key, stored_at, items)
     return _ROW.pack(page.fingerprint, traits, page.sketch[:FIRST_BINS])
+
+
+def with_items(row: bytes, items: int) -> bytes:
+    """The row of the same page, of which this was stored."""
+    return row[:_ITEMS_START] + _ITEMS.pack(items) + row[_ITEMS_END:]
+
+
+def items_in(row: bytes) -> int:
+    """What was stored of a row's page."""
+    items: int
+    [items] = _ITEMS.unpack_from(row, _ITEMS_START)
+    return items
 
 
 def site_in(row: bytes) -> int:

@@ -31,12 +31,12 @@ from ..exceptions import InvalidOption, SignatureMismatch, StoreError, StoreUnre
 from ..frame import Frames, SiteFrame
 from ..judgement import Rule, Scope, Verdict, learn
 from ..page import PageSignature
-from ..search import site_digest
+from ..search import NO_ITEMS, OWN_ITEMS, site_digest
 from ..urls import site_of
 from .advice import known_at
 from .base import Claim, Entry, Ticket
 from .keys import key_digest, key_seed
-from .packing import packed, row_of, unpacked
+from .packing import packed, row_of, unpacked, with_items
 from .redis_address import RedisAddress
 from .redis_advice import RedisAdvice
 from .redis_layout import unpacked_number
@@ -200,13 +200,13 @@ class RedisStore:
                 learn(self.frames.of(signature.site), signature)
             return self._claimed(signature, rule)
 
-    def commit(self, ticket: Ticket, *, confirmed: bool = True) -> None:
+    def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         if (held := self._held.get(ticket)) is None:
             return
         with self._marked(held.pages.part.site, confirmed=confirmed) as mark:
-            if not held.pages.commit(held.number, held.page, mark):
+            if not held.pages.commit(held.number, held.page, mark, items):
                 # The reservation is gone, but the page has been stored.
-                held.pages.add(held.page, mark)
+                held.pages.add(held.page._replace(row=with_items(held.page.row, items)), mark)
         self._let_go(ticket)
 
     def release(self, ticket: Ticket) -> None:
@@ -230,14 +230,20 @@ class RedisStore:
                     self._unconfirmed.discard(site)
 
     def add(
-        self, signature: PageSignature, stored_at: int | None = None, *, confirmed: bool = True
+        self,
+        signature: PageSignature,
+        stored_at: int | None = None,
+        *,
+        confirmed: bool = True,
+        items: int = OWN_ITEMS,
     ) -> None:
         with self._link.within(CLAIM_SECONDS):
             self.adopt(signature.recipe, {})
             with self._alone():
                 learn(self.frames.of(signature.site), signature)
             pages = self._pages_for_writing(signature.site)
-            row = self._row(signature, int(time.time()) if stored_at is None else stored_at)
+            now = int(time.time()) if stored_at is None else stored_at
+            row = self._row(signature, now, items)
             with self._marked(pages.part.site, confirmed=confirmed) as mark:
                 pages.add(row, mark)
             self._let_go(self._held_keys.get((pages.part.site, row.key)))
@@ -344,7 +350,7 @@ class RedisStore:
             if found.blocker:
                 return self._blocked_by(pages, found.blocker, found.verdict)
             if found.verdict.is_duplicate:
-                return Claim(found.verdict)
+                return Claim(found.verdict, items=found.items)
             try:
                 number = pages.reserve(page, token, found.look, rule.max_distance)
             except StoreUnreachable as error:
@@ -353,7 +359,8 @@ class RedisStore:
                     self._overdue.append(_Overdue(pages, page.key, token))
                 raise
             if number is not None:
-                return Claim(found.verdict, self._hold(_Held(pages, number, token, page)))
+                ticket = self._hold(_Held(pages, number, token, page))
+                return Claim(found.verdict, ticket, items=found.items)
         return Claim(Verdict("undecided", signature.url, "waited"), is_blocked=True)
 
     def _blocked_by(self, pages: RedisPages, number: bytes, verdict: Verdict) -> Claim:
@@ -434,9 +441,9 @@ class RedisStore:
     def _parts(self) -> Iterator[RedisPages]:
         return map(self._pages, self._space.sites())
 
-    def _row(self, signature: PageSignature, stored_at: int) -> Row:
+    def _row(self, signature: PageSignature, stored_at: int, items: int = NO_ITEMS) -> Row:
         digest = self._digest(signature.key)
-        row = row_of(signature, int.from_bytes(digest, "little"), stored_at)
+        row = row_of(signature, int.from_bytes(digest, "little"), stored_at, items)
         return Row(digest, row, packed(signature), signature.recipe)
 
     def _digest(self, key: str) -> bytes:
@@ -468,7 +475,8 @@ class RedisStore:
         return 0 if self.ttl is None else time.time() - self.ttl
 
     def _entry(self, stored: Stored) -> Entry:
-        return Entry(unpacked(stored.page, self._recipe or self._space.recipe()), stored.stored_at)
+        recipe = self._recipe or self._space.recipe()
+        return Entry(unpacked(stored.page, recipe), stored.stored_at, stored.items)
 
     def _teach(self, site: str, frame: SiteFrame) -> None:
         """Learn what other processes, or earlier ones, knew of a site."""

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..frame import Frames
 from ..index import Candidates
-from ..judgement import Rule, Verdict, revisit
+from ..judgement import Rule, Verdict, revisit, revisit_of_links
 from ..page import PageSignature
-from ..search import judge
+from ..search import NO_ITEMS, OWN_ITEMS, find_original
 from .packing import unpacked
 from .redis_layout import packed_number
 from .redis_pages import Look, RedisPages, Stored
@@ -23,11 +23,13 @@ class Finding(NamedTuple):
     """A verdict, with what it rests on.
 
     :ivar blocker: number of a reserved page that has to be waited for; empty where there is none.
+    :ivar items: see :attr:`~scrapy_neardup.stores.base.Claim.items`.
     """
 
     verdict: Verdict
     look: Look
     blocker: bytes = b""
+    items: int = OWN_ITEMS
 
 
 class Lookup:
@@ -73,10 +75,21 @@ class Lookup:
         if look.known:
             stored = self._stored(look.known)
             if (before := self._page(stored)) is not None:
-                blocker = b"" if self._pages.is_settled(stored.holder) else look.known
-                return Finding(revisit(self._signature, before), look, blocker)
+                return self._revisited(look, stored, before)
         with self._judging():
             return self._judged(look)
+
+    def _revisited(self, look: Look, stored: Stored, before: PageSignature) -> Finding:
+        """The verdict on a page whose address is known."""
+        blocker = b"" if self._pages.is_settled(stored.holder) else look.known
+        if blocker or stored.items != NO_ITEMS:
+            return Finding(revisit(self._signature, before), look, blocker, stored.items)
+        with self._judging():
+            finding = self._judged(look)
+        if finding.blocker or finding.verdict.is_duplicate:
+            return finding
+        verdict = revisit_of_links(finding.verdict, self._signature, before)
+        return finding._replace(verdict=verdict)
 
     def _stored(self, number: bytes) -> Stored:
         stored = self._pages.stored(number)
@@ -98,23 +111,13 @@ class Lookup:
             raise Changed
         alive = shelf.traits(near.keys)["stored_at"] >= self._oldest
         is_settled = np.array([self._pages.is_settled(holder) for holder in holders], bool)
-        verdict = self._by(_at(near, alive & is_settled), shelf)
-        if verdict.is_duplicate or is_settled.all():
-            return Finding(verdict, look)
-        unsettled = _at(near, alive & ~is_settled)
-        perhaps = self._by(unsettled, shelf)
-        if not perhaps.is_duplicate:
-            return Finding(verdict, look)
-        [blocker] = [
-            number
-            for number in unsettled.keys.tolist()
-            if shelf.page(number).url == perhaps.duplicate_of
-        ][:1]
-        return Finding(perhaps, look, packed_number(blocker))
-
-    def _by(self, near: Candidates, shelf: RedisShelf) -> Verdict:
-        return judge(self._signature, near, shelf, self._rule, self._frames)
-
-
-def _at(near: Candidates, places: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Candidates:
-    return Candidates(near.keys[places], near.distances[places])
+        found = find_original(
+            self._signature,
+            Candidates(near.keys[alive], near.distances[alive]),
+            shelf,
+            self._rule,
+            self._frames,
+            is_open=~is_settled[alive],
+        )
+        blocker = b"" if found.blocker is None else packed_number(found.blocker)
+        return Finding(found.verdict, look, blocker, found.items)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ..exceptions import SignatureMismatch
 from ..index import Candidates
+from .packing import with_items
 from .redis_layout import (
     Part,
     fields,
@@ -66,10 +67,12 @@ class Stored(NamedTuple):
     """A page as it was read.
 
     :ivar stored_at: seconds since 1970.
+    :ivar items: what was stored of it, see :data:`~scrapy_neardup.search.NO_ITEMS`.
     """
 
     page: bytes
     stored_at: int
+    items: int
     holder: Holder | None
 
 
@@ -138,7 +141,8 @@ class RedisPages:
         )
         if row is None or page is None:
             return None
-        return Stored(page, int(parsed_rows([row])["traits"]["stored_at"][0]), holder_of(row))
+        [traits] = parsed_rows([row])["traits"]
+        return Stored(page, int(traits["stored_at"]), int(traits["items"]), holder_of(row))
 
     def known(self, key: bytes) -> bytes:
         """Number of the page that was committed under a key; empty where there is none."""
@@ -165,12 +169,13 @@ class RedisPages:
         self._require_recipe(answer, page.recipe)
         return answer if isinstance(answer, bytes) else None
 
-    def commit(self, number: bytes, page: Row, mark: int) -> bool:
+    def commit(self, number: bytes, page: Row, mark: int, items: int) -> bool:
         """Remember a page that was reserved; with a mark above 0 it is not confirmed.
 
         Is it there?
         """
-        return bool(self.link.run(_COMMIT, self._keys, number, self._run, mark, page.row))
+        row = with_items(page.row, items)
+        return bool(self.link.run(_COMMIT, self._keys, number, self._run, mark, page.row, row))
 
     def add(self, page: Row, mark: int = 0) -> None:
         """Remember a page without judging it.
@@ -213,10 +218,10 @@ class RedisPages:
         """Pages that were committed, oldest first."""
         for numbers, rows in self.rows():
             pages = pages_of(self.link, self.part, numbers)
-            times = parsed_rows(rows)["traits"]["stored_at"].tolist()
-            for row, page, stored_at in zip(rows, pages, times, strict=True):
+            traits = parsed_rows(rows)["traits"][["stored_at", "items"]].tolist()
+            for row, page, (stored_at, items) in zip(rows, pages, traits, strict=True):
                 if page is not None:
-                    yield Stored(page, stored_at, holder_of(row))
+                    yield Stored(page, stored_at, items, holder_of(row))
 
     def expire(self, oldest: int) -> int:
         """Forget what was stored before a time, in seconds since 1970; how many pages?"""

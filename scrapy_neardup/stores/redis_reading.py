@@ -82,7 +82,8 @@ class RedisReader:
             for stored in RedisPages(self._link, part, _NOBODY).all():
                 signature = unpacked(stored.page, recipe)
                 if site is None or signature.site == site:
-                    yield StoredPage(signature, stored.stored_at, stored.holder is None)
+                    is_confirmed = stored.holder is None
+                    yield StoredPage(signature, stored.stored_at, is_confirmed, stored.items)
 
     def rules(self, namespace: str) -> dict[str, bytes]:
         return self._advice(namespace).rules()

@@ -11,8 +11,8 @@ import xxhash
 
 from ..exceptions import StoreError
 
-#: Version of the tables; a file of a later one is refused.
-FORMAT = 1
+#: Version of the tables; a file of another one is refused.
+FORMAT = 2
 #: "NDup": how a file says that it is a store.
 APPLICATION = 0x4E447570
 
@@ -112,7 +112,13 @@ def require_store(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(
             name,
             f"it has format {version}, from a later scrapy-neardup than this one, which reads "
-            f"formats up to {FORMAT}; upgrade, or export it there and import it here",
+            f"format {FORMAT}; upgrade, or export it there and import it here",
+        )
+    if version < FORMAT:
+        raise StoreError(
+            name,
+            f"it has format {version}, from an earlier scrapy-neardup than this one, which reads "
+            f"format {FORMAT}; give another path",
         )
     log = Path(f"{path}-wal")
     is_logged = log.exists() and log.stat().st_size

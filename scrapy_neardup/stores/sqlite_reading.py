@@ -135,8 +135,9 @@ class SqliteReader:
         ):
             signature = unpacked(self._whole(id_, page), space.namespace.recipe)
             if site is None or signature.site == site:
-                stored_at = int(np.frombuffer(row, ROW)["traits"]["stored_at"][0])
-                yield StoredPage(signature, stored_at, bool(is_confirmed))
+                [traits] = np.frombuffer(row, ROW)["traits"]
+                stored_at, items = int(traits["stored_at"]), int(traits["items"])
+                yield StoredPage(signature, stored_at, bool(is_confirmed), items)
 
     def rules(self, namespace: str) -> dict[str, bytes]:
         with complaining(self._path):

@@ -6,7 +6,9 @@
 -- records of eleven bytes: what its field leaves of a digest, and the number.
 local COUNT, BLOCK0, BLOCK1, BLOCK2, BLOCK3, KNOWN, RESERVED, ROWS, PAGES, SITES, HELD, UNCONFIRMED =
     unpack(KEYS)
-local ROW_BYTES, NUMBER_BYTES, REST_BYTES, RECORD_BYTES = 88, 5, 6, 11
+local ROW_BYTES, NUMBER_BYTES, REST_BYTES, RECORD_BYTES = 96, 5, 6, 11
+-- In a row, of a page of which no item was stored.
+local NO_ITEMS = ('\0'):rep(8)
 -- So many numbers of a site's newest pages are kept.
 local SITE_PAGES = 256
 
@@ -105,6 +107,10 @@ local function erase(number, row)
     end
 end
 
+local function has_items(row)
+    return row:sub(41, 48) ~= NO_ITEMS
+end
+
 -- Let go of a page that was committed.
 local function forget(number)
     local row = redis.call('HGET', ROWS, number)
@@ -122,12 +128,17 @@ local function withdraw(number, row)
     redis.call('SREM', HELD, number)
 end
 
--- A page that was entered is remembered from now on, in the place of what its address held.
--- With a mark it is not confirmed.
+-- A page that was entered is remembered from now on, in the place of what its address held: unless
+-- an item was stored of that, and none of this. With a mark it is not confirmed.
 local function settle(number, row, run, mark)
     local key = key_of(row)
     local before = known(key)
     if before ~= '' then
+        local old = redis.call('HGET', ROWS, before)
+        if old and has_items(old) and not has_items(row) then
+            erase(number, row)
+            return
+        end
         forget(before)
     end
     append(key_place(key), number)

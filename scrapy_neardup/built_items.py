@@ -1,0 +1,162 @@
+"""Items that are built over several pages: which of these pages decides whether an item is dropped?
+
+An item may begin on a product page and be yielded from the page of the product's reviews, which
+looks like that of every product without reviews. An item is dropped only when nothing that it
+holds would be lost: as a copy of the page that it is yielded from only where its carried values are
+stored as well, and otherwise only where the page that it began on is a copy too.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from scrapy.http import Request, Response
+
+from .carried_values import digest_of
+from .config import Policy
+from .following import Judgement
+from .origins import Arrival, ItemOrigin, ItemParts, Origin, arrival_at, note_origins
+from .outcomes import ItemShare
+from .page import PageSignature
+from .search import OWN_ITEMS
+
+#: Visits of pages whose judgement is remembered for the items that come of them.
+_MOST_VISITS = 4096
+_UNTIED = (
+    "Kept an item of %s, whose page is a near-duplicate: the item holds values that came with its "
+    "request, and the page that they come from is unknown. If its page alone is to decide, set "
+    'meta={"neardup": {"item_origin": "own"}} on the request (further ones are only counted)'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemJudgement:
+    """What decides on an item.
+
+    :ivar judgement: see :class:`~scrapy_neardup.following.Judgement`; ``None`` where nothing does.
+    :ivar items: what it holds of earlier pages, see :data:`~scrapy_neardup.search.OWN_ITEMS`.
+    :ivar share: its part in the outcome of the page where it began.
+    """
+
+    judgement: Judgement | None
+    items: int = OWN_ITEMS
+    share: ItemShare | None = None
+
+
+class BuiltItems:
+    """Judges the items of one crawl that hold values of earlier pages.
+
+    :param judge_origin: claims the page where an item began.
+    :param count: adds to a stat.
+    :param warn_once: logs the first warning of a kind.
+    """
+
+    def __init__(
+        self,
+        judge_origin: Callable[[PageSignature, Policy], Awaitable[Judgement]],
+        count: Callable[[str], None],
+        warn_once: Callable[..., None],
+    ) -> None:
+        self._judge_origin = judge_origin
+        self._count = count
+        self._warn_once = warn_once
+        self._arrivals: WeakKeyDictionary[Response, Arrival] = WeakKeyDictionary()
+        self._here: WeakKeyDictionary[Response, Origin] = WeakKeyDictionary()
+        self._visits: OrderedDict[str, Judgement] = OrderedDict()
+
+    def arrived(self, response: Response, judged_by: ItemOrigin) -> None:
+        """A response comes to its callback, which has changed nothing yet."""
+        arrival = arrival_at(response.request, judged_by)
+        if arrival.values or arrival.origins or judged_by != "auto":
+            self._arrivals[response] = arrival
+
+    def note_origins(
+        self,
+        request: Request,
+        response: Response,
+        judgement: Judgement | None,
+        judged_by: ItemOrigin,
+    ) -> bool:
+        """Note on a request of a page what it carries of it; does it carry anything?"""
+        arrival = self._arrivals.get(response, Arrival())
+        return note_origins(request, self._visit_of(response, judgement), arrival, judged_by)
+
+    async def judge(
+        self, item: Any, response: Response, page: Judgement | None, policy: Policy
+    ) -> ItemJudgement:
+        """What decides on an item.
+
+        :param page: the judgement on the page that it is yielded from, if it was judged.
+        """
+        arrival = self._arrivals.get(response)
+        if arrival is None or arrival.judged_by == "own":
+            return ItemJudgement(page)
+        parts = arrival.parts_of(item)
+        is_explicit = arrival.judged_by == "parent"
+        if not (parts.held or is_explicit):
+            return ItemJudgement(page)
+        self._count("built_items")
+        items = digest_of(parts.held)
+        is_superfluous = page is not None and page.is_superfluous
+        if is_superfluous and page is not None and page.items == items and not is_explicit:
+            return ItemJudgement(page, items)
+        began = None
+        if is_explicit or is_superfluous or parts.carried >= parts.own:
+            began = await self._where_it_began(arrival.origin_of(parts), policy)
+        if began is None:
+            return ItemJudgement(self._kept(page, response), items)
+        if began.is_superfluous and (is_explicit or _nothing_is_lost(page, parts)):
+            return ItemJudgement(began, items)
+        share = None if began.outcome is None else ItemShare(began.outcome)
+        if began.outcome is not None:
+            began.outcome.ended(failed=False)
+        return ItemJudgement(page and replace(page, is_kept=True), items, share)
+
+    def _kept(self, page: Judgement | None, response: Response) -> Judgement | None:
+        """The judgement on an item of which nobody knows where it began."""
+        if page is None or not page.is_superfluous:
+            return page
+        self._count("built_items/untied")
+        self._warn_once("untied", _UNTIED, response)
+        return replace(page, is_kept=True)
+
+    async def _where_it_began(self, origin: Origin | None, policy: Policy) -> Judgement | None:
+        """The judgement on that page, one for all items of one visit; ``None`` if it has none."""
+        if origin is None:
+            return None
+        known = self._visits.get(origin.visit)
+        if known is not None and not (known.outcome and known.outcome.is_lost):
+            return known
+        try:
+            signature = origin.signature
+        except (ValueError, IndexError):  # not as it was noted
+            signature = None
+        if signature is None:
+            return None
+        judgement = await self._judge_origin(signature, policy)
+        if judgement.verdict.kind == "revisit" and not origin.is_known:
+            # By another item of the same visit it has been stored.
+            judgement = replace(judgement, is_kept=True)
+        self._visits[origin.visit] = judgement
+        if len(self._visits) > _MOST_VISITS:
+            self._visits.popitem(last=False)
+        return judgement
+
+    def _visit_of(self, response: Response, judgement: Judgement | None) -> Origin:
+        """This visit of a page, for the items that begin on it."""
+        if response not in self._here:
+            signature = None if judgement is None else judgement.signature
+            is_known = judgement is not None and judgement.is_superfluous
+            self._here[response] = Origin.of(response.url, signature, is_known=is_known)
+        return self._here[response]
+
+
+def _nothing_is_lost(page: Judgement | None, parts: ItemParts) -> bool:
+    """Of an item whose origin is superfluous: is what it holds of its own page stored as well?"""
+    if page is None or page.verdict.kind == "undecided":
+        return parts.carried >= parts.own
+    return page.is_copy or not parts.own
