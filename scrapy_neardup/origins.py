@@ -20,7 +20,7 @@ from .stores.packing import packed, unpacked
 
 #: Key of ``meta`` under which the origins are noted.
 _KEY = "_neardup_origins"
-#: Pages that are noted of one item: those that gave most. And values that are noted of each.
+#: Pages that are noted of one item: the first, and those that gave most. And values of each.
 _MOST_ORIGINS = 4
 _MOST_HASHES = 200
 
@@ -158,10 +158,11 @@ def note_origins(request: Request, here: Origin, arrival: Arrival, judged_by: It
     new = tuple(known for known in values if known not in elsewhere)[:_MOST_HASHES]
     if new or (is_parent and not origins):
         origins.append(replace(here, hashes=new))
-    if len(origins) > _MOST_ORIGINS:
-        weights = [weight_of(values[known] for known in origin.hashes) for origin in origins]
-        least = sorted(weights)[-_MOST_ORIGINS]
-        origins = [o for o, weight in zip(origins, weights, strict=True) if weight >= least]
+    while len(origins) > _MOST_ORIGINS:
+        # The first one stays: it is where the item began.
+        origins.remove(
+            min(origins[1:], key=lambda o: weight_of(values.get(known, "") for known in o.hashes))
+        )
     if origins:
-        request.meta[_KEY] = [origin.as_data() for origin in origins[:_MOST_ORIGINS]]
+        request.meta[_KEY] = [origin.as_data() for origin in origins]
     return bool(origins)

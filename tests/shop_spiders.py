@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import scrapy
-from scrapy.http import Response
+from scrapy.http import Response, TextResponse
 from scrapy.linkextractors import LinkExtractor
 from scrapy.loader import ItemLoader
 from scrapy.spiders import CrawlSpider as RuleSpider
@@ -137,6 +137,7 @@ class Lists(CrawlSpider):
     """Lists of teasers, each with a text of its own for the page that it leads to."""
 
     def parse(self, response: Response) -> Iterator[Any]:
+        assert isinstance(response, TextResponse)
         category = response.css(".category::text").get("")
         for link in response.css("a.next"):
             values = {"category": category, "teaser": link.css("::text").get()}

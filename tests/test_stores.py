@@ -27,6 +27,7 @@ from scrapy_neardup import (
 )
 from scrapy_neardup.judgement import MIN_LOOK_ALIKE, Kind, LookAlike, Match, Mismatch
 from scrapy_neardup.page import PageSignature
+from scrapy_neardup.search import NO_ITEMS, OWN_ITEMS
 from scrapy_neardup.sketch import resemblance
 from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store, advice, rows
 from scrapy_neardup.stores.rows import PIECE_ROWS, Column, Rows
@@ -403,6 +404,43 @@ class StoreContract:
         store.commit(first.ticket)
         [again] = self.claims(store, detector, "https://a.example/")
         assert (again.is_blocked, again.verdict.reason) == (False, "unchanged")
+
+    def test_a_page_without_stored_items_is_no_original(self, store, detector):
+        [links] = self.claims(store, detector, "https://a.example/")
+        store.commit(links.ticket, items=NO_ITEMS)
+        [copy] = self.claims(store, detector, "https://b.example/")
+        assert (copy.verdict.kind, copy.verdict.links_seen_at) == ("new", "https://a.example/")
+        store.commit(copy.ticket, items=7)
+        [other] = self.claims(store, detector, "https://c.example/")
+        assert (other.verdict.duplicate_of, other.items) == ("https://b.example/", 7)
+        assert [entry.items for entry in store.entries()] == [NO_ITEMS, 7]
+
+    def test_a_page_that_is_visited_again_for_its_item_becomes_an_original(self, store, detector):
+        for items, reason in ((NO_ITEMS, "no_match"), (OWN_ITEMS, "unchanged")):
+            [claim] = self.claims(store, detector, "https://a.example/")
+            assert claim.verdict.reason == reason
+            if reason == "unchanged":
+                assert claim.verdict.links_seen_at == "https://a.example/"
+            store.commit(claim.ticket, items=items)
+        [again] = self.claims(store, detector, "https://a.example/")
+        assert (again.verdict.links_seen_at, again.items) == (None, OWN_ITEMS)
+        assert len(store) == 1
+
+    def test_a_page_of_links_is_a_duplicate_once_its_copy_is_stored(self, store, detector):
+        for url, items in (("https://a.example/", NO_ITEMS), ("https://b.example/", OWN_ITEMS)):
+            [claim] = self.claims(store, detector, url)
+            store.commit(claim.ticket, items=items)
+        [again] = self.claims(store, detector, "https://a.example/")
+        assert again.verdict.duplicate_of == "https://b.example/"
+
+    def test_a_visit_without_items_takes_nothing_from_what_was_stored(self, store, detector):
+        for text, items in ((FERRY, OWN_ITEMS), (MUSEUM, NO_ITEMS)):
+            [claim] = self.claims(store, detector, "https://a.example/", text=text)
+            store.commit(claim.ticket, items=items)
+        [copy] = self.claims(store, detector, "https://b.example/")
+        assert copy.verdict.duplicate_of == "https://a.example/"
+        assert [entry.items for entry in store.entries()] == [OWN_ITEMS]
+        assert len(store) == 1
 
     def test_what_is_committed_goes_before_what_is_reserved(self, store, detector):
         words = article(500)

@@ -1,0 +1,138 @@
+"""What comes with a request, and which of it an item holds."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+from datetime import date
+from decimal import Decimal
+
+import pytest
+import scrapy
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import Request
+from scrapy.loader import ItemLoader
+
+from scrapy_neardup.carried_values import carried_by, digest_of, held_by, item_values, weight_of
+from scrapy_neardup.origins import Arrival, Origin, arrival_at, note_origins
+from scrapy_neardup.search import OWN_ITEMS
+
+
+@dataclasses.dataclass
+class Ware:
+    name: str = ""
+    price: float = 0.0
+
+
+class Item(scrapy.Item):
+    name = scrapy.Field()
+
+
+def loader() -> ItemLoader:
+    made = ItemLoader({})
+    made.add_value("name", "Kettle")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("given_with", "values"),
+    [
+        ({"cb_kwargs": {"name": " The\n Kettle "}}, ["the kettle"]),
+        ({"meta": {"item": {"name": "Kettle", "sizes": [1, 2.5, {"of": "steel"}]}}},
+         ["kettle", "1", "2.5", "steel"]),
+        ({"meta": {"item": Ware("Kettle", 3.0)}}, ["kettle", "3.0"]),
+        ({"meta": {"item": Item(name="Kettle")}}, ["kettle"]),
+        ({"cb_kwargs": {"loader": loader()}}, ["kettle"]),
+        ({"cb_kwargs": {"on": date(2026, 1, 2), "price": Decimal("1.50")}}, ["2026-01-02", "1.50"]),
+        # What says nothing by itself, and what is Scrapy's or a plugin's.
+        ({"cb_kwargs": {"a": None, "b": True, "c": "", "d": object()}}, []),
+        ({"meta": {"depth": 1, "link_text": "Kettle", "proxy": "http://p", "_private": 1,
+                   "neardup": {"scope": "site"}, "playwright_page": "x"}}, []),
+    ],
+)  # fmt: skip
+def test_values_come_in_any_form(given_with, values):
+    assert list(carried_by(Request("http://a.example/", **given_with))) == values
+
+
+def test_a_value_that_contains_itself_ends():
+    item: dict[str, object] = {"name": "Kettle"}
+    item["self"] = item
+    assert set(carried_by(Request("http://a.example/", cb_kwargs=item))) == {"kettle"}
+
+
+@pytest.mark.parametrize(
+    ("value", "item", "is_held"),
+    [
+        ("kettle", {"name": "KETTLE"}, True),
+        ("kettle", {"name": "Steel kettle, red"}, True),
+        ("kettle", {"name": "kettledrum"}, False),
+        ("12", {"n": 12}, True),
+        ("12", {"text": "at 12 o'clock"}, False),  # too short to be looked for
+        ("茶叶博物馆", {"text": "参观茶叶博物馆的人"}, True),
+        ("kettle", {"name": "pot"}, False),
+    ],
+)
+def test_an_item_holds_a_value_as_it_is_or_as_words_within(value, item, is_held):
+    assert held_by(item_values(item), [value]) == [value] * is_held
+
+
+TEXTS = st.lists(st.text(min_size=1, max_size=30).filter(str.strip), max_size=6)
+
+
+@given(TEXTS, TEXTS)
+def test_what_an_item_holds_is_what_it_was_given(carried, others):
+    values = list(carried_by(Request("http://a.example/", cb_kwargs={"all": carried})))
+    held = held_by(item_values({"all": carried, "more": others}), values)
+    assert held == values
+    assert (digest_of(held) == OWN_ITEMS) == (not held)
+    assert digest_of(held) == digest_of(held[::-1])
+
+
+def test_an_address_says_only_where_something_is():
+    assert weight_of(["kettle", "https://a.example/12"]) == len("kettle")
+
+
+def follow(request: Request, here: str, **given_with: object) -> Request:
+    """A request of the page that another one led to, as a queue on disk or in Redis returns it."""
+    made = Request("http://a.example/next", **given_with)  # type: ignore[arg-type]
+    note_origins(
+        made, Origin(here, f"http://a.example/{here}"), arrival_at(request, "auto"), "auto"
+    )
+    json.dumps(made.meta.get("_neardup_origins"))
+    unpacked: Request = pickle.loads(pickle.dumps(made))
+    return unpacked
+
+
+def origin_of(request: Request, item: object) -> str | None:
+    arrival = arrival_at(request, "auto")
+    origin = arrival.origin_of(arrival.parts_of(item))
+    return None if origin is None else origin.visit
+
+
+def test_the_origin_is_the_page_that_gave_most_through_any_number_of_pages():
+    start = Request("http://a.example/", cb_kwargs={"seed": "row 17"})
+    category = {"category": "kitchen", "seed": "row 17"}
+    at_ware = follow(start, "list", cb_kwargs=category)
+    ware = {**category, "name": "Kettle", "text": "Boils water in a minute."}
+    request = follow(at_ware, "ware", meta={"item": ware})
+    for number in range(12):
+        item = {**request.meta["item"], f"review {number}": f"Bought it {number} times."}
+        request = follow(request, f"reviews {number}", meta={"item": item})
+    assert origin_of(request, request.meta["item"]) == "ware"
+    assert origin_of(request, {"category": "kitchen"}) == "list"
+    assert origin_of(request, {"seed": "row 17"}) is None
+    assert origin_of(request, {"text": "Something else."}) is None
+
+
+def test_what_a_page_passes_on_by_its_meta_is_no_origin_of_what_it_does_not_hold():
+    first = follow(Request("http://a.example/"), "ware", cb_kwargs={"name": "Kettle"})
+    second = Request("http://b.example/", meta=first.meta)
+    note_origins(second, Origin("here", "http://a.example/here"), Arrival(), "auto")
+    assert "_neardup_origins" not in second.meta
+
+
+def test_data_of_somebody_else_is_no_origin():
+    request = Request("http://a.example/", meta={"_neardup_origins": [1, "x"]})
+    assert arrival_at(request, "auto").origins == ()
