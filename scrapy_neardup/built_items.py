@@ -26,10 +26,17 @@ from .search import OWN_ITEMS
 
 #: Visits of pages whose judgement is remembered for the items that come of them.
 _MOST_VISITS = 4096
+_OWN = (
+    'If its page alone is to decide, set meta={"neardup": {"item_origin": "own"}} on the request '
+    "(further ones are only counted)"
+)
 _UNTIED = (
     "Kept an item of %s, whose page is a near-duplicate: the item holds values that came with its "
-    "request, and the page that they come from is unknown. If its page alone is to decide, set "
-    'meta={"neardup": {"item_origin": "own"}} on the request (further ones are only counted)'
+    "request, and the page that they come from is unknown. " + _OWN
+)
+_DIFFERS = (
+    "Kept an item of %s, whose page is a near-duplicate of %s: the item holds values of %s that no "
+    "item of the original holds. " + _OWN
 )
 
 
@@ -111,6 +118,10 @@ class BuiltItems:
             return ItemJudgement(self._kept(page, response), items)
         if began.is_superfluous and (is_explicit or _nothing_is_lost(page, parts)):
             return ItemJudgement(began, items)
+        if is_superfluous and page is not None and not is_explicit:
+            self._count("built_items/differs")
+            original = page.verdict.duplicate_of or page.verdict.url
+            self._warn_once("differs", _DIFFERS, response, original, began.verdict.url)
         share = None if began.outcome is None else ItemShare(began.outcome)
         if began.outcome is not None:
             began.outcome.ended(failed=False)

@@ -10,6 +10,7 @@ dict, an ItemLoader or one by one, nor whether a queue on disk packed and unpack
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from numbers import Number
@@ -23,10 +24,14 @@ from scrapy.loader import ItemLoader
 from .config import META_KEY
 from .search import OWN_ITEMS
 
+logger = logging.getLogger(__name__)
+
 #: Values of one request, and of one item, that are looked at.
 _MOST_VALUES, _MOST_ITEM_VALUES = 500, 5_000
-#: Containers in one another that are looked into.
-_MOST_NESTING = 8
+#: Values and containers that are looked at for these.
+_MOST_LOOKED_AT = 20_000
+#: Modules of types whose text is their value.
+_WRITTEN_OUT = frozenset(["datetime", "decimal"])
 #: A shorter text is held only by an equal value, a longer one is not looked for within others.
 _LEAST_CONTAINED, _MOST_CONTAINED = 3, 500
 #: Characters of an item's text that such values are looked for in.
@@ -57,20 +62,23 @@ def carried_by(request: Request) -> dict[str, None]:
     return dict.fromkeys(islice(values_of([request.cb_kwargs, meta]), _MOST_VALUES))
 
 
-def values_of(given: Any, nesting: int = 0) -> Iterator[str]:
+def values_of(given: Any) -> Iterator[str]:
     """All texts and numbers in a value: an item of any kind, a loader, a mapping, a sequence.
 
     Case and white space are folded. What says nothing by itself (``None``, a truth value, an empty
-    text) and what is none of these is passed over.
+    text) and what is none of these is passed over, and so is a container that contains itself.
     """
-    if given is None or isinstance(given, bool) or nesting > _MOST_NESTING:
-        return
-    if isinstance(given, (str, Number)) or type(given).__module__ in ("datetime", "decimal"):
-        if text := _folded(str(given)):
-            yield text
-        return
-    for part in _parts_of(given):
-        yield from values_of(part, nesting + 1)
+    left, seen = [given], set[int]()
+    for _ in range(_MOST_LOOKED_AT):
+        if not left:
+            return
+        part = left.pop()
+        if isinstance(part, (str, Number)) or type(part).__module__ in _WRITTEN_OUT:
+            if not isinstance(part, bool) and (text := _folded(str(part))):
+                yield text
+        elif part is not None and id(part) not in seen:
+            seen.add(id(part))
+            left.extend(reversed(_parts_of(part)))
 
 
 def held_by(item_values: Collection[str], carried: Iterable[str]) -> list[str]:
@@ -108,18 +116,22 @@ def hash_of(value: str) -> int:
     return xxhash.xxh3_64_intdigest(value.encode("utf-8", "surrogatepass"))
 
 
-def _parts_of(given: Any) -> Iterable[Any]:
+def _parts_of(given: Any) -> list[Any]:
     """What a container contains; nothing where it is none that is known."""
-    if isinstance(given, ItemLoader):
-        # There is no public way to what was collected that leaves the loader as it is.
-        return [given.item, *getattr(given, "_values", {}).values()]
-    if isinstance(given, Mapping):
-        return list(given.values())
-    if isinstance(given, (list, tuple, set, frozenset)):
-        return list(given)
-    if ItemAdapter.is_item(given):
-        return list(ItemAdapter(given).values())
-    return ()
+    try:
+        if isinstance(given, ItemLoader):
+            # There is no public way to what was collected that leaves the loader as it is.
+            return [given.item, *getattr(given, "_values", {}).values()]
+        if isinstance(given, Mapping):
+            return list(given.values())
+        if isinstance(given, (list, tuple, set, frozenset)):
+            return list(given)
+        if ItemAdapter.is_item(given):
+            return list(ItemAdapter(given).values())
+    except Exception:
+        # Objects of other people may raise anything, and a page must not be lost for it.
+        logger.debug("Cannot look into %s", type(given), exc_info=True)
+    return []
 
 
 def _folded(text: str) -> str:

@@ -141,7 +141,8 @@ class Lists(CrawlSpider):
         category = response.css(".category::text").get("")
         for link in response.css("a.next"):
             values = {"category": category, "teaser": link.css("::text").get()}
-            yield response.follow(link, self.article, cb_kwargs=values)
+            meta = {"neardup": {"item_origin": "own" if "label" in category else "auto"}}
+            yield response.follow(link, self.article, cb_kwargs=values, meta=meta)
 
     def article(self, response: Response, category: str, teaser: str) -> Iterator[Any]:
         yield {

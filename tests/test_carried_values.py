@@ -56,9 +56,14 @@ def test_values_come_in_any_form(given_with, values):
     assert list(carried_by(Request("http://a.example/", **given_with))) == values
 
 
-def test_a_value_that_contains_itself_ends():
-    item: dict[str, object] = {"name": "Kettle"}
-    item["self"] = item
+class Raising(dict):  # type: ignore[type-arg]
+    def values(self):
+        raise ZeroDivisionError
+
+
+def test_no_value_of_a_request_costs_its_page():
+    item: dict[str, object] = {"raising": Raising(), "name": "Kettle"}
+    item.update((f"self {number}", [item] * 20) for number in range(20))
     assert set(carried_by(Request("http://a.example/", cb_kwargs=item))) == {"kettle"}
 
 

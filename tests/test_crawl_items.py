@@ -146,3 +146,31 @@ def test_items_that_wait_for_downloads_in_their_callback_are_from_their_page():
         start = [site.url(path) for path in pages if "/ware/" in path or "/copy/" in path]
         crawl = run_crawl(start, {}, spider=f"{SPIDERS}:Inline")
     assert names(crawl) == [name_of("values", n) for n in range(WARES)]
+
+
+def list_of(category: str, numbers: range, kind: str) -> str:
+    entries = "".join(
+        f'<li><a class="next" href="/{kind}/{n}">Story {n}: {text_of(n)[:60]}</a></li>'
+        for n in numbers
+    )
+    return (
+        f"<html><head><title>News</title></head><body><p class='category'>{category}</p>"
+        f"<ul>{entries}</ul></body></html>"
+    )
+
+
+def test_articles_of_lists_that_are_nearly_equal_are_judged_by_themselves():
+    pages = {
+        **{f"/full/{n}": story(n, full=True) for n in range(30)},
+        **{f"/{kind}/{n}": story(n, full=True) for n in range(30) for kind in ("copy", "other")},
+        "/a": list_of("news", range(28), "full"),
+        "/b": list_of("news", range(29), "full"),  # one entry more
+        "/c": list_of("news", range(30), "copy"),
+        "/d": list_of("a label of the list", range(30), "other"),
+    }
+    with serving(pages) as site:
+        start = [site.url(path) for path in ("/a", "/b", "/c", "/d")]
+        crawl = run_crawl(start, {"CONCURRENT_REQUESTS": 1}, spider=f"{SPIDERS}:Lists")
+    found = sorted(int(path.split("/")[1]) for path in crawl.stored)
+    assert sorted(set(found)) == list(range(30))
+    assert len(found) == 30
