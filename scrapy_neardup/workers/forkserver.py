@@ -91,6 +91,8 @@ class ForkServer:
         try:
             with its:
                 socket.send_fds(server.control, [_FORK], [end.fileno(), its.fileno()])
+                if sys.platform != "darwin":  # which may lose a socket that only a message holds
+                    its.close()  # so that the server's end is noticed at once
                 pid = _read_number(ours, seconds_until(deadline))
         except BaseException:
             ours.close()
@@ -216,8 +218,15 @@ def main(control: int) -> None:
     os.set_inheritable(control, False)
     with suppress(Exception):  # it fails again in the worker, which says why
         import_module(f"{__package__.rpartition('.')[0]}.preload")
-    with suppress(ConnectionError):  # the other side has just ended
-        _Forking(socket.socket(fileno=control)).run()
+    forking = _Forking(socket.socket(fileno=control))
+    try:
+        forking.run()
+    except ConnectionError:  # the other side has just ended
+        pass
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(0)  # nothing is to be said of what is still open
 
 
 class _Request(NamedTuple):
