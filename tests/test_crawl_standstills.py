@@ -1,4 +1,4 @@
-"""Real crawls whose helper processes are killed or cannot be started: each ends, and loses nothing."""
+"""Real crawls whose helpers are killed or cannot be started: each ends, and loses nothing."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def every_server_killed(times: int) -> Iterator[None]:
 @pytest.mark.parametrize("seed", range(3))
 def test_one_interrupt_ends_a_crawl_whose_helpers_were_killed(tmp_path, seed):
     log = tmp_path / "log"
-    ended = []
+    ended: list[bool] = []
 
     def interrupt() -> None:
         send_signal(process, signal.SIGINT)

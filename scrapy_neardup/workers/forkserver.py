@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -216,6 +217,8 @@ def main(control: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     os.set_inheritable(control, False)
+    # Libraries may have threads of their own by then, which wait for work.
+    warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning)
     with suppress(Exception):  # it fails again in the worker, which says why
         import_module(f"{__package__.rpartition('.')[0]}.preload")
     forking = _Forking(socket.socket(fileno=control))
