@@ -25,15 +25,13 @@ OURS = (
     "socket.socket.sendall",
     "socket.socket.recv",
     "socket.socket.recv_into",
-    "socket.socket.settimeout",
     "subprocess.Popen",
-    "signal.pthread_sigmask",
     "threading.Thread.start",
     "pickle.dumps",
     "os.kill",
 )
 #: Those of them that start the process which starts the workers.
-_OF_SERVER = ("socket.socketpair", "subprocess.Popen", "signal.pthread_sigmask")
+_OF_SERVER = ("socket.socketpair", "subprocess.Popen")
 #: Calls of the helper processes; each fails all the time, until it is mended.
 THEIRS = ("os.fork", "socket.recv_fds", "threading.Thread.start", "os.dup2")
 #: The file that says which of them.

@@ -117,7 +117,7 @@ def test_whichever_call_fails_every_page_is_answered(tmp_path):
             "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)]),
             "NEARDUP_TEST_FAULT": str(tmp_path / "fault"),
         },
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=240,
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=400,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     *rounds, last = map(json.loads, done.stdout.splitlines())
