@@ -7,6 +7,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from threading import Thread
 from typing import Any
 
@@ -82,7 +83,8 @@ class PageSigning:
         """Start the workers, without waiting for them."""
         self._pool.start()
         # The list of public suffixes takes 0.1 s to load, when an equal body is met elsewhere.
-        Thread(target=site_of, args=("https://example.com/",), daemon=True).start()
+        with suppress(RuntimeError):  # no more threads can be started
+            Thread(target=site_of, args=("https://example.com/",), daemon=True).start()
 
     def stop(self) -> None:
         """End the workers, whatever they are doing."""

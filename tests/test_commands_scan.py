@@ -16,6 +16,7 @@ import pytest
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.simhash import from_hex
 from tests.processes import (
+    children_of,
     linux,
     nobody_outlives,
     send_signal,
@@ -290,8 +291,8 @@ def test_a_page_that_wants_too_much_memory(tmp_path):
 
 def test_workers_that_cannot_start(tmp_path):
     (tmp_path / "its_tokens.py").write_text(
-        "import multiprocessing\n"
-        "if multiprocessing.parent_process():\n"
+        "import sys\n"
+        "if sys.argv[0] == '-c':\n"
         "    raise RuntimeError('not here')\n"
         "def words(text): return text.split()\n"
     )
@@ -302,7 +303,8 @@ def test_workers_that_cannot_start(tmp_path):
 
 
 @linux
-def test_workers_killed_while_they_wait_are_replaced(tmp_path):
+@pytest.mark.parametrize("helpers", ["workers", "all"])
+def test_workers_killed_while_they_wait_are_replaced(tmp_path, helpers):
     lines = stored(tmp_path / "in", *(" ".join(article(seed=n)) for n in range(40))).read_bytes()
     first, rest = lines.split(b"\n", 1)
     with subprocess.Popen(
@@ -313,8 +315,9 @@ def test_workers_killed_while_they_wait_are_replaced(tmp_path):
         process.stdin.write(first + b"\n")
         process.stdin.flush()
         wait_for(lambda: workers_of(process.pid))
-        for worker in workers_of(process.pid):
-            os.kill(worker, signal.SIGKILL)
+        server = children_of(process.pid) if helpers == "all" else []
+        for helper in [*server, *workers_of(process.pid)]:
+            os.kill(helper, signal.SIGKILL)
         output, _ = process.communicate(rest)
     assert process.returncode == 0
     assert kinds(output) == ["new no_match"] * 40

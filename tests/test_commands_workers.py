@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup import workers as workers_module
 from scrapy_neardup.page import Signer
 from scrapy_neardup.records import Record
 from scrapy_neardup.workers import Failure, Limits, WorkerPool, attempt_all, sign_record
+from scrapy_neardup.workers.supervisor import Supervisor
 from tests.texts import article
 
 SECRET = bytes(16)
@@ -67,10 +67,10 @@ def test_this_process_ends_when_a_worker_that_is_being_started_has_been():
     """Else that one complains of its parent, at about every fifth forced end amid a start."""
     script = (
         "import threading, time\n"
-        "from scrapy_neardup import workers\n"
+        "from scrapy_neardup.workers import spawning\n"
         "has_begun = threading.Event()\n"
         "def start():\n"
-        "    with workers._starting_or_ending:\n"
+        "    with spawning.starting_or_ending:\n"
         "        has_begun.set()\n"
         "        time.sleep(0.5)\n"
         "        print('started', flush=True)\n"
@@ -116,13 +116,13 @@ def texts(*given: str) -> list[Record]:
 def given_at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many pages workers were given, each time that it was more than one."""
     numbers: list[int] = []
-    at_once = workers_module._Keeper._all_at_once
+    together = Supervisor._do_together
 
-    def counted(self: Any, records: Sequence[Record]) -> Any:
-        numbers.append(len(records))
-        return at_once(self, records)
+    def counted(self: Any, worker: Any, tasks: Sequence[Any]) -> Any:
+        numbers.append(len(tasks))
+        return together(self, worker, tasks)
 
-    monkeypatch.setattr(workers_module._Keeper, "_all_at_once", counted)
+    monkeypatch.setattr(Supervisor, "_do_together", counted)
     return numbers
 
 

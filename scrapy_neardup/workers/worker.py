@@ -1,0 +1,109 @@
+"""The program of a worker process: it reads pages until the process that started it ends."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import socket
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from ..page import Signer
+from .channel import Channel
+from .memory_guard import TRUSTED_SHARE, MemoryGuard
+from .tasks import Failure, WorkerRecipe, attempt_all
+
+_MEMORY_EXHAUSTED = Failure(
+    "out_of_memory", f"it took more than {TRUSTED_SHARE:.0%} of what a worker may"
+)
+
+
+def pack_recipe(recipe: WorkerRecipe) -> tuple[list[str], bytes]:
+    """Return the first message to a worker: where modules are found, and what it is made of."""
+    return sys.path, pickle.dumps(recipe, pickle.HIGHEST_PROTOCOL)
+
+
+def serve(end: socket.socket) -> None:
+    """Do a worker's work.
+
+    The first message is that of :func:`pack_recipe`; the answer is ``True``, or a string that says
+    why this worker cannot work. Each further message is a list of pages, each answer a list of what
+    came of them.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    _print_to_stderr()
+    channel = Channel(end)
+    with suppress(EOFError, OSError):  # the parent has gone
+        try:
+            inbox = _Inbox(channel)
+            recipe, memory, signer = _set_up(*inbox.receive())
+        except Exception as error:
+            channel.send(repr(error))
+            return
+        channel.send(True)
+        while True:
+            records = inbox.receive()
+            with _alarm(recipe.limits.seconds):
+                answers = attempt_all(recipe.job, signer, records)
+            if memory.is_exhausted():
+                answers = [_MEMORY_EXHAUSTED] * len(records)
+            channel.send(answers)
+
+
+def _set_up(
+    module_path: list[str], recipe_bytes: bytes
+) -> tuple[WorkerRecipe, MemoryGuard, Signer]:
+    sys.path[:] = module_path
+    recipe: WorkerRecipe = pickle.loads(recipe_bytes)
+    memory = MemoryGuard(recipe.limits.memory_mb)
+    signer_arguments: Mapping[str, Any] = recipe.signer
+    return recipe, memory, Signer(**signer_arguments)
+
+
+class _Inbox:
+    """Messages of the parent. When it ends, however it ends, this process ends at once."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._messages = SimpleQueue[bytearray]()
+        Thread(target=self._read, name="neardup-inbox", daemon=True).start()
+
+    def receive(self) -> Any:
+        """Wait for the next message."""
+        return pickle.loads(self._messages.get())
+
+    def _read(self) -> None:
+        # While a page is read, this thread waits in a system call and notices the parent's end.
+        try:
+            while True:
+                self._messages.put(self._channel.receive_bytes())
+        finally:
+            os._exit(1)
+
+
+def _print_to_stderr() -> None:
+    """What a library prints must not get into the results of a command."""
+    try:
+        os.dup2(2, 1)
+    except OSError:  # there is no standard error, and so nothing to read it
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for number in (1, 2):
+            os.dup2(nowhere, number)
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """Let the system end a worker that hangs in foreign code, its parent gone."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, 2 * seconds + 1)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
