@@ -101,6 +101,7 @@ FLOORS = {
     "awaiting": 3,
     "responses": 3,
     "jobs": 3.1,
+    "job_journal": 3.11,
     "feeds": 3,
     "outcomes": 3,
     "following": 3.1,
