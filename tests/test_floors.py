@@ -66,7 +66,7 @@ FLOORS = {
     "stores.archive": 2.4,
     "stores.local": 2.5,
     "stores.memory": 2.6,
-    "stores.sqlite_format": 2.4,
+    "stores.sqlite_format": 2.41,
     "stores.sqlite_advice": 2.42,
     "stores.sqlite_batch": 2.45,
     "stores.sqlite_file": 2.5,
