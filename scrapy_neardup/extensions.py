@@ -58,6 +58,8 @@ logger = logging.getLogger(__name__)
 
 #: Between two looks at what the feeds have on disk: what a kill may cost.
 _TICK_SECONDS = 2.0
+#: Crawls of this process that have begun and not ended.
+_n_crawls = 0
 _UNWRITTEN = "A feed cannot be written, its pages stay unconfirmed: %s"
 
 
@@ -247,9 +249,7 @@ class NearDupJudge:
         self._signing.start()
         self._ticking = create_looping_call(lambda: start(self._look_around()))
         self._ticking.start(_TICK_SECONDS, now=False)
-        # What is loaded by now stays until the end. Each full collection that walks through it
-        # holds the event loop for some 0.1 s, and Scrapy's tasks make them frequent.
-        gc.freeze()
+        _freeze()
         for complaint in unknown_settings(self._crawler.settings):
             logger.warning("%s", complaint)
         if forgotten := self.detector.store.forgotten:
@@ -291,6 +291,7 @@ class NearDupJudge:
         """The last that is heard of a crawl: feeds have been closed by now."""
         if self._memory is None:
             return
+        _unfreeze()
         self._memory.complete_all()
         are_stored = self._feeds is None or await self._are_on_disk(self._feeds)
         if are_stored:
@@ -495,6 +496,27 @@ class NearDupJudge:
         assert self._crawler.stats
         if number:
             self._crawler.stats.inc_value(f"neardup/{name}", number)
+
+
+def _freeze() -> None:
+    """What is loaded by now stays until the end of the crawl.
+
+    Each full collection that walks through it holds the event loop for some 0.1 s, and Scrapy's
+    tasks make them frequent.
+    """
+    global _n_crawls  # noqa: PLW0603 (one garbage collector for all)
+    _n_crawls += 1
+    # Of a crawl before this one: it would be frozen as well, and stay.
+    gc.collect()
+    gc.freeze()
+
+
+def _unfreeze() -> None:
+    """When no crawl is left, what they had may be collected."""
+    global _n_crawls  # noqa: PLW0603
+    _n_crawls -= 1
+    if not _n_crawls:
+        gc.unfreeze()
 
 
 def find_judge(crawler: Crawler) -> NearDupJudge:

@@ -14,6 +14,7 @@ from scrapy_neardup.stores.sqlite_reading import SqliteReader
 from tests.crawl import run_crawl
 from tests.damaging import ASKS, damaged, make_store
 from tests.server import serving
+from tests.storer import RULE, made_page
 from tests.texts import FERRY, MUSEUM, TEA, page
 
 PAGES = {"/ferry": page(FERRY), "/copy": page(FERRY, frame="another"), "/museum": page(MUSEUM)}
@@ -98,6 +99,29 @@ def ask_reader(path):
             reader.figures(space.name)
             reader.rules(space.name)
             reader.known_duplicates(space.name, 0)
+
+
+@pytest.mark.parametrize("place", [0, 8], ids=["fingerprint", "key"])
+def test_a_row_that_does_not_belong_to_its_page_is_an_error_of_the_store(whole, tmp_path, place):
+    path = tmp_path / "pages.sqlite"
+    path.write_bytes(whole)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        # SQLite counts from 1.
+        row = f"substr(row, 1, {place}) || randomblob(8) || substr(row, {place + 9})"
+        connection.execute(f"UPDATE rows SET row = CAST({row} AS BLOB)")
+        connection.commit()
+    with contextlib.closing(SqliteStore(path, "a", ttl=3600.0)) as store:
+        claim = store.claim(made_page(1, 1), RULE)
+        if place:
+            # Under its address it is not found, and counts as new.
+            assert claim.verdict.kind == "new"
+            store.commit(claim.ticket)
+            return
+        with pytest.raises(StoreError, match="index is damaged"):
+            store.commit(claim.ticket)
+        # Nothing has changed: it can be given up, and claimed again.
+        store.release(claim.ticket)
+        assert not store.claim(made_page(1, 1), RULE).is_blocked
 
 
 @pytest.mark.parametrize("on_error", ["keep", "stop"])
