@@ -34,7 +34,8 @@ from .detector import NearDupDetector
 from .exceptions import InvalidOption, NearDupError, StoreError
 from .feeds import Feeds
 from .following import ItemsUnderWay, Judgement
-from .jobs import Job, recovered
+from .job_journal import JobJournal, begun
+from .jobs import Job, recover_where_asked
 from .judgement import Verdict
 from .learning.rules import UrlRule
 from .origins import ItemOrigin
@@ -47,7 +48,7 @@ from .responses import item_record, page_record, why_not_judged
 from .search import NO_ITEMS
 from .signing import PageSigning, require_parts
 from .sparing import Sparing
-from .stores import Claim, Ticket, open_store
+from .stores import Claim, Store, Ticket, open_store
 from .switches import is_off
 from .telling import CrawlLog
 from .throttle import Throttle
@@ -63,6 +64,8 @@ logger = logging.getLogger(__name__)
 
 #: Between two looks at what the feeds have on disk: what a kill may cost.
 _TICK_SECONDS = 2.0
+#: Crawls of this process that have begun and not ended.
+_n_crawls = 0
 _UNWRITTEN = "A feed cannot be written, its pages stay unconfirmed: %s"
 
 
@@ -82,6 +85,7 @@ class NearDupJudge:
         )
         self._crawler = crawler
         self._job = job
+        self._journal: JobJournal | None = None
         self._signing: PageSigning | None = None
         self._memory: CrawlMemory | None = None
         self._feeds: Feeds | None = None
@@ -105,7 +109,8 @@ class NearDupJudge:
             logger.info("Off for this run: near-duplicate pages are stored")
             raise NotConfigured
         job = None if config.job is None else Job(config.job)
-        judge = cls(crawler, recovered(config, job), job)
+        recover_where_asked(config, job)
+        judge = cls(crawler, config, job)
         for handler, signal in (
             (judge.spider_opened, scrapy_signals.spider_opened),
             (judge.item_scraped, scrapy_signals.item_scraped),
@@ -251,6 +256,7 @@ class NearDupJudge:
         """
         try:
             self.detector = await self._open(spider)
+            await self._begin_job(self.detector.store)
         except Exception as error:
             logger.error(
                 "Nothing is crawled, for pages could not be judged: %s",
@@ -260,7 +266,8 @@ class NearDupJudge:
             self._close_spider("neardup_store")
             raise CloseSpider("neardup_store") from error
         plan = self.config.memory
-        self._memory = CrawlMemory(self.detector, plan.max_wait, self._store_failed)
+        note = (lambda key: None) if self._journal is None else self._journal.note
+        self._memory = CrawlMemory(self.detector, plan.max_wait, self._store_failed, note)
         await self.sparing.open(self._memory)
         self._reporting = Reporting.of(self.config, spider.name)
         self._signing = PageSigning(
@@ -272,14 +279,9 @@ class NearDupJudge:
             reporting=self._reporting,
         )
         self._signing.start()
-        self._feeds = Feeds.of(self._crawler)
         self._ticking = create_looping_call(lambda: start(self._look_around()))
         self._ticking.start(_TICK_SECONDS, now=False)
-        if self._job is not None:
-            self._job.begin()
-        # What is loaded by now stays until the end. Each full collection that walks through it
-        # holds the event loop for some 0.1 s, and Scrapy's tasks make them frequent.
-        gc.freeze()
+        _freeze()
         for complaint in unknown_settings(self._crawler.settings):
             logger.warning("%s", complaint)
         if forgotten := self.detector.store.forgotten:
@@ -321,6 +323,8 @@ class NearDupJudge:
         """The last that is heard of a crawl: feeds have been closed by now."""
         if self._memory is None:
             return
+        _unfreeze()
+        self._memory.complete_all()
         are_stored = self._feeds is None or await self._are_on_disk(self._feeds)
         if are_stored:
             self._memory.confirm(self._memory.mark())
@@ -355,6 +359,25 @@ class NearDupJudge:
             )
         )
 
+    async def _begin_job(self, store: Store) -> None:
+        """Begin a run of the job; pages are forgotten whose items this run's feeds cut off.
+
+        :raises OSError: when the job's journal cannot be read or written.
+        :raises StoreError: when the store does not forget them.
+        """
+        self._feeds = Feeds.of(self._crawler)
+        if self._job is None or not self._job.begin():
+            return
+        targets = [] if self._feeds is None else self._feeds.targets()
+        try:
+            self._journal, forgotten = await in_thread(partial(begun, self._job, store, targets))
+        except BaseException:
+            self._job.fail()
+            self._job.end()
+            await in_thread(store.close)
+            raise
+        self._count("store/overwritten", forgotten)
+
     async def _look_around(self) -> None:
         """From time to time: does the store write, and what do feeds have on disk?"""
         assert self._memory is not None
@@ -367,10 +390,13 @@ class NearDupJudge:
         if self._feeds is None:
             self._memory.confirm(mark)
             return
+        save = None if self._journal is None else self._journal.saving()
         try:
             synchronise = self._feeds.flush()
             if synchronise is not None:
                 await in_thread(synchronise)
+                if save is not None:
+                    await in_thread(save)
                 self._memory.confirm(mark)
         except OSError as error:
             self.warn_once("feed", _UNWRITTEN, error)
@@ -380,8 +406,11 @@ class NearDupJudge:
         try:
             if feeds.are_stored:
                 await in_thread(feeds.complete())
+                if self._journal is not None:
+                    await in_thread(self._journal.saving())
         except OSError as error:
             self.warn_once("feed", _UNWRITTEN, error)
+            return False
         return feeds.are_stored
 
     async def _judge_origin(self, signature: PageSignature, policy: Policy) -> Judgement:
@@ -431,6 +460,8 @@ class NearDupJudge:
         page: ReferenceType[Response] | None = None,
     ) -> Judgement:
         """What follows from a claim; one that nothing hangs on is released."""
+        if self._was_stored_before(claim):
+            policy = replace(policy, revisit="drop")
         judgement = Judgement(claim.verdict, policy, signature=signature, items=claim.items)
         if claim.ticket is None:
             return judgement
@@ -440,6 +471,14 @@ class NearDupJudge:
             return judgement
         settle = partial(self._settle, claim.ticket, judgement, page)
         return replace(judgement, outcome=Outcome(settle, partial(self._complete, claim.ticket)))
+
+    def _was_stored_before(self, claim: Claim) -> bool:
+        """Is everything fetched again, and was this page stored by the job before that?"""
+        if self._journal is None or self._job is None or not self._job.is_recovered:
+            return False
+        assert self._memory is not None
+        key = self._memory.key(claim.ticket)
+        return claim.verdict.kind == "revisit" and key is not None and key in self._journal
 
     async def _claim(self, record: Record, policy: Policy) -> tuple[PageSignature | None, Claim]:
         if self._signing is None or self._memory is None:
@@ -549,6 +588,27 @@ class NearDupJudge:
         assert self._crawler.stats
         if number:
             self._crawler.stats.inc_value(f"neardup/{name}", number)
+
+
+def _freeze() -> None:
+    """What is loaded by now stays until the end of the crawl.
+
+    Each full collection that walks through it holds the event loop for some 0.1 s, and Scrapy's
+    tasks make them frequent.
+    """
+    global _n_crawls  # noqa: PLW0603 (one garbage collector for all)
+    _n_crawls += 1
+    # Of a crawl before this one: it would be frozen as well, and stay.
+    gc.collect()
+    gc.freeze()
+
+
+def _unfreeze() -> None:
+    """When no crawl is left, what they had may be collected."""
+    global _n_crawls  # noqa: PLW0603
+    _n_crawls -= 1
+    if not _n_crawls:
+        gc.unfreeze()
 
 
 def find_judge(crawler: Crawler) -> NearDupJudge:

@@ -14,10 +14,18 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from scrapy import signals
-from scrapy.extensions.feedexport import FeedExporter, FeedSlot, FileFeedStorage
+from scrapy.extensions.feedexport import (
+    FeedExporter,
+    FeedSlot,
+    FileFeedStorage,
+    GCSFeedStorage,
+    S3FeedStorage,
+    StdoutFeedStorage,
+)
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -27,6 +35,20 @@ logger = logging.getLogger(__name__)
 
 #: Formats of which each line is an item.
 _BY_LINE = ("jsonlines", "jsonl", "jl")
+
+#: In the name of a feed: the number of the part, which each run counts anew.
+_BATCH = "%(batch_id)"
+
+
+class FeedTarget(NamedTuple):
+    """What a feed is written to.
+
+    :ivar id: the same in each run that writes there; without any password.
+    :ivar is_overwritten: will what may be there be replaced?
+    """
+
+    id: str
+    is_overwritten: bool
 
 
 class Feeds:
@@ -58,6 +80,10 @@ class Feeds:
             crawler.signals.disconnect(exporter.item_scraped, signals.item_scraped)
             feeds._exports_here = True
         return feeds
+
+    def targets(self) -> list[FeedTarget]:
+        """What the feeds are written to, of parts the first; asked before there is any item."""
+        return [FeedTarget(_id_of(slot), _overwrites(slot)) for slot in self._exporter.slots]
 
     def export(self, item: Any, spider: Spider) -> bool:
         """Hand an item to the feeds. Did they take it?"""
@@ -147,6 +173,30 @@ class Feeds:
     def are_stored(self) -> bool:
         """Are they all, in the end? Of a feed that cannot even be completed Scrapy says nothing."""
         return not self.has_failed and not self._unclosed
+
+
+def _id_of(slot: FeedSlot) -> str:
+    if isinstance(slot.storage, FileFeedStorage):
+        return str(Path(slot.storage.path).resolve())
+    if isinstance(slot.storage, StdoutFeedStorage):
+        return "stdout"
+    parts = urlsplit(slot.uri)
+    # There may be a password before the host, and a key behind the path.
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _overwrites(slot: FeedSlot) -> bool:
+    storage = slot.storage
+    if isinstance(storage, FileFeedStorage):
+        path = Path(storage.path)
+        has_something = _BATCH in slot.uri_template or (path.is_file() and path.stat().st_size > 0)
+        return storage.write_mode == "wb" and has_something
+    if isinstance(storage, StdoutFeedStorage):
+        return False
+    # These two never append. Of FTP overwriting is the default; of a project's own storage nobody
+    # can tell, and to store an item twice is better than to lose it.
+    never_appends = isinstance(storage, (S3FeedStorage, GCSFeedStorage))
+    return never_appends or bool(slot.feed_options.get("overwrite", True))
 
 
 def _end_last_line(slot: FeedSlot) -> None:

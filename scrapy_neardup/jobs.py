@@ -8,7 +8,6 @@ are filtered for ever (scrapy#4106, scrapy#2399).
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 from time import gmtime, strftime
@@ -25,6 +24,7 @@ _SEEN = "requests.seen"
 _QUEUE = "requests.queue"
 _QUEUE_STATE = "active.json"
 _HELD = "neardup.held"
+_JOURNAL = "neardup.stored"
 
 
 class Job:
@@ -38,6 +38,8 @@ class Job:
         # Whatever ends the process lets go of it.
         self._lock = FileLock(folder / _LOCK, thread_local=False)
         self._has_failed = False
+        #: Does this run make all requests again?
+        self.is_recovered = False
 
     @property
     def ended_uncleanly(self) -> bool:
@@ -57,6 +59,11 @@ class Job:
     def held(self) -> Path:
         """Where a run leaves what it held back to the next one."""
         return self.folder / _HELD
+
+    @property
+    def journal(self) -> Path:
+        """Where it is noted which pages the runs of the job stored."""
+        return self.folder / _JOURNAL
 
     @property
     def is_ours(self) -> bool:
@@ -82,6 +89,7 @@ class Job:
         for name in (_SEEN, _QUEUE, _HELD):
             if (self.folder / name).exists():
                 (self.folder / name).rename(aside / name)
+        self.is_recovered = True
         return aside
 
     def begin(self) -> bool:
@@ -105,10 +113,10 @@ class Job:
         return (self.folder / _SEEN).exists()
 
 
-def recovered(config: Config, job: Job | None) -> Config:
+def recover_where_asked(config: Config, job: Job | None) -> None:
     """Say what an unclean stop has lost, and have it fetched again where that is asked for."""
     if job is None or not job.ended_uncleanly:
-        return config
+        return
     if not config.recover:
         if job.has_lost_requests:
             logger.warning(
@@ -117,15 +125,14 @@ def recovered(config: Config, job: Job | None) -> Config:
                 "has them made again",
                 job.folder,
             )
-        return config
+        return
     aside = job.recover()
     if aside is None:
         logger.error("Nothing is recovered: another process runs the job in %s", job.folder)
-        return config
+        return
     logger.warning(
-        "The last run did not end cleanly: all requests are made again, and pages that are stored "
-        "already and have not changed are not stored again. The old requests.seen and "
+        "The last run did not end cleanly: all requests are made again, and pages that the job has "
+        "stored already and that have not changed are not stored again. The old requests.seen and "
         "requests.queue are in %s",
         aside,
     )
-    return replace(config, policy=replace(config.policy, revisit="drop"))

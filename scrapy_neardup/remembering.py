@@ -20,6 +20,7 @@ from .detector import NearDupDetector
 from .exceptions import StoreError
 from .judgement import Rule, Verdict
 from .page import PageSignature
+from .search import NO_ITEMS
 from .stores import Claim, Store, Ticket
 
 T = TypeVar("T")
@@ -44,10 +45,15 @@ class CrawlMemory:
     :param detector: with its store open.
     :param max_wait: seconds that a page waits at most for the outcome of another one.
     :param on_failure: called with what the store said, whenever it failed.
+    :param on_stored: called with the key of each page, when all of it has been stored.
     """
 
     def __init__(
-        self, detector: NearDupDetector, max_wait: float, on_failure: Callable[[StoreError], None]
+        self,
+        detector: NearDupDetector,
+        max_wait: float,
+        on_failure: Callable[[StoreError], None],
+        on_stored: Callable[[str], None] = lambda key: None,
     ) -> None:
         self.store = detector.store
         #: Seconds spent in a store of this process.
@@ -58,12 +64,13 @@ class CrawlMemory:
         self.added, self.let_go = 0, 0
         self._max_wait = max_wait
         self._on_failure = on_failure
+        self._on_stored = on_stored
         is_remote = self.store.is_remote
         self._threads = ThreadPoolExecutor(_THREADS, "neardup-call") if is_remote else None
         self._detector = detector
         self._claimed: dict[Ticket, PageSignature] = {}
-        #: Committed before all of it was stored, with a mark before the commit.
-        self._incomplete: dict[Ticket, int] = {}
+        #: Committed before all of it was stored: a mark before the commit, and the page's key.
+        self._incomplete: dict[Ticket, tuple[int, str]] = {}
         #: A mark before the oldest page that is not confirmed; ``None`` when all are.
         self._oldest: int | None = None
         self._confirmed = 0
@@ -111,6 +118,11 @@ class CrawlMemory:
         signature = None if ticket is None else self._claimed.get(ticket)
         return None if signature is None else signature.text_digest
 
+    def key(self, ticket: Ticket | None) -> str | None:
+        """Of a page that is claimed; ``None`` where there is no claim."""
+        signature = None if ticket is None else self._claimed.get(ticket)
+        return None if signature is None else signature.key
+
     def settle(
         self,
         ticket: Ticket,
@@ -132,13 +144,16 @@ class CrawlMemory:
             return  # settled when the crawl was closed
         if isinstance(ticket, _Unanswered):
             if items is not None:
+                self._note_stored(signature, items)
                 self._add_later(_Addition(signature, items, confirmed and is_whole))
         elif items is not None:
             confirmed = confirmed and is_whole
             if not confirmed:
                 self._leave_open()
-            if not is_whole:
-                self._incomplete[ticket] = self.store.mark()
+            if is_whole:
+                self._note_stored(signature, items)
+            else:
+                self._incomplete[ticket] = (self.store.mark(), signature.key)
             lost = partial(self._add_later, _Addition(signature, items, confirmed))
             commit = partial(self.store.commit, ticket, confirmed=confirmed, items=items)
             self._tell(commit, lost)
@@ -146,13 +161,23 @@ class CrawlMemory:
             # A reservation that nobody gives up ends with its lease.
             self._tell(lambda: self.store.release(ticket))
 
+    def _note_stored(self, signature: PageSignature, items: int) -> None:
+        if items != NO_ITEMS:
+            self._on_stored(signature.key)
+
     def complete(self, ticket: Ticket) -> None:
         """The rest of what was committed is stored as well, or is lost."""
-        self._incomplete.pop(ticket, None)
+        if (incomplete := self._incomplete.pop(ticket, None)) is not None:
+            self._on_stored(incomplete[1])
+
+    def complete_all(self) -> None:
+        """No more will be heard of any item."""
+        for ticket in list(self._incomplete):
+            self.complete(ticket)
 
     def mark(self) -> int:
         """A mark behind all pages that are committed and whole, for :meth:`confirm`."""
-        return min(self._incomplete.values(), default=self.store.mark())
+        return min((mark for mark, _ in self._incomplete.values()), default=self.store.mark())
 
     @property
     def confirmed(self) -> int:

@@ -21,6 +21,7 @@ import numpy as np
 from scrapy_neardup import Rule
 from scrapy_neardup.exceptions import StoreError
 from scrapy_neardup.page import PageSignature
+from scrapy_neardup.stores import Store
 from scrapy_neardup.stores.advice import COPY
 from scrapy_neardup.stores.sqlite import SqliteStore
 from tests.processes import wait_for
@@ -50,7 +51,7 @@ def made_page(number: int, version: int = 0) -> PageSignature:
     )
 
 
-def keep(store: SqliteStore, page: PageSignature, *, confirmed: bool = True) -> None:
+def keep(store: Store, page: PageSignature, *, confirmed: bool = True) -> None:
     claim = store.claim(page, RULE)
     assert claim.ticket is not None, claim
     store.commit(claim.ticket, confirmed=confirmed)

@@ -342,3 +342,47 @@ def test_what_the_disk_did_not_take_in_the_end_is_stored_again(tmp_path, loop, n
     again = crawled(COPIES, settings, loop=loop)
     assert again.stored == []
     assert not again.logged("WARNING")
+
+
+# --- several crawls in one process ----------------------------------------------------------
+
+_ONE_AFTER_THE_OTHER = """
+import asyncio, gc, weakref, scrapy, sys
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy_neardup import NearDupJudge
+
+class Quiet(scrapy.Spider):
+    name = "quiet"
+    start_urls = ["data:text/html,<p>hello"]
+    def parse(self, response):
+        yield {"path": response.url}
+
+async def crawled():
+    crawler = Crawler(Quiet, Settings(settings))
+    kept = []
+    def closed():
+        judge = crawler.get_extension(NearDupJudge)
+        kept.extend(map(weakref.ref, (crawler, judge, judge.detector.store)))
+    crawler.signals.connect(closed, scrapy.signals.spider_closed)
+    await crawler.crawl_async()
+    return kept
+
+settings = {
+    "ADDONS": {"scrapy_neardup.Addon": 500}, "TWISTED_REACTOR_ENABLED": False,
+    "LOG_ENABLED": False, "NEARDUP_WORKERS": 0, "NEARDUP_STORE": sys.argv[1],
+    "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False,
+}
+kept = [ref for _ in range(2) for ref in asyncio.run(crawled())]
+gc.collect()
+print(len(kept), [type(ref()).__name__ for ref in kept if ref() is not None])
+"""
+
+
+@pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 2.15")
+@pytest.mark.parametrize("store", ["memory", "sqlite"])
+def test_a_crawl_that_ended_takes_no_memory_of_the_next(tmp_path, store):
+    address = f"sqlite:///{tmp_path}/pages.sqlite" if store == "sqlite" else store
+    program = [sys.executable, "-c", _ONE_AFTER_THE_OTHER, address]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "6 []\n", done.stderr

@@ -396,10 +396,12 @@ def test_a_hundred_thousand_decisions(chrome, tmp_path):
 
 def test_judgements_of_the_page_are_taken_by_evaluate(chrome, folder, tmp_path):
     contents = [FERRY, FERRY + " Book now.", MUSEUM, MUSEUM + " Bring your own thread.", BRIDGE]
+    # Spreadsheets would run two of them; another one looks as if that had been prevented already.
+    ids = ["=1+1", "'-2", "2", "\t@3", "'4"]
     pages = tmp_path / "pages.jsonl"
     with pages.open("w") as file:
-        for n, said in enumerate(contents):
-            print(json.dumps({"id": n, "url": f"https://{n}.example/", "text": said}), file=file)
+        for n, (id_, said) in enumerate(zip(ids, contents, strict=True)):
+            print(json.dumps({"id": id_, "url": f"https://{n}.example/", "text": said}), file=file)
     verdicts, report = tmp_path / "verdicts.jsonl", tmp_path / "report.html"
     assert neardup("scan", pages, "-o", verdicts, "--workers", 0).returncode == 0
     assert neardup("report", verdicts, "-o", report).returncode == 0
@@ -413,8 +415,8 @@ def test_judgements_of_the_page_are_taken_by_evaluate(chrome, folder, tmp_path):
     with judgements.open(encoding="utf-8-sig", newline="") as file:
         assert [tuple(row) for row in csv.reader(file)] == [
             ("id_a", "id_b", "label"),
-            ("0", "1", "duplicate"),
-            ("2", "3", "distinct"),
+            ("'=1+1", "''-2", "duplicate"),
+            ("2", "'\t@3", "distinct"),
         ]
     done = neardup("evaluate", pages, "--pairs", judgements, "--workers", 0)
     assert done.returncode == 0, done.stderr

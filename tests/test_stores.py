@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import time
 from collections import Counter
@@ -9,6 +10,7 @@ from collections.abc import Container, Iterator
 from dataclasses import replace
 from itertools import count
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -29,10 +31,11 @@ from scrapy_neardup.judgement import MIN_LOOK_ALIKE, Kind, LookAlike, Match, Mis
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.search import NO_ITEMS, OWN_ITEMS
 from scrapy_neardup.sketch import resemblance
-from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store, advice, rows
+from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store, advice, open_store, rows
 from scrapy_neardup.stores.rows import PIECE_ROWS, Column, Rows
 from scrapy_neardup.stores.sqlite import SqliteStore
 from tests.claims import met
+from tests.storer import keep, made_page
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, article, replaced, word
 
 #: A few values of each kind, so that pages meet in some and differ in others.
@@ -707,3 +710,18 @@ def test_a_column_grows(monkeypatch):
     for start in range(0, 30, 3):
         column.append(np.arange(start, start + 3, dtype="<u4"))
     assert column.values.tolist() == list(range(30))
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_store_that_was_closed_and_dropped_takes_no_memory(tmp_path, kind):
+    store = open_store("memory" if kind == "memory" else f"sqlite:///{tmp_path}/pages.sqlite")
+    keep(store, made_page(1))
+    gone = ref(store)
+    gc.disable()
+    try:
+        store.close()
+        del store
+        # Not only when cycles are collected: it may have taken gigabytes.
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -524,7 +524,7 @@ class TestShared:
 
         def keep_one(number: int) -> None:
             store = open_store(address)
-            keep(store, made_page(number))  # type: ignore[arg-type]
+            keep(store, made_page(number))
             store.close()
 
         with ThreadPoolExecutor(8) as pool:
@@ -536,7 +536,7 @@ class TestShared:
         store = open_store(address, ttl=60)
         with pytest.raises(InvalidOption, match="another crawl"):
             open_store(address, ttl=61)
-        keep(store, made_page(1))  # type: ignore[arg-type]
+        keep(store, made_page(1))
         store.close()
         assert len(pages_in(path)) == 1
 

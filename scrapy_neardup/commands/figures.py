@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -25,6 +26,9 @@ SIMILARITIES = tuple(round(0.05 * step, 2) for step in range(21))
 Compare = Callable[[PageSignature, PageSignature, Rule], Match | Mismatch]
 
 _LABELS = {"duplicate": True, "distinct": False, "unclear": None}
+
+#: Before what a spreadsheet would run as a formula, report.js writes one more of these.
+_HARMLESS = re.compile(r"^'(?='*[=+\-@\t\r\n])")
 
 
 class Pair(NamedTuple):
@@ -64,7 +68,7 @@ def _pairs(
         if same is None:
             skipped["unclear"] += 1
         else:
-            yield Pair(row["id_a"], row["id_b"], same)
+            yield Pair(_HARMLESS.sub("", row["id_a"], 1), _HARMLESS.sub("", row["id_b"], 1), same)
 
 
 def _truth(row: dict[str, str], least_jaccard: float) -> bool | None:

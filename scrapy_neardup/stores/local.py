@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -71,15 +72,19 @@ class LocalStore:
     ) -> None:
         self.name = name
         self.secret = secret
-        self.frames = Frames(self._teach)
+        #: Called when the last user has closed it.
+        self.at_close: Callable[[], None] = lambda: None
         self._archive = archive
         self._ttl = ttl
         self._lock = threading.RLock()
         self._index = SimhashIndex()
         self._keys = KeyTable()
         self._key_seed = key_seed(secret)
-        self._shelf = _Shelf(self._packed, self._all_packed)
         self._reserved: dict[int, _Reservation] = {}
+        # Nothing below refers to the store: whoever drops it gets its memory back at once, and not
+        # when cycles are collected, which is seldom in a process with much in memory.
+        self._shelf = _Shelf(archive, self._reserved)
+        self.frames = Frames(partial(_teach, archive, self._shelf, self._keys))
         self._reserved_keys: dict[str, int] = {}
         self._rules = archive.rules()
         self._recipe = ""
@@ -161,9 +166,9 @@ class LocalStore:
             if items == NO_ITEMS and before is not None and self._has_items(before[0]):
                 self.release(ticket)
                 return
-            self._withdraw(ticket, reserved)
             if before is not None:
                 self._remove(*before)
+            self._withdraw(ticket, reserved)
             self._keys.add(reserved.digest, ticket)
             self._commits += 1
             mark = 0 if confirmed else self._commits
@@ -292,7 +297,10 @@ class LocalStore:
                 return
             for ticket in list(self._reserved):
                 self.release(ticket)
-            self._archive.close()
+            try:
+                self._archive.close()
+            finally:
+                self.at_close()
 
     def _require_open(self) -> None:
         if not self._users:
@@ -360,12 +368,17 @@ class LocalStore:
         self._reserved_keys.pop(reserved.page.key, None)
 
     def _remove(self, number: int, page: PageSignature) -> None:
-        self._index.remove(page.fingerprint, number)
-        self._keys.remove(self._digest(page.key), number)
+        try:
+            self._index.remove(page.fingerprint, number)
+            self._keys.remove(self._digest(page.key), number)
+        except KeyError:
+            raise StoreError(
+                self.name, "its index is damaged; put a whole copy in its place"
+            ) from None
         self._archive.remove(number, number)
 
     def _is_committed(self, number: int) -> bool:
-        return number in self._shelf and self._keys.has(self._shelf.key_at(number), number)
+        return _is_committed(self._shelf, self._keys, number)
 
     def _known_page(self, key: str) -> tuple[int, PageSignature] | None:
         """Number and signature of the page that was committed under this key."""
@@ -420,42 +433,20 @@ class LocalStore:
         stored_at = int(self._shelf.traits_at(number)["stored_at"])
         return Entry(page, stored_at, self._shelf.items_at(number))
 
-    def _packed(self, number: int) -> bytes:
-        reserved = self._reserved.get(number)
-        return self._archive.read(number) if reserved is None else reserved.packed
-
-    def _all_packed(self, numbers: Sequence[int]) -> list[bytes]:
-        stored = [number for number in numbers if number not in self._reserved]
-        found = dict(zip(stored, self._archive.read_all(stored), strict=True))
-        return [
-            found[number] if number in found else self._reserved[number].packed
-            for number in numbers
-        ]
-
-    def _teach(self, site: str, frame: SiteFrame) -> None:
-        """Learn again what had been learned of a site."""
-        numbers = [
-            number
-            for number in self._archive.of_site(site_digest(site), MAX_ENTRIES)
-            if self._is_committed(number)
-        ]
-        for page in self._shelf.pages(numbers):
-            if page.site == site:
-                learn(frame, page)
-
 
 class _Shelf:
     """The pages by their numbers; see :class:`~scrapy_neardup.search.Shelf`.
 
     What is asked of many pages at once stands in arrays; the rest is read one by one.
+
+    :param archive: has those that are committed.
+    :param reserved: the others.
     """
 
-    def __init__(
-        self, read: Callable[[int], bytes], read_all: Callable[[Sequence[int]], list[bytes]]
-    ) -> None:
+    def __init__(self, archive: Archive, reserved: Mapping[int, _Reservation]) -> None:
         self.recipe = ""
-        self._read = read
-        self._read_all = read_all
+        self._archive = archive
+        self._reserved = reserved
         self._traits = Rows(TRAITS)
         # By themselves: to look at them in many pages moves little memory.
         self._first_bins = Rows(np.uint8, FIRST_BINS)
@@ -495,6 +486,34 @@ class _Shelf:
     def sketches(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
         joined = b"".join(map(sketch_in, self._read_all(numbers.tolist())))
         return np.frombuffer(joined, np.uint8).reshape(numbers.size, SKETCH_BINS)
+
+    def _read(self, number: int) -> bytes:
+        reserved = self._reserved.get(number)
+        return self._archive.read(number) if reserved is None else reserved.packed
+
+    def _read_all(self, numbers: Sequence[int]) -> list[bytes]:
+        stored = [number for number in numbers if number not in self._reserved]
+        found = dict(zip(stored, self._archive.read_all(stored), strict=True))
+        return [
+            found[number] if number in found else self._reserved[number].packed
+            for number in numbers
+        ]
+
+
+def _is_committed(shelf: _Shelf, keys: KeyTable, number: int) -> bool:
+    return number in shelf and keys.has(shelf.key_at(number), number)
+
+
+def _teach(archive: Archive, shelf: _Shelf, keys: KeyTable, site: str, frame: SiteFrame) -> None:
+    """Learn again what had been learned of a site."""
+    numbers = [
+        number
+        for number in archive.of_site(site_digest(site), MAX_ENTRIES)
+        if _is_committed(shelf, keys, number)
+    ]
+    for page in shelf.pages(numbers):
+        if page.site == site:
+            learn(frame, page)
 
 
 def _runs(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
+from weakref import ref
 
 from ..exceptions import InvalidOption
 from ..judgement import Scope
@@ -119,6 +121,8 @@ def _shared(place: tuple[str, str], make: Callable[[], _Shared], ttl: float | No
         known = _open.get(place)
         if known is None or (store := known.shared()) is None:
             _open[place] = store = make()
+            if isinstance(store, LocalStore):
+                store.at_close = partial(_let_go, place, ref(store))
             return store
         if store.ttl != ttl:
             store.close()
@@ -128,6 +132,12 @@ def _shared(place: tuple[str, str], make: Callable[[], _Shared], ttl: float | No
                 f"{store.ttl}, with which another crawl in this process opened the store",
             )
         return store
+
+
+def _let_go(place: tuple[str, str], closed: ref[LocalStore]) -> None:
+    """Keep a store no longer that was closed: it has all its pages' rows in memory."""
+    if _open.get(place) is closed():
+        del _open[place]
 
 
 def _lasting(store: LocalStore) -> LocalStore:

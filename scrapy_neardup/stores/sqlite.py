@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..exceptions import StoreError
 from .local import LocalStore
 from .packing import ROW, site_in
 from .sqlite_batch import Put
@@ -71,11 +70,12 @@ class _Archive:
         self._name = name
         self._file = file
         try:
-            self._namespace, self.secret, recipe, parts = file.enter(namespace, secret)
+            space = file.enter(namespace, secret)
         except BaseException:
             file.close()
             raise
-        self.recipe: tuple[str, Mapping[str, str]] = (recipe, json.loads(parts))
+        self._namespace, self.secret = space.id, space.secret
+        self.recipe: tuple[str, Mapping[str, str]] = (space.recipe, space.parts)
         self._base = self._namespace << NUMBER_BITS
         self._range = (self._base, self._base | NUMBER_MASK)
         self.forgotten = 0
@@ -93,17 +93,9 @@ class _Archive:
                 yield numbers[:end], rows[:end]
                 end = 0
             some = slice(end, end := end + len(found))
-            numbers[some], rows[some] = self._columns(found)
+            numbers[some], rows[some] = self._file.columns(found)
         if end:
             yield numbers[:end], rows[:end]
-
-    def _columns(
-        self, found: list[tuple[int, bytes]]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.void]]:
-        ids, rows = zip(*found, strict=True)
-        if len(data := b"".join(rows)) != len(rows) * ROW.itemsize:
-            raise StoreError(self._name, "its index is damaged; put a whole copy in its place")
-        return np.array(ids, np.int64) & NUMBER_MASK, np.frombuffer(data, ROW)
 
     def read(self, number: int) -> bytes:
         return self._file.page(self._base | number)

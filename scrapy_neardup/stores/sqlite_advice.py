@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from . import advice
 from .advice import KNOWN, unpacked_name
+from .sqlite_format import Damaged
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS rules(namespace INTEGER, name BLOB, body BLOB NOT NULL, "
@@ -50,7 +51,11 @@ def rules(connection: sqlite3.Connection, namespace: int) -> dict[str, bytes]:
     """All rules of a namespace."""
     if not _is_there(connection):
         return {}
-    found = connection.execute("SELECT name, body FROM rules WHERE namespace = ?", (namespace,))
+    found = connection.execute(
+        "SELECT name, body FROM rules WHERE namespace = ?", (namespace,)
+    ).fetchall()
+    if not all(isinstance(value, bytes) for row in found for value in row):
+        raise Damaged("rule")
     return {unpacked_name(name): body for name, body in found}
 
 
@@ -62,7 +67,10 @@ def known(connection: sqlite3.Connection, namespace: int, since: int) -> npt.NDA
         "SELECT digest, original, seen_at FROM copies WHERE namespace = ? AND seen_at >= ?",
         (namespace, since),
     )
-    return np.fromiter(found, _SIGNED).view(KNOWN)
+    try:
+        return np.fromiter(found, _SIGNED).view(KNOWN)
+    except (TypeError, ValueError, OverflowError):
+        raise Damaged("known duplicate") from None
 
 
 def count(connection: sqlite3.Connection, table: str, namespace: int) -> int:

@@ -27,11 +27,14 @@ from .sqlite_format import (
     EMPTY,
     NUMBER_BITS,
     NUMBER_MASK,
+    Space,
     address_of,
+    columns,
     complaining,
     opened,
     require_header,
     require_store,
+    space_of,
 )
 
 logger = logging.getLogger(__name__)
@@ -114,15 +117,15 @@ class File:
 
     # --- namespaces ---
 
-    def enter(self, name: str, secret: bytes | None = None) -> tuple[int, bytes, str, str]:
-        """Number, secret, recipe and parts of a namespace, which is made unless it is there.
+    def enter(self, name: str, secret: bytes | None = None) -> Space:
+        """A namespace, which is made unless it is there.
 
         :param secret: which it is given unless it has pages.
         :raises StoreInUse: when somebody in this process has it.
         """
         # Of who had it before, perhaps.
         self.flush()
-        if (found := self._namespace(name)) is None or secret not in (None, found[1]):
+        if (found := self._namespace(name)) is None or secret not in (None, found.secret):
             with self._changing() as connection:
                 connection.execute(
                     "INSERT OR IGNORE INTO namespaces(name, secret) VALUES (?, ?)",
@@ -132,20 +135,21 @@ class File:
             found = self._namespace(name)
             assert found is not None
         with self._lock:
-            if found[0] in self._namespaces:
+            if found.id in self._namespaces:
                 raise StoreInUse(
                     self._name,
                     f"this process has its namespace {name!r} open already; open_store() shares it",
                 )
-            self._namespaces.add(found[0])
+            self._namespaces.add(found.id)
             # Of who had it before there may be more than there is room for.
-            self._noted[found[0]] = _NOTED_UNTIL_TRIM
+            self._noted[found.id] = _NOTED_UNTIL_TRIM
         return found
 
-    def _namespace(self, name: str) -> tuple[int, bytes, str, str] | None:
-        known = "SELECT id, secret, recipe, parts FROM namespaces WHERE name = ?"
-        for number, secret, recipe, parts in self._read(known, (name,)):
-            return number, secret, recipe or "", parts or "{}"
+    def _namespace(self, name: str) -> Space | None:
+        known = "SELECT id, name, secret, recipe, parts FROM namespaces WHERE name = ?"
+        with self._complaining():
+            for row in self._read(known, (name,)):
+                return space_of(row)
         return None
 
     def leave(self, namespace: int) -> None:
@@ -182,6 +186,13 @@ class File:
         ):
             yield found
             first = found[-1][0] + 1
+
+    def columns(
+        self, found: Sequence[tuple[int, bytes]]
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]:
+        """Numbers of pages and their rows, of some that :meth:`rows` found."""
+        with self._complaining():
+            return columns(found)
 
     def ids(self, first: int, last: int) -> Iterator[list[int]]:
         """Ids of all pages in order, some thousands at a time; also of some just removed."""

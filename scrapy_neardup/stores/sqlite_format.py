@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import xxhash
 
 from ..exceptions import StoreError
+from .packing import ROW
 
 #: Version of the tables; a file of another one is refused.
 FORMAT = 2
@@ -41,6 +46,69 @@ COMMIT;
 """
 
 _DIGEST_BYTES = 8
+_SECRET_BYTES = range(16, 65)
+
+
+class Damaged(sqlite3.DatabaseError):
+    """What SQLite itself takes for whole is nothing that a store wrote: malformed, for us."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"malformed {what}")
+
+
+class Space(NamedTuple):
+    """A namespace as the file has it.
+
+    :ivar id: upper bits of its pages' ids.
+    :ivar recipe: empty before the first crawl.
+    """
+
+    id: int
+    name: str
+    secret: bytes
+    recipe: str
+    parts: dict[str, str]
+
+
+def space_of(row: Sequence[Any]) -> Space:
+    """A row of ``namespaces``.
+
+    :raises Damaged: when it is nothing that a store wrote.
+    """
+    id_, name, secret, recipe, parts = row
+    try:
+        told = json.loads(parts or "{}")
+        is_whole = (
+            isinstance(name, str)
+            and isinstance(secret, bytes)
+            and len(secret) in _SECRET_BYTES
+            and isinstance(recipe or "", str)
+            and all(isinstance(part, str) for part in told.values())
+        )
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        is_whole = False
+    if not is_whole or not 0 <= id_ < 1 << NUMBER_BITS - 1:
+        raise Damaged(f"namespace {name!r}")
+    return Space(id_, name, secret, recipe or "", told)
+
+
+def columns(
+    found: Sequence[tuple[int, bytes]],
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]:
+    """Numbers and rows, of type :data:`~.packing.ROW`, of some rows of ``rows``.
+
+    :raises Damaged: when one of them is nothing that a store wrote.
+    """
+    ids, rows = zip(*found, strict=True)
+    try:
+        # Not only their sum: of two, one may be too long by what the other lacks.
+        is_whole = set(map(len, rows)) == {ROW.itemsize}
+        data = b"".join(rows)
+    except TypeError:
+        is_whole = False
+    if not is_whole:
+        raise Damaged("index")
+    return (np.array(ids, np.int64) & NUMBER_MASK).astype(np.uint32), np.frombuffer(data, ROW)
 
 
 def sealed(id_: int, page: bytes) -> bytes:
@@ -48,8 +116,10 @@ def sealed(id_: int, page: bytes) -> bytes:
     return page + xxhash.xxh3_64_digest(page, id_)
 
 
-def opened(id_: int, data: bytes) -> bytes | None:
+def opened(id_: int, data: Any) -> bytes | None:
     """The page that was sealed under this id; ``None`` where these are not its bytes."""
+    if not isinstance(data, bytes):
+        return None
     page = data[:-_DIGEST_BYTES]
     return page if sealed(id_, page) == data else None
 
@@ -64,9 +134,12 @@ def complaining(path: Path) -> Iterator[None]:
     """Say what SQLite says of a file as an error of the store."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        # What stands in a damaged file may be no text, and what SQLite says of it neither.
         hint = ""
-        if "not a database" in str(error) or "malformed" in str(error):
+        if isinstance(error, UnicodeDecodeError) or any(
+            word in str(error) for word in ("not a database", "malformed", "not decode")
+        ):
             hint = ": it is damaged or no store at all; put a whole copy in its place, or "
             hint += "give another path"
         elif "locked" in str(error):

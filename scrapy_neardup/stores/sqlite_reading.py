@@ -6,7 +6,6 @@ takes them away.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sqlite3
@@ -23,15 +22,17 @@ from . import sqlite_advice
 from .advice import newest
 from .local import LocalStore
 from .memory import Dictionary
-from .packing import ROW, unpacked
+from .packing import unpacked
 from .reading import Figures, Namespace, StoredPage
 from .sqlite_format import (
     NUMBER_BITS,
     NUMBER_MASK,
     address_of,
+    columns,
     complaining,
     opened,
     require_store,
+    space_of,
 )
 
 _ROWS_AT_ONCE = 1 << 16
@@ -135,7 +136,8 @@ class SqliteReader:
         ):
             signature = unpacked(self._whole(id_, page), space.namespace.recipe)
             if site is None or signature.site == site:
-                [traits] = np.frombuffer(row, ROW)["traits"]
+                _, rows = self._columns([(id_, row)])
+                [traits] = rows["traits"]
                 stored_at, items = int(traits["stored_at"]), int(traits["items"])
                 yield StoredPage(signature, stored_at, bool(is_confirmed), items)
 
@@ -164,10 +166,10 @@ class SqliteReader:
         for entry in self._stream(_ROWS, {**space.range, "all": unconfirmed}, _ROWS_AT_ONCE):
             found.append(entry)
             if len(found) == _ROWS_AT_ONCE:
-                yield _arrays(found)
+                yield self._columns(found)
                 found = []
         if found:
-            yield _arrays(found)
+            yield self._columns(found)
 
     def page(self, id_: int) -> bytes:
         """A page, packed."""
@@ -184,6 +186,12 @@ class SqliteReader:
                 _OF_SITE, {**space.range, "site": digest, "most": most}
             ).fetchall()
         return [id_ for (id_,) in reversed(found)]
+
+    def _columns(
+        self, found: Sequence[tuple[int, bytes]]
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]:
+        with complaining(self._path):
+            return columns(found)
 
     def _whole(self, id_: int, data: bytes) -> bytes:
         """A page as it was packed."""
@@ -229,9 +237,10 @@ class SqliteReader:
         rows = self._connection.execute(
             "SELECT id, name, secret, recipe, parts FROM namespaces ORDER BY name"
         )
-        for id_, name, secret, recipe, parts in rows:
-            namespace = Namespace(name, secret, recipe or "", json.loads(parts or "{}"))
-            yield _Space(namespace, id_ << NUMBER_BITS)
+        for row in rows:
+            space = space_of(row)
+            namespace = Namespace(space.name, space.secret, space.recipe, space.parts)
+            yield _Space(namespace, space.id << NUMBER_BITS)
 
     def _stream(
         self, statement: str, values: Mapping[str, object], at_once: int
@@ -287,11 +296,3 @@ class _Overlay(Dictionary):
 
     def close(self) -> None:
         self._reader.close()
-
-
-def _arrays(
-    found: list[tuple[int, bytes]],
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]:
-    ids, rows = zip(*found, strict=True)
-    numbers = (np.array(ids, np.int64) & NUMBER_MASK).astype(np.uint32)
-    return numbers, np.frombuffer(b"".join(rows), ROW)

@@ -725,8 +725,8 @@
   };
   // The mark tells spreadsheets that it is UTF-8.
   const csv = (rows) => `\ufeff${rows.map((row) => row.map(quoted).join(",")).join("\r\n")}\r\n`;
-  /** A spreadsheet would run a text that begins like a formula. */
-  const harmless = (value) => (typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value);
+  /** A spreadsheet would run a text that begins like a formula; `evaluate` takes the ' away again. */
+  const harmless = (value) => (typeof value === "string" && /^'*[=+\-@\t\r\n]/.test(value) ? `'${value}` : value);
 
   function record(row) {
     const [page, original] = [columns.page[row], columns.original[row]];
@@ -761,7 +761,7 @@
   }
 
   function exportJudgements() {
-    const rows = [...judgements].map(([key, label]) => [...JSON.parse(key), label]);
+    const rows = [...judgements].map(([key, label]) => [...JSON.parse(key).map(harmless), label]);
     download("judgements.csv", "text/csv", csv([["id_a", "id_b", "label"], ...rows]));
   }
 
