@@ -133,12 +133,11 @@ class NearDupJudge:
         self._send(signals.page_judged, verdict=judgement.verdict, response=response)
         if self._reporting is not None:
             self._reporting.judged(judgement.verdict, len(response.body))
+        self.sparing.judged(response, judgement.verdict)
         if judgement.refuses_requests:
             assert self._memory is not None
-            original = judgement.verdict.duplicate_of
-            assert original is not None
-            self.sparing.remember(response.request, original, self._memory.store.mark())
-        self.sparing.judged(response, judgement.verdict)
+            mark = self._memory.store.mark()
+            self.sparing.remember(response.request, judgement.verdict, mark)
         if judgement.outcome is not None:
             self._items.judged(response, judgement.outcome, self._active_requests())
         return judgement
@@ -147,6 +146,8 @@ class NearDupJudge:
         """Count a response that nothing came of, so that there was nothing to judge for."""
         self.throttle.settle()
         self.sparing.failed(None if response is None else response.request)
+        if response is not None:
+            self.sparing.passed(response)
         self._count("responses")
         self._count(f"skipped/{reason}")
 
@@ -371,6 +372,9 @@ class NearDupJudge:
         text = None if memory is None else memory.text_digest(claim.ticket)
         if (cluster := self._log.judged(claim.verdict, text)) is not None:
             self._send(signals.pages_swallowed, cluster=cluster)
+        shown = claim.verdict.original_text or text
+        if shown is not None and self._log.is_flood(claim.verdict, text):
+            self.sparing.flooded(shown)
         if claim.ticket is None:
             return judgement
         assert memory is not None

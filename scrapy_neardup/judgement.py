@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -99,6 +99,8 @@ class Verdict:
     :ivar reason: one word that says why; the documentation lists them all.
     :ivar look_alike: of a page that is new, or undecided, the one that is most similar to it among
         those that the rule was asked about; ``None`` when none comes near.
+    :ivar original_text: :attr:`~scrapy_neardup.page.PageSignature.text_digest` of what is stored for
+        the original of a duplicate, and of an unchanged page its own; of others ``None``.
     """
 
     kind: Kind
@@ -108,6 +110,7 @@ class Verdict:
     distance: int | None = None
     similarity: float | None = None
     look_alike: LookAlike | None = None
+    original_text: bytes | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_duplicate(self) -> bool:
@@ -300,5 +303,6 @@ def _title_overlap(page: PageSignature, other: PageSignature) -> float:
 
 def revisit(page: PageSignature, before: PageSignature) -> Verdict:
     """The verdict on a page whose address is known."""
-    changed = before.text_digest != page.text_digest
-    return Verdict("revisit", page.url, "changed" if changed else "unchanged")
+    if before.text_digest != page.text_digest:
+        return Verdict("revisit", page.url, "changed")
+    return Verdict("revisit", page.url, "unchanged", original_text=page.text_digest)

@@ -148,6 +148,7 @@ def judge(
                 original.url,
                 outcome.distance,
                 outcome.similarity,
+                original_text=original.text_digest,
             )
         refused.append(_look_alike(page, original, similarity, outcome))
     kind, reason = _why_kept(page, rule, refused, is_cut=promising.is_cut)

@@ -158,14 +158,16 @@ def urls(store: Store) -> list[str]:
 
 
 def digests(*values: int) -> npt.NDArray[np.void]:
-    """Of copies; each original's has all bits turned round."""
-    return np.array([(value, value ^ (2**64 - 1)) for value in values], advice.COPY)
+    """Of copies; each original's has all bits turned round, and each content's the half of them."""
+    rows = [(value, value ^ (2**64 - 1), value ^ (2**32 - 1)) for value in values]
+    return np.array(rows, advice.COPY)
 
 
 def known(store: Store, since: int = 0) -> list[tuple[int, int]]:
     """Digests of copies, and when they were seen."""
     found = store.known_duplicates(since)
     assert (found["original"] == ~found["digest"]).all()
+    assert (found["content"] == found["digest"] ^ np.uint64(2**32 - 1)).all()
     return found[["digest", "seen_at"]].tolist()  # type: ignore[no-any-return]
 
 

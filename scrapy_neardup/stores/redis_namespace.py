@@ -12,8 +12,8 @@ from .redis_link import Link
 
 logger = logging.getLogger("scrapy_neardup")
 
-#: Version of the layout; a namespace of a later one is refused.
-FORMAT = 1
+#: Version of the layout; a namespace of another one is refused.
+FORMAT = 2
 
 
 class RedisNamespace:
@@ -57,16 +57,15 @@ class RedisNamespace:
         """Read what is known of it; it is made unless it is there.
 
         :param scope: of the rules by which its pages are to be judged.
-        :raises StoreError: when it is of a later format, or cannot compare what is to be compared.
+        :raises StoreError: when it is of another format, or cannot compare what is to be compared.
         """
         meta = self._written(layout=scope or "all", secret=secrets.token_bytes(32))
         version, layout = meta[b"format"].decode(), meta[b"layout"].decode()
-        if not version.isdecimal() or int(version) > FORMAT:
+        if version != str(FORMAT):
             raise StoreError(
                 self._link.name,
-                f"namespace {self.name!r} has format {version}, from a later scrapy-neardup "
-                f"than this one, which reads formats up to {FORMAT}; upgrade, or export it there "
-                "and import it here",
+                f"namespace {self.name!r} has format {version}, from another scrapy-neardup "
+                f"than this one, which reads format {FORMAT}; export it there and import it here",
             )
         if layout == "site" and scope == "all":
             raise StoreError(

@@ -11,8 +11,8 @@ import xxhash
 
 from ..exceptions import StoreError
 
-#: Version of the tables; a file of a later one is refused.
-FORMAT = 1
+#: Version of the tables; a file of another one is refused.
+FORMAT = 2
 #: "NDup": how a file says that it is a store.
 APPLICATION = 0x4E447570
 
@@ -96,7 +96,7 @@ def require_header(path: Path) -> None:
 
 
 def require_store(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is none of ours, of a later format, or damaged.
+    """Refuse a file that is none of ours, of another format, or damaged.
 
     :raises StoreError: with what is wrong, and what would help.
     """
@@ -108,11 +108,12 @@ def require_store(connection: sqlite3.Connection, path: Path) -> None:
         )
     if application != APPLICATION:
         raise StoreError(name, "it is a database of something else; give another path")
-    if version > FORMAT:
+    if version != FORMAT:
+        age, help_ = ("later", "upgrade, or ") if version > FORMAT else ("earlier", "")
         raise StoreError(
             name,
-            f"it has format {version}, from a later scrapy-neardup than this one, which reads "
-            f"formats up to {FORMAT}; upgrade, or export it there and import it here",
+            f"it has format {version}, from a{'n' * (age == 'earlier')} {age} scrapy-neardup than "
+            f"this one, which reads format {FORMAT}; {help_}export it there and import it here",
         )
     log = Path(f"{path}-wal")
     is_logged = log.exists() and log.stat().st_size
