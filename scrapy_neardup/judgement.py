@@ -99,8 +99,9 @@ class Verdict:
     :ivar reason: one word that says why; the documentation lists them all.
     :ivar look_alike: of a page that is new, or undecided, the one that is most similar to it among
         those that the rule was asked about; ``None`` when none comes near.
-    :ivar original_text: :attr:`~scrapy_neardup.page.PageSignature.text_digest` of what is stored for
-        the original of a duplicate, and of an unchanged page its own; of others ``None``.
+    :ivar original_text: of a duplicate, the ``text_digest`` of the
+        :class:`~scrapy_neardup.page.PageSignature` that is stored for its original; of an unchanged
+        page, that of its own; of others ``None``.
     """
 
     kind: Kind

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from xxhash import xxh3_64_intdigest
 
 from .judgement import Verdict
-from .stores.advice import COPY, MAX_KNOWN, ending_of, without_ended
+from .stores.advice import COPY, MAX_KNOWN, ending_of, ending_of_copy, without_ended
 from .urls import page_key
 
 Standing = Literal["unknown", "copy", "superfluous"]
@@ -50,7 +50,7 @@ class Unsaved(NamedTuple):
 
     rows: npt.NDArray[np.void]
     seen_at: int
-    endings: list[int]
+    endings: list[tuple[int, int, int]]
     copies: list[tuple[int, int, int]]
 
 
@@ -77,7 +77,9 @@ class KnownUrls:
         self._floods: OrderedDict[int, None] = OrderedDict()
         #: Marks of the store, digests and events of copies.
         self._unsaved: deque[tuple[int, int, int]] = deque(maxlen=MAX_KNOWN)
-        self._endings: dict[int, None] = {}
+        self._endings: dict[tuple[int, int, int], None] = {}
+        #: Event of the last copy that was taken to be saved.
+        self._taken = 0
         self._last_noted = 0
 
     def open(self, secret: bytes, known: npt.NDArray[np.void]) -> None:
@@ -182,7 +184,7 @@ class KnownUrls:
         digest = self._digest(url)
         if not self._ttl or shown is None or shown.original == digest:
             return
-        if shown.content in self._floods:
+        if shown.content in self._floods or self._is_way(digest):
             return
         self._forget(digest)
         original = self._originals.get(shown.original)
@@ -197,6 +199,24 @@ class KnownUrls:
         self._unsaved.append((mark, digest, self._events))
         if len(self._own) > MAX_KNOWN:
             self._forget(next(iter(self._own)))
+
+    def leads_on(self, urls: Iterable[str]) -> None:
+        """A page from there was a duplicate, and the first in this crawl to name some address.
+
+        They are fetched again in later crawls: to refuse them would cost what stands behind it.
+        """
+        for digest in map(self._digest, urls):
+            copy = self._own.get(digest)
+            if copy is None or self._is_way(digest):
+                continue
+            if copy.event <= self._taken or self._loaded.find(digest) is not None:
+                self._endings[ending_of_copy(digest)] = None
+            self._forget(digest)
+            self._own[digest] = copy._replace(original=_NONE)
+
+    def _is_way(self, digest: int) -> bool:
+        copy = self._own.get(digest)
+        return copy is not None and copy.original is _NONE
 
     def _shown(self, verdict: Verdict) -> _Shown | None:
         """The stored content that a page shows; ``None`` for one of its own."""
@@ -233,7 +253,7 @@ class KnownUrls:
         if (own := self._originals.pop(original, None)) is not None:
             own.is_ended = was_known = True
         if was_known:
-            self._endings[original] = None
+            self._endings[ending_of(original)] = None
 
     def _doubt(self, original: int) -> None:
         """Nothing that is known of an original is believed any more in this crawl."""
@@ -263,7 +283,8 @@ class KnownUrls:
         copies = []
         while self._unsaved and self._unsaved[0][0] <= confirmed:
             copies.append(self._unsaved.popleft())
-        rows = [ending_of(original) for original in endings]
+            self._taken = copies[-1][2]
+        rows = [*endings]
         for _, digest, event in copies:
             copy = self._own.get(digest)
             if copy is not None and copy.event == event and not copy.original.is_ended:
@@ -315,6 +336,10 @@ class _Original:
     confirmed: int = 0
     is_doubted: bool = False
     is_ended: bool = False
+
+
+#: Of an address that is fetched again whatever it led to.
+_NONE = _Original(0, 0, is_ended=True)
 
 
 class _Copy(NamedTuple):

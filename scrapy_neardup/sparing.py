@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy.typing as npt
 from scrapy.http import Request, Response
@@ -69,6 +70,8 @@ class Sparing:
         self._learns = learns and plan.learn != "off"
         self._learner: Learner | None = None
         self._known = KnownUrls(plan.known_ttl, time.time, plan.explore)
+        #: Requests that duplicates yielded, with the addresses of these.
+        self._linked: WeakKeyDictionary[Request, list[str]] = WeakKeyDictionary()
         self._unsaved: dict[str, UrlRule] = {}
         self._counted: set[str] = set()
         self._looked_at = 0.0
@@ -345,6 +348,18 @@ class Sparing:
             for url in _urls_for_good(request):
                 self._known.add(url, verdict, mark)
 
+    def linked(self, request: Request, response: Response) -> None:
+        """A duplicate yielded this request; is it new to the crawl, so is the way to it."""
+        if response.request is not None:
+            self._linked[request] = list(_urls(response.request))
+            if request.dont_filter:
+                self.is_new(request)
+
+    def is_new(self, request: Request) -> None:
+        """A request passed the dupefilter."""
+        if (urls := self._linked.pop(request, None)) is not None:
+            self._known.leads_on(urls)
+
     # --- what follows -----------------------------------------------------------------------
 
     def _skips(self, policy: Policy) -> bool:
@@ -428,16 +443,15 @@ def _may_skip(request: Request) -> bool:
 def _urls(request: Request) -> Iterator[str]:
     """The addresses that led to a request's page."""
     yield request.url
-    yield from request.meta.get("redirect_urls", ())
+    yield from request.meta.get("redirect_urls") or ()
 
 
 def _urls_for_good(request: Request) -> Iterator[str]:
     """Those of them from which only permanent redirects led on."""
     yield request.url
-    redirects = zip(
-        request.meta.get("redirect_urls", ()), request.meta.get("redirect_reasons", ()), strict=False
-    )
-    for url, reason in reversed(list(redirects)):
-        if reason not in _FOR_GOOD:
-            return
-        yield url
+    urls, reasons = (request.meta.get(f"redirect_{what}") or () for what in ("urls", "reasons"))
+    if len(urls) == len(reasons):
+        for url, reason in zip(reversed(urls), reversed(reasons), strict=True):
+            if reason not in _FOR_GOOD:
+                return
+            yield url

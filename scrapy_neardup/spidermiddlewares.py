@@ -53,6 +53,8 @@ class NearDupSpiderMiddleware:
                 elif judgement is not None and judgement.skips_links and self._is_deep(response):
                     self._judge.count_link_skipped()
                     continue
+                elif judgement is not None and judgement.refuses_requests:
+                    self._judge.sparing.linked(output, response)
                 yield output
             ended = True
         finally:

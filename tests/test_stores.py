@@ -583,6 +583,18 @@ class StoreContract:
 
         check()
 
+    def test_what_is_known_of_an_original_ends(self, empty_store):
+        rows = [(1, 7, 5), (2, 7, 6), (3, 8, 5), (4, 8, 6)]
+        store = empty_store()
+        store.note_duplicates(np.array(rows, advice.COPY), 100)
+        endings = [advice.ending_of(7), advice.ending_of_copy(4)]
+        store.note_duplicates(np.array(endings, advice.COPY), 101)
+        # What is learned with an ending, or after it, holds.
+        store.note_duplicates(np.array([(2, 7, 9)], advice.COPY), 101)
+        left = advice.without_ended(store.known_duplicates(0))
+        assert sorted(left.tolist()) == [(2, 7, 9, 101), (3, 8, 5, 100)]
+        assert len(advice.without_ended(store.known_duplicates(101))) == 1
+
     def test_of_too_many_known_duplicates_the_oldest_go(self, store, monkeypatch):
         monkeypatch.setattr(advice, "MAX_KNOWN", 9)
         for start in range(0, 60, 4):

@@ -38,6 +38,11 @@ def ending_of(original: int) -> tuple[int, int, int]:
     return original ^ (2**64 - 1), original, 0
 
 
+def ending_of_copy(digest: int) -> tuple[int, int, int]:
+    """A row of :data:`COPY` that ends what was noted of one address before."""
+    return digest, 0, 0
+
+
 def without_ended(known: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
     """Known duplicates without endings, and without those that were seen before their ending.
 

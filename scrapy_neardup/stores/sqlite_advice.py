@@ -39,9 +39,7 @@ DELETE FROM copies WHERE namespace = :namespace AND digest IN (
 """
 
 #: As SQLite has them.
-_SIGNED = np.dtype(
-    [("digest", "<i8"), ("original", "<i8"), ("content", "<i8"), ("seen_at", "<u4")]
-)
+_SIGNED = np.dtype([("digest", "<i8"), ("original", "<i8"), ("content", "<i8"), ("seen_at", "<u4")])
 
 #: A namespace's number, and a rule's name in it.
 Name = tuple[int, bytes]
@@ -62,7 +60,8 @@ def known(connection: sqlite3.Connection, namespace: int, since: int) -> npt.NDA
     if not _is_there(connection):
         return np.empty(0, KNOWN)
     found = connection.execute(
-        "SELECT digest, original, content, seen_at FROM copies WHERE namespace = ? AND seen_at >= ?",
+        "SELECT digest, original, content, seen_at FROM copies "
+        "WHERE namespace = ? AND seen_at >= ?",
         (namespace, since),
     )
     return np.fromiter(found, _SIGNED).view(KNOWN)
