@@ -13,9 +13,8 @@ Each of these ends all that is known of the original, for later crawls as well.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal, NamedTuple
@@ -25,20 +24,16 @@ import numpy.typing as npt
 from xxhash import xxh3_64_intdigest
 
 from .judgement import Verdict
+from .loaded_urls import CONFIRMED, DOUBTED, ENDED, MANY, MET, LoadedUrls, Shown
 from .stores.advice import COPY, MAX_KNOWN, ending_of, ending_of_copy, without_ended
 from .urls import page_key
 
 Standing = Literal["unknown", "copy", "superfluous"]
 
-#: Of an original with so many known duplicates, one must have been fetched and have led to it again
-#: before the rest are believed: one wall answers many addresses.
-MANY = 4
 #: Texts that stood in the place of many pages; of more, the oldest are let go.
 _MAX_FLOODS = 10_000
 #: Clocks of crawls that share a store may differ by so many seconds.
 _MAX_SKEW = 3600
-
-_MET, _CONFIRMED, _DOUBTED, _ENDED = 1, 2, 4, 8
 
 
 class Unsaved(NamedTuple):
@@ -69,7 +64,7 @@ class KnownUrls:
         self._explored_below = round(explore * 2**64)
         self._seed = 0
         self._hasher = _hasher(b"")
-        self._loaded = _Loaded(np.empty(0, COPY), np.empty(0, np.uint32))
+        self._loaded = LoadedUrls(np.empty(0, COPY), np.empty(0, np.uint32))
         self._own: OrderedDict[int, _Copy] = OrderedDict()
         self._originals: dict[int, _Original] = {}
         #: Counts what happens in this crawl.
@@ -94,7 +89,7 @@ class KnownUrls:
         times = known["seen_at"]
         self._last_noted = int(times[times <= now + _MAX_SKEW].max(initial=0))
         copies = without_ended(known)
-        self._loaded = _Loaded(copies, copies["seen_at"])
+        self._loaded = LoadedUrls(copies, copies["seen_at"])
 
     @property
     def since(self) -> int:
@@ -218,38 +213,38 @@ class KnownUrls:
         copy = self._own.get(digest)
         return copy is not None and copy.original is _NONE
 
-    def _shown(self, verdict: Verdict) -> _Shown | None:
+    def _shown(self, verdict: Verdict) -> Shown | None:
         """The stored content that a page shows; ``None`` for one of its own."""
         if verdict.original_text is None:
             return None
         original = self._digest(verdict.duplicate_of or verdict.url)
-        return _Shown(original, _content(verdict.original_text))
+        return Shown(original, _content(verdict.original_text))
 
-    def _meet(self, shown: _Shown) -> None:
+    def _meet(self, shown: Shown) -> None:
         """An original's address shows what is stored for it."""
         own = self._originals.get(shown.original)
         if own is not None and own.content == shown.content:
             own.met = self._next_event()
-        self._loaded.set(_MET, *shown)
+        self._loaded.set(MET, *shown)
 
-    def _known_of(self, digest: int) -> _Shown | None:
+    def _known_of(self, digest: int) -> Shown | None:
         """What an address is known to lead to, unless that has ended."""
         if (copy := self._own.get(digest)) is not None:
             original = copy.original
-            return None if original.is_ended else _Shown(original.digest, original.content)
+            return None if original.is_ended else Shown(original.digest, original.content)
         at = self._loaded.find(digest)
         return None if at is None or self._loaded.is_ended(at) else self._loaded.shown(at)
 
-    def _confirm(self, digest: int, shown: _Shown) -> None:
+    def _confirm(self, digest: int, shown: Shown) -> None:
         """An address led again to what it is known to lead to."""
         if (copy := self._own.get(digest)) is not None:
             copy.original.confirmed = self._next_event()
         else:
-            self._loaded.set(_CONFIRMED, *shown)
+            self._loaded.set(CONFIRMED, *shown)
 
     def _end(self, original: int) -> None:
         """All that is known of an original ends, for later crawls as well."""
-        was_known = self._loaded.set(_ENDED, original)
+        was_known = self._loaded.set(ENDED, original)
         if (own := self._originals.pop(original, None)) is not None:
             own.is_ended = was_known = True
         if was_known:
@@ -257,7 +252,7 @@ class KnownUrls:
 
     def _doubt(self, original: int) -> None:
         """Nothing that is known of an original is believed any more in this crawl."""
-        self._loaded.set(_DOUBTED, original)
+        self._loaded.set(DOUBTED, original)
         if (own := self._originals.get(original)) is not None:
             own.is_doubted = True
 
@@ -312,13 +307,6 @@ class KnownUrls:
         return int.from_bytes(hasher.digest(), "little")
 
 
-class _Shown(NamedTuple):
-    """Digests of an original's address, and of the text that is stored for it."""
-
-    original: int
-    content: int
-
-
 @dataclass(slots=True, eq=False)
 class _Original:
     """An original of this crawl's copies.
@@ -361,74 +349,6 @@ class _Copy(NamedTuple):
         return is_confirmed and original.met > self.event and not original.is_doubted
 
 
-class _Loaded:
-    """Copies of earlier crawls, in arrays; each has a place, and a group with the others of its
-    original and content.
-
-    :param copies: of type :data:`~scrapy_neardup.stores.advice.COPY`, or with more fields.
-    :param seen_at: seconds since 1970 of each, or later.
-    """
-
-    def __init__(self, copies: npt.NDArray[np.void], seen_at: npt.NDArray[np.uint32]) -> None:
-        order = np.argsort(copies["digest"], kind="stable")
-        copies = copies[order]
-        self.seen_at: Sequence[int] = np.ascontiguousarray(seen_at[order]).data
-        self._digests = _ints(copies["digest"])
-        by_group = np.lexsort((copies["content"], copies["original"]))
-        grouped = copies[by_group]
-        is_first = np.ones(len(grouped), np.bool_)
-        is_first[1:] = grouped["original"][1:] != grouped["original"][:-1]
-        is_first[1:] |= grouped["content"][1:] != grouped["content"][:-1]
-        group = np.empty(len(grouped), np.int32)
-        group[by_group] = np.cumsum(is_first, dtype=np.int32) - 1
-        self._group: Sequence[int] = group.data
-        self._copies: Sequence[int] = np.bincount(group).astype(np.int32).data
-        #: Of each group, sorted by originals.
-        self._originals = _ints(grouped["original"][is_first])
-        self._contents = _ints(grouped["content"][is_first])
-        self._states = bytearray(len(self._originals))
-
-    def __len__(self) -> int:
-        return len(self._digests)
-
-    def find(self, digest: int) -> int | None:
-        """The place of a copy, if it is here."""
-        at = bisect_left(self._digests, digest)
-        return at if at < len(self._digests) and self._digests[at] == digest else None
-
-    def shown(self, at: int) -> _Shown:
-        group = self._group[at]
-        return _Shown(self._originals[group], self._contents[group])
-
-    def is_ended(self, at: int) -> bool:
-        return bool(self._states[self._group[at]] & _ENDED)
-
-    def is_believed(self, at: int) -> bool:
-        group = self._group[at]
-        wanted = _MET if self._copies[group] < MANY else _MET | _CONFIRMED
-        return self._states[group] & (wanted | _DOUBTED | _ENDED) == wanted
-
-    def originals_with(self, content: int) -> list[int]:
-        """Originals of which copies with this content are known."""
-        found = np.flatnonzero(np.asarray(self._contents) == np.uint64(content))
-        return [self._originals[group] for group in found.tolist()]
-
-    def set(self, state: int, original: int, content: int | None = None) -> bool:
-        """Note a state of an original, of one content or of all; was that not known before?"""
-        is_new = False
-        for group in self._groups_of(original):
-            if content is None or self._contents[group] == content:
-                is_new |= not self._states[group] & state
-                self._states[group] |= state
-        return is_new
-
-    def _groups_of(self, original: int) -> Iterator[int]:
-        group = bisect_left(self._originals, original)
-        while group < len(self._originals) and self._originals[group] == original:
-            yield group
-            group += 1
-
-
 def _content(text: bytes) -> int:
     """Of the digest of a text 64 bits, of which some are set."""
     return int.from_bytes(text[:8], "little") or 1
@@ -436,8 +356,3 @@ def _content(text: bytes) -> int:
 
 def _hasher(key: bytes) -> blake2b:
     return blake2b(digest_size=8, key=key)
-
-
-def _ints(digests: npt.NDArray[np.uint64]) -> Sequence[int]:
-    """The same memory: among all else that a crawl does, numpy takes long to find one number."""
-    return np.ascontiguousarray(digests, np.uint64).data

@@ -106,6 +106,7 @@ FLOORS = {
     "following": 3.1,
     "remembering": 3.1,
     "links": 3,
+    "loaded_urls": 1,
     "known_urls": 3,
     "held": 3,
     "sparing": 3.15,

@@ -7,7 +7,8 @@ import pytest
 
 from scrapy_neardup import known_urls
 from scrapy_neardup.judgement import Verdict
-from scrapy_neardup.known_urls import MANY, KnownUrls, Unsaved
+from scrapy_neardup.known_urls import KnownUrls, Unsaved
+from scrapy_neardup.loaded_urls import MANY, LoadedUrls
 from scrapy_neardup.stores import MemoryStore, advice
 from scrapy_neardup.stores.advice import COPY, ending_of
 
@@ -397,7 +398,7 @@ def test_what_is_loaded_is_what_was_noted_since_the_last_ending():
             world.store.note_duplicates(np.array([*rows.values()], COPY), time)
         found = advice.without_ended(world.store.known_duplicates(0))
         assert {d: (o, c) for d, o, c, _ in found.tolist()} == plain
-        loaded = known_urls._Loaded(found, found["seen_at"])
+        loaded = LoadedUrls(found, found["seen_at"])
         for digest in range(8):
             at = loaded.find(digest)
             assert (None if at is None else loaded.shown(at)) == plain.get(digest)
