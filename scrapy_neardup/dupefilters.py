@@ -67,6 +67,8 @@ class NearDupDupeFilter(BaseDupeFilter):
         if self._judge is not None and (refusal := self._judge.refuses(request)):
             self._refused = request, refusal
             return True
+        if self._judge is not None:
+            self._judge.sparing.is_new(request)
         return False
 
     def log(self, request: Request, spider: Spider) -> None:

@@ -38,7 +38,7 @@ from .job_journal import JobJournal, begun
 from .jobs import Job, recover_where_asked
 from .judgement import Verdict
 from .learning.rules import UrlRule
-from .origins import ItemOrigin
+from .origins import ItemOrigin, has_origins
 from .outcomes import Outcome
 from .page import PageSignature
 from .records import Record
@@ -146,13 +146,12 @@ class NearDupJudge:
         self._send(signals.page_judged, verdict=judgement.verdict, response=response)
         if self._reporting is not None:
             self._reporting.judged(judgement.verdict, len(response.body))
-        if judgement.refuses_requests:
-            assert self._memory is not None
-            original = judgement.verdict.duplicate_of
-            assert original is not None
-            self.sparing.remember(response.request, original, self._memory.store.mark())
         if not judgement.knows_links:
             self.sparing.judged(response, judgement.verdict)
+        if judgement.refuses_requests and not self._carries_on(response.request):
+            assert self._memory is not None
+            mark = self._memory.store.mark()
+            self.sparing.remember(response.request, judgement.verdict, mark)
         if judgement.outcome is not None:
             self._items.judged(response, judgement.outcome, self._active_requests())
         return judgement
@@ -184,6 +183,8 @@ class NearDupJudge:
         """Count a response that nothing came of, so that there was nothing to judge for."""
         self.throttle.settle()
         self.sparing.failed(None if response is None else response.request)
+        if response is not None:
+            self.sparing.passed(response)
         self._count("responses")
         self._count(f"skipped/{reason}")
 
@@ -232,12 +233,16 @@ class NearDupJudge:
     def refuses(self, request: Request) -> UrlRule | bool:
         """Is this request known to bring nothing new? By which rule, if it is by one."""
         policy = self._policy_for(request)
-        return isinstance(policy, Policy) and self.sparing.refuses(request, policy)
+        if not isinstance(policy, Policy) or self._carries_on(request):
+            return False
+        return self.sparing.refuses(request, policy)
 
     def begins(self, request: Request) -> UrlRule | bool:
         """It is about to be fetched. Is it superfluous by now? By which rule, if it is by one."""
         policy = self._policy_for(request)
-        return self.sparing.begins(request, policy if isinstance(policy, Policy) else None)
+        if isinstance(policy, Policy) and not self._carries_on(request):
+            return self.sparing.begins(request, policy)
+        return self.sparing.begins(request, None)
 
     def count_request_refused(self) -> None:
         """Count a request that the dupefilter refused for what is known of its URL."""
@@ -450,6 +455,9 @@ class NearDupJudge:
         text = None if memory is None else memory.text_digest(claim.ticket)
         if (cluster := self._log.judged(claim.verdict, text)) is not None:
             self._send(signals.pages_swallowed, cluster=cluster)
+        shown = claim.verdict.original_text or text
+        if shown is not None and self._log.is_flood(claim.verdict, text):
+            self.sparing.flooded(shown)
         return self._judgement(claim, policy, signature, page)
 
     def _judgement(
@@ -572,6 +580,12 @@ class NearDupJudge:
             # To raise here would cost the page; it is kept and not judged.
             self.warn_once("bad_meta", "Not judging %s: %s", request, error)
             return "bad_meta"
+
+    def _carries_on(self, request: Request | None) -> bool:
+        """Does it carry an item on that began on another page, and that nothing else yields?"""
+        if request is None or self.config.item_field is not None:
+            return False
+        return self._item_origin(request) != "own" and has_origins(request)
 
     def _item_origin(self, request: Request | None) -> ItemOrigin:
         """What a request says of where its items begin."""

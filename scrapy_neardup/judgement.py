@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -101,6 +101,9 @@ class Verdict:
         those that the rule was asked about; ``None`` when none comes near.
     :ivar links_seen_at: address of an earlier page of this content that yielded links and no item
         that was stored. It is no original: the items of this page are kept, its links are known.
+    :ivar original_text: of a duplicate, the ``text_digest`` of the
+        :class:`~scrapy_neardup.page.PageSignature` that is stored for its original; of an unchanged
+        page, that of its own; of others ``None``.
     """
 
     kind: Kind
@@ -111,6 +114,7 @@ class Verdict:
     similarity: float | None = None
     look_alike: LookAlike | None = None
     links_seen_at: str | None = None
+    original_text: bytes | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_duplicate(self) -> bool:
@@ -313,5 +317,6 @@ def revisit_of_links(verdict: Verdict, page: PageSignature, before: PageSignatur
 
 def revisit(page: PageSignature, before: PageSignature) -> Verdict:
     """The verdict on a page whose address is known."""
-    changed = before.text_digest != page.text_digest
-    return Verdict("revisit", page.url, "changed" if changed else "unchanged")
+    if before.text_digest != page.text_digest:
+        return Verdict("revisit", page.url, "changed")
+    return Verdict("revisit", page.url, "unchanged", original_text=page.text_digest)

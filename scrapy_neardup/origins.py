@@ -134,6 +134,11 @@ def arrival_at(request: Request | None, judged_by: ItemOrigin) -> Arrival:
     return Arrival(tuple(carried_by(request)), origins, judged_by)
 
 
+def has_origins(request: Request) -> bool:
+    """Does a request carry values of an earlier page?"""
+    return bool(request.meta.get(_KEY))
+
+
 def note_origins(request: Request, here: Origin, arrival: Arrival, judged_by: ItemOrigin) -> bool:
     """Note on a request which pages gave the values that it carries; are there any?
 

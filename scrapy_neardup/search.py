@@ -214,6 +214,7 @@ def judge(
                 original.url,
                 outcome.distance,
                 outcome.similarity,
+                original_text=original.text_digest,
             )
             return verdict, number
         refused.append(_look_alike(page, original, similarity, outcome))

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy.typing as npt
 from scrapy.http import Request, Response
@@ -27,6 +28,7 @@ from .learning.learner import Learner
 from .learning.rules import UrlRule
 from .links import page_links
 from .remembering import CrawlMemory
+from .responses import why_not_judged
 from .urls import page_key
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ logger = logging.getLogger("scrapy_neardup")
 _LOOK_SECONDS = 10.0
 #: What is done at once of what follows from a rule: addresses looked at, and requests made.
 _LOOKED_AT, _MADE = 100, 20
+#: Answers that redirect for good.
+_FOR_GOOD = (301, 308)
 #: Rules with stats of their own; the rest are counted together.
 _MAX_COUNTED_RULES = 100
 
@@ -65,7 +69,9 @@ class Sparing:
         self._count = count
         self._learns = learns and plan.learn != "off"
         self._learner: Learner | None = None
-        self._known = KnownUrls(plan.known_ttl, time.time)
+        self._known = KnownUrls(plan.known_ttl, time.time, plan.explore)
+        #: Requests that duplicates yielded, with the addresses of these.
+        self._linked: WeakKeyDictionary[Request, list[str]] = WeakKeyDictionary()
         self._unsaved: dict[str, UrlRule] = {}
         self._counted: set[str] = set()
         self._looked_at = 0.0
@@ -123,10 +129,10 @@ class Sparing:
     async def look_around(self, memory: CrawlMemory) -> None:
         """Tell the store what was learned, and look what others did."""
         store = memory.store
-        copies = self._known.take_unsaved(memory.confirmed)
-        seen_at = int(time.time())
-        if len(copies) and not await _told(memory, lambda: store.note_duplicates(copies, seen_at)):
-            self._known.put_back(copies)
+        if (known := self._known.take_unsaved(memory.confirmed)) is not None:
+            note = partial(store.note_duplicates, known.rows, known.seen_at)
+            if not await _told(memory, note):
+                self._known.put_back(known)
         unsaved, self._unsaved = self._unsaved, {}
         packed = {name: rule.to_bytes() for name, rule in unsaved.items()}
         if packed and not await _told(memory, lambda: store.put_rules(packed)):
@@ -198,15 +204,16 @@ class Sparing:
         What may mean nothing gets a lower priority, so that fewer fetches teach more, and so do
         copies of what this crawl has not met yet: it may by the time their turn comes.
         """
-        if request.method != "GET" or request.body:
+        if request.method != "GET" or request.body or not _may_skip(request):
             return False
-        url = request.url
-        standing = self._known.standing(url)
-        refusal: UrlRule | bool = standing == "superfluous"
-        request.priority -= standing == "copy"
+        refusal: UrlRule | bool = False
+        if policy.action == "drop":
+            standing = self._known.standing(request.url)
+            refusal = standing == "superfluous" and not self._explores(request)
+            request.priority -= standing == "copy"
         learner = self._learner
-        if not (refusal or learner is None) and self._skips(policy) and _may_skip(request):
-            decision = learner.decide(url)
+        if not (refusal or learner is None) and self._skips(policy):
+            decision = learner.decide(request.url)
             request.priority -= decision.delay
             if decision.action == "skip":
                 learner.keep(decision, request)
@@ -226,12 +233,25 @@ class Sparing:
             return False
         refusal: UrlRule | bool = False
         if policy is not None and not request.body and _may_skip(request):
-            refusal = request.url in self._known or self._skips_by_now(request, policy)
+            refusal = self._is_known(request, policy) or self._skips_by_now(request, policy)
         if refusal:
             self.redirected(request)
         elif self._learner is not None:
             self._learner.begin(request.url)
         return refusal
+
+    def _is_known(self, request: Request, policy: Policy) -> bool:
+        """Is it known to lead to a duplicate? It is counted if it is fetched all the same."""
+        if policy.action != "drop" or request.url not in self._known:
+            return False
+        if self._explores(request):
+            self._count("requests/explored", 1)
+            return False
+        return True
+
+    def _explores(self, request: Request) -> bool:
+        """Is it one of those that are fetched though they are known, or where such a one led?"""
+        return any(map(self._known.explores, _urls(request)))
 
     def _skips_by_now(self, request: Request, policy: Policy) -> UrlRule | bool:
         """Does a rule hold it back? By which; else it is counted if one would, or explores it."""
@@ -288,9 +308,8 @@ class Sparing:
 
     def judged(self, response: Response, verdict: Verdict) -> None:
         """Learn from a page."""
-        if verdict.is_duplicate or verdict.reason == "unchanged":
-            self._known.meet(verdict.duplicate_of or verdict.url)
         learner, request = self._learner, response.request
+        self._known.judged(verdict, () if request is None else _urls(request))
         if learner is None or request is None:
             return
         if verdict.kind == "undecided":
@@ -309,15 +328,37 @@ class Sparing:
             )
         self._follow_up()
 
-    def remember(self, request: Request | None, original: str, mark: int) -> None:
-        """This request, and those that were redirected to it, led to a duplicate.
+    def passed(self, response: Response) -> None:
+        """A response is not judged, or nothing came of it."""
+        if response.request is not None and why_not_judged(response) == "not_text":
+            self._known.passed(_urls(response.request))
 
-        :param original: address of the page that it is a duplicate of.
+    def flooded(self, text: bytes) -> None:
+        """A text stands in the place of many pages; see :meth:`.KnownUrls.flood`."""
+        self._known.flood(text)
+
+    def remember(self, request: Request | None, verdict: Verdict, mark: int) -> None:
+        """This request, and those that were redirected to it for good, led to a duplicate.
+
+        A login page is reached by redirects too, but not by permanent ones.
+
         :param mark: of the store, behind the original.
         """
         if request is not None and request.method == "GET":
-            for url in _urls(request):
-                self._known.add(url, original, mark)
+            for url in _urls_for_good(request):
+                self._known.add(url, verdict, mark)
+
+    def linked(self, request: Request, response: Response) -> None:
+        """A duplicate yielded this request; is it new to the crawl, so is the way to it."""
+        if response.request is not None:
+            self._linked[request] = list(_urls(response.request))
+            if request.dont_filter:
+                self.is_new(request)
+
+    def is_new(self, request: Request) -> None:
+        """A request passed the dupefilter."""
+        if (urls := self._linked.pop(request, None)) is not None:
+            self._known.leads_on(urls)
 
     # --- what follows -----------------------------------------------------------------------
 
@@ -402,4 +443,15 @@ def _may_skip(request: Request) -> bool:
 def _urls(request: Request) -> Iterator[str]:
     """The addresses that led to a request's page."""
     yield request.url
-    yield from request.meta.get("redirect_urls", ())
+    yield from request.meta.get("redirect_urls") or ()
+
+
+def _urls_for_good(request: Request) -> Iterator[str]:
+    """Those of them from which only permanent redirects led on."""
+    yield request.url
+    urls, reasons = (request.meta.get(f"redirect_{what}") or () for what in ("urls", "reasons"))
+    if len(urls) == len(reasons):
+        for url, reason in zip(reversed(urls), reversed(reasons), strict=True):
+            if reason not in _FOR_GOOD:
+                return
+            yield url

@@ -58,6 +58,8 @@ class NearDupSpiderMiddleware:
                 elif self._is_skipped(output, response, judgement):
                     self._judge.count_link_skipped()
                     continue
+                elif judgement is not None and judgement.refuses_requests:
+                    self._judge.sparing.linked(output, response)
                 yield output
             ended = True
         finally:

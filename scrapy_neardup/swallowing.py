@@ -100,6 +100,15 @@ class Swallowing:
                 return found
         return None
 
+    def is_flood(self, verdict: Verdict, text_digest: bytes | None = None) -> bool:
+        """Is a page that was looked at last one of many with one content, named or not?"""
+        site = site_of(verdict.url)
+        key = _key(verdict, site, text_digest)
+        if key is None or key[0] in _TOO_LITTLE:
+            return False
+        is_named = key in self._by_key
+        return is_named or self._of(site).floods(key) or self._everywhere.floods(key)
+
     def _of(self, site: str) -> _LastPages:
         pages = self._sites.get(site)
         if pages is None:

@@ -72,6 +72,10 @@ class CrawlLog:
             logger.warning("%s%s", _warning(found), " (No more of these are named.)" * is_last)
         return found
 
+    def is_flood(self, verdict: Verdict, text_digest: bytes | None) -> bool:
+        """Is this page, which was judged last, one of many in whose place one content stands?"""
+        return self._swallowing.is_flood(verdict, text_digest)
+
     def end(self, stats: StatsCollector, store: Store, report: str | None) -> None:
         """What was done, as the stats have it.
 

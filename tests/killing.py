@@ -29,6 +29,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response, TextResponse
 
 from scrapy_neardup.awaiting import wait_for
+from scrapy_neardup.judgement import revisit
 from scrapy_neardup.known_urls import KnownUrls
 from scrapy_neardup.stores import Store
 from scrapy_neardup.stores.sqlite import SqliteStore
@@ -334,16 +335,15 @@ def confirmed(store: Path) -> frozenset[str]:
 
 
 def passed_over(store: Path, shape: Shape, port: int) -> frozenset[str]:
-    """Paths that the next run will not fetch, once it has met the content, for each was a copy."""
+    """Paths that the next run will not fetch once it has met their originals: each was a copy."""
     with TemporaryDirectory() as aside:
         for file in store.parent.glob(f"{store.name}*"):
             shutil.copy(file, aside)
         with contextlib.closing(SqliteStore(Path(aside, store.name), SiteSpider.name)) as copied:
             known = KnownUrls(10**6, time.time)
             known.open(copied.secret, copied.known_duplicates(known.since))
-    for path in pages_of(shape):
-        for host in HOSTS:
-            known.meet(f"http://{host}:{port}{path}")
+            for entry in copied.entries():
+                known.judged(revisit(entry.signature, entry.signature))
     return frozenset(
         path
         for path in pages_of(shape)

@@ -120,7 +120,7 @@ def advise_on_a_full_disk(path: str) -> None:
     keep(store, made_page(0))
     for number in range(500):
         store.put_rules({f"rule {number}": b"x" * 100, "gone": b"1"})
-        copies = np.array([(number, ~number & (2**64 - 1))], COPY)
+        copies = np.array([(number, number ^ (2**64 - 1), number ^ (2**32 - 1))], COPY)
         store.note_duplicates(copies, 1_700_000_000 + number)
         if number == 250:
             wait_for(lambda: store.problem)

@@ -104,7 +104,7 @@ def test_a_store_that_a_crawl_has_open_can_be_looked_at(store, tmp_path):
     pages = held(store)
     with opened(store) as crawl:
         crawl.put_rules({"a.example": b"{}"})
-        crawl.note_duplicates(np.array([(1, 3), (2, 3)], COPY), TIME)
+        crawl.note_duplicates(np.array([(1, 3, 4), (2, 3, 4)], COPY), TIME)
         crawl.flush()
         info = lines(neardup("store", "info", store, "--json").stdout)[0]
         shown = neardup("store", "info", f"sqlite:///{store}").stdout.decode()

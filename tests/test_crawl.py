@@ -360,33 +360,37 @@ def test_an_item_without_the_field_is_kept():
 
 
 LED_BACK: Pages = {
-    "/1": page(FERRY, "The ferry"),
-    "/2": page(FERRY, "The ferry", links="/3"),
-    "/3": page(MUSEUM, "The museum", links="/2"),
+    "/1": page(FERRY, "The ferry", links="/3"),
+    "/2": page(FERRY, "The ferry"),
+    # What comes last is fetched first: the original is met again before the copy is asked for.
+    "/3": page(MUSEUM, "The museum", links="/4 /1"),
+    "/4": page(BRIDGE, "A bridge", links="/2"),
 }
+IN_ORDER = {"CONCURRENT_REQUESTS": 1, "DOWNLOAD_DELAY": 0.3, "NEARDUP_EXPLORE": 0}
 
 
 def test_an_address_known_to_lead_to_a_duplicate_is_not_asked_for():
     with serving(LED_BACK) as site:
         # Scrapy's own filter does not know what was requested with dont_filter.
-        crawl = run_crawl([site.url("/1"), site.url("/2")], ONE_BY_ONE, dont_filter=True)
+        crawl = run_crawl([site.url("/1"), site.url("/2")], IN_ORDER, dont_filter=True)
         assert site.hits["/2"] == 1
-    assert crawl.stored == ["1", "3"]
+    assert crawl.stored == ["1", "1", "3", "4"]
     assert crawl.stats["neardup/requests/refused"] == 1
-    assert crawl.stats["dupefilter/filtered"] == 1
+    # The other is the link to /3 of the page that was met again.
+    assert crawl.stats["dupefilter/filtered"] == 2
     assert any("leads to a near-duplicate" in text for text in crawl.logged("DEBUG"))
 
 
-def test_nor_is_an_address_that_redirects_to_one():
+@pytest.mark.parametrize(("status", "hits"), [(301, 1), (302, 2)])
+def test_nor_is_an_address_that_redirects_to_one_for_good(status, hits):
     pages: Pages = {
-        "/1": page(FERRY, "The ferry"),
-        "/go": Answer(status=302, headers={"Location": "/2"}),
-        "/2": page(FERRY, "The ferry", links="/3"),
-        "/3": page(MUSEUM, "The museum", links="/go"),
+        **LED_BACK,
+        "/go": Answer(status=status, headers={"Location": "/2"}),
+        "/4": page(BRIDGE, "A bridge", links="/go"),
     }
     with serving(pages) as site:
-        crawl = run_crawl([site.url("/1"), site.url("/go")], ONE_BY_ONE, dont_filter=True)
-        assert site.hits["/go"] == 1
+        crawl = run_crawl([site.url("/1"), site.url("/go")], IN_ORDER, dont_filter=True)
+        assert (site.hits["/go"], site.hits["/2"]) == (hits, 1)
     assert crawl.stats["neardup/requests/refused"] == 1
 
 
@@ -398,7 +402,7 @@ def test_unless_the_duplicate_was_kept(settings, meta):
     with serving(LED_BACK) as site:
         run_crawl(
             [site.url("/1"), site.url("/2")],
-            {**ONE_BY_ONE, **settings},
+            {**IN_ORDER, **settings},
             dont_filter=True,
             meta={site.url("/2"): meta},
         )

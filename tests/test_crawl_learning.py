@@ -314,6 +314,7 @@ def test_what_led_to_a_duplicate_is_not_fetched_in_the_next_crawl(tmp_path, ttl,
     settings = {
         "NEARDUP_STORE": f"sqlite:///{tmp_path}/pages.sqlite",
         "CONCURRENT_REQUESTS": 1,
+        "NEARDUP_EXPLORE": 0,
         "DOWNLOAD_DELAY": 0.3,
         "NEARDUP_KNOWN_TTL": 604800 if ttl is None else ttl,
     }

@@ -120,6 +120,7 @@ FLOORS = {
     "built_items": 3.15,
     "remembering": 3.1,
     "links": 3,
+    "loaded_urls": 1,
     "known_urls": 3,
     "held": 3,
     "sparing": 3.15,

@@ -1,12 +1,22 @@
 from __future__ import annotations
 
-from scrapy_neardup import known_urls
-from scrapy_neardup.known_urls import KnownUrls
-from scrapy_neardup.stores.advice import COPY
-from scrapy_neardup.stores.memory import MemoryStore
+import random
 
-URL = "http://example.com/a?b=2&a=1"
-ORIGINAL = "http://example.com/a"
+import numpy as np
+import pytest
+
+from scrapy_neardup import known_urls
+from scrapy_neardup.judgement import Verdict
+from scrapy_neardup.known_urls import KnownUrls, Unsaved
+from scrapy_neardup.loaded_urls import MANY, LoadedUrls
+from scrapy_neardup.stores import MemoryStore, advice
+from scrapy_neardup.stores.advice import COPY, ending_of
+
+SITE = "http://example.com"
+URL = f"{SITE}/a?b=2&a=1"
+ORIGINAL = f"{SITE}/a"
+TEXT, OTHER_TEXT = bytes(range(16)), bytes(range(1, 17))
+EVERYTHING = 2**63
 
 
 class Clock:
@@ -17,96 +27,381 @@ class Clock:
         return self.now
 
 
-def opened(store: MemoryStore, ttl: float, clock: Clock) -> KnownUrls:
-    known = KnownUrls(ttl, clock)
-    known.open(store.secret, store.known_duplicates(known.since))
-    return known
+class World:
+    """A site, and crawls of it one after the other that share a store."""
+
+    def __init__(self, ttl: float = 100, explore: float = 0.0) -> None:
+        self.store, self.clock = MemoryStore(), Clock()
+        self.ttl, self.explore = ttl, explore
+
+    def crawl(self) -> KnownUrls:
+        known = KnownUrls(self.ttl, self.clock, self.explore)
+        known.open(self.store.secret, self.store.known_duplicates(known.since))
+        return known
+
+    def save(self, known: KnownUrls) -> None:
+        if (unsaved := known.take_unsaved(EVERYTHING)) is not None:
+            self.store.note_duplicates(unsaved.rows, unsaved.seen_at)
+
+    def crawl_with(self, *urls: str, original: str = ORIGINAL) -> None:
+        """A crawl in which these led to a duplicate."""
+        known = self.crawl()
+        for url in urls:
+            copy(known, url, original)
+        self.save(known)
+
+    def next_day(self) -> KnownUrls:
+        self.clock.now += 10
+        return self.crawl()
 
 
-def test_a_url_is_known_for_its_time_in_this_crawl_and_in_the_next():
-    store, clock = MemoryStore(), Clock()
-    first = opened(store, 100, clock)
-    assert URL not in first
-    first.add(URL, ORIGINAL)
-    first.add("http://example.com/other", ORIGINAL)
-    assert "http://example.com/a?a=1&b=2#top" in first
-    store.note_duplicates(first.take_unsaved(0), int(clock.now))
-    assert len(first.take_unsaved(0)) == 0
-    clock.now += 60
-    later = opened(store, 100, clock)
-    later.meet(ORIGINAL)
-    assert URL in later
-    assert "http://example.com/b" not in later
-    clock.now += 60
-    assert URL not in first
-    assert URL not in later
-    much_later = opened(store, 100, clock)
-    much_later.meet(ORIGINAL)
-    assert URL not in much_later
+def duplicate(url: str, original: str = ORIGINAL, text: bytes = TEXT) -> Verdict:
+    return Verdict("duplicate", url, "same_text", original, 0, 1.0, original_text=text)
 
 
-def test_a_copy_of_what_was_not_met_yet_may_be_the_only_way_to_it():
-    store, clock = MemoryStore(), Clock()
-    first = opened(store, 100, clock)
-    others = [f"http://example.com/{name}" for name in "xyz"]
-    first.add(URL, ORIGINAL)
-    for other in others:
-        first.add(other, f"{other}/original")
-    store.note_duplicates(first.take_unsaved(0), int(clock.now))
-    later = opened(store, 100, clock)
-    assert not any(url in later for url in (URL, *others))
-    later.meet("http://example.com/unheard-of")
-    later.meet("http://example.com/y/original#top")
-    assert [other for other in others if other in later] == [others[1]]
-    assert URL not in later
-    # What led to a duplicate in this crawl is known in any case: it was fetched just then.
-    later.add(URL, ORIGINAL)
-    assert URL in later
+def unchanged(url: str = ORIGINAL, text: bytes = TEXT) -> Verdict:
+    return Verdict("revisit", url, "unchanged", original_text=text)
+
+
+def copy(
+    known: KnownUrls, url: str, original: str = ORIGINAL, text: bytes = TEXT, mark: int = 0
+) -> None:
+    """A fetch of it leads to a duplicate."""
+    known.judged(duplicate(url, original, text))
+    known.add(url, duplicate(url, original, text), mark)
+
+
+def numbered(count: int) -> list[str]:
+    return [f"{SITE}/copy/{number}" for number in range(count)]
+
+
+def taken(known: KnownUrls, confirmed: int = EVERYTHING) -> Unsaved:
+    unsaved = known.take_unsaved(confirmed)
+    assert unsaved is not None
+    return unsaved
+
+
+CHANGED = Verdict("revisit", ORIGINAL, "changed")
+NEW = Verdict("new", ORIGINAL, "no_match")
+OTHER_DUPLICATE = duplicate(ORIGINAL, f"{SITE}/other")
+
+
+# --- when it is believed ----------------------------------------------------------------
+
+
+def test_it_is_believed_for_its_time_once_the_original_showed_its_content():
+    world = World()
+    world.crawl_with(URL, f"{SITE}/other")
+    world.clock.now += 60
+    later = world.crawl()
+    assert later.standing(URL) == "copy"
+    later.judged(unchanged(f"{ORIGINAL}#top"))
+    assert f"{SITE}/a?a=1&b=2#top" in later
+    assert later.standing(f"{SITE}/b") == "unknown"
+    world.clock.now += 60
+    assert later.standing(URL) == "unknown"
+    assert world.crawl().standing(URL) == "unknown"
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        unchanged(text=OTHER_TEXT),
+        unchanged(f"{SITE}/unheard-of"),
+        duplicate(f"{SITE}/b"),
+        duplicate(f"{SITE}/b", text=OTHER_TEXT),
+        Verdict("new", f"{SITE}/b", "no_match"),
+    ],
+)
+def test_nothing_else_lets_it_be_believed(shown):
+    world = World()
+    world.crawl_with(URL)
+    later = world.next_day()
+    later.judged(shown)
+    assert later.standing(URL) == "copy"
+
+
+def test_what_this_crawl_learned_needs_the_original_again():
+    known = World().crawl()
+    known.judged(NEW)
+    copy(known, URL)
+    assert known.standing(URL) == "copy"
+    known.judged(unchanged())
+    assert URL in known
+    copy(known, URL)
+    assert known.standing(URL) == "copy"
+
+
+@pytest.mark.parametrize("is_loaded", [True, False])
+def test_of_many_copies_one_must_have_led_to_it_again(is_loaded):
+    world, urls = World(), numbered(MANY)
+    world.crawl_with(*urls)
+    known = world.next_day() if is_loaded else World().crawl()
+    if not is_loaded:
+        for url in urls:
+            copy(known, url)
+    known.judged(unchanged())
+    assert {known.standing(url) for url in urls} == {"copy"}
+    known.judged(duplicate(urls[0]))
+    assert all(url in known for url in urls[1:])
 
 
 def test_with_no_time_nothing_is_known():
-    known = opened(MemoryStore(), 0, Clock())
-    known.add(URL, ORIGINAL)
-    assert URL not in known
-    assert len(known.take_unsaved(0)) == 0
+    world = World(ttl=0)
+    known = world.crawl()
+    copy(known, URL)
+    known.judged(unchanged())
+    assert known.standing(URL) == "unknown"
+    assert known.take_unsaved(EVERYTHING) is None
+
+
+def test_other_urls_are_explored_in_each_crawl():
+    world, urls = World(explore=0.2), numbered(1000)
+    first, second = (
+        {url for url in urls if known.explores(url)} for known in (world.crawl(), world.next_day())
+    )
+    assert 100 < len(first) < 300
+    assert len(first & second) < 100
+    assert not any(map(World().crawl().explores, urls))
+    assert all(map(World(explore=1).crawl().explores, urls))
+
+
+# --- how it ends ------------------------------------------------------------------------
+
+
+ENDINGS = {
+    "original changed": (CHANGED, ()),
+    "original new": (NEW, ()),
+    "original is a duplicate": (OTHER_DUPLICATE, ()),
+    "original redirects": (unchanged(f"{SITE}/login"), (ORIGINAL,)),
+    "copy is new": (Verdict("new", URL, "no_match"), ()),
+    "copy is stored": (unchanged(URL), ()),
+    "copy of another": (duplicate(URL, f"{SITE}/other"), ()),
+    "copy of other content": (duplicate(URL, text=OTHER_TEXT), ()),
+    "copy redirects": (Verdict("new", f"{SITE}/login", "no_match"), (URL,)),
+}
+
+
+@pytest.mark.parametrize(("verdict", "urls"), ENDINGS.values(), ids=ENDINGS)
+@pytest.mark.parametrize("is_loaded", [True, False])
+def test_what_shows_something_else_ends_all_that_is_known_of_an_original(verdict, urls, is_loaded):
+    world, other = World(), f"{SITE}/b"
+    known = world.crawl()
+    for url in (URL, other):
+        copy(known, url)
+    world.save(known)
+    if is_loaded:
+        known = world.next_day()
+    known.judged(unchanged())
+    assert other in known
+    known.judged(verdict, urls)
+    for _ in range(2):
+        assert {known.standing(url) for url in (URL, other)} == {"unknown"}
+        world.save(known)
+        known = world.next_day()
+        known.judged(unchanged())
+
+
+def test_a_document_that_is_not_judged_ends_it_too():
+    for address in (URL, ORIGINAL):
+        world = World()
+        world.crawl_with(URL)
+        known = world.next_day()
+        known.judged(unchanged())
+        known.passed([address])
+        assert known.standing(URL) == "unknown"
+
+
+def test_a_page_that_cannot_be_judged_ends_it_for_this_crawl():
+    for address in (URL, ORIGINAL):
+        world = World()
+        world.crawl_with(URL)
+        known = world.next_day()
+        known.judged(Verdict("undecided", address, "no_text"))
+        known.judged(unchanged())
+        assert known.standing(URL) == "copy"
+        world.save(known)
+        known = world.next_day()
+        known.judged(unchanged())
+        assert URL in known
+
+
+def test_a_redirect_to_the_original_or_to_a_copy_of_it_agrees():
+    world, other = World(), f"{SITE}/b"
+    world.crawl_with(URL, other)
+    known = world.next_day()
+    known.judged(unchanged(), [URL])
+    known.judged(duplicate(f"{SITE}/c"), [ORIGINAL, other])
+    assert {known.standing(url) for url in (URL, other)} == {"superfluous"}
+
+
+def test_what_is_learned_after_an_ending_holds():
+    world = World()
+    world.crawl_with(URL)
+    known = world.next_day()
+    known.judged(CHANGED)
+    copy(known, URL, text=OTHER_TEXT)
+    world.save(known)
+    known = world.next_day()
+    known.judged(unchanged(text=OTHER_TEXT))
+    assert URL in known
+    # Back to the first content, which has ended.
+    known.judged(CHANGED)
+    world.save(known)
+    known = world.next_day()
+    known.judged(unchanged())
+    assert known.standing(URL) == "unknown"
+
+
+def test_an_original_that_another_crawl_stored_anew_ends_what_was_learned_before():
+    known = World().crawl()
+    copy(known, URL)
+    other = f"{SITE}/b"
+    copy(known, other, text=OTHER_TEXT)
+    known.judged(unchanged(text=OTHER_TEXT))
+    assert [known.standing(url) for url in (URL, other)] == ["unknown", "superfluous"]
+    assert [row[0] for row in taken(known).rows[1:].tolist()] == [known._digest(other)]
+
+
+def test_an_ending_is_later_than_all_it_ends_whatever_the_clock_says():
+    world = World()
+    ahead = world.crawl()
+    world.clock.now += 5
+    copy(ahead, URL)
+    world.save(ahead)
+    world.clock.now -= 5
+    behind = world.crawl()
+    behind.judged(CHANGED)
+    world.save(behind)
+    known = world.crawl()
+    known.judged(unchanged())
+    assert known.standing(URL) == "unknown"
+
+
+# --- floods -----------------------------------------------------------------------------
+
+
+def test_a_flood_is_neither_kept_nor_learned():
+    world, urls = World(), numbered(6)
+    world.crawl_with(urls[0])
+    world.crawl_with(f"{SITE}/p", original=f"{SITE}/q")
+    known = world.next_day()
+    for url in urls[1:3]:
+        copy(known, url)
+    world.save(known)
+    copy(known, urls[3])
+    copy(known, f"{SITE}/other", f"{SITE}/original", OTHER_TEXT)
+    known.flood(TEXT)
+    for url in urls[4:]:
+        copy(known, url)
+    known.judged(unchanged())
+    assert {known.standing(url) for url in urls} == {"unknown"}
+    assert known.standing(f"{SITE}/other") == "copy"
+    world.save(known)
+    known = world.next_day()
+    known.judged(unchanged())
+    known.judged(unchanged(f"{SITE}/original", OTHER_TEXT))
+    assert {known.standing(url) for url in urls} == {"unknown"}
+    assert f"{SITE}/other" in known
+
+
+def test_no_more_floods_are_remembered_than_agreed(monkeypatch):
+    monkeypatch.setattr(known_urls, "_MAX_FLOODS", 2)
+    known = World().crawl()
+    for number in range(5):
+        known.flood(bytes([number]) * 16)
+    assert len(known._floods) == 2
+
+
+# --- saving -----------------------------------------------------------------------------
 
 
 def test_what_could_not_be_saved_is_saved_later():
-    known = opened(MemoryStore(), 100, Clock())
-    known.add(URL, ORIGINAL)
-    unsaved = known.take_unsaved(0)
-    known.add("http://example.com/other", ORIGINAL)
+    world = World()
+    world.crawl_with(f"{SITE}/b")
+    known = world.next_day()
+    copy(known, URL, f"{SITE}/original")
+    known.judged(CHANGED)
+    unsaved = taken(known)
+    assert known.take_unsaved(EVERYTHING) is None
+    copy(known, f"{SITE}/other", f"{SITE}/original")
     known.put_back(unsaved)
-    assert known.take_unsaved(0)[0] == unsaved[0]
+    again = taken(known)
+    assert again.rows[:2].tolist() == unsaved.rows.tolist()
+    assert again.rows[0].tolist() == ending_of(known._digest(ORIGINAL))
+    assert len(again.rows) == 3
+    assert again.seen_at > unsaved.seen_at
+
+
+def test_what_has_ended_in_the_meantime_is_not_saved():
+    known = World().crawl()
+    copy(known, URL)
+    unsaved = taken(known)
+    known.put_back(unsaved)
+    known.judged(CHANGED)
+    assert [row[2] for row in taken(known).rows.tolist()] == [0]
 
 
 def test_digests_hang_on_the_secret():
     digests = set()
     for secret in (bytes(32), bytes(31) + b"1"):
-        known = opened(MemoryStore(secret), 100, Clock())
-        known.add(URL, ORIGINAL)
-        [(digest, original)] = known.take_unsaved(0).tolist()
+        world = World()
+        world.store = MemoryStore(secret)
+        known = world.crawl()
+        copy(known, URL)
+        [(digest, original, _)] = taken(known).rows.tolist()
         digests |= {digest, original}
     assert len(digests) == 4
 
 
 def test_memory_is_bounded(monkeypatch):
     monkeypatch.setattr(known_urls, "MAX_KNOWN", 10)
-    known = opened(MemoryStore(), 100, Clock())
-    urls = [f"http://example.com/{number}" for number in range(30)]
-    for url in urls:
-        known.add(url, ORIGINAL)
-    assert [url for url in urls if url in known] == urls[-10:]
-    assert known.take_unsaved(0).shape == (10,)
-    assert known.take_unsaved(0).dtype == COPY
+    known, urls = World().crawl(), numbered(30)
+    for number, url in enumerate(urls):
+        copy(known, url, f"{SITE}/original/{number // 3}")
+    assert [url for url in urls if known.standing(url) == "copy"] == urls[-10:]
+    assert len(known._originals) == 4
+    rows = taken(known).rows
+    assert rows.shape == (10,)
+    assert rows.dtype == COPY
 
 
 def test_a_copy_is_not_saved_before_its_original_is_on_disk():
-    known = opened(MemoryStore(), 100, Clock())
-    known.add(URL, ORIGINAL, mark=3)
-    known.add("http://example.com/other", ORIGINAL, mark=5)
-    assert len(known.take_unsaved(2)) == 0
-    assert len(known.take_unsaved(4)) == 1
-    assert URL in known
-    assert len(known.take_unsaved(4)) == 0
-    assert len(known.take_unsaved(5)) == 1
+    known = World().crawl()
+    copy(known, URL, mark=3)
+    copy(known, f"{SITE}/other", mark=5)
+    assert known.take_unsaved(2) is None
+    assert len(taken(known, 4).rows) == 1
+    assert known.take_unsaved(4) is None
+    assert len(taken(known, 5).rows) == 1
+
+
+# --- by brute force ---------------------------------------------------------------------
+
+
+def test_what_is_loaded_is_what_was_noted_since_the_last_ending():
+    """Against a dictionary, with few originals and contents."""
+    rng = random.Random(1)
+    for _ in range(200):
+        world, plain = World(ttl=1000), dict[int, tuple[int, int]]()
+        for time in range(1, rng.randrange(2, 12)):
+            rows = {}
+            for _ in range(rng.randrange(4)):
+                original = rng.randrange(100, 103)
+                if rng.random() < 0.3:
+                    rows[original ^ (2**64 - 1)] = ending_of(original)
+                    plain = {d: row for d, row in plain.items() if row[0] != original}
+            for _ in range(rng.randrange(4)):
+                row = rng.randrange(1, 6), rng.randrange(100, 103), rng.randrange(7, 9)
+                rows[row[0]] = row
+                plain[row[0]] = row[1:]
+            world.store.note_duplicates(np.array([*rows.values()], COPY), time)
+        found = advice.without_ended(world.store.known_duplicates(0))
+        assert {d: (o, c) for d, o, c, _ in found.tolist()} == plain
+        loaded = LoadedUrls(found, found["seen_at"])
+        for digest in range(8):
+            at = loaded.find(digest)
+            assert (None if at is None else loaded.shown(at)) == plain.get(digest)
+        for content in (7, 8):
+            with_content = {original for original, at in plain.values() if at == content}
+            assert set(loaded.originals_with(content)) == with_content

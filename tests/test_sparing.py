@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from scrapy import Spider
-from scrapy.http import Request
+from scrapy.http import Request, Response
 
 from scrapy_neardup import NearDupDetector, held, sparing
 from scrapy_neardup.config import LearningPlan, Policy
 from scrapy_neardup.jobs import Job
+from scrapy_neardup.judgement import Verdict
 from scrapy_neardup.remembering import CrawlMemory
 from scrapy_neardup.sparing import Sparing
 from scrapy_neardup.stores.memory import MemoryStore
@@ -53,9 +54,10 @@ def memory_of(store: MemoryStore) -> CrawlMemory:
     return CrawlMemory(NearDupDetector(store=store), 60, lambda error: pytest.fail(str(error)))
 
 
-def sparing_of(engine: Engine, job: Job | None = None) -> Sparing:
+def sparing_of(engine: Engine, job: Job | None = None, explore: float = 0) -> Sparing:
     crawler: Any = SimpleNamespace(engine=engine, spider=engine.spider)
-    return Sparing(crawler, LearningPlan(learn="on"), ignored, learns=True, job=job)
+    plan = LearningPlan(learn="on", explore=explore)
+    return Sparing(crawler, plan, ignored, learns=True, job=job)
 
 
 def test_what_a_store_knows_is_read_in_another_thread():
@@ -78,10 +80,20 @@ def test_what_a_store_knows_is_read_in_another_thread():
     assert threading.main_thread() not in threads
 
 
+def knowing(one: Sparing, url: str) -> None:
+    """It led to a duplicate, and the original was met since."""
+    original, text = "https://a.example/original", bytes(16)
+    one.remember(Request(url), Verdict("duplicate", url, "", original, original_text=text), 0)
+    met = Verdict("revisit", original, "unchanged", original_text=text)
+    one.judged(Response(original, request=Request(original)), met)
+
+
 @pytest.mark.parametrize(
     ("differs", "is_refused"),
     [
         ({}, True),
+        ({"dont_filter": True}, False),
+        ({"meta": {"is_start_request": True}}, False),
         ({"method": "POST"}, False),
         ({"method": "HEAD"}, False),
         ({"body": b"q=1"}, False),
@@ -90,10 +102,16 @@ def test_what_a_store_knows_is_read_in_another_thread():
 )
 def test_of_a_known_url_only_what_led_to_the_duplicate_is_refused(differs, is_refused):
     url = "https://a.example/b?d=1&c=2"
-    one = sparing_of(Engine())
-    asyncio.run(one.open(memory_of(MemoryStore())))
-    one.remember(Request("https://a.example/b?c=2&d=1#top"), "https://a.example/b", 0)
-    assert one.refuses(Request(url, **differs), Policy()) is is_refused
+
+    async def asked() -> None:
+        one = sparing_of(Engine())
+        await one.open(memory_of(MemoryStore()))
+        knowing(one, "https://a.example/b?c=2&d=1#top")
+        for refusing in (one.refuses, one.begins):
+            assert refusing(Request(url, **differs), Policy()) is is_refused
+            assert refusing(Request(url, **differs), Policy(action="tag")) is False
+
+    asyncio.run(asked())
 
 
 @pytest.mark.parametrize("refusing", [Sparing.refuses, Sparing.begins])
@@ -108,7 +126,7 @@ def test_a_redirect_to_what_is_superfluous_has_come_to_its_end(refusing):
         assert not one.begins(Request(first), Policy())
         site = one._learner._sites["a.example"]
         numbers = [len(site.under_way())]
-        one.remember(Request(target), "https://a.example/d", 0)
+        knowing(one, target)
         assert refusing(one, redirected, Policy())
         return [*numbers, len(site.under_way())]
 

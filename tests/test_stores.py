@@ -162,14 +162,16 @@ def urls(store: Store) -> list[str]:
 
 
 def digests(*values: int) -> npt.NDArray[np.void]:
-    """Of copies; each original's has all bits turned round."""
-    return np.array([(value, value ^ (2**64 - 1)) for value in values], advice.COPY)
+    """Of copies; each original's has all bits turned round, and each content's the half of them."""
+    rows = [(value, value ^ (2**64 - 1), value ^ (2**32 - 1)) for value in values]
+    return np.array(rows, advice.COPY)
 
 
 def known(store: Store, since: int = 0) -> list[tuple[int, int]]:
     """Digests of copies, and when they were seen."""
     found = store.known_duplicates(since)
     assert (found["original"] == ~found["digest"]).all()
+    assert (found["content"] == found["digest"] ^ np.uint64(2**32 - 1)).all()
     return found[["digest", "seen_at"]].tolist()  # type: ignore[no-any-return]
 
 
@@ -621,6 +623,18 @@ class StoreContract:
             store.close()
 
         check()
+
+    def test_what_is_known_of_an_original_ends(self, empty_store):
+        rows = [(1, 7, 5), (2, 7, 6), (3, 8, 5), (4, 8, 6)]
+        store = empty_store()
+        store.note_duplicates(np.array(rows, advice.COPY), 100)
+        endings = [advice.ending_of(7), advice.ending_of_copy(4)]
+        store.note_duplicates(np.array(endings, advice.COPY), 101)
+        # What is learned with an ending, or after it, holds.
+        store.note_duplicates(np.array([(2, 7, 9)], advice.COPY), 101)
+        left = advice.without_ended(store.known_duplicates(0))
+        assert sorted(left.tolist()) == [(2, 7, 9, 101), (3, 8, 5, 100)]
+        assert len(advice.without_ended(store.known_duplicates(101))) == 1
 
     def test_of_too_many_known_duplicates_the_oldest_go(self, store, monkeypatch):
         monkeypatch.setattr(advice, "MAX_KNOWN", 9)

@@ -365,12 +365,19 @@ class TestDamaged:
             SqliteStore(path)
         assert path.read_bytes() == before
 
-    def test_a_newer_format_is_refused(self, path):
+    @pytest.mark.parametrize(
+        ("version", "says"),
+        [
+            (FORMAT + 1, "from a later scrapy-neardup than this one.*; upgrade, or export"),
+            (FORMAT - 1, "from an earlier scrapy-neardup than this one.*; export it there"),
+        ],
+    )
+    def test_another_format_is_refused(self, path, version, says):
         with opened(path):
             pass
         with contextlib.closing(sqlite3.connect(path)) as connection:
-            connection.execute(f"PRAGMA user_version = {FORMAT + 1}")
-        with pytest.raises(StoreError, match="upgrade, or export"):
+            connection.execute(f"PRAGMA user_version = {version}")
+        with pytest.raises(StoreError, match=says):
             SqliteStore(path)
 
 

@@ -19,11 +19,45 @@ MAX_RULES = 100_000
 #: Known duplicates that a namespace keeps at most, the newest.
 MAX_KNOWN = 1_000_000
 
-#: The digests of an address that leads to a duplicate, and of its original's address.
-COPY = np.dtype([("digest", "<u8"), ("original", "<u8")])
+#: The digests of an address that leads to a duplicate, of its original's address, and of the text
+#: that was stored for the original. Without a text it is the ending of an original, see
+#: :func:`ending_of`.
+COPY = np.dtype([("digest", "<u8"), ("original", "<u8"), ("content", "<u8")])
 #: The same, and when that was last seen, in seconds since 1970.
-KNOWN = np.dtype([("digest", "<u8"), ("original", "<u8"), ("seen_at", "<u4")])
+KNOWN = np.dtype([*((name, "<u8") for name in COPY.names or ()), ("seen_at", "<u4")])
 _LATEST = np.iinfo(KNOWN["seen_at"]).max
+
+
+def ending_of(original: int) -> tuple[int, int, int]:
+    """A row of :data:`COPY` that ends all that was noted of an original before.
+
+    So nothing needs to be deleted, and what other crawls note meanwhile ends as well.
+
+    :param original: the digest of its address.
+    """
+    return original ^ (2**64 - 1), original, 0
+
+
+def ending_of_copy(digest: int) -> tuple[int, int, int]:
+    """A row of :data:`COPY` that ends what was noted of one address before."""
+    return digest, 0, 0
+
+
+def without_ended(known: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """Known duplicates without endings, and without those that were seen before their ending.
+
+    :param known: of type :data:`KNOWN`.
+    """
+    is_ending = known["content"] == 0
+    copies: npt.NDArray[np.void] = known[~is_ending]
+    if len(copies) == len(known):
+        return copies
+    endings = np.sort(known[is_ending], order=["original", "seen_at"])
+    last = np.searchsorted(endings["original"], copies["original"], side="right") - 1
+    ended = endings[np.maximum(last, 0)]
+    is_ended = (ended["original"] == copies["original"]) & (copies["seen_at"] < ended["seen_at"])
+    kept: npt.NDArray[np.void] = copies[~is_ended]
+    return kept
 
 
 def take_changes(
@@ -93,7 +127,7 @@ def newest(known: npt.NDArray[np.void], since: int = 0) -> npt.NDArray[np.void]:
 
 
 class KnownLog:
-    """Known duplicates in memory: 20 bytes each, and as much again in reserve."""
+    """Known duplicates in memory: 28 bytes each, and as much again in reserve."""
 
     def __init__(self) -> None:
         self._room = np.empty(0, KNOWN)

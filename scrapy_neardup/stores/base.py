@@ -174,7 +174,7 @@ class Store(Protocol):
         """
 
     def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
-        """Addresses that were seen to lead to a duplicate at this time or later.
+        """Addresses that were seen to lead to a duplicate at this time or later, and endings.
 
         :param since: seconds since 1970.
         :returns: array of type :data:`~scrapy_neardup.stores.advice.KNOWN`, shape ``(n,)``: each
@@ -183,7 +183,9 @@ class Store(Protocol):
         """
 
     def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
-        """Note that addresses led to duplicates.
+        """Note that addresses led to duplicates, or that what was noted of originals has ended.
+
+        A store need not tell the two apart: it keeps of each digest what was noted last.
 
         :param copies: of type :data:`~scrapy_neardup.stores.advice.COPY`, shape ``(n,)``: digests
             of 64 bits that nobody can foretell.

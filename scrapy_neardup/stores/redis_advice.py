@@ -33,9 +33,9 @@ _PUT_RULES = Script("put_rules")
 class RedisAdvice:
     """See :mod:`~scrapy_neardup.stores.advice`.
 
-    Rules are a hash. Known duplicates are a sorted set of pairs of digests, a copy's and its
-    original's, by the times at which they were seen, some 100 bytes each. What is asked for twice
-    is done once.
+    Rules are a hash. Known duplicates are a sorted set of triples of digests, a copy's, its
+    original's and its text's, by the times at which they were seen, some 120 bytes each. What is
+    asked for twice is done once.
 
     :param part: the namespace's common part, also where each site's pages are kept apart: a rule is
         looked up before anything is known of its site.

@@ -62,14 +62,10 @@ class RedisNamespace:
         meta = self._written(layout=scope or "all", secret=secrets.token_bytes(32))
         version, layout = meta[b"format"].decode(), meta[b"layout"].decode()
         if version != str(FORMAT):
-            is_earlier = version.isdecimal() and int(version) < FORMAT
-            origin = "an earlier" if is_earlier else "a later"
-            advice = "give a new namespace" if is_earlier else "upgrade"
             raise StoreError(
                 self._link.name,
-                f"namespace {self.name!r} has format {version}, from {origin} scrapy-neardup "
-                f"than this one, which reads format {FORMAT}; {advice}, or export it there "
-                "and import it here",
+                f"namespace {self.name!r} has format {version}, from another scrapy-neardup "
+                f"than this one, which reads format {FORMAT}; export it there and import it here",
             )
         if layout == "site" and scope == "all":
             raise StoreError(

@@ -21,14 +21,15 @@ _TABLES = (
     "PRIMARY KEY(namespace, name)) WITHOUT ROWID",
     # SQLite's whole numbers have a sign, so a digest's first bit is one.
     "CREATE TABLE IF NOT EXISTS copies(namespace INTEGER, digest INTEGER, "
-    "original INTEGER NOT NULL, seen_at INTEGER NOT NULL, "
+    "original INTEGER NOT NULL, content INTEGER NOT NULL, seen_at INTEGER NOT NULL, "
     "PRIMARY KEY(namespace, digest)) WITHOUT ROWID",
 )
 _PUT = "INSERT OR REPLACE INTO rules VALUES (?, ?, ?)"
 _TAKE_AWAY = "DELETE FROM rules WHERE namespace = ? AND name = ?"
 _NOTE = """
-INSERT INTO copies VALUES (?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET original = excluded.original, seen_at = excluded.seen_at
+INSERT INTO copies VALUES (?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE
+SET original = excluded.original, content = excluded.content, seen_at = excluded.seen_at
 WHERE excluded.seen_at >= seen_at
 """
 _TRIM = """
@@ -39,7 +40,7 @@ DELETE FROM copies WHERE namespace = :namespace AND digest IN (
 """
 
 #: As SQLite has them.
-_SIGNED = np.dtype([("digest", "<i8"), ("original", "<i8"), ("seen_at", "<u4")])
+_SIGNED = np.dtype([("digest", "<i8"), ("original", "<i8"), ("content", "<i8"), ("seen_at", "<u4")])
 
 #: A namespace's number, and a rule's name in it.
 Name = tuple[int, bytes]
@@ -64,7 +65,8 @@ def known(connection: sqlite3.Connection, namespace: int, since: int) -> npt.NDA
     if not _is_there(connection):
         return np.empty(0, KNOWN)
     found = connection.execute(
-        "SELECT digest, original, seen_at FROM copies WHERE namespace = ? AND seen_at >= ?",
+        "SELECT digest, original, content, seen_at FROM copies "
+        "WHERE namespace = ? AND seen_at >= ?",
         (namespace, since),
     )
     try:

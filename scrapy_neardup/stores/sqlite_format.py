@@ -169,7 +169,7 @@ def require_header(path: Path) -> None:
 
 
 def require_store(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is none of ours, of a later format, or damaged.
+    """Refuse a file that is none of ours, of another format, or damaged.
 
     :raises StoreError: with what is wrong, and what would help.
     """
@@ -181,17 +181,12 @@ def require_store(connection: sqlite3.Connection, path: Path) -> None:
         )
     if application != APPLICATION:
         raise StoreError(name, "it is a database of something else; give another path")
-    if version > FORMAT:
+    if version != FORMAT:
+        age, help_ = ("later", "upgrade, or ") if version > FORMAT else ("earlier", "")
         raise StoreError(
             name,
-            f"it has format {version}, from a later scrapy-neardup than this one, which reads "
-            f"format {FORMAT}; upgrade, or export it there and import it here",
-        )
-    if version < FORMAT:
-        raise StoreError(
-            name,
-            f"it has format {version}, from an earlier scrapy-neardup than this one, which reads "
-            f"format {FORMAT}; give another path",
+            f"it has format {version}, from a{'n' * (age == 'earlier')} {age} scrapy-neardup than "
+            f"this one, which reads format {FORMAT}; {help_}export it there and import it here",
         )
     log = Path(f"{path}-wal")
     is_logged = log.exists() and log.stat().st_size
