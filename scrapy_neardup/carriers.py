@@ -58,10 +58,12 @@ _UP = re.compile(r"^(?:\.{0,2}/)+")
 #: Names of what differs from one copy of a page to the next.
 _PASSING = re.compile(
     r"token|nonce|csrf|xsrf|session|sess?id|captcha|viewstate|eventvalidation|authenticity|"
-    r"form_build_id|timestamp|signature|expires|^(?:_|t|ts|v|ver|version|time|rand|random|sid|"
+    r"form_build_id|timestamp|signature|expires|^(?:_|t|ts|time|rand|random|sid|"
     r"utm_\w+|fbclid|gclid|ref|referr?er|return\w*|redirect\w*|next|url|uri|back\w*)$",
     re.I,
 )
+#: Of a file's address also this; of a player's it may say which film.
+_VERSION = frozenset(("v", "ver", "version"))
 #: Values that do: long numbers, random letters and digits, moments.
 _RANDOM = re.compile(
     r"\b(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.+Z-]*|0\.\d{8,}|\d{9,}\b|"
@@ -121,9 +123,8 @@ def _held(elements: Iterable[HtmlElement]) -> Iterator[str]:
         yield from (_address(url) for url in map(element.get, _ADDRESSES) if url)
         for candidates in filter(None, map(element.get, _SETS)):
             # "a.png 1x, b.png 2x"; addresses may hold commas.
-            yield from (
-                _address(part.split()[0]) for part in candidates.split(", ") if part.split()
-            )
+            parts = map(str.split, candidates.split(", "))
+            yield from (_address(part[0]) for part in parts if part)
         yield from filter(None, map(element.get, _TEXTS))
         if tag in _VALUED:
             yield from _value(element)
@@ -151,11 +152,13 @@ def _address(url: str) -> str:
     if url[:5].lower() == "data:":
         return url
     path, _, query = _ORIGIN.sub("", url).partition("#")[0].partition("?")
+    is_file = _FILE.search(path) is not None
     params = (pair.partition("=") for pair in query.split("&"))
     kept = [
         f"{name}={value}"
         for name, _, value in params
-        if name and not _PASSING.search(name) and not _RANDOM.search(value)
+        if name and not (is_file and name in _VERSION)
+        if not _PASSING.search(name) and not _RANDOM.search(value)
     ]
     return "&".join((_UP.sub("", path.partition(";")[0]), *kept))
 

@@ -23,6 +23,7 @@ _ROOT_ID = re.compile(
 )
 _ROOT_TAG = re.compile(r"<([a-z][a-z0-9]*-(?:app|root|application)|app-[a-z0-9-]+)[\s/>]", re.I)
 _ROOT_ATTRIBUTES = ("ng-app", "ng-version", "data-reactroot", "data-server-rendered", "v-cloak")
+_LOADED = etree.XPath("boolean(/descendant::script[@src])")
 _SHOWS_MEDIA = etree.XPath(
     "boolean(descendant::img | descendant::picture | descendant::video | descendant::audio | "
     "descendant::iframe | descendant::object | descendant::embed | descendant::svg | "
@@ -103,7 +104,7 @@ def needs_scripts(
     around = max(weight_of(seen), own)
     if has_empty_root and own < _ENOUGH_TEXT and around < _ENOUGH_SHOWN:
         return True
-    if around < _LITTLE_WEIGHT and not _SHOWS_MEDIA(body):
+    if around < _LITTLE_WEIGHT and _LOADED(body) and not _SHOWS_MEDIA(body):
         return True
     if around >= _ENOUGH_AROUND:
         return False

@@ -44,6 +44,7 @@ _WHY = {
     "text_differs": "their texts are not similar enough",
     "site_unknown": "of a site that is hardly known, small texts must be nearly equal "
     "(--from with --learn reads more of it)",
+    "parts_differ": "their texts are equal, but not their files, pictures, values or data",
     "no_text": "one has no text",
 }
 
