@@ -8,7 +8,8 @@ import pytest
 
 from scrapy_neardup.extract import read_page, visible_text
 from scrapy_neardup.judgement import Match
-from tests.test_judgement import FERRY, detector, why
+from tests.test_judgement import detector, why
+from tests.texts import FERRY
 
 #: Two of each: the same text, another content.
 CARRIERS = {
