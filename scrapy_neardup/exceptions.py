@@ -104,6 +104,19 @@ class ExtractionError(UnreadablePage):
         self.cause = cause
 
 
+class NeedsScripts(UnreadablePage):
+    """A page shows next to nothing of its content until its scripts have run."""
+
+    reason = "needs_scripts"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "scripts have yet to make its content, so that it shows what all such pages of its "
+            "site show: render it before it is judged, or judge what the spider reads of it "
+            "(NEARDUP_ITEM_FIELD)"
+        )
+
+
 class LimitExceeded(UnreadablePage):
     """A page is beyond what is read of any page."""
 

@@ -48,7 +48,7 @@ class Match:
     """How near two pages of one content are.
 
     :ivar distance: Hamming distance of their fingerprints, 0 to 64; beyond 11 only when the pages
-        show the same all over.
+        are equal.
     :ivar similarity: estimated resemblance of their texts, 0.0 to 1.0; 1.0 for equal texts.
     :ivar reason: ``"same_page"``, ``"same_text"`` or ``"similar_text"``.
     """
@@ -63,8 +63,8 @@ class Mismatch:
     """Why two pages are not one content.
 
     :ivar reason: ``"other_site"``, ``"title_differs"``, ``"size_differs"``, ``"thin_text"``,
-        ``"only_frame_alike"``, ``"few_features"``, ``"far"``, ``"text_differs"`` or
-        ``"site_unknown"``.
+        ``"only_frame_alike"``, ``"parts_differ"``, ``"few_features"``, ``"far"``,
+        ``"text_differs"`` or ``"site_unknown"``.
     """
 
     reason: str
@@ -128,8 +128,8 @@ class Rule:
     :ivar max_distance: Hamming distance, 0 to 11, up to which a stored page is a candidate.
     :ivar min_similarity: estimated resemblance, 0.0 to 1.0, that confirms a candidate; 0 confirms
         every candidate without looking (Manku, Jain, Das Sarma, WWW 2007, with distance 3).
-    :ivar min_features: a text with fewer distinct tokens than this is a duplicate only of an
-        equal text.
+    :ivar min_features: a text with fewer distinct tokens than this is a duplicate only when the
+        whole page is equal, not its text alone.
     :ivar scope: ``"site"`` compares only pages of one registrable domain, ``"all"`` all pages.
     :raises InvalidOption: when a threshold is out of its bounds.
     """
@@ -157,15 +157,15 @@ class Rule:
         if page.recipe != other.recipe:
             raise SignatureMismatch(page.recipe, other.recipe)
         if page.site == other.site:
-            if self.shows_the_same(page, other):
+            if page.equals(other):
                 return Match(
                     hamming_distance(page.fingerprint, other.fingerprint), 1.0, "same_page"
                 )
             objection = _objection_on_one_site(page, other, frames.of(page.site))
         else:
             objection = self._objection_across_sites(page, other, frames)
-        if objection:
-            return Mismatch(objection)
+        if objection or page.holds_other(other):
+            return Mismatch(objection or "parts_differ")
         return self._compare_texts(page, other, self.least_similarity(page, other, frames))
 
     def least_similarity(self, page: PageSignature, other: PageSignature, frames: Frames) -> float:
@@ -181,10 +181,12 @@ class Rule:
         same_title = page.title == other.title
         return max(self.min_similarity, MIN_EARLY_SIMILARITY) if same_title else 1.0
 
-    def shows_the_same(self, page: PageSignature, other: PageSignature) -> bool:
-        """All over, and enough of it: a page that scripts fill shows next to nothing before."""
+    def takes_as_equal(self, page: PageSignature, other: PageSignature) -> bool:
+        """Are the texts equal, and is that enough? Many contents share a short text."""
+        if page.text_digest != other.text_digest:
+            return False
         enough = min(page.n_features, other.n_features) >= self.min_features
-        return enough and page.shown_digest == other.shown_digest != b""
+        return enough or page.equals(other)
 
     def _objection_across_sites(
         self, page: PageSignature, other: PageSignature, frames: Frames
@@ -199,7 +201,7 @@ class Rule:
     def _compare_texts(
         self, page: PageSignature, other: PageSignature, least_similarity: float
     ) -> Match | Mismatch:
-        if page.text_digest == other.text_digest:
+        if self.takes_as_equal(page, other):
             return Match(0, 1.0, "same_text")
         if min(page.n_features, other.n_features) < self.min_features:
             return Mismatch("few_features")
@@ -317,6 +319,6 @@ def revisit_of_links(verdict: Verdict, page: PageSignature, before: PageSignatur
 
 def revisit(page: PageSignature, before: PageSignature) -> Verdict:
     """The verdict on a page whose address is known."""
-    if before.text_digest != page.text_digest:
+    if before.text_digest != page.text_digest or before.holds_other(page):
         return Verdict("revisit", page.url, "changed")
     return Verdict("revisit", page.url, "unchanged", original_text=page.text_digest)

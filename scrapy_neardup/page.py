@@ -32,6 +32,10 @@ from .tokens import ScriptTokenizer, Tokenizer, shipped_tokenizer
 from .urls import page_key, site_of
 from .vocabulary import SpanVocabulary, Vocabulary
 
+#: What the recipe says of the digest of what a page shows and holds, so that it can change.
+_SHOWN_VERSION = "shown-2"
+_OF_WHOLE, _OF_SHOWN, _OF_HELD = slice(6), slice(6, 11), slice(11, 16)
+
 _Part = TypeVar("_Part")
 
 
@@ -60,8 +64,8 @@ class PageSignature:
     :ivar text_digest: 16 bytes, keyed; equal for equal texts, punctuation included.
     :ivar n_text: characters of the main text, white space left out.
     :ivar n_shown: characters of all that the page shows, likewise.
-    :ivar shown_digest: 16 bytes, keyed; equal for pages that show the same text and media, empty
-        where only the text is known.
+    :ivar shown_digest: 16 bytes, keyed: 6 of all that the page is made of, 5 of the text that it
+        shows, 5 of what else may be another content; empty where only the text is known.
     :ivar recipe: digest of everything that the other parts depend on.
     """
 
@@ -82,6 +86,17 @@ class PageSignature:
     def sketch_values(self) -> Sketch:
         """The sketch as an array for :func:`~scrapy_neardup.sketch.resemblance`."""
         return np.frombuffer(self.sketch, np.uint8)
+
+    def equals(self, other: PageSignature) -> bool:
+        """Are the two pages equal in all but their comments? Not where only a text is known."""
+        return self.shown_digest == other.shown_digest != b""
+
+    def holds_other(self, other: PageSignature) -> bool:
+        """Do the two show the same text, and hold something else besides that may be content?"""
+        if not (self.shown_digest and other.shown_digest):
+            return False
+        is_shown = self.shown_digest[_OF_SHOWN] == other.shown_digest[_OF_SHOWN]
+        return is_shown and self.shown_digest[_OF_HELD] != other.shown_digest[_OF_HELD]
 
     def found_at(self, url: str) -> PageSignature:
         """The signature of the same page at another address."""
@@ -132,6 +147,7 @@ class Signer:
             extractor_id,
             self.idf.digest,
             weighting.VERSION,
+            _SHOWN_VERSION,
             f"{sketch.SHINGLE_UNITS}-shingles, {sketch.SKETCH_BINS} bins",
             key=self._digest_key,
         )
@@ -176,9 +192,17 @@ class Signer:
         """What :meth:`sign_html` signs."""
         return ReadPage(url, self.read(html, content_type, encoding))
 
-    def text_page(self, url: str, text: str, title: str = "") -> ReadPage:
-        """What :meth:`sign_text` signs."""
+    def text_page(
+        self, url: str, text: str, title: str = "", *, is_whole: bool = False
+    ) -> ReadPage:
+        """What :meth:`sign_text` signs.
+
+        :param is_whole: is the text the whole page, as a plain text file is, and not what somebody
+            took out of one?
+        """
         self.limits.check_text(text, title)
+        if is_whole:
+            return ReadPage(url, MainText(title, text, text, "", _utf8(text)))
         return ReadPage(url, MainText(title, text, text))
 
     def fragment_page(self, url: str, markup: str) -> ReadPage:
@@ -239,12 +263,15 @@ class Signer:
             text_digest=self._digest(_utf8(text.text)),
             n_text=text.length,
             n_shown=shown.length,
-            shown_digest=self._digest_of_shown(shown.data, page.main.media),
+            shown_digest=self._digest_of_shown(page.main, shown.data),
             recipe=self.recipe,
         )
 
-    def _digest_of_shown(self, shown: bytes, media: str | None) -> bytes:
-        return b"" if media is None else self._digest(b"%b\n%b" % (shown, _utf8(media)))
+    def _digest_of_shown(self, main: MainText, shown: bytes) -> bytes:
+        if main.held is None:
+            return b""
+        parts = ((main.whole, _OF_WHOLE), (shown, _OF_SHOWN), (_utf8(main.held), _OF_HELD))
+        return b"".join(self._digest(data)[part] for data, part in parts)
 
     def _digest(self, data: bytes) -> bytes:
         return blake2b(data, key=self._digest_key, digest_size=16).digest()

@@ -43,7 +43,7 @@ _ERRORS = 4
 _PIECE = 1024
 
 #: What a store keeps of each page to be asked of many pages at once: digests of its site, title,
-#: text and all that it shows (0 where that is not known), and its number of distinct tokens.
+#: text and the whole page (0 where that is not known), and its number of distinct tokens.
 #: Equal values have equal digests; what differs may have the same, so the rule is asked as well.
 #: The key's digest and the time are the store's own business; for ``items`` see :data:`NO_ITEMS`.
 TRAITS = np.dtype(
@@ -116,7 +116,7 @@ class Likeness(NamedTuple):
     """What the traits of two pages say; all of the same shape.
 
     :ivar possible: could the rule accept the two, whatever their sketches say?
-    :ivar equal: is their text equal, or on one site all that they show, and that is enough?
+    :ivar equal: is their text equal, or on one site the whole page, and that is enough?
     :ivar same_page: is it the latter?
     """
 
@@ -129,8 +129,9 @@ def likeness_of(one: Traits, other: Traits, rule: Rule) -> Likeness:
     """Compare pages by their traits: of one shape, or one page's with those of many."""
     same_site = one["site"] == other["site"]
     enough = np.minimum(one["n_features"], other["n_features"]) >= rule.min_features
-    same_page = enough & same_site & (one["shown"] == other["shown"]) & (one["shown"] != 0)
-    equal = same_page | (one["text"] == other["text"])
+    whole_equal = (one["shown"] == other["shown"]) & (one["shown"] != 0)
+    same_page = same_site & whole_equal
+    equal = same_page | ((one["text"] == other["text"]) & (enough | whole_equal))
     possible = equal | enough
     if rule.scope == "site":
         possible &= same_site
@@ -268,7 +269,7 @@ class _Promising(NamedTuple):
 class _Pool(NamedTuple):
     """Pages that the rule could accept, nearest and oldest first.
 
-    :ivar equal: is it known that the text, or all that is shown on one site, is equal?
+    :ivar equal: is it known that the text, or on one site the whole page, is equal?
     :ivar favour: how likely it is, other things being equal, that the rule accepts a page.
     """
 
@@ -308,8 +309,7 @@ def _promising_one(page: PageSignature, number: int, shelf: Shelf, rule: Rule) -
     """The same of one page; see :func:`likeness_of`."""
     other = shelf.page(number)
     same_site = page.site == other.site
-    same_page = same_site and rule.shows_the_same(page, other)
-    is_equal = same_page or page.text_digest == other.text_digest
+    is_equal = (same_site and page.equals(other)) or rule.takes_as_equal(page, other)
     has_enough = min(page.n_features, other.n_features) >= rule.min_features
     if not (is_equal or has_enough) or (rule.scope == "site" and not same_site):
         return _Promising()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ from .judgement import Verdict
 from .printable import on_one_line
 from .stores import Store
 from .summary import counts, summary
-from .swallowing import MAX_NAMED, Swallowed, Swallowing
+from .swallowing import MAX_NAMED, MAX_SITES, Swallowed, Swallowing
+from .urls import site_of
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("scrapy_neardup")
 
 _HOW_TO = 'none; NEARDUP_REPORT = "report.html" writes one, for a browser'
+#: At so many pages of a site that scripts have yet to fill, a warning says so.
+_SCRIPTED_PAGES = 3
 _DOING = {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}
 
 
@@ -32,6 +36,8 @@ class CrawlLog:
         self._config = config
         self._clusters = Frequent()
         self._swallowing = Swallowing()
+        #: Pages that need scripts, by site; of more sites, those that were met first are let go.
+        self._scripted: OrderedDict[str, int] = OrderedDict()
 
     def begin(self, detector: NearDupDetector) -> None:
         """What will be done, by which rule, and what is known already."""
@@ -66,6 +72,8 @@ class CrawlLog:
         """
         if verdict.duplicate_of is not None:
             self._clusters.add(verdict.duplicate_of)
+        if verdict.reason == "needs_scripts":
+            self._needs_scripts(verdict.url)
         found = self._swallowing.judged(verdict, text_digest)
         if found is not None:
             is_last = len(self._swallowing.named) == MAX_NAMED
@@ -75,6 +83,22 @@ class CrawlLog:
     def is_flood(self, verdict: Verdict, text_digest: bytes | None) -> bool:
         """Is this page, which was judged last, one of many in whose place one content stands?"""
         return self._swallowing.is_flood(verdict, text_digest)
+
+    def _needs_scripts(self, url: str) -> None:
+        """Warn once of each site whose pages have to be rendered."""
+        site = site_of(url)
+        pages = self._scripted[site] = self._scripted.get(site, 0) + 1
+        if len(self._scripted) > MAX_SITES:
+            self._scripted.popitem(last=False)
+        if pages == _SCRIPTED_PAGES:
+            logger.warning(
+                "%s",
+                on_one_line(
+                    f"Pages of {site} show next to nothing before their scripts have run, <{url}> "
+                    "for one. They are kept, and not compared: render them (scrapy-playwright is "
+                    "one way), or set NEARDUP_ITEM_FIELD to judge what the spider reads"
+                ),
+            )
 
     def end(self, stats: StatsCollector, store: Store, report: str | None) -> None:
         """What was done, as the stats have it.

@@ -58,6 +58,12 @@ def siblings(count: int, markup: str = "<p>x{}</p>") -> bytes:
     return html("".join(map(markup.format, range(count))))
 
 
+def inline(count: int, tag: str) -> bytes:
+    """Many inline elements in one paragraph, with text between them."""
+    run = "".join(f"<{tag}>word{n} is</{tag}> and " for n in range(count))
+    return html(f"<article><h1>The ferry</h1><p>{run}</p><p>{FERRY}</p></article>")
+
+
 def attributes(count: int) -> bytes:
     return with_article(f"<div {' '.join(f'a{i}=1' for i in range(count))}>tag</div>")
 
@@ -231,6 +237,11 @@ PAGES: dict[str, HostilePage] = {
         "a table without end",
         large=True,
     ),
+    "inline-2e4": HostilePage(
+        partial(inline, 20_000, "span"), UTF8, "15 s in lxml: a text node for each", large=True
+    ),
+    "inline-bold-2e4": HostilePage(partial(inline, 20_000, "b"), UTF8, "the same", large=True),
+    "inline-links-2e4": HostilePage(partial(inline, 20_000, "a"), UTF8, "the same", large=True),
     "breaks-1e5": HostilePage(partial(siblings, 10**5, "x{}<br>"), UTF8, "breaks", large=True),
     "lists-1e5": HostilePage(
         lambda: html("<ul>" + "<li>x" * 10**5 + "</ul>"), UTF8, "unclosed entries", large=True

@@ -24,6 +24,8 @@ FLOORS = {
     "encodings": 0.5,
     "limits": 0.5,
     "repair": 0.5,
+    "carriers": 0.5,
+    "scripted": 0.5,
     "characters": 0.5,
     "normalization": 0.6,
     "extract": 1,

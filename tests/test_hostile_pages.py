@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scrapy_neardup import ExtractionError
-from scrapy_neardup.exceptions import LimitExceeded, NearDupError
+from scrapy_neardup.exceptions import LimitExceeded, NearDupError, NeedsScripts
 from scrapy_neardup.page import PageSignature, Signer
 
 from .hostile import PAGES, attributes, nested, siblings, with_article
@@ -24,6 +24,7 @@ REFUSED = {
     "nested-1e4": "too_nested",
     "nested-unclosed-1e4": "too_nested",
     "nested-tables-1e3": "too_nested",
+    "scripts": "needs_scripts",
 }
 #: Large pages that are refused before anything is done that takes long.
 REFUSED_EARLY = {
@@ -36,16 +37,14 @@ REFUSED_EARLY = {
     "han-run-1e6": "text_too_long",
 }
 #: Pages in which there is no text, or none that is known to be text.
-TEXTLESS = set(
-    "cut-gzip elf empty json open-comment open-quote open-script png scripts zeros".split()
-)
+TEXTLESS = set("cut-gzip elf empty json open-comment open-quote open-script png zeros".split())
 
 
 def outcome(html: str | bytes, content_type: str | None = None) -> PageSignature | str:
     """The signature, or the reason why there is none."""
     try:
         return SIGNER.sign_html(URL, html, content_type)
-    except LimitExceeded as error:
+    except (LimitExceeded, NeedsScripts) as error:
         return error.reason
     except ExtractionError:
         return "extraction_failed"

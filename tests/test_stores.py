@@ -135,8 +135,9 @@ def similarity_for(page: PageSignature, other: PageSignature, rule: Rule) -> flo
     if page.site != other.site and rule.scope == "site":
         return 0.0
     enough = min(page.n_features, other.n_features) >= rule.min_features
-    shown = page.site == other.site and page.shown_digest == other.shown_digest != b""
-    if (shown and enough) or page.text_digest == other.text_digest:
+    whole = page.shown_digest == other.shown_digest != b""
+    equal_text = page.text_digest == other.text_digest and (enough or whole)
+    if (whole and page.site == other.site) or equal_text:
         return 1.0
     if not enough:
         return 0.0

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _UNITS = 16 * UNITS_PER_NAT
 
 _WHY = {
-    "same_page": "they show the same",
+    "same_page": "they are equal all over",
     "same_text": "their texts are equal",
     "similar_text": "their texts are similar enough",
     "other_site": "they are of two sites, and only pages of one site are compared (scope)",
@@ -39,11 +39,12 @@ _WHY = {
     "size_differs": "on one site, without the same title, one shows far more than the other",
     "thin_text": "too little was taken of what a page shows to tell",
     "only_frame_alike": "what is alike in them is what their site's pages share",
-    "few_features": "one has too few words, and the texts are not equal",
+    "few_features": "one has too few words, and the pages are not equal all over",
     "far": "their fingerprints differ in too many bits",
     "text_differs": "their texts are not similar enough",
     "site_unknown": "of a site that is hardly known, small texts must be nearly equal "
     "(--from with --learn reads more of it)",
+    "parts_differ": "their texts are equal, but not their files, pictures, values or data",
     "no_text": "one has no text",
 }
 

@@ -87,7 +87,8 @@ def _page_of(signer: Signer, record: Record) -> ReadPage:
     content = _decoded(signer, record)
     if record.kind == "fragment":
         return signer.fragment_page(record.url, content)
-    return signer.text_page(record.url, content, record.title)
+    is_whole = isinstance(record.content, bytes)
+    return signer.text_page(record.url, content, record.title, is_whole=is_whole)
 
 
 def _signatures(signer: Signer, pages: Sequence[ReadPage]) -> list[PageSignature]:
