@@ -59,14 +59,23 @@ class UnchangedPage(DropItem):
 class NearDupPipeline:
     """Acts on the judgements; see ``NEARDUP_ACTION``.
 
-    :raises NotConfigured: when the crawl has no judge.
+    :param judge: the crawl's; without one, all items pass. A pipeline manager of a project's own
+        may build pipelines without :meth:`from_crawler`.
     """
 
-    def __init__(self, judge: NearDupJudge) -> None:
+    def __init__(self, judge: NearDupJudge | None = None) -> None:
+        if judge is None:
+            logger.warning(
+                "NearDupPipeline was built without from_crawler(), so no item is dropped or tagged"
+            )
         self._judge = judge
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build it with the judge of the crawl.
+
+        :raises NotConfigured: when the crawl has no judge.
+        """
         return cls(find_judge(crawler))
 
     def process_item(self, item: Any) -> Any:
@@ -75,6 +84,8 @@ class NearDupPipeline:
         :raises NearDuplicate: when its page is a near-duplicate and the action is ``"drop"``.
         :raises UnchangedPage: when its page is stored already, and is to be dropped for that.
         """
+        if self._judge is None:
+            return item
         judgement = self._judge.receive(item)
         if judgement is None or not judgement.is_superfluous:
             self._judge.count_item("kept")
@@ -92,6 +103,7 @@ class NearDupPipeline:
         return item
 
     def _tag(self, item: Any, verdict: Verdict) -> None:
+        assert self._judge is not None
         tag = {
             "of": verdict.duplicate_of if verdict.is_duplicate else verdict.url,
             "distance": verdict.distance,
@@ -113,6 +125,7 @@ class NearDupPipeline:
             self._say("Tagged", verdict)
 
     def _say(self, what: str, verdict: Verdict) -> None:
+        assert self._judge is not None
         if self._judge.config.log is not None:
             logger.log(
                 self._judge.config.log,
