@@ -28,7 +28,7 @@ from .config import (
     unknown_settings,
 )
 from .detector import NearDupDetector
-from .exceptions import InvalidOption, NearDupError, StoreError
+from .exceptions import InvalidOption, StoreError
 from .feeds import Feeds
 from .following import ItemsUnderWay, Judgement
 from .jobs import Job, recovered
@@ -41,6 +41,7 @@ from .reporting import Reporting
 from .responses import item_record, page_record, why_not_judged
 from .signing import PageSigning, require_parts
 from .sparing import Sparing
+from .start_errors import close_unstarted, log_start_error
 from .stores import Claim, Ticket, open_store
 from .switches import is_off
 from .telling import CrawlLog
@@ -85,6 +86,7 @@ class NearDupJudge:
         self._items = ItemsUnderWay(by_item=config.item_field is not None)
         self._warned: set[str] = set()
         self._is_closing = False
+        self._has_failed = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -93,12 +95,16 @@ class NearDupJudge:
         :raises InvalidOption: when either says what cannot be.
         :raises NotConfigured: when one of them switches the judge off.
         """
-        config = Config.from_settings(crawler.settings)
-        if is_off(crawler, config):
-            logger.info("Off for this run: near-duplicate pages are stored")
-            raise NotConfigured
-        job = None if config.job is None else Job(config.job)
-        judge = cls(crawler, recovered(config, job), job)
+        try:
+            config = Config.from_settings(crawler.settings)
+            if is_off(crawler, config):
+                logger.info("Off for this run: near-duplicate pages are stored")
+                raise NotConfigured
+            job = None if config.job is None else Job(config.job)
+            judge = cls(crawler, recovered(config, job), job)
+        except InvalidOption as error:
+            log_start_error(error)
+            raise
         for handler, signal in (
             (judge.spider_opened, scrapy_signals.spider_opened),
             (judge.item_scraped, scrapy_signals.item_scraped),
@@ -212,21 +218,37 @@ class NearDupJudge:
             self._warned.add(kind)
             logger.warning(message, *args, exc_info=exc_info)
 
+    async def open_store(self) -> None:
+        """Open the store while pipelines are opened: Scrapy fails a crawl for what they raise.
+
+        :raises Exception: when the store cannot be used; that was logged.
+        """
+        assert self._crawler.spider is not None
+        try:
+            detector = await self._open(self._crawler.spider)
+        except Exception as error:
+            self._has_failed = True
+            await close_unstarted(self._crawler, error, "neardup_store")
+            raise
+        if self._has_failed:
+            await in_thread(detector.store.close)
+        else:
+            self.detector = detector
+
     async def spider_opened(self, spider: Spider) -> None:
-        """Open the store and start the workers.
+        """Start the workers; open the store if no pipeline did.
 
         :raises CloseSpider: when the store cannot be used.
         """
-        try:
-            self.detector = await self._open(spider)
-        except Exception as error:
-            logger.error(
-                "Nothing is crawled, for pages could not be judged: %s",
-                error,
-                exc_info=not isinstance(error, NearDupError),
-            )
-            self._close_spider("neardup_store")
-            raise CloseSpider("neardup_store") from error
+        if self._has_failed:
+            return
+        if self.detector is None:
+            try:
+                self.detector = await self._open(spider)
+            except Exception as error:
+                log_start_error(error)
+                self._close_spider("neardup_store")
+                raise CloseSpider("neardup_store") from error
         plan = self.config.memory
         self._memory = CrawlMemory(self.detector, plan.max_wait, self._store_failed)
         await self.sparing.open(self._memory)
@@ -271,8 +293,12 @@ class NearDupJudge:
                 "were on disk will be forgotten, so that they are stored again"
             )
 
-    def spider_closed(self, spider: Spider) -> None:
+    async def spider_closed(self, spider: Spider) -> None:
         if self._signing is None or self._memory is None:
+            # Another component has failed to start.
+            self._has_failed = True
+            if self.detector is not None:
+                await in_thread(self.detector.store.close)
             return
         self._ticking.stop()
         self._signing.stop()

@@ -10,6 +10,7 @@ from scrapy.exceptions import DropItem
 
 from .extensions import NearDupJudge, find_judge
 from .judgement import Verdict
+from .pipeline_order import log_pipelines_before
 from .printable import on_one_line
 
 if TYPE_CHECKING:
@@ -61,14 +62,16 @@ class NearDupPipeline:
 
     :param judge: the crawl's; without one, all items pass. A pipeline manager of a project's own
         may build pipelines without :meth:`from_crawler`.
+    :param crawler: says which other pipelines there are.
     """
 
-    def __init__(self, judge: NearDupJudge | None = None) -> None:
+    def __init__(self, judge: NearDupJudge | None = None, crawler: Crawler | None = None) -> None:
         if judge is None:
             logger.warning(
                 "NearDupPipeline was built without from_crawler(), so no item is dropped or tagged"
             )
         self._judge = judge
+        self._crawler = crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -76,7 +79,18 @@ class NearDupPipeline:
 
         :raises NotConfigured: when the crawl has no judge.
         """
-        return cls(find_judge(crawler))
+        return cls(find_judge(crawler), crawler)
+
+    async def open_spider(self) -> None:
+        """Open the store, and warn of pipelines that work in vain.
+
+        :raises Exception: when the store cannot be used, so that the crawl fails.
+        """
+        if self._judge is None:
+            return
+        await self._judge.open_store()
+        if self._crawler is not None and self._judge.config.policy.action == "drop":
+            log_pipelines_before(self._crawler, self)
 
     def process_item(self, item: Any) -> Any:
         """Let an item pass, or drop it.
