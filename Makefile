@@ -1,5 +1,7 @@
 # make demo    set everything up and crawl the example site
 # make test    set everything up and pass the tests
+# make scrapy-suite  Scrapy's own tests with the add-on in the default settings
+# make test-all  both
 # make check   lint, format and types
 # make docs    build the documentation into docs/_build
 # make quality DATA=FOLDER  hold the figures on real pages against their floors
@@ -12,7 +14,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOWEST_PYTHON ?= $(or $(shell python3.10 -c "import sys; print(sys.executable)" 2>/dev/null),$(PYTHON))
 
-.PHONY: demo test test-min check docs quality speed clean
+.PHONY: demo test test-min scrapy-suite test-all check docs quality speed clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python example_project/demo.py
@@ -23,6 +25,11 @@ test: $(VENV)/.ready
 test-min: .venv-min/.ready
 	.venv-min/bin/python --version
 	.venv-min/bin/python -m pytest $(PYTEST_ARGS)
+
+scrapy-suite: .venv-suite/.ready
+	.venv-suite/bin/python tools/scrapy_suite.py $(SUITE_ARGS)
+
+test-all: test scrapy-suite
 
 quality: $(VENV)/.ready
 	$(BIN)/python benchmarks/quality.py --data $(DATA)/dev --early-close $(DATA)/early-close --no-peers --gate
@@ -54,5 +61,11 @@ $(VENV)/.ready: pyproject.toml
 	.venv-min/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group test --constraint .venv-min/lowest.txt
 	touch $@
 
+.venv-suite/.ready: pyproject.toml
+	$(PYTHON) -m venv --clear .venv-suite
+	.venv-suite/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	.venv-suite/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group scrapy-suite
+	touch $@
+
 clean:
-	rm -rf .venv .venv-min docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-min .venv-suite .scrapy-suite docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis

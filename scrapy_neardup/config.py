@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -14,6 +13,7 @@ from .detector import MAX_WAIT
 from .exceptions import InvalidOption
 from .judgement import Rule
 from .limits import PageLimits
+from .setting_names import likely_settings
 from .stores import require_address
 from .workers import Limits, usable_cores
 
@@ -43,6 +43,7 @@ _LOG_LEVELS = {
     "OFF": None,
     "NONE": None,
 }
+_DUPEFILTER = "scrapy.dupefilters.RFPDupeFilter"
 _RULE_OPTIONS = tuple(item.name for item in fields(Rule))
 _SWITCH = {"off": False, "on": True, "false": False, "true": True, "0": False, "1": True}
 
@@ -218,7 +219,7 @@ class Config:
                 report=_require_name("report", given.get("report")),
                 keep_text=parse_switch("keep_text", given.get("keep_text", False)),
                 log=_log_level(settings),
-                dupefilter=given.get("dupefilter", "scrapy.dupefilters.RFPDupeFilter"),
+                dupefilter=_require_class("dupefilter", given.get("dupefilter", _DUPEFILTER)),
             )
         except InvalidOption as error:
             raise as_setting(error) from None
@@ -259,10 +260,13 @@ def as_setting(error: InvalidOption) -> InvalidOption:
 
 def unknown_settings(settings: BaseSettings) -> Iterator[str]:
     """A sentence for each name that begins like a setting of ours but is none."""
+    known = [name.removeprefix(PREFIX) for name in SETTINGS]
     for name in _neardup_names(settings):
         if name not in SETTINGS:
-            near = get_close_matches(name, SETTINGS, n=1, cutoff=0.0)[0]
-            yield f"there is no setting {name}, it is ignored; the nearest name is {near}"
+            likely = likely_settings(name.removeprefix(PREFIX), known)
+            meant = " or ".join(PREFIX + option for option in likely)
+            hint = f"; did you mean {meant}?" if meant else ""
+            yield f"there is no setting {name}, so it is ignored{hint}"
 
 
 def parse_switch(option: str, value: Any) -> bool:
@@ -334,6 +338,16 @@ def _require_name(option: str, value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InvalidOption(option, value, "a name")
     return value or None
+
+
+def _require_class(option: str, value: Any) -> Any:
+    from scrapy.utils.misc import load_object
+
+    try:
+        load_object(value)
+    except (ImportError, NameError, TypeError, ValueError) as error:
+        raise InvalidOption(option, value, f"a class or its import path ({error})") from None
+    return value
 
 
 def _log_level(settings: BaseSettings) -> int | None:

@@ -38,12 +38,20 @@ class NearDupDupeFilter(BaseDupeFilter):
         remember_fingerprints(wrapped)
         self._crawler = crawler
         self._judge: NearDupJudge | None = crawler.get_extension(NearDupJudge)
-        self._refused: tuple[Request | None, UrlRule | bool] = None, False
+        #: The request that was refused last, until it is logged, and its rule, if it has one.
+        self._refused: tuple[Request, UrlRule | bool] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        wrapped = load_object(Config.from_settings(crawler.settings).dupefilter)
-        return cls(build_from_crawler(wrapped, crawler), crawler)
+        return cls(build_from_crawler(_wrapped_class(crawler), crawler), crawler)
+
+    @classmethod
+    def from_spider(cls, spider: Spider) -> Self:
+        """Build it for the scheduler of scrapy-redis, whose dupefilters need the spider's name."""
+        wrapped = _wrapped_class(spider.crawler)
+        if hasattr(wrapped, "from_spider"):
+            return cls(wrapped.from_spider(spider), spider.crawler)
+        return cls.from_crawler(spider.crawler)
 
     def __getattr__(self, name: str) -> Any:
         # Whatever else a project's dupefilter offers stays within reach.
@@ -73,11 +81,10 @@ class NearDupDupeFilter(BaseDupeFilter):
 
     def log(self, request: Request, spider: Spider) -> None:
         """Log and count a refused request, each by the one that refused it."""
-        refused, refusal = self._refused
-        if request is not refused:
+        if self._refused is None or request is not self._refused[0]:
             self.wrapped.log(request, spider)
             return
-        self._refused = None, False
+        refusal, self._refused = self._refused[1], None
         assert self._judge is not None
         assert self._crawler.stats
         self._crawler.stats.inc_value("dupefilter/filtered")
@@ -87,3 +94,7 @@ class NearDupDupeFilter(BaseDupeFilter):
         else:
             self._judge.count_request_refused()
             logger.debug("Refused request, it leads to a near-duplicate: %s", request)
+
+
+def _wrapped_class(crawler: Crawler) -> Any:
+    return load_object(Config.from_settings(crawler.settings).dupefilter)

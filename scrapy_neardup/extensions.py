@@ -31,7 +31,7 @@ from .config import (
     unknown_settings,
 )
 from .detector import NearDupDetector
-from .exceptions import InvalidOption, NearDupError, StoreError
+from .exceptions import InvalidOption, StoreError
 from .feeds import Feeds
 from .following import ItemsUnderWay, Judgement
 from .job_journal import JobJournal, begun
@@ -48,6 +48,7 @@ from .responses import item_record, page_record, why_not_judged
 from .search import NO_ITEMS
 from .signing import PageSigning, require_parts
 from .sparing import Sparing
+from .start_errors import close_unstarted, log_start_error
 from .stores import Claim, Store, Ticket, open_store
 from .switches import is_off
 from .telling import CrawlLog
@@ -96,6 +97,7 @@ class NearDupJudge:
         self._built_items = BuiltItems(self._judge_origin, self._count, self.warn_once)
         self._warned: set[str] = set()
         self._is_closing = False
+        self._has_failed = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -104,13 +106,17 @@ class NearDupJudge:
         :raises InvalidOption: when either says what cannot be.
         :raises NotConfigured: when one of them switches the judge off.
         """
-        config = Config.from_settings(crawler.settings)
-        if is_off(crawler, config):
-            logger.info("Off for this run: near-duplicate pages are stored")
-            raise NotConfigured
-        job = None if config.job is None else Job(config.job)
-        recover_where_asked(config, job)
-        judge = cls(crawler, config, job)
+        try:
+            config = Config.from_settings(crawler.settings)
+            if is_off(crawler, config):
+                logger.info("Off for this run: near-duplicate pages are stored")
+                raise NotConfigured
+            job = None if config.job is None else Job(config.job)
+            recover_where_asked(config, job)
+            judge = cls(crawler, config, job)
+        except InvalidOption as error:
+            log_start_error(error)
+            raise
         for handler, signal in (
             (judge.spider_opened, scrapy_signals.spider_opened),
             (judge.item_scraped, scrapy_signals.item_scraped),
@@ -254,20 +260,37 @@ class NearDupJudge:
             self._warned.add(kind)
             logger.warning(message, *args, exc_info=exc_info)
 
+    async def open_store(self) -> None:
+        """Open the store while pipelines are opened: Scrapy fails a crawl for what they raise.
+
+        :raises Exception: when the store cannot be used; that was logged.
+        """
+        assert self._crawler.spider is not None
+        try:
+            detector = await self._open(self._crawler.spider)
+        except Exception as error:
+            self._has_failed = True
+            await close_unstarted(self._crawler, error, "neardup_store")
+            raise
+        if self._has_failed:
+            await in_thread(detector.store.close)
+        else:
+            self.detector = detector
+
     async def spider_opened(self, spider: Spider) -> None:
-        """Open the store and start the workers.
+        """Start the workers; open the store if no pipeline did.
 
         :raises CloseSpider: when the store cannot be used.
         """
+        if self._has_failed:
+            return
         try:
-            self.detector = await self._open(spider)
+            if self.detector is None:
+                self.detector = await self._open(spider)
             await self._begin_job(self.detector.store)
         except Exception as error:
-            logger.error(
-                "Nothing is crawled, for pages could not be judged: %s",
-                error,
-                exc_info=not isinstance(error, NearDupError),
-            )
+            self.detector = None
+            log_start_error(error)
             self._close_spider("neardup_store")
             raise CloseSpider("neardup_store") from error
         plan = self.config.memory
@@ -310,8 +333,12 @@ class NearDupJudge:
                 "were on disk will be forgotten, so that they are stored again"
             )
 
-    def spider_closed(self, spider: Spider) -> None:
+    async def spider_closed(self, spider: Spider) -> None:
         if self._signing is None or self._memory is None:
+            # Another component has failed to start.
+            self._has_failed = True
+            if self.detector is not None:
+                await in_thread(self.detector.store.close)
             return
         self._ticking.stop()
         self._signing.stop()

@@ -10,6 +10,7 @@ from scrapy.exceptions import DropItem
 
 from .extensions import NearDupJudge, find_judge
 from .judgement import Verdict
+from .pipeline_order import log_pipelines_before
 from .printable import on_one_line
 
 if TYPE_CHECKING:
@@ -59,15 +60,37 @@ class UnchangedPage(DropItem):
 class NearDupPipeline:
     """Acts on the judgements; see ``NEARDUP_ACTION``.
 
-    :raises NotConfigured: when the crawl has no judge.
+    :param judge: the crawl's; without one, all items pass. A pipeline manager of a project's own
+        may build pipelines without :meth:`from_crawler`.
+    :param crawler: says which other pipelines there are.
     """
 
-    def __init__(self, judge: NearDupJudge) -> None:
+    def __init__(self, judge: NearDupJudge | None = None, crawler: Crawler | None = None) -> None:
+        if judge is None:
+            logger.warning(
+                "NearDupPipeline was built without from_crawler(), so no item is dropped or tagged"
+            )
         self._judge = judge
+        self._crawler = crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(find_judge(crawler))
+        """Build it with the judge of the crawl.
+
+        :raises NotConfigured: when the crawl has no judge.
+        """
+        return cls(find_judge(crawler), crawler)
+
+    async def open_spider(self) -> None:
+        """Open the store, and warn of pipelines that work in vain.
+
+        :raises Exception: when the store cannot be used, so that the crawl fails.
+        """
+        if self._judge is None:
+            return
+        await self._judge.open_store()
+        if self._crawler is not None and self._judge.config.policy.action == "drop":
+            log_pipelines_before(self._crawler, self)
 
     def process_item(self, item: Any) -> Any:
         """Let an item pass, or drop it.
@@ -75,6 +98,8 @@ class NearDupPipeline:
         :raises NearDuplicate: when its page is a near-duplicate and the action is ``"drop"``.
         :raises UnchangedPage: when its page is stored already, and is to be dropped for that.
         """
+        if self._judge is None:
+            return item
         judgement = self._judge.receive(item)
         if judgement is None or not judgement.is_superfluous:
             self._judge.count_item("kept")
@@ -92,6 +117,7 @@ class NearDupPipeline:
         return item
 
     def _tag(self, item: Any, verdict: Verdict) -> None:
+        assert self._judge is not None
         tag = {
             "of": verdict.duplicate_of if verdict.is_duplicate else verdict.url,
             "distance": verdict.distance,
@@ -113,6 +139,7 @@ class NearDupPipeline:
             self._say("Tagged", verdict)
 
     def _say(self, what: str, verdict: Verdict) -> None:
+        assert self._judge is not None
         if self._judge.config.log is not None:
             logger.log(
                 self._judge.config.log,

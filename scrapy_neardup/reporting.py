@@ -5,7 +5,9 @@ Nothing of it may cost a crawl: what the disk does not take is an error in the l
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
@@ -48,9 +50,9 @@ class Reporting:
         return None if config.report is None else cls(config, config.report, name)
 
     @property
-    def path(self) -> str:
-        """Where the page goes to."""
-        return str(self._path.absolute())
+    def path(self) -> str | None:
+        """Where the page goes to; ``None`` when it cannot be written."""
+        return None if self._has_failed else str(self._path.absolute())
 
     @property
     def keeps_text(self) -> bool:
@@ -82,9 +84,21 @@ class Reporting:
         self._guarded(self._close)
 
     def _open(self) -> None:
+        # Now, rather than when the crawl ends.
+        self._require_writable()
         # They end with the crawl, however that ends.
         self._lines = TemporaryFile("w+", encoding="utf-8", prefix="neardup-")  # noqa: SIM115
         self._texts = KeptTexts()
+
+    def _require_writable(self) -> None:
+        """Make the folder of the page.
+
+        :raises OSError: when the page cannot be written there.
+        """
+        if self._path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(self._path))
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=self._path.parent).close()
 
     def _close(self) -> None:
         self._lines.close()

@@ -14,10 +14,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +35,7 @@ from scrapy.signals import (
     item_scraped,
     spider_closed,
 )
+from scrapy.utils.misc import load_object
 
 from scrapy_neardup.awaiting import wait_for
 from scrapy_neardup.signals import item_judged, page_judged, pages_swallowed
@@ -355,15 +355,17 @@ def run_crawl(
     start_items: list[dict[str, Any]] | None = None,
     arguments: dict[str, str] | None = None,
     environment: dict[str, str] | None = None,
+    ignored: Sequence[str] = (),
     seconds: float = 120,
 ) -> Crawl:
     """Crawl and wait for the end.
 
     :param meta: meta of the start requests, by URL.
     :param texts: texts of the items of each page, instead of the page's own.
-    :param spider: the class, of this module or as ``"module:class"``.
+    :param spider: the class, one of this module, or its import path.
     :param follow: whether to follow links of class ``next``.
     :param arguments: spider arguments, as ``-a`` gives them.
+    :param ignored: how warnings begin that are not errors.
     :param seconds: what the crawl may take.
     """
     plan = {
@@ -389,7 +391,7 @@ def run_crawl(
         },
     }
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-W", f"ignore:{TLS_METHOD}", "-m", "tests.crawl"],
+        [sys.executable, "-W", "error", *_ignoring(TLS_METHOD, *ignored), "-m", "tests.crawl"],
         input=json.dumps(plan),
         capture_output=True,
         text=True,
@@ -402,6 +404,10 @@ def run_crawl(
     assert [text for _, _, text in crawl.log if "Deprecat" in text] == []
     assert [name for name in crawl.stats if not is_documented(name)] == []
     return crawl
+
+
+def _ignoring(*beginnings: str) -> list[str]:
+    return [option for text in beginnings for option in ("-W", f"ignore:{text}")]
 
 
 def is_documented(stat: str) -> bool:
@@ -478,9 +484,8 @@ def main() -> None:
     logging.getLogger().setLevel(logging.DEBUG)
     logging.captureWarnings(True)
     process = AsyncCrawlerProcess(plan.pop("settings"))
-    module, _, name = plan.pop("spider").rpartition(":")
-    spiders = vars(import_module(module)) if module else globals()
-    crawler = process.create_crawler(spiders[name])
+    spider = plan.pop("spider")
+    crawler = process.create_crawler(load_object(spider) if "." in spider else globals()[spider])
     observer = _Observer()
     observer.watch(crawler)
     outcome = process.crawl(crawler, plan=plan, **plan.pop("arguments"))

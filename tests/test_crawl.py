@@ -478,12 +478,12 @@ def test_a_wrong_spider_argument_is_refused_at_start():
     assert "spider argument neardup is 'of', but it must be 'on' or 'off'" in refusal
 
 
-def test_an_unknown_setting_is_reported_with_the_nearest_name():
+def test_an_unknown_setting_is_reported_with_the_name_that_is_meant():
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1")], {"NEARDUP_MAX_DISTANSE": 3})
     [warning] = crawl.logged("WARNING")
     assert "NEARDUP_MAX_DISTANSE" in warning
-    assert "nearest name is NEARDUP_MAX_DISTANCE" in warning
+    assert "did you mean NEARDUP_MAX_DISTANCE?" in warning
 
 
 def test_numbers_may_come_from_the_command_line():

@@ -89,12 +89,12 @@ def test_a_page_that_yielded_only_links_is_no_original_for_items(address):
         }
         prints = [site.url(f"/print/{n}") for n in range(6)]
         copies = [site.url(f"/copy/{n}") for n in range(6)]
-        crawl = run_crawl([*prints, *copies], settings, spider=f"{SPIDERS}:ByTemplate")
+        crawl = run_crawl([*prints, *copies], settings, spider=f"{SPIDERS}.ByTemplate")
         assert sorted({path[-1] for path in crawl.stored}) == list("012345")
         assert len(crawl.stored) == 6
         if address == "memory":
             return
-        again = run_crawl(copies, settings, spider=f"{SPIDERS}:ByTemplate")
+        again = run_crawl(copies, settings, spider=f"{SPIDERS}.ByTemplate")
         assert again.counts("pages/") in ({"duplicate": 6}, {"revisit": 6})
 
 
@@ -107,7 +107,7 @@ def test_links_found_by_one_spider_do_not_drop_the_items_of_another(address):
             "NEARDUP_REVISIT": "drop",
         }
         stories = [site.url(f"/full/{n}") for n in range(6)]
-        only_links = run_crawl(stories, settings, spider=f"{SPIDERS}:LinksOnly")
+        only_links = run_crawl(stories, settings, spider=f"{SPIDERS}.LinksOnly")
         assert only_links.stored == []
         assert len(run_crawl(stories, settings).stored) == 6
 
@@ -116,14 +116,14 @@ def test_links_found_by_one_spider_do_not_drop_the_items_of_another(address):
 def test_a_page_that_is_visited_again_for_its_item_yields_it(revisit):
     with serving(STORIES) as site:
         start = [site.url(f"/full/{n}") for n in range(6)]
-        crawl = run_crawl(start, {"NEARDUP_REVISIT": revisit}, spider=f"{SPIDERS}:Twice")
+        crawl = run_crawl(start, {"NEARDUP_REVISIT": revisit}, spider=f"{SPIDERS}.Twice")
     assert len(crawl.stored) == 6
 
 
 def test_a_start_page_that_is_followed_as_index_yields_its_item():
     body = f"<html><title>Home</title><p>{text_of(1)}</p><a href='/index.html'>home</a></html>"
     with serving({"/": body, "/index.html": body}) as site:
-        crawl = run_crawl([site.url("/")], {}, spider=f"{SPIDERS}:Rules")
+        crawl = run_crawl([site.url("/")], {}, spider=f"{SPIDERS}.Rules")
     assert crawl.stored == ["index.html"]
 
 
@@ -135,7 +135,7 @@ def test_an_item_is_from_the_page_where_it_began(reviews):
     with serving(pages) as site:
         start = [site.url(path) for path in pages if "/ware/" in path]
         start += [site.url(path) for path in pages if "/copy/" in path]
-        crawl = run_crawl(start, {}, spider=f"{SPIDERS}:Shop")
+        crawl = run_crawl(start, {}, spider=f"{SPIDERS}.Shop")
     assert names(crawl) == sorted(name_of(way, n) for way in ways for n in range(WARES))
     assert crawl.errors == 0
 
@@ -144,7 +144,7 @@ def test_items_that_wait_for_downloads_in_their_callback_are_from_their_page():
     pages = shop("/reviews/{}", ["values"])
     with serving(pages) as site:
         start = [site.url(path) for path in pages if "/ware/" in path or "/copy/" in path]
-        crawl = run_crawl(start, {}, spider=f"{SPIDERS}:Inline")
+        crawl = run_crawl(start, {}, spider=f"{SPIDERS}.Inline")
     assert names(crawl) == [name_of("values", n) for n in range(WARES)]
 
 
@@ -170,7 +170,7 @@ def test_articles_of_lists_that_are_nearly_equal_are_judged_by_themselves():
     }
     with serving(pages) as site:
         start = [site.url(path) for path in ("/a", "/b", "/c", "/d")]
-        crawl = run_crawl(start, {"CONCURRENT_REQUESTS": 1}, spider=f"{SPIDERS}:Lists")
+        crawl = run_crawl(start, {"CONCURRENT_REQUESTS": 1}, spider=f"{SPIDERS}.Lists")
     found = sorted(int(path.split("/")[1]) for path in crawl.stored)
     assert sorted(set(found)) == list(range(30))
     assert len(found) == 30

@@ -97,7 +97,7 @@ def test_items_that_are_judged_by_a_field_are_reported(tmp_path):
 
 
 @pytest.mark.parametrize("place", ["folder", "below a file"])
-def test_a_report_that_cannot_be_written_costs_the_crawl_nothing(tmp_path, place):
+def test_a_report_that_cannot_be_written_is_said_at_the_start_and_costs_nothing(tmp_path, place):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
     report = tmp_path / "folder" if place == "folder" else tmp_path / "file" / "report.html"
@@ -107,6 +107,9 @@ def test_a_report_that_cannot_be_written_costs_the_crawl_nothing(tmp_path, place
     assert crawl.stored == ["1", "3", "5"]
     [said] = crawl.logged("ERROR")
     assert said.startswith(f"The report {report} cannot be written: ")
+    lines = [text for _, _, text in crawl.log]
+    assert lines.index(said) < next(n for n, text in enumerate(lines) if "Crawled (200)" in text)
+    assert str(report) not in crawl.logged("INFO")[-1]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
 
 

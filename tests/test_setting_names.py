@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+from scrapy.settings import Settings
+
+from scrapy_neardup.config import PREFIX, SETTINGS, unknown_settings
+from scrapy_neardup.setting_names import SYNONYMS
+
+NONE: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("TRESHOLD", ("MAX_DISTANCE", "MIN_SIMILARITY")),
+        ("SIMILARITY_THRESHOLD", ("MIN_SIMILARITY",)),
+        ("HAMMING_DISTANCE", ("MAX_DISTANCE",)),
+        ("MAX_DISTANSE", ("MAX_DISTANCE",)),
+        ("DISTANCE", ("MAX_DISTANCE",)),
+        ("REDIS_URL", ("STORE",)),
+        ("DATABASE", ("STORE",)),
+        ("TIMEOUT", ("PAGE_TIMEOUT",)),
+        ("NUM_WORKERS", ("WORKERS",)),
+        ("ENABLE", ("ENABLED",)),
+        ("FIELD", ("ITEM_FIELD",)),
+        ("REVISITS", ("REVISIT",)),
+        ("MAX_COLOUR", NONE),
+        ("FROBNICATE", NONE),
+        ("", NONE),
+        ("X", NONE),
+    ],
+)
+def test_a_name_that_is_none_is_told_what_is_likely_meant(name, meant):
+    [said] = unknown_settings(Settings({PREFIX + name: 1}))
+    hint = "; did you mean " + " or ".join(PREFIX + option for option in meant) + "?"
+    expected = f"there is no setting {PREFIX}{name}, so it is ignored"
+    assert said == expected + (hint if meant else "")
+
+
+def test_each_synonym_stands_for_settings_that_there_are():
+    assert {PREFIX + name for names in SYNONYMS.values() for name in names} <= set(SETTINGS)
