@@ -31,9 +31,11 @@ _SETTINGS: dict[str, Any] = {
     "LOG_ENABLED": False,
     "TELNETCONSOLE_ENABLED": False,
     "REMOTE_CONTROL_ENABLED": False,
-    "RETRY_TIMES": 1,
     # Quick to start; some situations have workers.
     "NEARDUP_WORKERS": 0,
+    # Pages are asked for in the order of their links.
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
 }
 #: What our stats call an item that the add-on found to be a copy's.
 _FOUND = ("dropped", "tagged", "untagged", "reported")
@@ -53,7 +55,9 @@ class _Log(logging.Handler):
         self.lines.append(f"{record.name} {record.levelname}: {text}"[:400])
 
 
-async def crawl_situation(situation: Situation, server: Server, *, with_addon: bool) -> dict[str, Any]:
+async def crawl_situation(
+    situation: Situation, server: Server, *, with_addon: bool
+) -> dict[str, Any]:
     """Run a situation.
 
     :returns: the labels that were stored, how many items were found to be copies', how the runs

@@ -158,6 +158,7 @@ def items_that_are_listed_twice_with_a_long_description(site: Site) -> Any:
 # Documented: pages of one site with one title that differ in a few words are taken for copies. What
 # differs must stand in the title, then; in these it does.
 
+
 def _templated(site: Site, titles: list[str], family: int | None = None) -> Any:
     """Pages whose text is a template into which the title is put four times.
 
@@ -276,8 +277,12 @@ def _chinese(seed: int, n: int = 160) -> str:
 @situation(contents=8, finds=8)
 def chinese_pages_in_gbk_and_in_utf_8(site: Site) -> Any:
     for n in range(8):
-        page = f"<html><head><title>新闻{n}</title></head><body><p>{_chinese(n)}。</p></body></html>"
-        site.put(f"/gbk/{n}", page.encode("gbk"), f"news {n}", content_type="text/html; charset=gbk")
+        page = (
+            f"<html><head><title>新闻{n}</title></head><body><p>{_chinese(n)}。</p></body></html>"
+        )
+        site.put(
+            f"/gbk/{n}", page.encode("gbk"), f"news {n}", content_type="text/html; charset=gbk"
+        )
         site.put(f"/utf-8/{n}", page, f"news {n}")
     site.index()
     return PromiseSpider
@@ -286,8 +291,12 @@ def chinese_pages_in_gbk_and_in_utf_8(site: Site) -> Any:
 @situation(contents=8)
 def chinese_pages_whose_encoding_is_not_the_one_they_name(site: Site) -> Any:
     for n in range(8):
-        page = f"<html><head><title>新闻{n}</title></head><body><p>{_chinese(n)}。</p></body></html>"
-        site.put(f"/page/{n}", page.encode("gbk"), f"news {n}", content_type="text/html; charset=big5")
+        page = (
+            f"<html><head><title>新闻{n}</title></head><body><p>{_chinese(n)}。</p></body></html>"
+        )
+        site.put(
+            f"/page/{n}", page.encode("gbk"), f"news {n}", content_type="text/html; charset=big5"
+        )
     site.index()
     return PromiseSpider
 

@@ -110,6 +110,7 @@ class Server(ThreadingHTTPServer):
     """Answers with the pages of the site that is crawled at present."""
 
     daemon_threads = True
+    request_queue_size = 128
     site: Site
 
     def __init__(self) -> None:
