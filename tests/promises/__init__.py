@@ -23,6 +23,6 @@ A situation is a function in one of the modules ``situations_*.py``. Its name is
 * The function is called once for each of the two crawls. It returns a spider, or a list of
   :class:`~tests.promises.harness.Run` where a site is crawled several times.
 
-``python -m tests.promises.runner tests.promises.situations_links [NAME …]`` crawls situations and
-prints what came of them.
+All are crawled one after the other by one process, :mod:`tests.promises.runner`;
+``python -m tests.promises.runner NAME`` crawls one and prints what came of it.
 """

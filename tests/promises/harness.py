@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HOME",
-    "SITUATIONS",
     "Answer",
     "Asked",
     "PromiseSpider",
     "Run",
     "Site",
     "Situation",
+    "all_situations",
     "bare",
     "content_of",
+    "follow",
     "full",
     "paragraph",
     "situation",
@@ -49,8 +51,13 @@ class PromiseSpider(scrapy.Spider):
 
     def links(self, response: Response) -> Iterator[scrapy.Request]:
         """Requests for all links of class ``next``."""
-        if isinstance(response, TextResponse) and b"<a" in response.body:
-            yield from response.follow_all(css="a.next")
+        yield from follow(response, "a.next")
+
+
+def follow(response: Response, css: str, **options: Any) -> Iterator[scrapy.Request]:
+    """Requests for the links that a selector finds; none where there is no text."""
+    if isinstance(response, TextResponse) and b"<a" in response.body:
+        yield from response.follow_all(css=css, **options)
 
 
 def content_of(response: Response) -> str:
@@ -66,14 +73,9 @@ class Run:
     :param settings: of this run alone.
     """
 
-    def __init__(
-        self,
-        *spiders: type[scrapy.Spider],
-        killed_after: int | None = None,
-        **settings: Any,
-    ) -> None:
+    def __init__(self, *spiders: type[scrapy.Spider], **settings: Any) -> None:
         self.spiders = spiders
-        self.killed_after = killed_after
+        self.killed_after: int | None = settings.pop("killed_after", None)
         self.settings = settings
 
 
@@ -99,8 +101,7 @@ class Situation:
         return built if isinstance(built, list) else [Run(built)]
 
 
-#: All situations of the modules that were imported, by name.
-SITUATIONS: dict[str, Situation] = {}
+_SITUATIONS: dict[str, Situation] = {}
 
 #: Where the pipeline of the harness stores items.
 STORED = "stored.jsonl"
@@ -116,11 +117,18 @@ def situation(
 
     def registered(build: Callable[[Site], Any]) -> Callable[[Site], Any]:
         name = build.__name__
-        assert name not in SITUATIONS, name
-        SITUATIONS[name] = Situation(name, build, contents, finds, settings, stored_in)
+        assert name not in _SITUATIONS, name
+        _SITUATIONS[name] = Situation(name, build, contents, finds, settings, stored_in)
         return build
 
     return registered
+
+
+def all_situations() -> dict[str, Situation]:
+    """The situations of all modules, by name."""
+    for path in sorted(Path(__file__).parent.glob("situations_*.py")):
+        import_module(f"tests.promises.{path.stem}")
+    return _SITUATIONS
 
 
 class Storage:

@@ -1,6 +1,6 @@
 """Crawls situations with and without the add-on, one after the other in this process.
 
-``python -m tests.promises.runner MODULE [NAME …]`` prints what came of each as a line of JSON.
+``python -m tests.promises.runner [NAME …]`` prints what came of each as a line of JSON.
 """
 
 from __future__ import annotations
@@ -12,19 +12,17 @@ import os
 import signal
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import itemadapter  # noqa: F401 (loaded before anything is timed)
 from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.settings import Settings
 from scrapy.signals import item_scraped
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.reactor import install_reactor
 
-from tests.promises.harness import SITUATIONS, STORED, Run, Situation, Storage
+from tests.promises.harness import STORED, Run, Situation, Storage, all_situations
 from tests.promises.web import Server, Site, serving
 
 _SETTINGS: dict[str, Any] = {
@@ -33,6 +31,8 @@ _SETTINGS: dict[str, Any] = {
     "REMOTE_CONTROL_ENABLED": False,
     # Quick to start; some situations have workers.
     "NEARDUP_WORKERS": 0,
+    # Scrapy makes so many tasks for each page; a hundred take longer than the page.
+    "CONCURRENT_ITEMS": 4,
     # Pages are asked for in the order of their links.
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
     "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
@@ -68,7 +68,8 @@ async def crawl_situation(
     stats: list[dict[str, Any]] = []
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         site = server.site = Site(Path(folder), with_addon=with_addon)
-        for site.day, run in enumerate(situation.runs(site), 1):
+        for day, run in enumerate(situation.runs(site), 1):
+            site.day = day
             if run.killed_after is None:
                 stats += await crawl(situation, run, site)
             else:
@@ -126,7 +127,7 @@ class _Killer:
 
 def crawl_and_kill(situation: Situation, site: Site) -> None:
     """One run in a process of its own, which does not survive it."""
-    told = [situation.build.__module__, situation.name, str(site.day), str(site.folder)]
+    told = [situation.name, str(site.day), str(site.folder)]
     done = subprocess.run(
         [sys.executable, "-m", "tests.promises.runner", "--killed", *told],
         check=False,
@@ -137,9 +138,8 @@ def crawl_and_kill(situation: Situation, site: Site) -> None:
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
-async def _killed(module: str, name: str, day: str, folder: str) -> None:
-    import_module(module)
-    situation = SITUATIONS[name]
+async def _killed(name: str, day: str, folder: str) -> None:
+    situation = all_situations()[name]
     with serving() as server:
         _go_through(server)
         site = server.site = Site(Path(folder), with_addon=True)
@@ -148,14 +148,14 @@ async def _killed(module: str, name: str, day: str, folder: str) -> None:
         await crawl(situation, run, site)
 
 
-async def _all(module: str, *names: str) -> None:
-    import_module(module)
+async def _all(*names: str) -> None:
+    situations = all_situations()
     with serving() as server:
         _go_through(server)
-        for name in names or SITUATIONS:
+        for name in names or situations:
             sys.stderr.write(f"{name}\n")
             outcome = {
-                which: await crawl_situation(SITUATIONS[name], server, with_addon=which == "with")
+                which: await crawl_situation(situations[name], server, with_addon=which == "with")
                 for which in ("without", "with")
             }
             sys.stdout.write(json.dumps({"name": name, **outcome}) + "\n")
@@ -174,11 +174,13 @@ def main() -> None:
 
     logging.getLogger().setLevel(logging.INFO)
     arguments = sys.argv[1:]
-    task = _all
-    if arguments[0] == "--killed":
-        task = _killed
-        arguments = arguments[1:]
-    react(deferred_f_from_coro_f(lambda _: task(*arguments)))
+    is_killed = arguments[:1] == ["--killed"]
+    task = _killed(*arguments[1:]) if is_killed else _all(*arguments)
+
+    async def done(_: Any) -> None:
+        await task
+
+    react(deferred_f_from_coro_f(done))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from tests.promises.harness import (
     Site,
     bare,
     content_of,
+    follow,
     full,
     situation,
     words,
@@ -58,17 +59,13 @@ class Building(PromiseSpider):
     def parse(self, response: Response, **kwargs: Any) -> Any:
         if label := content_of(response):
             item = self.make(content=label)
-            yield from response.follow_all(
-                css="a.reviews", callback=self.reviews, cb_kwargs={"item": item}
+            yield from follow(
+                response, "a.reviews", callback=self.reviews, cb_kwargs={"item": item}
             )
         yield from self.links(response)
 
     def reviews(self, response: Response, item: Any) -> Any:
-        onward = list(
-            response.follow_all(css="a.more", callback=self.reviews, cb_kwargs={"item": item})
-            if isinstance(response, scrapy.http.HtmlResponse)
-            else ()
-        )
+        onward = list(follow(response, "a.more", callback=self.reviews, cb_kwargs={"item": item}))
         yield from onward or [item]
 
 
@@ -137,9 +134,7 @@ class Loading(PromiseSpider):
         if label := content_of(response):
             loader = WareLoader()
             loader.add_value("content", label)
-            yield from response.follow_all(
-                css="a.reviews", callback=self.reviews, meta={"loader": loader}
-            )
+            yield from follow(response, "a.reviews", callback=self.reviews, meta={"loader": loader})
         yield from self.links(response)
 
     def reviews(self, response: Response) -> Any:
@@ -160,7 +155,7 @@ class Values(PromiseSpider):
     def parse(self, response: Response, **kwargs: Any) -> Any:
         if label := content_of(response):
             values = {"name": response.css("h1::text").get(), "label": label}
-            yield from response.follow_all(css="a.reviews", callback=self.reviews, cb_kwargs=values)
+            yield from follow(response, "a.reviews", callback=self.reviews, cb_kwargs=values)
         yield from self.links(response)
 
     def reviews(self, response: Response, name: str, label: str) -> Any:
@@ -179,7 +174,7 @@ class ByMeta(Values):
     def parse(self, response: Response, **kwargs: Any) -> Any:
         if label := content_of(response):
             item = {"content": label}
-            yield from response.follow_all(css="a.reviews", callback=self.end, meta={"item": item})
+            yield from follow(response, "a.reviews", callback=self.end, meta={"item": item})
         yield from self.links(response)
 
     def end(self, response: Response) -> Any:
@@ -197,11 +192,10 @@ def an_item_in_meta_that_is_ended_on_another_page(site: Site) -> Any:
 class Awaiting(PromiseSpider):
     """Asks for the page of the reviews inside the callback of the ware."""
 
-    async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Any]:  # type: ignore[override]
+    async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Any]:
         if label := content_of(response):
-            assert isinstance(response, scrapy.http.TextResponse)
             assert self.crawler.engine
-            [request] = response.follow_all(css="a.reviews")
+            [request] = follow(response, "a.reviews")
             reviews = await self.crawler.engine.download_async(request)
             yield {"content": label, "reviews": len(reviews.body)}
         for link in self.links(response):
@@ -239,13 +233,11 @@ class Categories(PromiseSpider):
     """Follows lists to details, and hands on the category of the list."""
 
     def parse(self, response: Response, **kwargs: Any) -> Any:
-        yield from response.follow_all(css="a.next", callback=self.category)
+        yield from follow(response, "a.next", callback=self.category)
 
     def category(self, response: Response) -> Any:
         name = response.css("h1::text").get()
-        yield from response.follow_all(
-            css="a.next", callback=self.detail, cb_kwargs={"category": name}
-        )
+        yield from follow(response, "a.next", callback=self.detail, cb_kwargs={"category": name})
 
     def detail(self, response: Response, category: str) -> Any:
         yield {"content": content_of(response), "category": category}

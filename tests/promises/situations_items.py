@@ -15,7 +15,6 @@ from scrapy.http import Response
 
 from tests.promises.harness import (
     HOME,
-    STORED,
     PromiseSpider,
     Run,
     Site,
@@ -360,7 +359,7 @@ def items_in_a_feed_of_several_batches(site: Site) -> Any:
 @situation(contents=COPIES, finds=COPIES, stored_in="feed.jsonl")
 def items_in_a_feed_whose_originals_are_gone_on_the_second_day(site: Site) -> Any:
     _in_two_views(site)
-    settings = {
+    settings: dict[str, Any] = {
         "FEEDS": _feeds(site, "feed.jsonl"),
         "NEARDUP_STORE": f"sqlite:///{site.folder}/seen.sqlite",
     }
@@ -384,7 +383,7 @@ def items_of_a_feed_that_cannot_be_written_on_the_first_day(site: Site) -> Any:
         site.on(f"/story/{n}", view(n, full))
     site.index()
     (site.folder / "blocked").mkdir()
-    store = {
+    store: dict[str, Any] = {
         "NEARDUP_STORE": f"sqlite:///{site.folder}/seen.sqlite",
         "NEARDUP_REVISIT": "drop",
         "CONCURRENT_REQUESTS": 1,
@@ -413,7 +412,7 @@ class NoStorage:
 @situation(contents=COPIES, stored_in="feed.jsonl", FEED_STORAGES={"away": NoStorage})
 def items_of_a_feed_whose_upload_fails_on_the_first_day(site: Site) -> Any:
     _in_two_views(site)
-    store = {
+    store: dict[str, Any] = {
         "NEARDUP_STORE": f"sqlite:///{site.folder}/seen.sqlite",
         "NEARDUP_REVISIT": "drop",
     }
@@ -445,6 +444,3 @@ def stories_whose_copies_come_while_a_slow_pipeline_has_the_first(site: Site) ->
 def stories_whose_copies_do_not_wait(site: Site) -> Any:
     _in_two_views(site)
     return PromiseSpider
-
-
-_ = STORED

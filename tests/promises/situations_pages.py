@@ -17,7 +17,6 @@ from tests.promises.harness import (
     PromiseSpider,
     Site,
     bare,
-    content_of,
     full,
     paragraph,
     situation,
@@ -215,13 +214,10 @@ def branches_whose_towns_are_parts_of_other_towns_names(site: Site) -> Any:
 
 
 @situation(contents=10)
-def jobs_whose_titles_differ_only_in_signs(site: Site) -> Any:
-    return _templated(
-        site,
-        ["C developer", "C++ developer", "C# developer", "F# developer", "F developer"]
-        + ["Vitamin D drops", "Vitamin D+ drops", "Team A/B lead", "Team A lead", "Team B lead"],
-        family=5,
-    )
+def pages_whose_titles_differ_only_in_signs(site: Site) -> Any:
+    jobs = ["C developer", "C++ developer", "C# developer", "F# developer", "F developer"]
+    others = ["Gift card $50", "Gift card €50", "Group A- blood", "Group A+ blood", "Group A blood"]
+    return _templated(site, [*jobs, *others], family=5)
 
 
 @situation(contents=10)
@@ -262,7 +258,10 @@ def pages_without_any_text(site: Site) -> Any:
     return PromiseSpider
 
 
-_CHINESE = "的一是在不了有和人这中大为上个国我以要他时来用们生到作地于出就分对成会可主发年动同工也能下过子说产种面而方后多定行学法所民得经"
+_CHINESE = (
+    "的一是在不了有和人这中大为上个国我以要他时来用们生到作地于出就分对成会可主发年动"
+    "同工也能下过子说产种面而方后多定行学法所民得经"
+)
 
 
 def _chinese(seed: int, n: int = 160) -> str:
@@ -372,11 +371,11 @@ class ByLine(PromiseSpider):
                 yield {"content": line}
 
 
-@situation(contents=46)
+@situation(contents=43)
 def exports_in_plain_text_that_share_most_of_their_lines(site: Site) -> Any:
-    lines = [f"{words(6, n)} {n * 13}" for n in range(46)]
+    lines = [f"{words(6, n)} {n * 13}" for n in range(43)]
     for day in range(4):
-        export = "\n".join(lines[2 * day : 2 * day + 40])
+        export = "\n".join(lines[day : day + 40])
         site.put(f"/export-{day}.txt", export, content_type="text/plain")
     site.index()
     return ByLine
@@ -391,11 +390,11 @@ class ByEntry(PromiseSpider):
         yield from self.links(response)
 
 
-@situation(contents=46)
+@situation(contents=43)
 def lists_that_share_most_of_their_entries(site: Site) -> Any:
-    entries = [f"{words(6, n)} {n * 13}" for n in range(46)]
+    entries = [f"{words(6, n)} {n * 13}" for n in range(43)]
     for day in range(4):
-        some = "<li>".join(["", *entries[2 * day : 2 * day + 40]])
+        some = "<li>".join(["", *entries[day : day + 40]])
         site.put(f"/list/{day}", full("", "Latest offers", f"<ul>{some}</ul>"))
     site.index()
     return ByEntry
@@ -458,6 +457,3 @@ def reprints_of_several_sites(site: Site) -> Any:
         site.put(url, full(words(seed="agency"), "Agency report"), "report")
     site.index()
     return PromiseSpider
-
-
-_ = content_of

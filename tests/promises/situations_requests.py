@@ -21,6 +21,7 @@ from tests.promises.harness import (
     Site,
     bare,
     content_of,
+    follow,
     full,
     situation,
     words,
@@ -198,7 +199,7 @@ class FormsAfterGet(PromiseSpider):
             yield scrapy.FormRequest(f"{HOME}/search", formdata={"q": f"more {n}"}, priority=-1)
 
 
-@situation(contents=2 * N, finds=N, CONCURRENT_REQUESTS=1)
+@situation(contents=2 * N, finds=N - 1, CONCURRENT_REQUESTS=1)
 def results_of_a_form_of_which_some_are_copies_of_pages(site: Site) -> Any:
     site.on("/search", _search)
     for n in range(N):
@@ -281,7 +282,7 @@ class Sessions(PromiseSpider):
     async def start(self) -> AsyncIterator[Any]:
         for n in range(N):
             yield scrapy.Request(f"{HOME}/story/{n}", priority=1)
-            cookies = {"session": "member"}
+            cookies: Any = {"session": "member"}
             yield scrapy.Request(
                 f"{HOME}/story/{n}", cookies=cookies, meta={"cookiejar": 1}, dont_filter=True
             )
@@ -409,7 +410,7 @@ class Consents(PromiseSpider):
             yield from super().parse(response)
 
 
-@situation(contents=N, finds=N)
+@situation(contents=N, finds=N - 1)
 def stories_behind_a_consent_wall_of_which_a_callback_asks_again(site: Site) -> Any:
     def page(n: int, frame: Any) -> Any:
         def shown(asked: Asked) -> Answer:
@@ -605,10 +606,10 @@ def pages_after_a_login_by_form_under_the_address_of_the_form(site: Site) -> Any
         start_urls = [f"{HOME}/account"]
 
         def parse(self, response: Response, **kwargs: Any) -> Any:
-            yield scrapy.FormRequest.from_response(response, {"user": "me"}, callback=self.inside)
+            yield scrapy.FormRequest(response.url, formdata={"user": "me"}, callback=self.inside)
 
         def inside(self, response: Response) -> Any:
             yield {"content": content_of(response)}
-            yield from response.follow_all(css="a.next", callback=self.inside)
+            yield from follow(response, "a.next", callback=self.inside)
 
     return LogIn

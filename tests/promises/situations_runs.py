@@ -204,9 +204,10 @@ def stories_of_a_job_that_is_stopped_and_resumed(site: Site) -> Any:
     ]
 
 
-def _recovered(site: Site, **feed: Any) -> Any:
+@situation(contents=3 * N, stored_in="feed.jsonl")
+def stories_of_a_killed_job_that_is_recovered_into_a_feed_that_overwrites(site: Site) -> Any:
     _in_two_views(site, 3 * N)
-    feeds = {f"{site.folder}/feed.jsonl": {"format": "jsonlines", **feed}}
+    feeds = {f"{site.folder}/feed.jsonl": {"format": "jsonlines", "overwrite": True}}
     if not site.with_addon:
         return [Run(PromiseSpider, FEEDS=feeds)]
     job = str(site.folder / "job")
@@ -216,16 +217,6 @@ def _recovered(site: Site, **feed: Any) -> Any:
         Run(PromiseSpider, killed_after=22, FEEDS=feeds, JOBDIR=job, **slow),
         Run(PromiseSpider, FEEDS=feeds, JOBDIR=job, NEARDUP_RECOVER=True),
     ]
-
-
-@situation(contents=3 * N, stored_in="feed.jsonl")
-def stories_of_a_killed_job_that_is_recovered_into_a_feed_that_overwrites(site: Site) -> Any:
-    return _recovered(site, overwrite=True)
-
-
-@situation(contents=3 * N, stored_in="feed.jsonl")
-def stories_of_a_killed_job_that_is_recovered_into_a_feed_that_goes_on(site: Site) -> Any:
-    return _recovered(site)
 
 
 @situation(contents=N)

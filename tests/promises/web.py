@@ -127,17 +127,19 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        answer = self.server.site.answer(self.command, self.path, self.headers, body)
+        answer = self.server.site.answer(self.command, self.path, dict(self.headers), body)
         content = answer.body.encode() if isinstance(answer.body, str) else answer.body
         self.send_response(answer.status)
         told = {} if answer.content is None else {CONTENT: answer.content}
         for name, value in {"Content-Type": answer.content_type, **told, **answer.headers}.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(content)))
+        # Connections that are kept alive keep a crawl from ending for a second.
+        self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(content)
 
-    do_POST = do_GET
+    do_POST = do_GET  # noqa: N815 (the base class's name)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class's name)
         """Say nothing."""
