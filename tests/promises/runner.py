@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import os
@@ -152,8 +153,12 @@ async def _all(*names: str) -> None:
     situations = all_situations()
     with serving() as server:
         _go_through(server)
-        for name in names or situations:
+        for number, name in enumerate(names or situations):
             sys.stderr.write(f"{name}\n")
+            if number % 10 == 0:
+                # Each crawl freezes what it finds, what is left of the one before included.
+                gc.unfreeze()
+                gc.collect()
             outcome = {
                 which: await crawl_situation(situations[name], server, with_addon=which == "with")
                 for which in ("without", "with")

@@ -169,7 +169,8 @@ def stories_that_one_spider_discovers_and_another_one_of_the_namespace_extracts(
 def stories_that_a_discovering_and_an_extracting_spider_meet_at_the_same_time(site: Site) -> Any:
     _stories_in_two_views(site)
     discovering = type("Discover", (Discovering,), {"name": "discover"})
-    extracting = type("Extract", (Extracting,), {"name": "extract"})
+    later = {"name": "extract", "custom_settings": {"DOWNLOAD_DELAY": 0.1}}
+    extracting = type("Extract", (Extracting,), later)
     store = f"sqlite:///{site.folder}/seen.sqlite"
     return [Run(discovering, extracting, NEARDUP_STORE=store)]
 

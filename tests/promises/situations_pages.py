@@ -216,7 +216,7 @@ def branches_whose_towns_are_parts_of_other_towns_names(site: Site) -> Any:
 @situation(contents=10)
 def pages_whose_titles_differ_only_in_signs(site: Site) -> Any:
     jobs = ["C developer", "C++ developer", "C# developer", "F# developer", "F developer"]
-    others = ["Gift card $50", "Gift card €50", "Group A- blood", "Group A+ blood", "Group A blood"]
+    others = ["Gift card $50", "Gift card £50", "Group A- blood", "Group A+ blood", "Group A blood"]
     return _templated(site, [*jobs, *others], family=5)
 
 

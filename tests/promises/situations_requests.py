@@ -148,17 +148,17 @@ class Rows(CSVFeedSpider):
 
 def _csv(site: Site, content_type: str) -> None:
     for n in range(3):
-        rows = "".join(f"row {e},{words(6, e)}\n" for e in range(2 * n, 2 * n + 30))
+        rows = "".join(f"row {e},{words(6, e)}\n" for e in range(n, n + 40))
         site.put(f"/rows-{n}.csv", rows, content_type=content_type)
 
 
-@situation(contents=34)
+@situation(contents=42)
 def rows_of_tables_that_share_most_of_them(site: Site) -> Any:
     _csv(site, "text/csv")
     return Rows
 
 
-@situation(contents=34)
+@situation(contents=42)
 def rows_of_tables_that_call_themselves_plain_text(site: Site) -> Any:
     _csv(site, "text/plain; charset=utf-8")
     return Rows

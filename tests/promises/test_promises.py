@@ -30,6 +30,7 @@ XFAIL_UNTIL_MERGED = {
     "pages_that_are_visited_again_for_the_item_with_revisit_drop": _ISSUE_1,
     "stories_that_an_earlier_run_on_the_same_store_took_only_links_from": _ISSUE_1,
     "stories_that_one_spider_discovers_and_another_one_of_the_namespace_extracts": _ISSUE_1,
+    "stories_that_a_discovering_and_an_extracting_spider_meet_at_the_same_time": _ISSUE_1,
     "amp_pages_without_items_that_link_to_their_articles": _ISSUE_1,
     "wares_with_titles_of_their_own_that_scripts_fill": _ISSUE_2,
     "wares_of_one_title_that_scripts_fill": _ISSUE_2,
@@ -56,6 +57,8 @@ XFAIL_UNTIL_MERGED = {
     "pages_of_a_gallery_with_one_short_caption": _ISSUE_7,
     "items_that_share_a_short_description": _ISSUE_7,
 }
+#: What becomes of these hangs on which of two crawls is quicker.
+RACES = {"stories_that_a_discovering_and_an_extracting_spider_meet_at_the_same_time"}
 #: Copies that are not found until another branch is merged.
 UNFOUND_UNTIL_MERGED = {
     "copies_of_wares_whose_items_are_ended_on_another_page": _ISSUE_3,
@@ -83,10 +86,11 @@ NOT_COVERED = {
 def _named(names: list[str], *reasons: dict[str, str]) -> list[Any]:
     """A parameter for each situation; those that are known to fail must."""
     why = {name: reason for each in reasons for name, reason in each.items()}
-    return [
-        pytest.param(name, marks=pytest.mark.xfail(reason=why[name]) if name in why else ())
-        for name in names
-    ]
+    marks = {
+        name: pytest.mark.xfail(reason=reason, strict=name not in RACES)
+        for name, reason in why.items()
+    }
+    return [pytest.param(name, marks=marks.get(name, ())) for name in names]
 
 
 @pytest.fixture(scope="session")
