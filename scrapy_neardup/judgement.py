@@ -14,7 +14,7 @@ from .index import MAX_DISTANCE
 from .page import PageSignature
 from .simhash import hamming_distance
 from .sketch import resemblance
-from .titles import is_within, title_words
+from .titles import may_be_one, title_words
 
 Scope = Literal["all", "site"]
 Kind = Literal["new", "duplicate", "revisit", "undecided"]
@@ -229,7 +229,7 @@ def _objection_on_one_site(
     its title, or the title with more around it.
     """
     own, other_own = (frame.titles.own_parts(p.title) for p in (page, other))
-    if not (is_within(own, other_own) or is_within(other_own, own)):
+    if not may_be_one(own, other_own):
         return "title_differs"
     core, other_core = title_words(own), title_words(other_own)
     if not (core or other_core) and _only_the_sites_name_is_common(page, other, frame):

@@ -53,6 +53,18 @@ def signs(part: str) -> list[str]:
     return _SIGNS.findall(part)
 
 
+def may_be_one(title: Title, other: Title) -> bool:
+    """May these be titles of two copies, whose own parts they are?
+
+    One :func:`is_within` the other. Or both begin with the same part, and one has all words of the
+    other: then words were added to the name of the manual, not to that of the page.
+    """
+    if is_within(title, other) or is_within(other, title):
+        return True
+    words, others = title_words(title), title_words(other)
+    return title[0] == other[0] and (words < others or others < words)
+
+
 def is_within(title: Title, other: Title) -> bool:
     """Does the other title have each part of this one, as a part or as several in a row?
 

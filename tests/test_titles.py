@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from scrapy_neardup.page import Signer
-from scrapy_neardup.titles import MAX_PARTS, Title, is_within, signs, title_of, title_parts
+from scrapy_neardup.titles import (
+    MAX_PARTS,
+    Title,
+    is_within,
+    may_be_one,
+    signs,
+    title_of,
+    title_parts,
+)
 
 
 def title(text: str) -> Title:
@@ -48,6 +56,12 @@ def test_titles_of_very_many_parts_must_be_equal():
     many = tuple((str(n),) for n in range(MAX_PARTS + 1))
     assert is_within(many, many)
     assert not is_within(many[:-1], many)
+
+
+def test_words_may_be_added_behind_the_name_of_the_page():
+    assert may_be_one(title("core.macro | Lib 0.12"), title("core.macro | Lib 0.12 docs"))
+    assert not may_be_one(title("Kettle X | Lib 0.12"), title("Kettle X Pro | Lib 0.12"))
+    assert not may_be_one(title("core | Part 1 of 2"), title("core | Part 2 of 1"))
 
 
 @pytest.mark.parametrize(
