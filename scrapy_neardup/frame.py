@@ -72,9 +72,13 @@ class TitleFrame:
         self._forget()
         return True
 
+    def own_parts(self, title: Title) -> Title:
+        """The parts that are the page's own."""
+        return tuple(part for part in title if not self._is_shared(part))
+
     def core(self, title: Title) -> frozenset[str]:
         """Words of the parts that are the page's own."""
-        return title_words(tuple(part for part in title if not self._is_shared(part)))
+        return title_words(self.own_parts(title))
 
     def own_words(self, title: Title) -> frozenset[str]:
         """Words that few of the site's titles bear, wherever they stand."""

@@ -14,7 +14,7 @@ from .index import MAX_DISTANCE
 from .page import PageSignature
 from .simhash import hamming_distance
 from .sketch import resemblance
-from .titles import title_words
+from .titles import may_be_one, title_words
 
 Scope = Literal["all", "site"]
 Kind = Literal["new", "duplicate", "revisit", "undecided"]
@@ -237,9 +237,10 @@ def _objection_on_one_site(
     what tells them apart, a name or a number, then stands in the title. Copies of a page bear
     its title, or the title with more around it.
     """
-    core, other_core = (frame.titles.core(p.title) for p in (page, other))
-    if not _contained(core, other_core):
+    own, other_own = (frame.titles.own_parts(p.title) for p in (page, other))
+    if not may_be_one(own, other_own):
         return "title_differs"
+    core, other_core = title_words(own), title_words(other_own)
     if not (core or other_core) and _only_the_sites_name_is_common(page, other, frame):
         return "title_differs"
     same_title = core == other_core

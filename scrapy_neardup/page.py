@@ -6,7 +6,7 @@ they can run in any process and give the same signature everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from importlib import import_module
@@ -27,7 +27,7 @@ from .limits import PageLimits
 from .normalization import Folded, folded, normalize, single_spaced
 from .simhash import simhash, to_hex
 from .sketch import ShingleKey, Sketch, shingle_hashes_of_each, sketches_of
-from .titles import Title, title_of, title_parts
+from .titles import Title, signs, title_of, title_parts
 from .tokens import ScriptTokenizer, Tokenizer, shipped_tokenizer
 from .urls import page_key, site_of
 from .vocabulary import SpanVocabulary, Vocabulary
@@ -240,7 +240,7 @@ class Signer:
         sketches = sketches_of(shingle_hashes_of_each(readings.units(), self._shingle_key))
         columns = zip(pages, texts, titles, readings.features, sketches, strict=True)
         return [
-            self._signature(page, text, title_of(islice(tokens, len(parts))), features, values)
+            self._signature(page, text, title_of(_with_signs(parts, tokens)), features, values)
             for page, text, parts, features, values in columns
         ]
 
@@ -323,6 +323,11 @@ def _imported(option: str, path: str) -> Any:
         return getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise InvalidOption(option, path, f"a name that can be imported ({error})") from error
+
+
+def _with_signs(parts: Sequence[str], tokens: Iterator[Iterable[str]]) -> Iterator[list[str]]:
+    """The words of each part of a title, of which tokens are the next, and its signs."""
+    return ([*words, *signs(part)] for part, words in zip(parts, tokens, strict=False))
 
 
 def _digest_of(*parts: str, key: bytes) -> str:

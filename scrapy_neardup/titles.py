@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 
 import regex
 
@@ -13,8 +14,19 @@ Segment = tuple[str, ...]
 #: The parts of a title in order; a part without a word is left out.
 Title = tuple[Segment, ...]
 
+#: Titles of more parts than this are only compared as a whole.
+MAX_PARTS = 16
+
 #: Between parts stand bars, dots, brackets, a long dash, or a dash or slash between blanks.
 _SEPARATOR = regex.compile(r"\s[-–−~/\\]+\s|[|•·»«›‹_()\[\]【】—―]+")
+
+#: At a letter or digit: symbols but for those of trade marks, and signs of ASCII that are none to
+#: Unicode; a plus or minus only behind it, where no word follows.
+_MARK = r"[\p{S}#%*@--[+\-−®©™℠`^~<>|=]]"
+_SIGNS = regex.compile(
+    rf"[\p{{L}}\p{{N}}](?:{_MARK}|[+\-−](?![\p{{L}}\p{{N}}]))+|{_MARK}[\p{{L}}\p{{N}}]",
+    regex.VERSION1,
+)
 
 
 def title_parts(title: str) -> list[str]:
@@ -30,3 +42,44 @@ def title_of(parts: Iterable[Iterable[str]]) -> Title:
 def title_words(title: Title) -> frozenset[str]:
     """All words of a title."""
     return frozenset(word for segment in title for word in segment)
+
+
+def signs(part: str) -> list[str]:
+    """Signs that a part of a title writes next to a word: they tell ``C#`` from ``C++``.
+
+    :param part: normalised.
+    :returns: each with the letter or digit that it stands at. Trade marks are left out.
+    """
+    return _SIGNS.findall(part)
+
+
+def may_be_one(title: Title, other: Title) -> bool:
+    """May these be titles of two copies, whose own parts they are?
+
+    One :func:`is_within` the other. Or both begin with the same part, and one has all words of the
+    other: then words were added to the name of the manual, not to that of the page.
+    """
+    if is_within(title, other) or is_within(other, title):
+        return True
+    words, others = title_words(title), title_words(other)
+    return title[0] == other[0] and (words < others or others < words)
+
+
+def is_within(title: Title, other: Title) -> bool:
+    """Does the other title have each part of this one, as a part or as several in a row?
+
+    ``Kettle X`` is in ``Shop | Kettle X`` and in ``Kettle | X``, but neither in ``X Kettle`` nor
+    in ``Kettle X Pro``: a copy's title has more parts, another ware's name more words. Titles of
+    more than :data:`MAX_PARTS` parts must be equal.
+    """
+    if max(len(title), len(other)) > MAX_PARTS:
+        return title == other
+    words = tuple(word for part in other for word in part)
+    borders = list(accumulate(map(len, other), initial=0))
+    return all(
+        any(
+            start + len(part) in borders and words[start : start + len(part)] == part
+            for start in borders
+        )
+        for part in title
+    )

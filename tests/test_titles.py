@@ -1,0 +1,87 @@
+"""Titles that hold another one, and the signs that tell two apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from scrapy_neardup.page import Signer
+from scrapy_neardup.titles import (
+    MAX_PARTS,
+    Title,
+    is_within,
+    may_be_one,
+    signs,
+    title_of,
+    title_parts,
+)
+
+
+def title(text: str) -> Title:
+    return title_of(map(str.split, title_parts(text)))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Kettle X", "Kettle X | Shop"),
+        ("Kettle X", "Shop | Kettle X"),
+        ("Kettle X | Shop", "Shop | Kettle X"),
+        ("Kettle X | Shop", "Kettle X Shop"),
+        ("Kettle X", "Kettle | X | Shop"),
+        ("", "Kettle X"),
+    ],
+)
+def test_a_copys_title_has_more_parts_or_other_separators(one, other):
+    first, second = title(one), title(other)
+    assert is_within(first, second) or is_within(second, first)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Kettle X", "Kettle X Pro"),
+        ("Kettle X | Shop", "Kettle X Pro | Shop"),
+        ("Season 1 Episode 2", "Season 2 Episode 1"),
+        ("Flights from Oslo to Rome", "Flights from Rome to Oslo"),
+        ("Kettle X", "Pot X | Kettle Y"),
+    ],
+)
+def test_the_title_of_another_ware_has_more_words_or_another_order(one, other):
+    first, second = title(one), title(other)
+    assert not is_within(first, second)
+    assert not is_within(second, first)
+
+
+def test_titles_of_very_many_parts_must_be_equal():
+    many = tuple((str(n),) for n in range(MAX_PARTS + 1))
+    assert is_within(many, many)
+    assert not is_within(many[:-1], many)
+
+
+def test_words_may_be_added_behind_the_name_of_the_page():
+    assert may_be_one(title("core.macro | Lib 0.12"), title("core.macro | Lib 0.12 docs"))
+    assert not may_be_one(title("Kettle X | Lib 0.12"), title("Kettle X Pro | Lib 0.12"))
+    assert not may_be_one(title("core | Part 1 of 2"), title("core | Part 2 of 1"))
+
+
+@pytest.mark.parametrize(
+    ("part", "found"),
+    [
+        ("c++ developer", ["c++"]),
+        ("c# developer", ["c#"]),
+        ("group a- blood", ["a-"]),
+        ("gift card €50", ["€5"]),
+        ("sonata in c♯", ["c♯"]),
+        ("wi-fi and a+b", []),
+        ("kettle® x & co", []),
+        ("5 % off ★ today", []),
+    ],
+)
+def test_signs_count_where_they_stand_at_a_word(part, found):
+    assert signs(part) == found
+
+
+def test_signs_are_part_of_the_title_of_a_page():
+    signer = Signer(secret=b"s" * 16)
+    titles = {signer.sign_text("http://a.example/", "text", t).title for t in ("C++", "C#", "C")}
+    assert titles == {(("c", "c++"),), (("c", "c#"),), (("c",),)}
