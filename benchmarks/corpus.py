@@ -142,7 +142,7 @@ def digest(folders: Iterable[Path]) -> str:
     """Digest of the bytes and names of the files that the figures rest on."""
     total = hashlib.sha256()
     for folder in folders:
-        kinds = ("*.jsonl.gz", "*.csv", "*.txt")
+        kinds = ("*.jsonl.gz", "labels.csv", "pairs.csv", "*.txt")
         for path in chain.from_iterable(sorted(folder.glob(kind)) for kind in kinds):
             content = hashlib.sha256(path.read_bytes()).hexdigest()
             total.update(f"{folder.name}/{path.name} {content}\n".encode())

@@ -16,13 +16,13 @@ from weakref import WeakKeyDictionary
 
 from scrapy.http import Request, Response
 
-from .carried_values import digest_of
+from .carried_values import fields_of, hash_of, item_values
 from .config import Policy
 from .following import Judgement
 from .origins import Arrival, ItemOrigin, ItemParts, Origin, arrival_at, note_origins
 from .outcomes import ItemShare
 from .page import PageSignature
-from .search import OWN_ITEMS
+from .stored_items import OWN_ITEMS, StoredItems, covers, item_bits
 
 #: Visits of pages whose judgement is remembered for the items that come of them.
 _MOST_VISITS = 4096
@@ -41,17 +41,31 @@ _DIFFERS = (
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where an item stands among those of its page.
+
+    :ivar number: from 1 on.
+    :ivar is_listed: does the page yield several items of this one's class?
+    """
+
+    number: int
+    is_listed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ItemJudgement:
     """What decides on an item.
 
     :ivar judgement: see :class:`~scrapy_neardup.following.Judgement`; ``None`` where nothing does.
-    :ivar items: what it holds of earlier pages, see :data:`~scrapy_neardup.search.OWN_ITEMS`.
+    :ivar items: what is remembered of it, see :mod:`~scrapy_neardup.stored_items`.
     :ivar share: its part in the outcome of the page where it began.
+    :ivar digest: of what it says.
     """
 
     judgement: Judgement | None
     items: int = OWN_ITEMS
     share: ItemShare | None = None
+    digest: int = 0
 
 
 class BuiltItems:
@@ -74,6 +88,7 @@ class BuiltItems:
         self._arrivals: WeakKeyDictionary[Response, Arrival] = WeakKeyDictionary()
         self._here: WeakKeyDictionary[Response, Origin] = WeakKeyDictionary()
         self._visits: OrderedDict[str, Judgement] = OrderedDict()
+        self._stored = StoredItems()
 
     def arrived(self, response: Response, judged_by: ItemOrigin) -> None:
         """A response comes to its callback, which has changed nothing yet."""
@@ -93,32 +108,47 @@ class BuiltItems:
         return note_origins(request, self._visit_of(response, judgement), arrival, judged_by)
 
     async def judge(
-        self, item: Any, response: Response, page: Judgement | None, policy: Policy
+        self, item: Any, response: Response, page: Judgement | None, policy: Policy, place: Place
     ) -> ItemJudgement:
         """What decides on an item.
 
         :param page: the judgement on the page that it is yielded from, if it was judged.
         """
-        arrival = self._arrivals.get(response)
-        if arrival is None or arrival.judged_by == "own":
-            return ItemJudgement(page)
+        arrival = self._arrivals.get(response, Arrival())
         parts = arrival.parts_of(item)
+        fields, digest = fields_of(item), _digest_of(item)
+        items = item_bits(place.number, fields, parts.held)
         is_explicit = arrival.judged_by == "parent"
+        if page is not None and page.is_superfluous and not is_explicit:
+            if not self._is_stored(page, digest, item_bits(place.number, fields), place):
+                self._count("kept_items")
+                return ItemJudgement(replace(page, is_kept=True), items, digest=digest)
+            if not parts.held or covers(page.items, items):
+                return ItemJudgement(page, items)
         if not (parts.held or is_explicit):
-            return ItemJudgement(page)
+            return ItemJudgement(page, items, digest=digest)
         self._count("built_items")
-        items = digest_of(parts.held)
-        is_superfluous = page is not None and page.is_superfluous
-        if is_superfluous and page is not None and page.items == items and not is_explicit:
-            return ItemJudgement(page, items)
         began = None
-        if is_explicit or is_superfluous or parts.carried >= parts.own:
+        if is_explicit or (page and page.is_superfluous) or parts.carried >= parts.own:
             began = await self._where_it_began(arrival.origin_of(parts), policy)
         if began is None:
             return ItemJudgement(self._kept(page, response), items)
+        return self._judge_built(parts, items, response, page, began, is_explicit=is_explicit)
+
+    def _judge_built(
+        self,
+        parts: ItemParts,
+        items: int,
+        response: Response,
+        page: Judgement | None,
+        began: Judgement,
+        *,
+        is_explicit: bool,
+    ) -> ItemJudgement:
+        """What decides on an item of which it is known where it began."""
         if began.is_superfluous and (is_explicit or _nothing_is_lost(page, parts)):
             return ItemJudgement(began, items)
-        if is_superfluous and page is not None and not is_explicit:
+        if page is not None and page.is_superfluous and not is_explicit:
             self._count("built_items/differs")
             original = page.verdict.duplicate_of or page.verdict.url
             self._warn_once("differs", _DIFFERS, response, original, began.verdict.url)
@@ -126,6 +156,18 @@ class BuiltItems:
         if began.outcome is not None:
             began.outcome.ended(failed=False)
         return ItemJudgement(page and replace(page, is_kept=True), items, share)
+
+    def stored(self, page: Judgement, digest: int) -> None:
+        """An item of a page was stored; copies of the page may yield the same one."""
+        self._stored.note(page.verdict.url, digest)
+
+    def _is_stored(self, page: Judgement, digest: int, bits: int, place: Place) -> bool:
+        """Was an item like this one stored of the page's original?"""
+        original = page.verdict.duplicate_of or page.verdict.url
+        if self._stored.has(original, digest):
+            return True
+        # Of a list the text says little of a single entry, so it has to be equal all over.
+        return covers(page.items, bits) and (not place.is_listed or page.verdict.same_shown)
 
     def _kept(self, page: Judgement | None, response: Response) -> Judgement | None:
         """The judgement on an item of which nobody knows where it began."""
@@ -171,3 +213,9 @@ def _nothing_is_lost(page: Judgement | None, parts: ItemParts) -> bool:
     if page is None or page.verdict.kind == "undecided":
         return parts.carried >= parts.own
     return page.is_copy or not parts.own
+
+
+def _digest_of(item: Any) -> int:
+    """64 bits for what an item says, whatever the addresses in it."""
+    values = (value for value in item_values(item) if not value.startswith(("http://", "https://")))
+    return hash_of("\n".join(values))

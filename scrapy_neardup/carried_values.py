@@ -22,7 +22,6 @@ from scrapy.http import Request
 from scrapy.loader import ItemLoader
 
 from .config import META_KEY
-from .search import OWN_ITEMS
 
 logger = logging.getLogger(__name__)
 
@@ -101,14 +100,15 @@ def weight_of(values: Iterable[str]) -> int:
     return sum(len(value) for value in values if not value.startswith(("http://", "https://")))
 
 
-def digest_of(held: Collection[str]) -> int:
-    """64 bits that say which carried values an item holds, in whatever order they came.
-
-    It is :data:`~scrapy_neardup.search.OWN_ITEMS` for none, and never less.
-    """
-    if not held:
-        return OWN_ITEMS
-    return max(OWN_ITEMS + 1, hash_of("\n".join(sorted(held))))
+def fields_of(item: Any) -> list[str]:
+    """Names of an item's class and of those of its fields that say something."""
+    try:
+        fields = ItemAdapter(item)
+        names = [name for name in fields if any(True for _ in values_of(fields.get(name)))]
+    except Exception:
+        # Items of other people may raise anything, and must not be lost for it.
+        names = []
+    return [type(item).__qualname__, *sorted(names)]
 
 
 def hash_of(value: str) -> int:

@@ -21,7 +21,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from . import signals
 from .awaiting import in_thread, start
-from .built_items import BuiltItems
+from .built_items import BuiltItems, Place
 from .config import (
     META_KEY,
     Config,
@@ -45,10 +45,10 @@ from .records import Record
 from .remembering import CrawlMemory
 from .reporting import Reporting
 from .responses import item_record, page_record, why_not_judged
-from .search import NO_ITEMS
 from .signing import PageSigning, require_parts
 from .sparing import Sparing
 from .start_errors import close_unstarted, log_start_error
+from .stored_items import NO_ITEMS
 from .stores import Claim, Store, Ticket, open_store
 from .switches import is_off
 from .telling import CrawlLog
@@ -93,8 +93,10 @@ class NearDupJudge:
         self._reporting: Reporting | None = None
         self._log = CrawlLog(config)
         self._ticking: Any = None
-        self._items = ItemsUnderWay(by_item=config.item_field is not None)
         self._built_items = BuiltItems(self._judge_origin, self._count, self.warn_once)
+        self._items = ItemsUnderWay(
+            by_item=config.item_field is not None, on_stored=self._built_items.stored
+        )
         self._warned: set[str] = set()
         self._is_closing = False
         self._has_failed = False
@@ -174,16 +176,18 @@ class NearDupJudge:
         judged_by = self._item_origin(request)
         return self._built_items.note_origins(request, response, judgement, judged_by)
 
-    async def send_from_page(self, item: Any, response: Response, page: Judgement | None) -> None:
+    async def send_from_page(
+        self, item: Any, response: Response, page: Judgement | None, place: Place
+    ) -> None:
         """Note on an item what decides on it: its page, or the page where it began."""
         policy = self._policy_for(response.request)
         if isinstance(policy, str):
             self._items.send(item, page)
             return
-        decided = await self._built_items.judge(item, response, page, policy)
+        decided = await self._built_items.judge(item, response, page, policy, place)
         if decided.share is not None:
             self._items.shares(response, decided.share, self._active_requests())
-        self._items.send(item, decided.judgement, decided.items, decided.share)
+        self._items.send(item, decided.judgement, decided.items, decided.share, decided.digest)
 
     def pass_page(self, reason: str, response: Response | None = None) -> None:
         """Count a response that nothing came of, so that there was nothing to judge for."""
@@ -356,7 +360,7 @@ class NearDupJudge:
         if self._memory is None:
             return
         _unfreeze()
-        self._memory.complete_all()
+        self._items.end_all()
         are_stored = self._feeds is None or await self._are_on_disk(self._feeds)
         if are_stored:
             self._memory.confirm(self._memory.mark())
@@ -505,7 +509,7 @@ class NearDupJudge:
             self._memory.settle(claim.ticket, None)
             return judgement
         settle = partial(self._settle, claim.ticket, judgement, page)
-        return replace(judgement, outcome=Outcome(settle, partial(self._complete, claim.ticket)))
+        return replace(judgement, outcome=Outcome(settle))
 
     def _was_stored_before(self, claim: Claim) -> bool:
         """Is everything fetched again, and was this page stored by the job before that?"""
@@ -532,7 +536,6 @@ class NearDupJudge:
         judgement: Judgement,
         page: ReferenceType[Response] | None,
         items: int | None,
-        is_whole: bool,
     ) -> None:
         """The outcome of a claim is known."""
         assert self._memory is not None
@@ -542,8 +545,9 @@ class NearDupJudge:
             self._learn_late(judgement.verdict, page, items)
             # A page of the same links is remembered already.
             items = items or None
-        confirmed = self._feeds is None
-        self._memory.settle(ticket, items, confirmed=confirmed, is_whole=is_whole)
+        self._memory.settle(ticket, items, confirmed=self._feeds is None)
+        if self._feeds is None and not self._memory.store.is_remote:
+            self._memory.confirm(self._memory.mark())
 
     def _learn_late(
         self, verdict: Verdict, page: ReferenceType[Response] | None, items: int | None
@@ -555,12 +559,6 @@ class NearDupJudge:
         if items == NO_ITEMS:
             verdict = replace(verdict, kind="duplicate", duplicate_of=verdict.links_seen_at)
         self.sparing.judged(response, verdict)
-
-    def _complete(self, ticket: Ticket) -> None:
-        assert self._memory is not None
-        self._memory.complete(ticket)
-        if self._feeds is None and not self._memory.store.is_remote:
-            self._memory.confirm(self._memory.mark())
 
     def _active_requests(self) -> Container[Request]:
         """Requests whose responses are in their callbacks, or their items in the pipelines."""

@@ -9,7 +9,7 @@ another item in its place.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Container
+from collections.abc import Callable, Container
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ from .config import Policy
 from .judgement import Verdict
 from .outcomes import ItemShare, Outcome
 from .page import PageSignature
-from .search import OWN_ITEMS
+from .stored_items import OWN_ITEMS
 
 #: Items on their way from the middleware to the pipeline; beyond this the oldest are let go
 #: (kept and counted as unjudged). Only items that another component replaced get old.
@@ -82,13 +82,14 @@ class Judgement:
 class _Sent:
     """What was noted of an item that left the spider.
 
-    :ivar items: what it holds of earlier pages, see :data:`~scrapy_neardup.search.OWN_ITEMS`.
+    :ivar items: what is remembered of it, see :mod:`~scrapy_neardup.stored_items`.
     :ivar share: its part in the outcome of the page where it began.
     """
 
     judgement: Judgement | None
     items: int = OWN_ITEMS
     share: ItemShare | None = None
+    digest: int = 0
 
 
 @dataclass(slots=True)
@@ -108,17 +109,25 @@ class _Received:
 _in_pipelines: ContextVar[_Received | None] = ContextVar("in_pipelines", default=None)
 
 
-_NOBODYS = Outcome(lambda items, is_whole: None)
+_NOBODYS = Outcome(lambda items: None)
 
 
 class ItemsUnderWay:
     """The items of a crawl that are neither stored nor lost.
 
     :param by_item: is each item judged by itself? Else each page is.
+    :param on_stored: called for each item that was stored, with the judgement on its page and a
+        digest of what the item says.
     """
 
-    def __init__(self, *, by_item: bool) -> None:
+    def __init__(
+        self,
+        *,
+        by_item: bool,
+        on_stored: Callable[[Judgement, int], None] = lambda judgement, digest: None,
+    ) -> None:
         self._by_item = by_item
+        self._on_stored = on_stored
         self._sent: OrderedDict[int, tuple[Any, deque[_Sent]]] = OrderedDict()
         self._shares: WeakKeyDictionary[Response, list[ItemShare]] = WeakKeyDictionary()
         self._outcomes: WeakKeyDictionary[Response, list[Outcome]] = WeakKeyDictionary()
@@ -150,9 +159,10 @@ class ItemsUnderWay:
         judgement: Judgement | None,
         items: int = OWN_ITEMS,
         share: ItemShare | None = None,
+        digest: int = 0,
     ) -> None:
         """An item leaves the spider. One object may be sent several times, so each has a queue."""
-        sent = _Sent(judgement, items, share)
+        sent = _Sent(judgement, items, share, digest)
         self._sent.setdefault(id(item), (item, deque()))[1].append(sent)
         if len(self._sent) > _MAX_ITEMS:
             self._sent.popitem(last=False)
@@ -184,9 +194,20 @@ class ItemsUnderWay:
                 for share in shares:
                     share.lost()
 
+    def end_all(self) -> None:
+        """The crawl is over: what was stored until now is all."""
+        for shares in list(self._shares.values()):
+            for share in shares:
+                share.lost()
+        for outcomes in list(self._outcomes.values()):
+            for outcome in outcomes:
+                outcome.abandoned()
+
     def stored(self, item: Any, response: Any) -> None:
         """An item has passed all pipelines; they may have replaced it."""
         sent, is_known = self._end_of(item)
+        if sent is not None and sent.judgement is not None and not self._by_item:
+            self._on_stored(sent.judgement, sent.digest)
         if (outcome := self._outcome_of(sent, response, is_known=is_known)) is not None:
             outcome.item_stored(OWN_ITEMS if sent is None else sent.items)
         if sent is not None and sent.share is not None:

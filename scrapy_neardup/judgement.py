@@ -104,6 +104,8 @@ class Verdict:
     :ivar original_text: of a duplicate, the ``text_digest`` of the
         :class:`~scrapy_neardup.page.PageSignature` that is stored for its original; of an unchanged
         page, that of its own; of others ``None``.
+    :ivar same_shown: does the page show and hold, menus and data included, just what the original
+        does, or what it did itself when it was stored?
     """
 
     kind: Kind
@@ -115,6 +117,7 @@ class Verdict:
     look_alike: LookAlike | None = None
     links_seen_at: str | None = None
     original_text: bytes | None = field(default=None, repr=False, compare=False)
+    same_shown: bool = field(default=False, repr=False, compare=False)
 
     @property
     def is_duplicate(self) -> bool:
@@ -322,4 +325,10 @@ def revisit(page: PageSignature, before: PageSignature) -> Verdict:
     """The verdict on a page whose address is known."""
     if before.text_digest != page.text_digest or before.holds_other(page):
         return Verdict("revisit", page.url, "changed")
-    return Verdict("revisit", page.url, "unchanged", original_text=page.text_digest)
+    return Verdict(
+        "revisit",
+        page.url,
+        "unchanged",
+        original_text=page.text_digest,
+        same_shown=page.shows_and_holds(before),
+    )

@@ -1,39 +1,34 @@
 """When is a page stored? What becomes of its items says so, and its claim follows.
 
-A claim is committed when one item of its page has been stored. When the page's callback ended well
-without any item, the page is committed for its links alone, and is no original for items: its copy
-may yield the item. A claim is released when all items were dropped or failed. Nothing else decides:
-a page that is remembered before it is stored takes its copies with it when storing fails.
+A claim is committed when the page's callback has ended, all its items have come to their end, and
+at least one of them has been stored. When the callback ended well without any item, the page is
+committed for its links alone, and is no original for items: its copy may yield the item. A claim is
+released when all items were dropped or failed. Nothing else decides: a page that is remembered
+before it is stored takes its copies with it when storing fails.
 
-Of several items some may still be on their way when the first one is stored. Then the page counts
-for those who wait for it, but is not yet whole: a kill may still lose the rest.
+Which of several items were stored is remembered as well: copies wait until all have come to their
+end, and then yield what is missing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from .search import NO_ITEMS, OWN_ITEMS
+from .stored_items import NO_ITEMS, OWN_ITEMS, joined
 
 
 class Outcome:
     """Of one claim: counts what becomes of the items that it stands for.
 
-    :param settle: called once, with what was stored, ``None`` for nothing (else see
-        :data:`~scrapy_neardup.search.NO_ITEMS`), and whether that is all that is to come.
-    :param complete: called once after a page was stored that was not yet whole, when it is.
+    :param settle: called once, with what was stored, ``None`` for nothing: see
+        :mod:`~scrapy_neardup.stored_items`.
     """
 
-    def __init__(
-        self,
-        settle: Callable[[int | None, bool], None],
-        complete: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._settle: Callable[[int | None, bool], None] | None = settle
-        self._complete: Callable[[], None] | None = complete
+    def __init__(self, settle: Callable[[int | None], None]) -> None:
+        self._settle: Callable[[int | None], None] | None = settle
         self._sent = 0
-        self._stored = 0
-        self._lost = 0
+        self._ended_items = 0
+        self._items: int | None = None
         self._has_ended = False
 
     def item_sent(self) -> None:
@@ -43,27 +38,27 @@ class Outcome:
     def item_stored(self, items: int = OWN_ITEMS) -> None:
         """An item has passed all pipelines.
 
-        :param items: what it holds of earlier pages, see :data:`~scrapy_neardup.search.OWN_ITEMS`.
+        :param items: what is to be remembered of it, see :mod:`~scrapy_neardup.stored_items`.
         """
-        self._stored += 1
-        self._answer(items)
+        self._items = joined(self._items or NO_ITEMS, items)
+        self._ended_items += 1
         self._look_for_the_end()
 
     def item_lost(self) -> None:
         """An item was dropped, or a pipeline failed."""
-        self._lost += 1
+        self._ended_items += 1
         self._look_for_the_end()
 
     def ended(self, *, failed: bool) -> None:
         """No more items come; the callback has ended well or failed."""
         self._has_ended = True
-        if not self._sent:
-            self._answer(None if failed else NO_ITEMS)
+        if not self._sent and not failed:
+            self._items = NO_ITEMS
         self._look_for_the_end()
 
     def abandoned(self) -> None:
         """Nothing more will be heard of it: another component took its items away."""
-        self._end()
+        self._answer()
 
     @property
     def is_known(self) -> bool:
@@ -73,31 +68,16 @@ class Outcome:
     @property
     def is_lost(self) -> bool:
         """Has it been answered that nothing was stored?"""
-        return self.is_known and not self._stored
-
-    @property
-    def _is_whole(self) -> bool:
-        return self._has_ended and self._stored + self._lost >= self._sent
+        return self.is_known and not self._items
 
     def _look_for_the_end(self) -> None:
-        if self._is_whole:
-            self._end()
+        if self._has_ended and self._ended_items >= self._sent:
+            self._answer()
 
-    def _end(self) -> None:
-        """All is known: a page of which nothing was stored until now is not stored."""
-        self._answer(None)
-        complete, self._complete = self._complete, None
-        if complete is not None:
-            complete()
-
-    def _answer(self, items: int | None) -> None:
+    def _answer(self) -> None:
         settle, self._settle = self._settle, None
-        if settle is None:
-            return
-        is_whole = self._is_whole or items is None
-        if is_whole:
-            self._complete = None
-        settle(items, is_whole)
+        if settle is not None:
+            settle(self._items)
 
 
 class ItemShare:

@@ -91,6 +91,14 @@ class PageSignature:
         """Are the two pages equal in all but their comments? Not where only a text is known."""
         return self.shown_digest == other.shown_digest != b""
 
+    def shows_and_holds(self, other: PageSignature) -> bool:
+        """Do the two show the same, and hold the same besides? Not where only a text is known."""
+        parts = [
+            digest[_OF_SHOWN] + digest[_OF_HELD]
+            for digest in (self.shown_digest, other.shown_digest)
+        ]
+        return parts[0] == parts[1] != b""
+
     def holds_other(self, other: PageSignature) -> bool:
         """Do the two show the same text, and hold something else besides that may be content?"""
         if not (self.shown_digest and other.shown_digest):

@@ -20,7 +20,7 @@ from .detector import NearDupDetector
 from .exceptions import StoreError
 from .judgement import Rule, Verdict
 from .page import PageSignature
-from .search import NO_ITEMS
+from .stored_items import NO_ITEMS
 from .stores import Claim, Store, Ticket
 
 T = TypeVar("T")
@@ -69,8 +69,6 @@ class CrawlMemory:
         self._threads = ThreadPoolExecutor(_THREADS, "neardup-call") if is_remote else None
         self._detector = detector
         self._claimed: dict[Ticket, PageSignature] = {}
-        #: Committed before all of it was stored: a mark before the commit, and the page's key.
-        self._incomplete: dict[Ticket, tuple[int, str]] = {}
         #: A mark before the oldest page that is not confirmed; ``None`` when all are.
         self._oldest: int | None = None
         self._confirmed = 0
@@ -129,15 +127,12 @@ class CrawlMemory:
         items: int | None,
         *,
         confirmed: bool = True,
-        is_whole: bool = True,
     ) -> None:
         """Commit a claim, or release it.
 
-        :param items: what was stored of the page, see :data:`~scrapy_neardup.search.NO_ITEMS`;
-            ``None`` releases the claim.
+        :param items: what was stored of the page, see :mod:`~scrapy_neardup.stored_items`; ``None``
+            releases the claim.
         :param confirmed: is what was stored known to be on disk?
-        :param is_whole: is all of it stored? If not, it is not confirmed before
-            :meth:`complete`.
         """
         signature = self._claimed.pop(ticket, None)
         if signature is None:
@@ -145,15 +140,11 @@ class CrawlMemory:
         if isinstance(ticket, _Unanswered):
             if items is not None:
                 self._note_stored(signature, items)
-                self._add_later(_Addition(signature, items, confirmed and is_whole))
+                self._add_later(_Addition(signature, items, confirmed))
         elif items is not None:
-            confirmed = confirmed and is_whole
             if not confirmed:
                 self._leave_open()
-            if is_whole:
-                self._note_stored(signature, items)
-            else:
-                self._incomplete[ticket] = (self.store.mark(), signature.key)
+            self._note_stored(signature, items)
             lost = partial(self._add_later, _Addition(signature, items, confirmed))
             commit = partial(self.store.commit, ticket, confirmed=confirmed, items=items)
             self._tell(commit, lost)
@@ -165,19 +156,9 @@ class CrawlMemory:
         if items != NO_ITEMS:
             self._on_stored(signature.key)
 
-    def complete(self, ticket: Ticket) -> None:
-        """The rest of what was committed is stored as well, or is lost."""
-        if (incomplete := self._incomplete.pop(ticket, None)) is not None:
-            self._on_stored(incomplete[1])
-
-    def complete_all(self) -> None:
-        """No more will be heard of any item."""
-        for ticket in list(self._incomplete):
-            self.complete(ticket)
-
     def mark(self) -> int:
-        """A mark behind all pages that are committed and whole, for :meth:`confirm`."""
-        return min((mark for mark, _ in self._incomplete.values()), default=self.store.mark())
+        """A mark behind all pages that are committed, for :meth:`confirm`."""
+        return self.store.mark()
 
     @property
     def confirmed(self) -> int:
@@ -328,7 +309,7 @@ class CrawlMemory:
 class _Addition(NamedTuple):
     """A page that is to be added to the store when it is back.
 
-    :ivar items: what was stored of it, see :data:`~scrapy_neardup.search.NO_ITEMS`.
+    :ivar items: what was stored of it, see :data:`~scrapy_neardup.stored_items.NO_ITEMS`.
     :ivar confirmed: is that known to be on disk?
     """
 

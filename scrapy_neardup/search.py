@@ -28,6 +28,7 @@ from .judgement import MIN_LOOK_ALIKE, Kind, LookAlike, Match, Mismatch, Rule, V
 from .page import PageSignature
 from .simhash import hamming_distance
 from .sketch import agreements, resemblance, resemblances
+from .stored_items import NO_ITEMS, OWN_ITEMS
 from .titles import Title
 
 #: Bounds, each for the work of about a millisecond: sketches that are compared whole, and
@@ -45,7 +46,8 @@ _PIECE = 1024
 #: What a store keeps of each page to be asked of many pages at once: digests of its site, title,
 #: text and the whole page (0 where that is not known), and its number of distinct tokens.
 #: Equal values have equal digests; what differs may have the same, so the rule is asked as well.
-#: The key's digest and the time are the store's own business; for ``items`` see :data:`NO_ITEMS`.
+#: The key's digest and the time are the store's own business; for ``items`` see
+#: :mod:`~scrapy_neardup.stored_items`.
 TRAITS = np.dtype(
     [
         ("key", "<u8"),
@@ -61,12 +63,6 @@ TRAITS = np.dtype(
 Traits = npt.NDArray[np.void]
 #: The same as a structure: a row is packed in a part of the time that an array takes.
 _TRAITS = Struct("<QIIIIIIQ")
-#: No item of the page was stored: its callback yielded links alone. Its copies may yield the item,
-#: so it is an original for their links only.
-NO_ITEMS = 0
-#: Items were stored that hold nothing of earlier pages. Any other value is the digest of what they
-#: hold of these, see :func:`~scrapy_neardup.carried_values.digest_of`.
-OWN_ITEMS = 1
 Similarities = npt.NDArray[np.float64]
 
 
@@ -142,7 +138,7 @@ class Found(NamedTuple):
     """What a lookup found.
 
     :ivar verdict: on the page; of a page that must wait, the verdict if the other is stored.
-    :ivar items: what was stored of the original, see :data:`NO_ITEMS`.
+    :ivar items: what was stored of the original, see :mod:`~scrapy_neardup.stored_items`.
     :ivar blocker: number of the page whose outcome must be known first; ``None`` where there is
         none.
     """
@@ -216,6 +212,7 @@ def judge(
                 outcome.distance,
                 outcome.similarity,
                 original_text=original.text_digest,
+                same_shown=page.shows_and_holds(original),
             )
             return verdict, number
         refused.append(_look_alike(page, original, similarity, outcome))

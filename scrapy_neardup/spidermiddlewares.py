@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.http import Request, Response
 
+from .built_items import Place
 from .extensions import NearDupJudge, find_judge
 from .following import Judgement
 
@@ -43,30 +44,50 @@ class NearDupSpiderMiddleware:
 
     async def _by_page(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """One judgement a page, when its first item or link comes."""
-        judged = ended = False
-        judgement = outcome = None
+        ended = False
+        page: _Page | None = None
+        items = _ItemsOfPage()
         try:
             async for output in result:
-                if not judged:
-                    judged = True
-                    judgement = await self._judge.judge_page(response)
-                    outcome = judgement.outcome if judgement else None
+                page = page or _Page(await self._judge.judge_page(response))
                 if not isinstance(output, Request):
-                    if outcome is not None:
-                        outcome.item_sent()
-                    await self._judge.send_from_page(output, response, judgement)
-                elif self._is_skipped(output, response, judgement):
-                    self._judge.count_link_skipped()
-                    continue
-                elif judgement is not None and judgement.refuses_requests:
-                    self._judge.sparing.linked(output, response)
-                yield output
+                    for item, place in items.add(output, waits=page.is_superfluous):
+                        yield await self._sent(item, place, response, page.judgement)
+                elif self._is_followed(output, response, page.judgement):
+                    yield output
             ended = True
+            for item, place in items.rest():
+                yield await self._sent(item, place, response, page and page.judgement)
+        except Exception:
+            # What the callback yielded before it failed goes on as it does without us.
+            for item, place in items.rest():
+                yield await self._sent(item, place, response, page and page.judgement)
+            raise
         finally:
-            if not judged:
+            if page is None:
                 self._judge.pass_page("no_output" if ended else "callback_failed", response)
-            if outcome is not None:
-                outcome.ended(failed=not ended)
+            elif page.judgement is not None and page.judgement.outcome is not None:
+                page.judgement.outcome.ended(failed=not ended)
+
+    async def _sent(
+        self, item: Any, place: Place, response: Response, judgement: Judgement | None
+    ) -> Any:
+        """The item, of which it is noted what decides on it."""
+        if judgement is not None and judgement.outcome is not None:
+            judgement.outcome.item_sent()
+        await self._judge.send_from_page(item, response, judgement, place)
+        return item
+
+    def _is_followed(
+        self, request: Request, response: Response, judgement: Judgement | None
+    ) -> bool:
+        """Does a link of a page go on?"""
+        if self._is_skipped(request, response, judgement):
+            self._judge.count_link_skipped()
+            return False
+        if judgement is not None and judgement.refuses_requests:
+            self._judge.sparing.linked(request, response)
+        return True
 
     def _is_skipped(
         self, request: Request, response: Response, judgement: Judgement | None
@@ -95,3 +116,47 @@ class NearDupSpiderMiddleware:
                     judgement.outcome.ended(failed=False)
                 self._judge.send_along(output, judgement)
             yield output
+
+
+class _Page(NamedTuple):
+    """A page that has yielded something, and the judgement on it, if it was judged."""
+
+    judgement: Judgement | None
+
+    @property
+    def is_superfluous(self) -> bool:
+        return self.judgement is not None and self.judgement.is_superfluous
+
+
+class _ItemsOfPage:
+    """The items of a page in their order, and whether it yields several of one class.
+
+    Of a page that is stored already, the first item of each class waits until that is known.
+    """
+
+    def __init__(self) -> None:
+        self._number = 0
+        #: The first item of each class, and its number, while it waits.
+        self._first: dict[type, tuple[Any, int] | None] = {}
+
+    def add(self, item: Any, *, waits: bool) -> Iterator[tuple[Any, Place]]:
+        """One more item; those that need not wait any longer, and their places."""
+        self._number += 1
+        kind = type(item)
+        if kind in self._first:
+            if (first := self._first[kind]) is not None:
+                self._first[kind] = None
+                yield first[0], Place(first[1], is_listed=True)
+            yield item, Place(self._number, is_listed=True)
+        elif waits:
+            self._first[kind] = item, self._number
+        else:
+            self._first[kind] = None
+            yield item, Place(self._number)
+
+    def rest(self) -> Iterator[tuple[Any, Place]]:
+        """Those that still wait: no more items come."""
+        for kind, first in self._first.items():
+            if first is not None:
+                self._first[kind] = None
+                yield first[0], Place(first[1])

@@ -116,6 +116,7 @@ FLOORS = {
     "jobs": 3.1,
     "job_journal": 3.11,
     "feeds": 3,
+    "stored_items": 0,
     "carried_values": 3.05,
     "outcomes": 3,
     "origins": 3.1,

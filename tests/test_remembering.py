@@ -10,7 +10,7 @@ import pytest
 
 from scrapy_neardup import NearDupDetector, Rule
 from scrapy_neardup.remembering import CrawlMemory
-from scrapy_neardup.search import OWN_ITEMS
+from scrapy_neardup.stored_items import OWN_ITEMS
 from scrapy_neardup.stores import open_store
 from tests.crawl import LOOPS
 from tests.killing import confirmed
@@ -65,33 +65,6 @@ def test_what_all_crawls_have_on_disk_is_confirmed(tmp_path):
 
     asyncio.run(crawl())
     assert confirmed(file) == {"/content/0/0", "/content/1/0"}
-
-
-def test_what_is_not_whole_is_not_confirmed(tmp_path):
-    file = tmp_path / "pages.sqlite"
-
-    async def crawl() -> None:
-        one = memory(file)
-        await committed(one, 0)
-        await committed(one, 1, is_whole=False)
-        one.confirm(one.mark())
-        await one.close(confirmed=False)
-
-    asyncio.run(crawl())
-    assert confirmed(file) == {"/content/0/0"}
-
-
-def test_what_is_whole_at_last_is_confirmed(tmp_path):
-    file = tmp_path / "pages.sqlite"
-
-    async def crawl() -> None:
-        one = memory(file)
-        one.complete(await committed(one, 0, is_whole=False))
-        one.confirm(one.mark())
-        await one.close(confirmed=False)
-
-    asyncio.run(crawl())
-    assert confirmed(file) == {"/content/0/0"}
 
 
 def test_pages_that_come_at_once_are_all_claimed_before_anything_becomes_of_one():

@@ -29,8 +29,8 @@ from scrapy_neardup import (
 )
 from scrapy_neardup.judgement import MIN_LOOK_ALIKE, Kind, LookAlike, Match, Mismatch
 from scrapy_neardup.page import PageSignature
-from scrapy_neardup.search import NO_ITEMS, OWN_ITEMS
 from scrapy_neardup.sketch import resemblance
+from scrapy_neardup.stored_items import NO_ITEMS, OWN_ITEMS
 from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store, advice, open_store, rows
 from scrapy_neardup.stores.rows import PIECE_ROWS, Column, Rows
 from scrapy_neardup.stores.sqlite import SqliteStore

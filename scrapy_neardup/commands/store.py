@@ -13,8 +13,8 @@ from rich.table import Table
 
 from ..exceptions import InvalidOption, StoreError
 from ..printable import printable
-from ..search import NO_ITEMS
 from ..simhash import to_hex
+from ..stored_items import NO_ITEMS
 from ..stores import Namespace, StoredPage, StoreReader
 from ..urls import page_key
 from . import transfer

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..records import InputError, PageReader, beginning
-from ..search import NO_ITEMS
+from ..stored_items import NO_ITEMS
 from ..stores import Entry, Namespace, Store, StoredPage
 from ..stores.exports import ExportReader, Head, end_line, is_export, page_line
 from ..workers import sign_record

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..frame import Frames
 from ..judgement import Rule, Verdict
 from ..page import PageSignature
-from ..search import OWN_ITEMS
+from ..stored_items import OWN_ITEMS
 
 #: A reservation, as its store knows it.
 Ticket = Hashable
@@ -28,7 +28,7 @@ class Claim:
     :ivar is_blocked: near-duplicates of this page, or the page itself, are reserved: it must wait
         for their outcome and be claimed again.
     :ivar items: what was stored of the page that the verdict names, the original or this page
-        before: see :data:`~scrapy_neardup.search.NO_ITEMS`.
+        before: see :data:`~scrapy_neardup.stored_items.NO_ITEMS`.
     :ivar outcome: done when there is one; ``None`` where another process will know it, so that
         one has to ask again from time to time.
     """
@@ -46,7 +46,7 @@ class Entry:
 
     :ivar signature: all that is known of it.
     :ivar stored_at: when it was stored last, in seconds since 1970.
-    :ivar items: what was stored of it, see :data:`~scrapy_neardup.search.NO_ITEMS`.
+    :ivar items: what was stored of it, see :data:`~scrapy_neardup.stored_items.NO_ITEMS`.
     """
 
     signature: PageSignature
@@ -116,12 +116,12 @@ class Store(Protocol):
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         """Remember a reserved page: it has been stored. To say so again does nothing.
 
-        With :data:`~scrapy_neardup.search.NO_ITEMS` it becomes known for its links alone, unless
-        an item was stored of what its address held before: then that stays.
+        With :data:`~scrapy_neardup.stored_items.NO_ITEMS` it becomes known for its links alone,
+        unless an item was stored of what its address held before: then that stays.
 
         :param confirmed: is what was stored known to be on disk? If not, the page is forgotten
             after an unclean stop, unless :meth:`confirm` comes before that.
-        :param items: what was stored, see :data:`~scrapy_neardup.search.NO_ITEMS`.
+        :param items: what was stored, see :data:`~scrapy_neardup.stored_items.NO_ITEMS`.
         """
 
     def release(self, ticket: Ticket) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 
 from ..page import PageSignature
 from ..records import InputError, LineReader
-from ..search import OWN_ITEMS
 from ..simhash import from_hex, to_hex
 from ..sketch import SKETCH_BINS
+from ..stored_items import OWN_ITEMS
 from .reading import StoredPage
 
 #: Version of the lines; a file of a later one is refused.

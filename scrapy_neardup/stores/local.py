@@ -22,8 +22,9 @@ from ..index import Candidates, SimhashIndex
 from ..judgement import Rule, Verdict, learn, revisit, revisit_of_links
 from ..matching import Pair, matching_pairs
 from ..page import PageSignature
-from ..search import FIRST_BINS, NO_ITEMS, OWN_ITEMS, TRAITS, Traits, find_original, site_digest
+from ..search import FIRST_BINS, TRAITS, Traits, find_original, site_digest
 from ..sketch import SKETCH_BINS
+from ..stored_items import NO_ITEMS, OWN_ITEMS
 from .advice import known_at, take_changes
 from .archive import Archive
 from .base import Claim, Entry, Ticket

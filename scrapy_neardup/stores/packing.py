@@ -11,8 +11,9 @@ import struct
 import numpy as np
 
 from ..page import PageSignature
-from ..search import FIRST_BINS, NO_ITEMS, TRAITS, packed_traits
+from ..search import FIRST_BINS, TRAITS, packed_traits
 from ..sketch import SKETCH_BINS
+from ..stored_items import NO_ITEMS
 
 #: Fingerprint, number of features, lengths of text and of all that is shown, two digests.
 _HEAD = struct.Struct("<QIII16s16s")
@@ -78,7 +79,7 @@ def row_of(page: PageSignature, key: int, stored_at: int, items: int = NO_ITEMS)
 
     :param key: digest of its key, 64 bits.
     :param stored_at: seconds since 1970, 32 bits.
-    :param items: see :data:`~scrapy_neardup.search.NO_ITEMS`, 64 bits.
+    :param items: see :data:`~scrapy_neardup.stored_items.NO_ITEMS`, 64 bits.
     """
     traits = packed_traits(page, key, stored_at, items)
     return _ROW.pack(page.fingerprint, traits, page.sketch[:FIRST_BINS])

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..page import PageSignature
-from ..search import OWN_ITEMS
+from ..stored_items import OWN_ITEMS
 from .base import Store
 
 
@@ -78,7 +78,7 @@ class StoredPage:
     :ivar signature: all that is known of it.
     :ivar stored_at: when it was stored last, in seconds since 1970.
     :ivar is_confirmed: is what was stored known to be on disk?
-    :ivar items: what was stored of it, see :data:`~scrapy_neardup.search.NO_ITEMS`.
+    :ivar items: what was stored of it, see :data:`~scrapy_neardup.stored_items.NO_ITEMS`.
     """
 
     signature: PageSignature

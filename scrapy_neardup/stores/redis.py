@@ -31,7 +31,8 @@ from ..exceptions import InvalidOption, SignatureMismatch, StoreError, StoreUnre
 from ..frame import Frames, SiteFrame
 from ..judgement import Rule, Scope, Verdict, learn
 from ..page import PageSignature
-from ..search import NO_ITEMS, OWN_ITEMS, site_digest
+from ..search import site_digest
+from ..stored_items import NO_ITEMS, OWN_ITEMS
 from ..urls import site_of
 from .advice import known_at
 from .base import Claim, Entry, Ticket

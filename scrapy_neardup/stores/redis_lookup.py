@@ -12,7 +12,8 @@ from ..frame import Frames
 from ..index import Candidates
 from ..judgement import Rule, Verdict, revisit, revisit_of_links
 from ..page import PageSignature
-from ..search import NO_ITEMS, OWN_ITEMS, find_original
+from ..search import find_original
+from ..stored_items import NO_ITEMS, OWN_ITEMS
 from .packing import unpacked
 from .redis_layout import packed_number
 from .redis_pages import Look, RedisPages, Stored

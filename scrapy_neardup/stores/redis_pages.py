@@ -67,7 +67,7 @@ class Stored(NamedTuple):
     """A page as it was read.
 
     :ivar stored_at: seconds since 1970.
-    :ivar items: what was stored of it, see :data:`~scrapy_neardup.search.NO_ITEMS`.
+    :ivar items: what was stored of it, see :data:`~scrapy_neardup.stored_items.NO_ITEMS`.
     """
 
     page: bytes
