@@ -116,7 +116,7 @@ class BuiltItems:
         """
         arrival = self._arrivals.get(response, Arrival())
         parts = arrival.parts_of(item)
-        fields, digest = fields_of(item), _digest_of(item)
+        fields, digest = [*fields_of(item), _callback_of(response)], _digest_of(item)
         items = item_bits(place.number, fields, parts.held)
         is_explicit = arrival.judged_by == "parent"
         if page is not None and page.is_superfluous and not is_explicit:
@@ -219,3 +219,9 @@ def _digest_of(item: Any) -> int:
     """64 bits for what an item says, whatever the addresses in it."""
     values = (value for value in item_values(item) if not value.startswith(("http://", "https://")))
     return hash_of("\n".join(values))
+
+
+def _callback_of(response: Response) -> str:
+    """A name for what yields the items of a response: another callback yields other items."""
+    callback = None if response.request is None else response.request.callback
+    return f"callback {getattr(callback, '__name__', 'parse')}"
