@@ -69,6 +69,8 @@ def test_items_of_a_short_text_are_all_stored():
     pages = {f"/{n}": "<p>Ware</p>" for n in range(10)}
     settings = {"NEARDUP_ITEM_FIELD": "text"}
     with serving(pages) as site:
-        crawl = run_crawl([site.url(path) for path in pages], settings, texts=["No description available."])
+        crawl = run_crawl(
+            [site.url(path) for path in pages], settings, texts=["No description available."]
+        )
     assert len(crawl.items) == 10
     assert crawl.counts("undecided/") == {"few_features": 10}
