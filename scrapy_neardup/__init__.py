@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         InvalidOption,
         LimitExceeded,
         NearDupError,
+        NeedsScripts,
         SignatureMismatch,
         UnreadablePage,
     )
@@ -48,6 +49,7 @@ __all__ = [
     "NearDupPipeline",
     "NearDupSpiderMiddleware",
     "NearDuplicate",
+    "NeedsScripts",
     "PageLimits",
     "PageSignature",
     "Rule",
@@ -68,6 +70,7 @@ _HOME = {
     "NearDupDownloaderMiddleware": "downloadermiddlewares",
     "NearDupDupeFilter": "dupefilters",
     "NearDupError": "exceptions",
+    "NeedsScripts": "exceptions",
     "NearDupJudge": "extensions",
     "NearDupPipeline": "pipelines",
     "NearDupSpiderMiddleware": "spidermiddlewares",

@@ -74,9 +74,13 @@ _RANDOM = re.compile(
 _ASSIGNED = re.compile(
     r"""=\s*(?:JSON\.parse\(|[\[{]\s*["{\[])|__NUXT__|__next_f|__INITIAL|__PRELOADED|__sveltekit"""
 )
+#: An object of empty values holds nothing.
+_GIVEN = re.compile(r"""[:,\[(]\s*(?:["'][^"']|[\w{\[])""")
+#: More of them are a program, whatever it puts somewhere.
+_FEW_FUNCTIONS = 5
 _TEMPLATES = ("html", "template")
 #: In data for scripts also the addresses of pages.
-_PASSING_DATA = re.compile(rf"{_RANDOM.pattern}|(?:\\*/){{2}}[^\s\"'<>]*", re.A)
+_PASSING_DATA = re.compile(rf"{_RANDOM.pattern}|(?:\\{{0,3}}/){{2}}[^\s\"'<>]*", re.A)
 
 
 def content_of(body: HtmlElement, html: str) -> str:
@@ -94,8 +98,15 @@ def content_of(body: HtmlElement, html: str) -> str:
         found += (_address(url) for style in styles for url in _CSS_URL.findall(style))
     if "<svg" in html:
         found += cast("list[str]", _DRAWN(body))
-    found += (text.strip() for e in body.iter("template", "noscript") for text in e.itertext())
+    found += (text.strip() for e in _unseen(body) for text in e.itertext())
     return "\n".join(found)
+
+
+def _unseen(body: HtmlElement) -> Iterator[HtmlElement]:
+    """What is not shown where scripts run, or not yet; none of these is within another one."""
+    for element in body.iter("template", "noscript"):
+        if next(element.iterancestors("template", "noscript"), None) is None:
+            yield element
 
 
 def data_of(tree: HtmlElement, html: str) -> list[str]:
@@ -173,9 +184,8 @@ def _is_pixel(element: HtmlElement) -> bool:
 
 
 def _is_data(script: HtmlElement) -> bool:
-    kind = (script.get("type") or "").lower()
-    return (
-        "json" in kind
-        or any(map(kind.__contains__, _TEMPLATES))
-        or bool(_ASSIGNED.search(script.text or ""))
-    )
+    kind, text = (script.get("type") or "").lower(), script.text or ""
+    if "json" in kind or any(map(kind.__contains__, _TEMPLATES)):
+        return True
+    is_program = text.count("function") > _FEW_FUNCTIONS
+    return not is_program and bool(_ASSIGNED.search(text) and _GIVEN.search(text))

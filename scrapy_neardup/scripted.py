@@ -51,8 +51,8 @@ _HIDDEN_SHARE = 1.0
 _HIDDEN_STATE_WEIGHT = 20
 _HIDDEN_STATE_SHARE = 0.1
 _STATE = re.compile(
-    r"__NEXT_DATA__|\bpageProps\b|[\w-]+-state\n|__NUXT__|__next_f\b|__(?:INITIAL|PRELOADED|APOLLO|REDUX|APP|PAGE|SERVER|REACT|"
-    r"VUE|ROUTER|STORE|DATA)\w*__|__remixContext|__sveltekit|__staticRouterHydrationData|"
+    r"__NEXT_DATA__|\bpageProps\b|\A[\w-]{0,100}-state\n|__NUXT__|__next_f\b|"
+    r"__(?:INITIAL|PRELOADED|APOLLO|REDUX|APP|PAGE|SERVER|REACT|VUE|ROUTER|STORE|DATA)\w{0,40}__|__remixContext|__sveltekit|__staticRouterHydrationData|"
     r"\bserverRendered\b|\"component\":"
 )
 #: Han characters, kana and syllables of Hangul say as much as so many letters.
@@ -64,7 +64,7 @@ _RUN_OF_TEXT = re.compile(r"[^\"<>{}\[\]\\=;()|&\n\r\t`_$#@*]{6,}")
 _BLANKS = 3
 _HAN_TEXT = 6
 _LETTERS = 0.6
-_ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})")
+_ESCAPED = re.compile(r"\\{1,4}u([0-9a-fA-F]{4})")
 #: Texts of the data that are looked for in what is shown, the longest.
 _LOOKED_FOR = 256
 

@@ -79,8 +79,8 @@ def test_a_line_for_each_pair_and_for_each_cluster(tmp_path):
         {"id": 7, "url": "https://a.example/ferry", "html": page(FERRY, "Ferry")},
         {"id": "copy", "url": "https://c.example/", "html": page(FERRY, "Ferry")},
         {"id": "museum", "url": "https://a.example/m", "text": MUSEUM},
-        {"id": "short", "url": "https://d.example/", "text": "so few words"},
-        {"id": "short too", "url": "https://e.example/", "text": "so few words"},
+        {"id": "short", "url": "https://d.example/", "html": page("so few words", "Short")},
+        {"id": "short too", "url": "https://e.example/", "html": page("so few words", "Short")},
         {"id": "empty", "url": "https://f.example/", "html": "<p></p>"},
         {"id": "empty too", "url": "https://g.example/", "html": "<p></p>"},
     ]
@@ -148,7 +148,7 @@ def test_options_change_what_is_a_pair(tmp_path):
     for options, expected in (
         ([], [(0, 1), (0, 2), (1, 2)]),
         (["--similarity", "1"], [(0, 2)]),
-        (["--min-features", "1000"], [(0, 2)]),
+        (["--min-features", "1000"], []),
         (["--distance", "0"], [(0, 2)]),
         (["--scope", "site"], []),
     ):

@@ -135,7 +135,7 @@ def test_options_change_the_verdicts(tmp_path):
     for options, expected in (
         ([], ["duplicate", "duplicate"]),
         (["--similarity", "1"], ["new", "duplicate"]),
-        (["--min-features", "1000"], ["undecided", "duplicate"]),
+        (["--min-features", "1000"], ["undecided", "undecided"]),
         (["--scope", "site"], ["new", "new"]),
     ):
         done = scan(source, "-o", "-", "--workers", "0", *options)
