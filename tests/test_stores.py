@@ -38,6 +38,9 @@ from tests.claims import met
 from tests.storer import keep, made_page
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, article, replaced, word
 
+#: Stores that a test may have open at a time.
+MOST_OPEN = 8
+
 #: A few values of each kind, so that pages meet in some and differ in others.
 SITES = ["a.example", "b.example"]
 TITLES = [(), (("ferry",),), (("ferry",), ("news",)), (("museum",),)]
@@ -695,9 +698,12 @@ class TestSqliteStore(StoreContract):
     @pytest.fixture
     def empty_store(self, tmp_path):
         numbers = count()
-        stores = []
+        stores: list[SqliteStore] = []
 
         def make(**options: Any) -> SqliteStore:
+            # Each example of a test makes one, and an open one takes megabytes.
+            if len(stores) == MOST_OPEN:
+                stores.pop(0).close()
             stores.append(SqliteStore(tmp_path / f"{next(numbers)}.sqlite", **options))
             return stores[-1]
 

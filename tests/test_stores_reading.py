@@ -17,7 +17,7 @@ from scrapy_neardup.stores import Figures, open_reader
 from scrapy_neardup.stores.sqlite import FORMAT, SqliteStore
 from scrapy_neardup.stores.sqlite_reading import SqliteReader
 from tests.claims import met
-from tests.test_stores import StoreContract
+from tests.test_stores import MOST_OPEN, StoreContract
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA
 
 TEXTS = {
@@ -211,11 +211,14 @@ class TestOverlay(StoreContract):
     @pytest.fixture
     def empty_store(self, tmp_path):
         numbers = count()
-        stores = []
+        stores: list[Any] = []
 
         def make(**options: Any):
             path = tmp_path / f"{next(numbers)}.sqlite"
             SqliteStore(path, "it").close()
+            # Each example of a test makes one, and an open one takes megabytes.
+            if len(stores) == MOST_OPEN:
+                stores.pop(0).close()
             stores.append(SqliteReader(path).overlay("it", **options))
             return stores[-1]
 
