@@ -66,20 +66,17 @@ def may_be_one(title: Title, other: Title) -> bool:
 
 
 def is_within(title: Title, other: Title) -> bool:
-    """Does the other title have each part of this one, as a part or as several in a row?
+    """Does the other title have each part of this one, as a part, as several, or at a part's end?
 
-    ``Kettle X`` is in ``Shop | Kettle X`` and in ``Kettle | X``, but neither in ``X Kettle`` nor
-    in ``Kettle X Pro``: a copy's title has more parts, another ware's name more words. Titles of
-    more than :data:`MAX_PARTS` parts must be equal.
+    ``Kettle X`` is in ``Shop | Kettle X``, ``Kettle | X`` and ``Print: Kettle X``, but neither in
+    ``X Kettle`` nor in ``Kettle X Pro``: a copy's title has more parts or a label in front,
+    another ware's name more words behind. Titles of more than :data:`MAX_PARTS` parts must be
+    equal.
     """
     if max(len(title), len(other)) > MAX_PARTS:
         return title == other
     words = tuple(word for part in other for word in part)
     borders = list(accumulate(map(len, other), initial=0))
     return all(
-        any(
-            start + len(part) in borders and words[start : start + len(part)] == part
-            for start in borders
-        )
-        for part in title
+        any(words[max(0, end - len(part)) : end] == part for end in borders) for part in title
     )

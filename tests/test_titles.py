@@ -29,6 +29,8 @@ def title(text: str) -> Title:
         ("Kettle X | Shop", "Kettle X Shop"),
         ("Kettle X", "Kettle | X | Shop"),
         ("", "Kettle X"),
+        ("magics namespace", "Module: magics namespace"),
+        ("strdispatch | Lib 0.10", "utils strdispatch | Lib 0.10"),
     ],
 )
 def test_a_copys_title_has_more_parts_or_other_separators(one, other):
