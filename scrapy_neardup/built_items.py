@@ -8,15 +8,17 @@ stored as well, and otherwise only where the page that it began on is a copy too
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from scrapy.http import Request, Response
 
-from .carried_values import fields_of, hash_of, item_values
+from .carried_values import fields_of, hash_of, values_of
 from .config import Policy
 from .following import Judgement
 from .origins import Arrival, ItemOrigin, ItemParts, Origin, arrival_at, note_origins
@@ -24,6 +26,7 @@ from .outcomes import ItemShare
 from .page import PageSignature
 from .stored_items import OWN_ITEMS, StoredItems, covers, item_bits
 
+_HOST = re.compile(r"^https?://[^/?#\s]*")
 #: Visits of pages whose judgement is remembered for the items that come of them.
 _MOST_VISITS = 4096
 _OWN = (
@@ -66,6 +69,25 @@ class ItemJudgement:
     items: int = OWN_ITEMS
     share: ItemShare | None = None
     digest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """An item that holds values of earlier pages.
+
+    :ivar items: see :class:`ItemJudgement`; so is the digest.
+    :ivar is_explicit: did its request say that the page decides where it began?
+    """
+
+    parts: ItemParts
+    items: int
+    digest: int
+    is_explicit: bool
+
+    @property
+    def whole(self) -> int:
+        """What the page where it began remembers of it."""
+        return item_bits(1, (), [f"{self.digest:x}"])
 
 
 class BuiltItems:
@@ -116,7 +138,10 @@ class BuiltItems:
         """
         arrival = self._arrivals.get(response, Arrival())
         parts = arrival.parts_of(item)
-        fields, digest = [*fields_of(item), _callback_of(response)], _digest_of(item)
+        fields, digest = (
+            [*fields_of(item), _callback_of(response)],
+            _digest_of(item, response, arrival),
+        )
         items = item_bits(place.number, fields, parts.held)
         is_explicit = arrival.judged_by == "parent"
         if page is not None and page.is_superfluous and not is_explicit:
@@ -133,29 +158,40 @@ class BuiltItems:
             began = await self._where_it_began(arrival.origin_of(parts), policy)
         if began is None:
             return ItemJudgement(self._kept(page, response), items)
-        return self._judge_built(parts, items, response, page, began, is_explicit=is_explicit)
+        built = _Built(parts, items, digest, is_explicit)
+        return self._judge_built(built, response, page, began)
 
     def _judge_built(
-        self,
-        parts: ItemParts,
-        items: int,
-        response: Response,
-        page: Judgement | None,
-        began: Judgement,
-        *,
-        is_explicit: bool,
+        self, built: _Built, response: Response, page: Judgement | None, began: Judgement
     ) -> ItemJudgement:
         """What decides on an item of which it is known where it began."""
-        if began.is_superfluous and (is_explicit or _nothing_is_lost(page, parts)):
-            return ItemJudgement(began, items)
-        if page is not None and page.is_superfluous and not is_explicit:
+        if began.is_superfluous and (built.is_explicit or self._is_lossless(built, page, began)):
+            return ItemJudgement(began, built.items)
+        if page is not None and page.is_superfluous and not built.is_explicit:
             self._count("built_items/differs")
             original = page.verdict.duplicate_of or page.verdict.url
             self._warn_once("differs", _DIFFERS, response, original, began.verdict.url)
-        share = None if began.outcome is None else ItemShare(began.outcome)
+        share = None
         if began.outcome is not None:
+            note = partial(self._stored.note, began.verdict.url, built.digest)
+            share = ItemShare(began.outcome, OWN_ITEMS | built.whole, note)
             began.outcome.ended(failed=False)
-        return ItemJudgement(page and replace(page, is_kept=True), items, share)
+        return ItemJudgement(page and replace(page, is_kept=True), built.items, share)
+
+    def _is_lossless(self, built: _Built, page: Judgement | None, began: Judgement) -> bool:
+        """Of an item whose origin is superfluous: is what it holds of its own page stored too?"""
+        is_judged = page is not None and page.verdict.kind != "undecided"
+        is_other = page is not None and page.verdict.is_duplicate and not began.verdict.is_duplicate
+        if page is not None and is_judged and not is_other:
+            return page.is_copy or not built.parts.own
+        # Nothing is known of its own page, or it has become like that of another item: the whole
+        # item has to be stored.
+        original = began.verdict.duplicate_of or began.verdict.url
+        return (
+            not built.parts.own
+            or self._stored.has(original, built.digest)
+            or covers(began.items, built.whole)
+        )
 
     def stored(self, page: Judgement, digest: int) -> None:
         """An item of a page was stored; copies of the page may yield the same one."""
@@ -166,8 +202,12 @@ class BuiltItems:
         original = page.verdict.duplicate_of or page.verdict.url
         if self._stored.has(original, digest):
             return True
-        # Of a list the text says little of a single entry, so it has to be equal all over.
-        return covers(page.items, bits) and (not place.is_listed or page.verdict.same_shown)
+        if not place.is_listed:
+            return covers(page.items, bits)
+        # Of a list the text says little of a single entry, so it has to be equal all over, and
+        # addresses are not shown.
+        is_known = self._stored.knows(original)
+        return covers(page.items, bits) and page.verdict.same_shown and not is_known
 
     def _kept(self, page: Judgement | None, response: Response) -> Judgement | None:
         """The judgement on an item of which nobody knows where it began."""
@@ -208,17 +248,14 @@ class BuiltItems:
         return self._here[response]
 
 
-def _nothing_is_lost(page: Judgement | None, parts: ItemParts) -> bool:
-    """Of an item whose origin is superfluous: is what it holds of its own page stored as well?"""
-    if page is None or page.verdict.kind == "undecided":
-        return parts.carried >= parts.own
-    return page.is_copy or not parts.own
-
-
-def _digest_of(item: Any) -> int:
-    """64 bits for what an item says, whatever the addresses in it."""
-    values = (value for value in item_values(item) if not value.startswith(("http://", "https://")))
-    return hash_of("\n".join(values))
+def _digest_of(item: Any, response: Response, arrival: Arrival) -> int:
+    """64 bits for what an item says, whatever the addresses of its pages."""
+    urls = {response.url.casefold(), *(origin.url.casefold() for origin in arrival.origins)}
+    if response.request is not None:
+        urls.add(response.request.url.casefold())
+    values = (v for v in values_of(item, is_whole=True) if v not in urls)
+    # Mirrors have the same addresses but for the host.
+    return hash_of("\n".join(_HOST.sub("", value) for value in values))
 
 
 def _callback_of(response: Response) -> str:

@@ -84,17 +84,28 @@ class ItemShare:
     """One item's part in the outcome of the page where the item began.
 
     Whoever hears of the item's end first says so; what comes later changes nothing.
+
+    :param items: what that page remembers of it, see :mod:`~scrapy_neardup.stored_items`.
+    :param on_stored: called when the item was stored.
     """
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(
+        self,
+        outcome: Outcome,
+        items: int = OWN_ITEMS,
+        on_stored: Callable[[], None] = lambda: None,
+    ) -> None:
         self._outcome: Outcome | None = outcome
+        self._items = items
+        self._on_stored = on_stored
         outcome.item_sent()
 
     def stored(self) -> None:
         """The item has passed all pipelines."""
         outcome, self._outcome = self._outcome, None
         if outcome is not None:
-            outcome.item_stored()
+            outcome.item_stored(self._items)
+            self._on_stored()
 
     def lost(self) -> None:
         """The item was dropped, a pipeline failed, or nothing more will be heard of it."""

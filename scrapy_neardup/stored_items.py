@@ -82,6 +82,10 @@ class StoredItems:
         """Was it stored of this page?"""
         return digest in self._digests.get(url, ())
 
+    def knows(self, url: str) -> bool:
+        """Are all items of this page that this crawl stored remembered, and any?"""
+        return url in self._digests
+
 
 def _place(place: int) -> int:
     """A bit of its own for each place but the last ones, which share one."""

@@ -1,0 +1,222 @@
+"""Values that come to an item's last page in unusual ways, and items that are hard to compare."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from scrapy.http import Response
+
+from tests.promises.harness import (
+    Answer,
+    PromiseSpider,
+    Run,
+    Site,
+    content_of,
+    follow,
+    full,
+    situation,
+    words,
+)
+from tests.promises.situations_built import WARES, _wares
+
+
+class Onward(PromiseSpider):
+    """Brings a label to the page of the reviews within the callback."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        if label := content_of(response):
+            yield from self.onward(response, label)
+        yield from self.links(response)
+
+    def onward(self, response: Response, label: str) -> Iterator[Any]:
+        end = partial(self.reviews, item={"content": label})
+        yield from follow(response, "a.reviews", callback=end)
+
+    def reviews(self, response: Response, item: Any) -> Any:
+        yield item
+
+
+@situation(contents=WARES)
+def items_that_a_partial_brings_along(site: Site) -> Any:
+    _wares(site)
+    return Onward
+
+
+@situation(contents=WARES)
+def items_that_a_lambda_brings_along(site: Site) -> Any:
+    class ByLambda(Onward):
+        def onward(self, response: Response, label: str) -> Iterator[Any]:
+            item = {"content": label}
+            end: Any = lambda answer: self.reviews(answer, item)  # noqa: E731 (as spiders have it)
+            yield from follow(response, "a.reviews", callback=end)
+
+    _wares(site)
+    return ByLambda
+
+
+def _carrying(pack: Callable[[Any, str], Any], unpack: Callable[[Any], str]) -> type[PromiseSpider]:
+    class Carrying(Onward):
+        def onward(self, response: Response, label: str) -> Iterator[Any]:
+            given = {"item": pack(response, label)}
+            yield from follow(response, "a.reviews", callback=self.reviews, cb_kwargs=given)
+
+        def reviews(self, response: Response, item: Any) -> Any:
+            yield {"content": unpack(item), "reviews": "none"}
+
+    return Carrying
+
+
+@situation(contents=WARES)
+def values_that_come_as_bytes(site: Site) -> Any:
+    _wares(site)
+    return _carrying(lambda response, label: label.encode(), lambda given: given.decode())
+
+
+@situation(contents=WARES)
+def values_that_come_in_a_plain_object(site: Site) -> Any:
+    _wares(site)
+    return _carrying(lambda _, label: SimpleNamespace(label=label), lambda given: given.label)
+
+
+class Slots:
+    __slots__ = ("label",)
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+
+
+@situation(contents=WARES)
+def values_that_come_in_an_object_with_slots(site: Site) -> Any:
+    _wares(site)
+    return _carrying(lambda _, label: Slots(label), lambda given: given.label)
+
+
+@situation(contents=WARES)
+def values_that_come_in_a_deque(site: Site) -> Any:
+    _wares(site)
+    return _carrying(lambda _, label: deque([label]), lambda given: given[0])
+
+
+@situation(contents=WARES)
+def values_that_are_read_from_a_response_that_comes_along(site: Site) -> Any:
+    _wares(site)
+    return _carrying(lambda response, _: response, lambda given: given.css("h1::text").get())
+
+
+@situation(contents=WARES)
+def values_that_are_read_from_a_selector_that_comes_along(site: Site) -> Any:
+    _wares(site)
+    return _carrying(lambda response, _: response.css("h1"), lambda h1: h1.css("::text").get())
+
+
+@situation(contents=WARES)
+def values_that_come_behind_a_thousand_others(site: Site) -> Any:
+    _wares(site)
+    return _carrying(lambda _, label: [*range(1_000), label], lambda given: given[-1])
+
+
+@situation(contents=WARES)
+def values_beside_a_number_too_long_to_be_written(site: Site) -> Any:
+    _wares(site)
+    return _carrying(lambda _, label: [10**5_000, label], lambda given: given[-1])
+
+
+class Prices(PromiseSpider):
+    """Ends an item, most of whose text is from the ware's page, on a page of its price."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        for text in response.css("article p::text").getall()[:1]:
+            given = {"text": text}
+            yield from follow(response, "a.price", callback=self.price, cb_kwargs=given)
+        yield from self.links(response)
+
+    def price(self, response: Response, text: str) -> Any:
+        yield {"content": content_of(response), "text": text}
+
+
+def _prices(site: Site, seed: Callable[[int], object], page: Callable[[int, int], Any]) -> None:
+    for n in range(WARES):
+        link = f'<a class="price" href="/price/{n}">Price</a>'
+        site.put(f"/ware/{n}", full(words(200, seed(n)), "Shirt", link))
+        site.on(f"/price/{n}", partial(lambda number, asked: page(number, asked.day), n))
+    site.index(*(f"/ware/{n}" for n in range(WARES)))
+
+
+def _json_price(n: int, day: int) -> Answer:
+    return Answer(json.dumps({"p": day}), f"price {n} {day}", 200, "application/json", {})
+
+
+def _two_days(site: Site) -> list[Run]:
+    store = f"sqlite:///{site.folder}/store.db"
+    return [Run(Prices, NEARDUP_STORE=store) for _ in range(2)]
+
+
+@situation(contents=WARES)
+def prices_in_json_of_wares_of_one_text(site: Site) -> Any:
+    _prices(site, lambda n: "one", _json_price)
+    return Prices
+
+
+@situation(contents=2 * WARES, NEARDUP_REVISIT="drop")
+def prices_in_json_that_change_on_the_second_day(site: Site) -> Any:
+    _prices(site, lambda n: n, _json_price)
+    return _two_days(site)
+
+
+@situation(contents=WARES, finds=WARES, NEARDUP_REVISIT="drop")
+def prices_in_json_that_are_the_same_on_the_second_day(site: Site) -> Any:
+    _prices(site, lambda n: n, lambda n, day: _json_price(n, 1))
+    return _two_days(site)
+
+
+@situation(contents=2 * WARES, NEARDUP_REVISIT="drop")
+def wares_that_are_all_sold_out_on_the_second_day(site: Site) -> Any:
+    def price(n: int, day: int) -> Answer:
+        text = words(200, ("price", n) if day == 1 else "sold out")
+        return Answer(full(text, "Price"), f"price {n} {day}", 200, "text/html", {})
+
+    _prices(site, lambda n: n, price)
+    return _two_days(site)
+
+
+class Entries(PromiseSpider):
+    """An item of each entry of a list."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        for entry in response.css("li.entry a"):
+            yield {"content": self.entry(entry.attrib["href"])}
+        yield from self.links(response)
+
+    def entry(self, address: str) -> Any:
+        return address
+
+
+def _lists(site: Site) -> None:
+    for n in range(4):
+        at = (f"http://files.example/{n}/{k}" for k in range(2))
+        entries = "".join(f'<li class="entry"><a href="{url}">View</a>' for url in at)
+        site.put(f"/list/{n}", full(words(400, "list"), "Our list", f"<ul>{entries}</ul>"))
+    site.index()
+
+
+@situation(contents=8)
+def entries_of_lists_that_differ_in_addresses_alone(site: Site) -> Any:
+    _lists(site)
+    return Entries
+
+
+@situation(contents=8)
+def entries_of_lists_that_differ_in_keys_alone(site: Site) -> Any:
+    _lists(site)
+    return type("OfKeys", (Entries,), {"entry": lambda self, address: {address[-3:]: True}})
+
+
+@situation(contents=8)
+def entries_of_lists_that_are_bytes(site: Site) -> Any:
+    _lists(site)
+    return type("OfBytes", (Entries,), {"entry": lambda self, address: address.encode()})
