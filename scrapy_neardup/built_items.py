@@ -24,7 +24,7 @@ from .following import Judgement
 from .origins import Arrival, ItemOrigin, ItemParts, Origin, arrival_at, note_origins
 from .outcomes import ItemShare
 from .page import PageSignature
-from .stored_items import OWN_ITEMS, StoredItems, covers, item_bits
+from .stored_items import OWN_ITEMS, StoredItems, covers, is_list, item_bits
 
 _HOST = re.compile(r"^https?://[^/?#\s]*")
 #: Visits of pages whose judgement is remembered for the items that come of them.
@@ -48,7 +48,7 @@ class Place:
     """Where an item stands among those of its page.
 
     :ivar number: from 1 on.
-    :ivar is_listed: does the page yield several items of this one's class?
+    :ivar is_listed: did the page yield an item of this one's class before?
     """
 
     number: int
@@ -142,7 +142,7 @@ class BuiltItems:
             [*fields_of(item), _callback_of(response)],
             _digest_of(item, response, arrival),
         )
-        items = item_bits(place.number, fields, parts.held)
+        items = item_bits(place.number, fields, parts.held, is_listed=place.is_listed)
         is_explicit = arrival.judged_by == "parent"
         if page is not None and page.is_superfluous and not is_explicit:
             if not self._is_stored(page, digest, item_bits(place.number, fields), place):
@@ -202,7 +202,7 @@ class BuiltItems:
         original = page.verdict.duplicate_of or page.verdict.url
         if self._stored.has(original, digest):
             return True
-        if not place.is_listed:
+        if not (place.is_listed or is_list(page.items)):
             return covers(page.items, bits)
         # Of a list the text says little of a single entry, so it has to be equal all over, and
         # addresses are not shown.

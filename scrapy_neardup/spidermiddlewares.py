@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
 
 from scrapy.http import Request, Response
 
@@ -44,30 +44,24 @@ class NearDupSpiderMiddleware:
 
     async def _by_page(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """One judgement a page, when its first item or link comes."""
-        ended = False
-        page: _Page | None = None
-        items = _ItemsOfPage()
+        judged = ended = False
+        judgement = None
+        places = _Places()
         try:
             async for output in result:
-                page = page or _Page(await self._judge.judge_page(response))
+                if not judged:
+                    judged = True
+                    judgement = await self._judge.judge_page(response)
                 if not isinstance(output, Request):
-                    for item, place in items.add(output, waits=page.is_superfluous):
-                        yield await self._sent(item, place, response, page.judgement)
-                elif self._is_followed(output, response, page.judgement):
+                    yield await self._sent(output, places.of(output), response, judgement)
+                elif self._is_followed(output, response, judgement):
                     yield output
             ended = True
-            for item, place in items.rest():
-                yield await self._sent(item, place, response, page and page.judgement)
-        except Exception:
-            # What the callback yielded before it failed goes on as it does without us.
-            for item, place in items.rest():
-                yield await self._sent(item, place, response, page and page.judgement)
-            raise
         finally:
-            if page is None:
+            if not judged:
                 self._judge.pass_page("no_output" if ended else "callback_failed", response)
-            elif page.judgement is not None and page.judgement.outcome is not None:
-                page.judgement.outcome.ended(failed=not ended)
+            if judgement is not None and judgement.outcome is not None:
+                judgement.outcome.ended(failed=not ended)
 
     async def _sent(
         self, item: Any, place: Place, response: Response, judgement: Judgement | None
@@ -118,45 +112,16 @@ class NearDupSpiderMiddleware:
             yield output
 
 
-class _Page(NamedTuple):
-    """A page that has yielded something, and the judgement on it, if it was judged."""
-
-    judgement: Judgement | None
-
-    @property
-    def is_superfluous(self) -> bool:
-        return self.judgement is not None and self.judgement.is_superfluous
-
-
-class _ItemsOfPage:
-    """The items of a page in their order, and whether it yields several of one class.
-
-    Of a page that is stored already, the first item of each class waits until that is known.
-    """
+class _Places:
+    """Where the items of a page stand among each other."""
 
     def __init__(self) -> None:
         self._number = 0
-        #: The first item of each class, and its number, while it waits.
-        self._first: dict[type, tuple[Any, int] | None] = {}
+        self._classes: set[type] = set()
 
-    def add(self, item: Any, *, waits: bool) -> Iterator[tuple[Any, Place]]:
-        """One more item; those that need not wait any longer, and their places."""
+    def of(self, item: Any) -> Place:
+        """The place of the next item."""
         self._number += 1
-        kind = type(item)
-        if kind in self._first:
-            if (first := self._first[kind]) is not None:
-                self._first[kind] = None
-                yield first[0], Place(first[1], is_listed=True)
-            yield item, Place(self._number, is_listed=True)
-        elif waits:
-            self._first[kind] = item, self._number
-        else:
-            self._first[kind] = None
-            yield item, Place(self._number)
-
-    def rest(self) -> Iterator[tuple[Any, Place]]:
-        """Those that still wait: no more items come."""
-        for kind, first in self._first.items():
-            if first is not None:
-                self._first[kind] = None
-                yield first[0], Place(first[1])
+        place = Place(self._number, is_listed=type(item) in self._classes)
+        self._classes.add(type(item))
+        return place

@@ -2,8 +2,9 @@
 
 That one item of a page was stored says nothing of the others: a pipeline may have failed on one of
 three, and another template may yield more of them, or items of other fields. So a store keeps of
-each page at which places its stored items stood (16 bits), which fields they had (24 bits, a Bloom
-filter of one hash; Bloom, CACM 1970), and what they held of earlier pages (a digest of 24 bits).
+each page at which places its stored items stood (15 bits), whether several were of one class
+(1 bit), which fields they had (24 bits, a Bloom filter of one hash; Bloom, CACM 1970), and what they
+held of earlier pages (a digest of 24 bits).
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ NO_ITEMS = 0
 _MOST_DIGESTS = 100_000
 
 _PLACES, _FIELDS, _CARRIED = 16, 24, 24
-_ALL_PLACES, _ALL_FIELDS = (1 << _PLACES) - 1, (1 << _FIELDS) - 1
+_LISTED = 1 << _PLACES - 1
+_ALL_PLACES, _ALL_FIELDS = _LISTED - 1, (1 << _FIELDS) - 1
+_PLACES_AND_FIELDS = (1 << _PLACES + _FIELDS) - 1
 _MIXED = (1 << _CARRIED) - 1
 
 #: Items were stored of which no more is known, as of a page that was imported: they cover all that
@@ -29,17 +32,21 @@ _MIXED = (1 << _CARRIED) - 1
 OWN_ITEMS = _ALL_FIELDS << _PLACES | _ALL_PLACES
 
 
-def item_bits(place: int, fields: Iterable[str], carried: Collection[str] = ()) -> int:
+def item_bits(
+    place: int, fields: Iterable[str], carried: Collection[str] = (), *, is_listed: bool = False
+) -> int:
     """What a store keeps of one item.
 
     :param place: of the item among those of its page, from 1 on.
     :param fields: names of those of its fields that are not empty, and of its class.
     :param carried: values that it holds of earlier pages.
+    :param is_listed: did its page yield an item of its class before?
     """
     bits = 0
     for name in fields:
         bits |= 1 << _hash(name) % _FIELDS
-    return _carried(carried) << _PLACES + _FIELDS | bits << _PLACES | _place(place)
+    places = _place(place) | is_listed * _LISTED
+    return _carried(carried) << _PLACES + _FIELDS | bits << _PLACES | places
 
 
 def joined(items: int, others: int) -> int:
@@ -47,7 +54,7 @@ def joined(items: int, others: int) -> int:
     if not (items and others):
         return items | others
     carried, other = items >> _PLACES + _FIELDS, others >> _PLACES + _FIELDS
-    both = (items | others) & OWN_ITEMS
+    both = (items | others) & _PLACES_AND_FIELDS
     return (carried if carried == other else _MIXED) << _PLACES + _FIELDS | both
 
 
@@ -55,12 +62,17 @@ def covers(stored: int, item: int) -> bool:
     """Was an item stored at this one's place, with all of its fields and what it carries?
 
     :param stored: what the store keeps of the original's items.
-    :param item: what :func:`item_bits` says of the one.
+    :param item: what :func:`item_bits` says of the one, whether it is listed or not.
     """
     carried = item >> _PLACES + _FIELDS
     if carried and (carried == _MIXED or carried != stored >> _PLACES + _FIELDS):
         return False
     return not item & OWN_ITEMS & ~stored
+
+
+def is_list(stored: int) -> bool:
+    """Were several items of one class yielded by the page of which this is kept?"""
+    return bool(stored & _LISTED)
 
 
 class StoredItems:
@@ -89,7 +101,7 @@ class StoredItems:
 
 def _place(place: int) -> int:
     """A bit of its own for each place but the last ones, which share one."""
-    return 1 << min(place, _PLACES) - 1
+    return 1 << min(place, _PLACES - 1) - 1
 
 
 def _carried(values: Collection[str]) -> int:
