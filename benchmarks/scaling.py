@@ -44,6 +44,7 @@ from scrapy_neardup import Rule
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.search import FIRST_BINS, site_digest, title_digest
 from scrapy_neardup.sketch import SKETCH_BINS
+from scrapy_neardup.stored_items import OWN_ITEMS
 from scrapy_neardup.stores.keys import key_digest, key_seed
 from scrapy_neardup.stores.packing import ROW, unpacked
 from scrapy_neardup.stores.sqlite import SqliteStore
@@ -143,6 +144,7 @@ class Stock:
         for name in ("text", "shown"):
             traits[name] = self._heads[name][:, :4].copy().view("<u4")[:, 0]
         traits["n_features"], traits["stored_at"] = 300, _STORED_AT
+        traits["items"] = OWN_ITEMS
         return rows
 
     def packed(self) -> list[bytes]:

@@ -3,8 +3,8 @@
 That one item of a page was stored says nothing of the others: a pipeline may have failed on one of
 three, and another template may yield more of them, or items of other fields. So a store keeps of
 each page at which places its stored items stood (15 bits), whether several were of one class
-(1 bit), which fields they had (24 bits, a Bloom filter of one hash; Bloom, CACM 1970), and what they
-held of earlier pages (a digest of 24 bits).
+(1 bit), which fields they had (24 bits, a Bloom filter of one hash; Bloom, CACM 1970), and what
+they held of earlier pages (a digest of 24 bits).
 """
 
 from __future__ import annotations

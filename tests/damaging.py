@@ -34,7 +34,7 @@ def make_store(path: Path, pages: int) -> None:
                 keep(store, made_page(number), confirmed=number % 10 > 0)
             rules = [UrlRule("a.example", "/x", ("param", str(n))) for n in range(30)]
             store.put_rules({rule.name: rule.to_bytes() for rule in rules})
-            known = np.arange(200).repeat(2).astype("<u8").view(COPY)
+            known = np.arange(200).repeat(3).astype("<u8").view(COPY)
             store.note_duplicates(known, 1_700_000_000)
 
 

@@ -132,7 +132,7 @@ def test_of_items_that_are_judged_the_table_says_so():
 
 def test_what_was_refused_and_what_changed_is_in_the_table():
     pages = {
-        "/1": page(FERRY, "The ferry"),
+        "/1": page(FERRY, "The ferry", links="/3"),
         "/2": page(FERRY, "The ferry", links="/3"),
         "/3": page(MUSEUM, "The museum", links="/2 /1"),
     }

@@ -39,7 +39,7 @@ def test_workers_and_no_workers_store_the_same(loop):
     pages: dict[str, Answer | str] = {
         f"/{n}": page(text, title=f"t{n}") for n, text in enumerate(texts)
     }
-    pages |= {f"/{n}/copy": page(texts[n], title=f"t{n} again") for n in range(0, 30, 3)}
+    pages |= {f"/{n}/copy": page(texts[n], title=f"again: t{n}") for n in range(0, 30, 3)}
     pages |= {f"/{n}?session={s}": pages[f"/{n}"] for n in range(5) for s in "ab"}
     pages["/plain"] = Answer(FERRY, "text/plain")
     with serving(pages) as site:
@@ -110,7 +110,7 @@ def test_what_harms_a_worker_is_kept_and_counted_and_the_rest_is_judged(tmp_path
 def test_a_part_that_no_worker_can_have_is_refused(tmp_path):
     script = _script(tmp_path, "'NEARDUP_TOKENIZER': words", before="words = lambda t: t.split()")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
-    assert "InvalidOption: NEARDUP_TOKENIZER is <function <lambda>" in done.stderr
+    assert "NEARDUP_TOKENIZER is <function <lambda>" in done.stderr
     assert "it must be an import path or an object of an importable module" in done.stderr
 
 
