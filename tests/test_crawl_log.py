@@ -134,7 +134,9 @@ def test_what_was_refused_and_what_changed_is_in_the_table():
     pages = {
         "/1": page(FERRY, "The ferry", links="/3"),
         "/2": page(FERRY, "The ferry", links="/3"),
-        "/3": page(MUSEUM, "The museum", links="/2 /1"),
+        # The copy is asked for once its original has been seen again.
+        "/3": page(MUSEUM, "The museum", links="/4 /1"),
+        "/4": page(TEA, "The tea", links="/2"),
     }
     with serving(pages) as site:
         crawl = run_crawl([site.url("/1"), site.url("/2")], ONE_BY_ONE, dont_filter=True)
