@@ -24,7 +24,10 @@ autodoc_typehints_description_target = "documented"
 # Other projects' names, which would need a network to be found.
 nitpick_ignore_regex = [
     ("py:.*", r"(scrapy|twisted|numpy|np|npt|lxml|concurrent|collections|typing)\..*"),
-    ("py:.*", r"BaseDupeFilter|DropItem|HtmlElement|IgnoreRequest|NotConfigured|Protocol|Spider"),
+    (
+        "py:.*",
+        r"BaseDupeFilter|DropItem|HtmlElement|IgnoreRequest|NotConfigured|Protocol|Spider|Crawler",
+    ),
 ]
 # Told in the text of what has them, or only of use inside the package.
 nitpick_ignore = [

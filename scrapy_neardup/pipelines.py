@@ -61,7 +61,7 @@ class NearDupPipeline:
     """Acts on the judgements; see ``NEARDUP_ACTION``.
 
     :param judge: the crawl's; without one, all items pass. A pipeline manager of a project's own
-        may build pipelines without :meth:`from_crawler`.
+        may build pipelines without ``from_crawler``.
     :param crawler: says which other pipelines there are.
     """
 

@@ -21,7 +21,7 @@ MAX_KNOWN = 1_000_000
 
 #: The digests of an address that leads to a duplicate, of its original's address, and of the text
 #: that was stored for the original. Without a text it is the ending of an original, see
-#: :func:`ending_of`.
+#: ``ending_of``.
 COPY = np.dtype([("digest", "<u8"), ("original", "<u8"), ("content", "<u8")])
 #: The same, and when that was last seen, in seconds since 1970.
 KNOWN = np.dtype([*((name, "<u8") for name in COPY.names or ()), ("seen_at", "<u4")])

@@ -28,7 +28,7 @@ class Claim:
     :ivar is_blocked: near-duplicates of this page, or the page itself, are reserved: it must wait
         for their outcome and be claimed again.
     :ivar items: what was stored of the page that the verdict names, the original or this page
-        before: see :data:`~scrapy_neardup.stored_items.NO_ITEMS`.
+        before: see ``NO_ITEMS`` in ``stored_items.py``.
     :ivar outcome: done when there is one; ``None`` where another process will know it, so that
         one has to ask again from time to time.
     """
@@ -46,7 +46,7 @@ class Entry:
 
     :ivar signature: all that is known of it.
     :ivar stored_at: when it was stored last, in seconds since 1970.
-    :ivar items: what was stored of it, see :data:`~scrapy_neardup.stored_items.NO_ITEMS`.
+    :ivar items: what was stored of it, see ``NO_ITEMS`` in ``stored_items.py``.
     """
 
     signature: PageSignature
@@ -107,7 +107,7 @@ class Store(Protocol):
 
         Of any number of near-duplicates that arrive together, exactly one is ``"new"`` and the
         others are blocked. What it finds near is judged by
-        :func:`scrapy_neardup.search.find_original`. A page that is remembered under its own address
+        ``search.find_original``. A page that is remembered under its own address
         is a ``"revisit"``; if no item of it was stored, it may be a duplicate all the same.
 
         :raises SignatureMismatch: when the signature was made in another way than the first one.
@@ -116,12 +116,12 @@ class Store(Protocol):
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         """Remember a reserved page: it has been stored. To say so again does nothing.
 
-        With :data:`~scrapy_neardup.stored_items.NO_ITEMS` it becomes known for its links alone,
+        With ``NO_ITEMS`` in ``stored_items.py`` it becomes known for its links alone,
         unless an item was stored of what its address held before: then that stays.
 
         :param confirmed: is what was stored known to be on disk? If not, the page is forgotten
             after an unclean stop, unless :meth:`confirm` comes before that.
-        :param items: what was stored, see :data:`~scrapy_neardup.stored_items.NO_ITEMS`.
+        :param items: what was stored, see ``NO_ITEMS`` in ``stored_items.py``.
         """
 
     def release(self, ticket: Ticket) -> None:

@@ -78,7 +78,7 @@ class StoredPage:
     :ivar signature: all that is known of it.
     :ivar stored_at: when it was stored last, in seconds since 1970.
     :ivar is_confirmed: is what was stored known to be on disk?
-    :ivar items: what was stored of it, see :data:`~scrapy_neardup.stored_items.NO_ITEMS`.
+    :ivar items: what was stored of it, see ``NO_ITEMS`` in ``stored_items.py``.
     """
 
     signature: PageSignature
