@@ -162,12 +162,13 @@ def items_that_only_the_full_template_has(site: Site) -> Any:
 
 
 class TwoKinds(PromiseSpider):
-    """Takes an article from one view and its comments from the other."""
+    """Takes an article from one view and its pictures from the other."""
 
     def parse(self, response: Response, **kwargs: Any) -> Any:
         if label := content_of(response):
             kind = "article" if "/story/" in response.url else "gallery"
-            yield {"content": f"{kind} of {label}"}
+            field = "text" if kind == "article" else "pictures"
+            yield {"content": f"{kind} of {label}", field: response.url}
         yield from self.links(response)
 
 
