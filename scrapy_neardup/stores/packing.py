@@ -90,13 +90,6 @@ def with_items(row: bytes, items: int) -> bytes:
     return row[:_ITEMS_START] + _ITEMS.pack(items) + row[_ITEMS_END:]
 
 
-def items_in(row: bytes) -> int:
-    """What was stored of a row's page."""
-    items: int
-    [items] = _ITEMS.unpack_from(row, _ITEMS_START)
-    return items
-
-
 def site_in(row: bytes) -> int:
     """The digest of a row's site."""
     site: int
