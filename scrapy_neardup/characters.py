@@ -22,6 +22,9 @@ _HAN = r"\p{Han}"
 _UNSPACED = r"[\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー]"
 _CLASSES = {SPACED: rf"[\w--[_{_HAN}{_UNSPACED}]]", HAN: _HAN, UNSPACED: _UNSPACED}
 
+#: What stands without blanks in Chinese and Japanese.
+UNSPACED_CLASS = r"[\p{Han}\p{Hiragana}\p{Katakana}ー]"
+
 #: Unicode's code points, shape ``(n,)``: of half the width where the text is in the basic plane.
 CodePoints = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
@@ -53,6 +56,20 @@ def scripts_of(codes: CodePoints) -> npt.NDArray[np.uint8]:
         found = [_script_of(chr(code)) for code in distinct.tolist()]
         scripts[beyond] = np.array(found, np.uint8)[which]
     return scripts
+
+
+def without_blanks(codes: CodePoints) -> npt.NDArray[np.bool_]:
+    """Which characters are of a script that writes no blanks: Han, Hiragana or Katakana?"""
+    return _unspaced_table().take(codes, mode="clip")
+
+
+@cache
+def _unspaced_table() -> npt.NDArray[np.bool_]:
+    plane = "".join(map(chr, range(LAST_OF_BMP + 1)))
+    table = np.zeros(len(plane), bool)
+    for run in regex.finditer(f"{UNSPACED_CLASS}+", plane, flags=regex.V1):
+        table[run.start() : run.end()] = True
+    return table
 
 
 @cache

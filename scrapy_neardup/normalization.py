@@ -1,9 +1,15 @@
-"""What looks or reads the same becomes the same text."""
+"""What looks or reads the same becomes the same text.
+
+That is the compatibility form of Unicode (NFKC), without case and without what is not seen. Copies
+of a text also write it with traditional Chinese characters or simplified ones, with blanks between
+Han characters, with ``ё`` or ``е``, and with or without the strokes that lengthen Arabic words.
+"""
 
 from __future__ import annotations
 
 import unicodedata
 from functools import cache
+from importlib import resources
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -11,11 +17,26 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from .characters import BLANK, LAST_OF_BMP, as_text, code_points
+from .characters import (
+    BLANK,
+    LAST_OF_BMP,
+    UNSPACED_CLASS,
+    CodePoints,
+    as_text,
+    code_points,
+    without_blanks,
+)
 from .repair import bounded_marks
 
-#: Soft hyphen, zero-width and direction marks: they are not seen, so they do not count.
-_INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}--\u3164]+", regex.V1)
+#: Soft hyphen, zero-width and direction marks: they are not seen, so they do not count; and the
+#: stroke that lengthens Arabic words.
+_INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\u0640--\u3164]+", regex.V1)
+#: Ends of lines, and the blanks between two characters that are written without any. What stands in
+#: two lines stays apart.
+_LINE_ENDS = np.array([0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029], np.uint32)
+_IDLE_BLANKS = regex.compile(
+    rf"(?<={UNSPACED_CLASS})[\s--[\n\v\f\r\x85\u2028\u2029]]+(?={UNSPACED_CLASS})", regex.V1
+)
 
 #: Shorter texts take less time as a whole than by their characters.
 _SHORT = 128
@@ -67,7 +88,7 @@ def folded(text: str) -> Folded:
         single = folds.single.take(codes, mode="clip")
         # What is left of these was folded with its word.
         single = np.where(single == _UNSETTLED, codes, single)
-    return Folded(as_text(_without_more_blanks(single)).strip(" "), length)
+    return Folded(as_text(_without_more_blanks(single, codes)).strip(" "), length)
 
 
 def _settled(text: str, single: npt.NDArray[np.uint16], unsettled: npt.NDArray[np.intp]) -> str:
@@ -101,25 +122,52 @@ def single_spaced(text: str) -> Spaced:
         text = text.replace(white, " ")
     units = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
     length = len(text) - units.size + int(np.count_nonzero(units != BLANK))
-    return Spaced(_without_more_blanks(units).tobytes().strip(b" "), length)
+    return Spaced(units[_first_blanks(units)].tobytes().strip(b" "), length)
 
 
-def _without_more_blanks(codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Of several blanks the first one."""
+def _without_more_blanks(folds: CodePoints, codes: CodePoints) -> CodePoints:
+    """Of several blanks the first one; of those between two Han characters of a line none.
+
+    :param codes: what they were before they were folded.
+    """
+    is_kept = _first_blanks(folds)
+    is_unspaced = without_blanks(folds)
+    if is_unspaced.any():
+        seen = np.flatnonzero(folds != BLANK)
+        # Of each character behind blanks, the one before them.
+        behind = np.flatnonzero(np.diff(seen) > 1)
+        before, after = seen[behind], seen[behind + 1]
+        n_ends = np.cumsum(np.isin(codes, _LINE_ENDS))
+        in_line = n_ends[before] == n_ends[after]
+        is_kept[before[in_line & is_unspaced[before] & is_unspaced[after]] + 1] = False
+    return folds[is_kept]
+
+
+def _first_blanks(codes: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """All characters but blanks, and of several blanks the first one."""
     is_seen = codes != BLANK
     is_kept = np.empty(codes.size, bool)
     is_kept[:1] = True
     np.logical_or(is_seen[1:], is_seen[:-1], out=is_kept[1:])
-    return codes[is_kept]
+    return is_kept
 
 
 def _normalized_whole(text: str) -> str:
-    return " ".join(_folded_whole(text).split())
+    return " ".join(_IDLE_BLANKS.sub("", _folded_whole(text)).split())
 
 
 def _folded_whole(text: str) -> str:
     """All but white space, whatever the characters do to each other."""
-    return unicodedata.normalize("NFKC", bounded_marks(_case_folded(text)))
+    folded = unicodedata.normalize("NFKC", bounded_marks(_case_folded(text)))
+    return folded.translate(_same_letters())
+
+
+@cache
+def _same_letters() -> dict[int, int]:
+    """Letters that copies write in another way: traditional characters, and ``ё``."""
+    table = resources.files(__package__).joinpath("data/traditional.txt").read_text("utf-8")
+    traditional, simplified = map(code_points, table.split())
+    return {**dict(zip(traditional.tolist(), simplified.tolist(), strict=True)), ord("ё"): ord("е")}
 
 
 def _case_folded(text: str) -> str:
@@ -159,7 +207,8 @@ def _folds() -> _Folds:
     plane = [chr(code) for code in range(LAST_OF_BMP) if code not in _SURROGATES]
     lines = "\n".join("" if character == "\n" else character for character in plane)
     case_folded = _case_folded(lines)
-    folds, followers = unicodedata.normalize("NFKC", case_folded).split("\n"), _followers()
+    folded = unicodedata.normalize("NFKC", case_folded).translate(_same_letters())
+    folds, followers = folded.split("\n"), _followers()
     begins = [
         {line[:1] for line in (first, second)}
         for first, second in zip(_decomposed(lines), _decomposed(case_folded), strict=True)

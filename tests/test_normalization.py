@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import unicodedata
+from importlib.resources import files
 
 import pytest
 import regex
@@ -13,16 +14,24 @@ from scrapy_neardup.normalization import folded, normalize, single_spaced
 ODD = st.sampled_from(
     "aA é ß İ ſ ﬁ … ™ ½ ２ ，\u3000\xa0\t\n\x1c\x85\u2028 \xad\u200b\u2060\ufe0f\u3164 "
     "\u0301\u0323\u0344\u0345\u0327 \u1100\u1161\u11a8가각 か\u3099ｶﾞ कि\u093c ॐ "
-    "Σσς 茶\uf900\ufa6c ǅ ΐ \u1e9e 😀𝟙𠮷\ud800\udc00\uffff\ufffe\0"
+    "Σσς 茶學漢かё\u0640\uf900\ufa6c ǅ ΐ \u1e9e 😀𝟙𠮷\ud800\udc00\uffff\ufffe\0"
 )
+CJK = r"[\p{Han}\p{Hiragana}\p{Katakana}ー]"
+TABLE = files("scrapy_neardup").joinpath("data/traditional.txt").read_text("utf-8")
+LETTERS = str.maketrans(*TABLE.split()) | {ord("ё"): "е"}
 TEXTS = st.text(st.characters() | ODD, max_size=25)
 
 
 def by_the_letter(text: str) -> str:
     """What Unicode's tables say of the whole text; for texts without long runs of marks."""
     folded = unicodedata.normalize("NFKC", text).casefold()
-    seen = regex.sub(r"[\p{Default_Ignorable_Code_Point}--\u3164]", "", folded, flags=regex.V1)
-    return " ".join(unicodedata.normalize("NFKC", seen).split())
+    seen = regex.sub(
+        r"[\p{Default_Ignorable_Code_Point}\u0640--\u3164]", "", folded, flags=regex.V1
+    )
+    seen = unicodedata.normalize("NFKC", seen).translate(LETTERS)
+    lines = regex.split(r"[\n\v\f\r\x85\u2028\u2029]", seen)
+    lines = [regex.sub(rf"(?<={CJK})\s+(?={CJK})", "", line) for line in lines]
+    return " ".join(" ".join(lines).split())
 
 
 @given(TEXTS)
@@ -38,6 +47,10 @@ def test_every_character_is_folded_alike_whatever_stands_around_it(before, behin
     for character in map(chr, range(0x30000)):
         text = before + character + behind
         assert folded(text).text == by_the_letter(text), hex(ord(character))
+
+
+def test_lines_stay_apart():
+    assert normalize("第 一行 \n 第二 行") == "第一行 第二行"
 
 
 @given(TEXTS)
@@ -56,6 +69,12 @@ def test_white_space_becomes_single_blanks(text):
         ("ﬁnance", "finance"),
         ("café", "cafe\u0301"),
         ("super\u00adcali", "supercali"),
+        ("漢語 教學", "汉语教学"),
+        ("北 京 市 ， 海淀", "北京市 , 海淀"),
+        ("中文 abc 中文", "中文 abc 中文"),
+        ("한국 어", "한국 어"),
+        ("Ещё раз", "еще раз"),
+        ("كتـــاب", "كتاب"),
         ("zero\u200bwidth\ufeff", "zerowidth"),
         ("a\u00a0b\u3000c\n\td", "a b c d"),
         ("カタカナ", "ｶﾀｶﾅ"),
