@@ -9,6 +9,7 @@ import numpy as np
 
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.sketch import SKETCH_BINS, Sketch
+from scrapy_neardup.values import MAX_VALUES
 
 SITE_PAGES = 50
 
@@ -22,6 +23,7 @@ class Maker:
         self._number = 0
         self.fingerprint = self._bits.getrandbits(64)
         self.sketch = self.any_sketch()
+        self._values = self._bytes.bytes(MAX_VALUES)
 
     def page(self, fingerprint: int, sketch: Sketch, site: str = "", **parts: Any) -> PageSignature:
         """A page; what is not given is like no other's."""
@@ -31,6 +33,7 @@ class Maker:
         given: dict[str, Any] = {
             "title": (("about", "the", "ferry", f"{number:x}"), ("daily", "news")),
             "n_features": 300,
+            "values": self.values(),
             "text_digest": self._bytes.bytes(16),
             "n_text": 3000,
             "n_shown": 4000,
@@ -52,6 +55,11 @@ class Maker:
 
     def any_sketch(self) -> Sketch:
         return self._bytes.integers(1, 256, SKETCH_BINS, np.uint8)
+
+    def values(self) -> bytes:
+        """The flood's values, one of which is another."""
+        place = self._bits.randrange(MAX_VALUES)
+        return self._values[:place] + self._bytes.bytes(1) + self._values[place + 1 :]
 
     def near(self, bits: int, *, within: int = 64) -> int:
         """The flood's fingerprint with so many bits flipped, among its lowest ``within``."""

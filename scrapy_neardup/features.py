@@ -41,16 +41,23 @@ class Features(NamedTuple):
     weights: npt.NDArray[np.float64]
 
 
+def are_numbers(tokens: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Which tokens have a digit."""
+    return np.array(
+        [not token.isalpha() and _digit_in(token) is not None for token in tokens], bool
+    )
+
+
 def word_weights(
-    tokens: Sequence[str], hashes: npt.NDArray[np.uint64], idf: IdfTable
+    hashes: npt.NDArray[np.uint64], is_number: npt.NDArray[np.bool_], idf: IdfTable
 ) -> npt.NDArray[np.int64]:
     """Weight of each of some tokens where it stands once, in whole units of :mod:`.idf`.
 
     :param hashes: of the tokens, see :func:`~scrapy_neardup.idf.token_hashes`.
+    :param is_number: see :func:`are_numbers`.
     """
     weights = idf.weights(hashes)
-    numeric = [not token.isalpha() and _digit_in(token) is not None for token in tokens]
-    weights[np.array(numeric, bool)] = _NUMBER_WEIGHT
+    weights[is_number] = _NUMBER_WEIGHT
     return weights
 
 

@@ -15,6 +15,7 @@ from .page import PageSignature
 from .simhash import hamming_distance
 from .sketch import resemblance
 from .titles import may_be_one, title_words
+from .values import MAX_VALUES, difference
 
 Scope = Literal["all", "site"]
 Kind = Literal["new", "duplicate", "revisit", "undecided"]
@@ -39,6 +40,12 @@ MIN_OWN_SHARE = 0.1
 EARLY_TITLES = 10
 EARLY_FEATURES = 100
 MIN_EARLY_SIMILARITY = 0.92
+#: Two texts are pages of one form when so many values differ, and such a part of all. Of a text
+#: that has more values than are kept only the beginning is compared, where copies are often edited:
+#: a larger part must differ there, or hardly anything else.
+MIN_VALUES = 2
+MIN_VALUES_SHARE, MIN_FIRST_VALUES_SHARE = 0.025, 0.045
+MIN_REPLACED_TO_ADDED = 2
 #: From this resemblance on, a page that was not taken for the original is worth naming.
 MIN_LOOK_ALIKE = 0.4
 
@@ -64,7 +71,7 @@ class Mismatch:
 
     :ivar reason: ``"other_site"``, ``"title_differs"``, ``"size_differs"``, ``"thin_text"``,
         ``"only_frame_alike"``, ``"parts_differ"``, ``"few_features"``, ``"far"``,
-        ``"text_differs"`` or ``"site_unknown"``.
+        ``"text_differs"``, ``"site_unknown"`` or ``"values_differ"``.
     """
 
     reason: str
@@ -216,12 +223,27 @@ class Rule:
             return Mismatch("text_differs")
         if similarity < least_similarity:
             return Mismatch("site_unknown")
+        if values_differ(page, other):
+            return Mismatch("values_differ")
         return Match(distance, similarity, "similar_text")
 
 
 def is_thin(page: PageSignature) -> bool:
     """Extraction took little, and little of what the page shows: a notice, a side list, a foot."""
     return page.n_text < THIN_COVERAGE * page.n_shown and page.n_features < THIN_FEATURES
+
+
+def values_differ(page: PageSignature, other: PageSignature) -> bool:
+    """Do the same words stand around other numbers and names, as in the pages of one form?"""
+    found = difference(page.values, other.values)
+    if found.places < MIN_VALUES or found.share < MIN_VALUES_SHARE:
+        return False
+    is_whole = max(len(page.values), len(other.values)) < MAX_VALUES
+    return (
+        is_whole
+        or found.share >= MIN_FIRST_VALUES_SHARE
+        or found.replaced > MIN_REPLACED_TO_ADDED * found.added
+    )
 
 
 def learn(frame: SiteFrame, page: PageSignature) -> None:

@@ -28,8 +28,10 @@ from .normalization import Folded, folded, normalize, single_spaced
 from .simhash import simhash, to_hex
 from .sketch import ShingleKey, Sketch, shingle_hashes_of_each, sketches_of
 from .titles import Title, signs, title_of, title_parts
-from .tokens import ScriptTokenizer, Tokenizer, shipped_tokenizer
+from .tokens import ScriptTokenizer, Spans, Tokenizer, shipped_tokenizer
 from .urls import page_key, site_of
+from .values import VERSION as VALUES_VERSION
+from .values import Codes, value_sequence
 from .vocabulary import SpanVocabulary, Vocabulary
 
 #: What the recipe says of the digest of what a page shows and holds, so that it can change.
@@ -61,6 +63,8 @@ class PageSignature:
     :ivar n_features: number of distinct tokens of its main text.
     :ivar fingerprint: 64-bit simhash of the main text.
     :ivar sketch: sample of its shingles, a byte for each bin.
+    :ivar values: its numbers, names and rare words in reading order, a byte for each of the first
+        128, see :mod:`~scrapy_neardup.values`.
     :ivar text_digest: 16 bytes, keyed; equal for equal texts, punctuation included.
     :ivar n_text: characters of the main text, white space left out.
     :ivar n_shown: characters of all that the page shows, likewise.
@@ -76,6 +80,7 @@ class PageSignature:
     n_features: int
     fingerprint: int
     sketch: bytes
+    values: bytes
     text_digest: bytes
     n_text: int
     n_shown: int
@@ -112,6 +117,14 @@ class PageSignature:
 
     def __str__(self) -> str:
         return f"{self.url} ({to_hex(self.fingerprint)}, {self.n_features} features)"
+
+
+class _Sample(NamedTuple):
+    """What is kept of a text's tokens."""
+
+    features: Features
+    sketch: Sketch
+    values: bytes
 
 
 class Signer:
@@ -155,6 +168,7 @@ class Signer:
             extractor_id,
             self.idf.digest,
             weighting.VERSION,
+            VALUES_VERSION,
             _SHOWN_VERSION,
             f"{sketch.SHINGLE_UNITS}-shingles, {sketch.SKETCH_BINS} bins",
             key=self._digest_key,
@@ -243,13 +257,16 @@ class Signer:
         """Signatures of pages that were read: of several at once in less time than one by one."""
         texts = [folded(page.main.text) for page in pages]
         titles = [title_parts(page.main.title) for page in pages]
-        tokens = iter(self._cut([*(text for text, _ in texts), *chain.from_iterable(titles)]))
-        readings = self._vocabulary.read(*islice(tokens, len(pages)))
+        cut = iter(self._cut([*(text for text, _ in texts), *chain.from_iterable(titles)]))
+        tokens = list(islice(cut, len(pages)))
+        readings = self._vocabulary.read(*tokens)
         sketches = sketches_of(shingle_hashes_of_each(readings.units(), self._shingle_key))
-        columns = zip(pages, texts, titles, readings.features, sketches, strict=True)
+        values = map(_values, readings.values, tokens)
+        samples = map(_Sample, readings.features, sketches, values)
+        columns = zip(pages, texts, titles, samples, strict=True)
         return [
-            self._signature(page, text, title_of(_with_signs(parts, tokens)), features, values)
-            for page, text, parts, features, values in columns
+            self._signature(page, text, title_of(_with_signs(parts, cut)), sample)
+            for page, text, parts, sample in columns
         ]
 
     def _signed(self, page: ReadPage) -> PageSignature:
@@ -257,7 +274,7 @@ class Signer:
         return signature
 
     def _signature(
-        self, page: ReadPage, text: Folded, title: Title, features: Features, values: Sketch
+        self, page: ReadPage, text: Folded, title: Title, sample: _Sample
     ) -> PageSignature:
         shown = single_spaced(page.main.shown)
         return PageSignature(
@@ -265,9 +282,10 @@ class Signer:
             key=page_key(page.url) if page.key is None else page.key,
             site=site_of(page.url),
             title=title,
-            n_features=features.hashes.size,
-            fingerprint=simhash(*features),
-            sketch=values.tobytes(),
+            n_features=sample.features.hashes.size,
+            fingerprint=simhash(*sample.features),
+            sketch=sample.sketch.tobytes(),
+            values=sample.values,
             text_digest=self._digest(_utf8(text.text)),
             n_text=text.length,
             n_shown=shown.length,
@@ -287,6 +305,10 @@ class Signer:
 
 def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
+
+
+def _values(codes: Codes, tokens: Spans | Sequence[str]) -> bytes:
+    return value_sequence(codes, tokens if isinstance(tokens, Spans) else None)
 
 
 def _reader(

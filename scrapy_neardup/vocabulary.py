@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrays import borders_of_runs, with_more
-from .features import Features, saturated, word_weights
+from .features import Features, are_numbers, saturated, word_weights
 from .idf import IdfTable, encoded_tokens, hashes_of, token_hashes
 from .numbering import SpanNumbers
 from .tokens import Spans, are_units, units_of
+from .values import Codes, value_codes
 
 #: Bounds of what is remembered: some 30 MB, and 60 of what a tokenizer of one's own makes. Beyond
 #: either of them all is forgotten and begun anew: common words are back within a few pages, and
@@ -35,6 +36,7 @@ _SCATTERED, _PART_SCATTERED = 1 << 12, 0.5
 _NUMBER: np.dtype[np.int32] = np.dtype("<i4")
 #: Side by side, so that both come from memory at once.
 _WORD = np.dtype([("hash", np.uint64), ("weight", np.float64)])
+_CODE: np.dtype[np.uint8] = np.dtype("u1")
 
 Hashes = npt.NDArray[np.uint64]
 T = TypeVar("T")
@@ -45,16 +47,20 @@ class Readings:
     """What fingerprints and sketches of some pages are made of.
 
     :ivar features: distinct tokens of each page, weighed.
+    :ivar values: of each page the code of each token in reading order, see
+        :func:`~scrapy_neardup.values.value_codes`; shape ``(n,)``.
     """
 
     def __init__(
         self,
         features: list[Features],
+        values: list[Codes],
         numbers: npt.NDArray[np.int32],
         ends: Sequence[int],
         units: tuple[npt.NDArray[np.intp], Hashes],
     ) -> None:
         self.features = features
+        self.values = values
         self._numbers = numbers
         self._ends = ends
         # Of the vocabulary as it was: what it learns later stands behind that, or in other arrays.
@@ -87,6 +93,8 @@ class _Vocabulary(ABC, Generic[T]):
     _characters: int
     #: Hash and weight of each token, see :data:`_WORD`.
     _words: npt.NDArray[np.void]
+    #: Of each token its code as a value.
+    _codes: Codes
     _units: Hashes
     #: Where each token's units begin, and behind the last token where they end.
     _first_units: npt.NDArray[np.intp]
@@ -134,7 +142,8 @@ class _Vocabulary(ABC, Generic[T]):
                 raise
             ends = list(accumulate(self._sizes(pages)))
             features = self._features(numbers, ends)
-            return Readings(features, numbers, ends, (self._first_units, self._units))
+            values = _parts(self._codes.take(numbers), ends)
+            return Readings(features, values, numbers, ends, (self._first_units, self._units))
 
     def _features(self, numbers: npt.NDArray[np.int32], ends: Sequence[int]) -> list[Features]:
         ordered = numbers.copy()
@@ -158,8 +167,10 @@ class _Vocabulary(ABC, Generic[T]):
             ends = np.cumsum(list(map(len, units)))
             unit_hashes = token_hashes(list(chain.from_iterable(units)), self._seed)
         words = np.empty(len(new), _WORD)
-        words["hash"], words["weight"] = hashes, word_weights(new, hashes, self._idf)
+        is_number = are_numbers(new)
+        words["hash"], words["weight"] = hashes, word_weights(hashes, is_number, self._idf)
         self._words = with_more(self._words, known, words)
+        self._codes = with_more(self._codes, known, value_codes(hashes, is_number, self._idf))
         self._units = with_more(self._units, n_units, unit_hashes)
         self._first_units = with_more(self._first_units, known + 1, n_units + ends)
         self._characters += sum(map(len, new))
@@ -168,6 +179,7 @@ class _Vocabulary(ABC, Generic[T]):
         self._forget_numbers()
         self._characters = 0
         self._words = np.empty(0, _WORD)
+        self._codes = np.empty(0, _CODE)
         self._units = np.empty(0, np.uint64)
         self._first_units = np.zeros(1, np.intp)
 

@@ -43,6 +43,7 @@ def made_page(number: int, version: int = 0) -> PageSignature:
         n_features=300,
         fingerprint=rng.getrandbits(64),
         sketch=rng.randbytes(512),
+        values=b"",
         text_digest=rng.randbytes(16),
         n_text=version,
         n_shown=4000,

@@ -96,6 +96,7 @@ def page(number: int, **parts: object) -> PageSignature:
         n_features=300,
         fingerprint=7,
         sketch=rng.integers(1, 256, 512, np.uint8).tobytes(),
+        values=b"",
         text_digest=b"%016d" % number,
         n_text=3000,
         n_shown=4000,

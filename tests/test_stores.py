@@ -82,6 +82,7 @@ def signatures(draw: st.DrawFn) -> PageSignature:
         n_features=draw(st.sampled_from([10, 19, 20, 100, 300])),
         fingerprint=sum(1 << bit for bit in flips),
         sketch=sketch.astype(np.uint8).tobytes(),
+        values=b"",
         text_digest=bytes([text]) * 16 if text < 4 else draw(st.binary(min_size=16, max_size=16)),
         n_text=390,
         n_shown=n_shown,

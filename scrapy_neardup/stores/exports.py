@@ -17,6 +17,7 @@ from ..records import InputError, LineReader
 from ..simhash import from_hex, to_hex
 from ..sketch import SKETCH_BINS
 from ..stored_items import OWN_ITEMS
+from ..values import MAX_VALUES
 from .reading import StoredPage
 
 #: Version of the lines; a file of a later one is refused.
@@ -71,6 +72,7 @@ def page_line(page: StoredPage) -> str:
         "text_digest": _text(signature.text_digest),
         "shown_digest": _text(signature.shown_digest),
         "sketch": _text(signature.sketch),
+        "values": _text(signature.values),
         "stored_at": page.stored_at,
     }
     if page.items != OWN_ITEMS:
@@ -160,6 +162,7 @@ def _page(fields: Mapping[str, Any], recipe: str) -> StoredPage:
         n_features=_count(fields["n_features"]),
         fingerprint=from_hex(fields["fingerprint"]),
         sketch=_bytes(fields["sketch"], SKETCH_BINS),
+        values=_bytes(fields["values"], *range(MAX_VALUES + 1)),
         text_digest=_bytes(fields["text_digest"], _DIGEST_BYTES),
         n_text=_count(fields["n_text"]),
         n_shown=_count(fields["n_shown"]),

@@ -1,4 +1,4 @@
-"""A page's signature as bytes, as stores keep it: some 560, and its address and title.
+"""A page's signature as bytes, as stores keep it: some 570, its values, address and title.
 
 Beside it stands a row of what is asked of many pages at once.
 """
@@ -15,8 +15,9 @@ from ..search import FIRST_BINS, TRAITS, packed_traits
 from ..sketch import SKETCH_BINS
 from ..stored_items import NO_ITEMS
 
-#: Fingerprint, number of features, lengths of text and of all that is shown, two digests.
-_HEAD = struct.Struct("<QIII16s16s")
+#: Fingerprint, number of features, lengths of text and of all that is shown, two digests, and how
+#: many values stand behind the sketch.
+_HEAD = struct.Struct("<QIII16s16sB")
 _NO_DIGEST = bytes(16)
 _as_json = json.JSONEncoder(separators=(",", ":")).encode
 _SKETCH_END = _HEAD.size + SKETCH_BINS
@@ -41,18 +42,21 @@ def packed(page: PageSignature) -> bytes:
         page.n_shown,
         page.text_digest,
         page.shown_digest or _NO_DIGEST,
+        len(page.values),
     )
     words = [page.url, page.site, page.title]
     if page.key != page.url:
         words.append(page.key)
     # Escapes keep a lone surrogate, which UTF-8 has no bytes for.
-    return head + page.sketch + _as_json(words).encode()
+    return head + page.sketch + page.values + _as_json(words).encode()
 
 
 def unpacked(data: bytes, recipe: str) -> PageSignature:
     """The signature that was packed."""
-    fingerprint, n_features, n_text, n_shown, text_digest, shown_digest = _HEAD.unpack_from(data)
-    url, site, title, *key = json.loads(data[_SKETCH_END:])
+    head = _HEAD.unpack_from(data)
+    fingerprint, n_features, n_text, n_shown, text_digest, shown_digest, n_values = head
+    values_end = _SKETCH_END + n_values
+    url, site, title, *key = json.loads(data[values_end:])
     return PageSignature(
         url=url,
         key=key[0] if key else url,
@@ -61,6 +65,7 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
         n_features=n_features,
         fingerprint=fingerprint,
         sketch=sketch_in(data),
+        values=data[_SKETCH_END:values_end],
         text_digest=text_digest,
         n_text=n_text,
         n_shown=n_shown,

@@ -13,7 +13,7 @@ from .redis_link import Link
 logger = logging.getLogger("scrapy_neardup")
 
 #: Version of the layout; a namespace of another one is refused.
-FORMAT = 2
+FORMAT = 3
 
 
 class RedisNamespace:

@@ -17,7 +17,7 @@ from ..exceptions import StoreError
 from .packing import ROW
 
 #: Version of the tables; a file of another one is refused.
-FORMAT = 2
+FORMAT = 3
 #: "NDup": how a file says that it is a store.
 APPLICATION = 0x4E447570
 
