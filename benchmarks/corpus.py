@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain, pairwise
+from itertools import chain
 from multiprocessing import Pool
 from pathlib import Path
 from typing import TypeVar
@@ -24,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 from pages import InputError, Page, read_pages
 
 from scrapy_neardup.encodings import decode
-from scrapy_neardup.urls import site_of
+from scrapy_neardup.urls import is_list, site_of
 
 #: Two pages by their places in the corpus, the smaller first.
 Pair = tuple[int, int]
@@ -36,12 +36,8 @@ _URLS = ("url_a", "url_b")
 _Result = TypeVar("_Result")
 
 _CHUNK = 16
-_LISTS = frozenset("tag tags category categories".split())
 _INDEX = re.compile(r"(?:index|default)\.\w+$")
 _SUFFIX = re.compile(r"\.(?:html?|php|aspx?)$")
-_YEAR = re.compile(r"(?:19|20)\d\d$")
-_DAY_OR_MONTH = re.compile(r"\d{1,2}$")
-_NUMBERED_PAGE = re.compile(r"page[-_]?\d+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,39 +148,6 @@ def digest(folders: Iterable[Path]) -> str:
 def html_of(page: Page) -> str:
     """The page as text, decoded as the add-on decodes a response."""
     return decode(page.body, page.content_type)
-
-
-def is_list(url: str) -> bool:
-    """Is this, by its path, a page that lists others?
-
-    These are: a front page (``/``, ``/index.html``); whatever lies at or under a segment ``tag``,
-    ``tags``, ``category`` or ``categories``; ``archive`` or ``archives`` with nothing behind it
-    but a date or a page number (``/archives/1234.html`` is a post); a numbered page
-    (``…/page/2``, ``…/page-2``); and a date alone (``/2020/05/``, ``/blog/2020/``).
-    """
-    segments = [part for part in unquote(urlsplit(url).path).lower().split("/") if part]
-    if segments and _INDEX.match(segments[-1]):
-        del segments[-1]
-    if not segments:
-        return True
-    segments[-1] = _SUFFIX.sub("", segments[-1])
-    if not _LISTS.isdisjoint(segments) or _NUMBERED_PAGE.match(segments[-1]):
-        return True
-    if any(before == "page" and after.isdecimal() for before, after in pairwise(segments)):
-        return True
-    for place, segment in enumerate(segments):
-        if segment in ("archive", "archives"):
-            return _is_date(segments[place + 1 :]) or place == len(segments) - 1
-    return _is_date(segments) or _is_date(segments[1:])
-
-
-def _is_date(segments: list[str]) -> bool:
-    """A year, or a year and a month, or a year, a month and a day."""
-    return (
-        0 < len(segments) <= 3
-        and _YEAR.match(segments[0]) is not None
-        and all(map(_DAY_OR_MONTH.match, segments[1:]))
-    )
 
 
 def slug(url: str) -> str:

@@ -22,7 +22,7 @@ from .carriers import content_of, data_of, lasting
 from .exceptions import ExtractionError, InvalidOption, LimitExceeded, NeedsScripts
 from .limits import PageLimits
 from .repair import repaired
-from .scripted import has_empty_root, has_scripts, needs_scripts
+from .scripted import has_empty_root, has_scripts, holds_hidden_text, needs_scripts
 
 _DEFAULT_LIMITS = PageLimits()
 
@@ -49,8 +49,8 @@ class MainText(NamedTuple):
     :ivar text: main text.
     :ivar shown: all text of the body, menus included, as many pieces as there are between tags.
     :ivar held: what else may be another content though the text is equal, see
-        :func:`~scrapy_neardup.carriers.content_of`, and the data for scripts; ``None`` where only
-        the text is known.
+        :func:`~scrapy_neardup.carriers.content_of`, the data for scripts and, where these hold
+        text that is not shown, the title; ``None`` where only the text is known.
     :ivar whole: all that the page is made of but comments, in UTF-8.
     """
 
@@ -109,6 +109,9 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     shown = _shown(body)
     if scripts and needs_scripts(body, text, shown, data, has_empty_root=is_empty):
         raise NeedsScripts
+    if data and holds_hidden_text(shown, data):
+        # Scripts may show the rest, so what is shown is not all that tells this page from others.
+        held = f"{title}\n{held}"
     return MainText(title, text, shown, held, whole)
 
 

@@ -15,7 +15,7 @@ from .page import PageSignature
 from .simhash import hamming_distance
 from .sketch import resemblance
 from .titles import may_be_one, title_words
-from .values import MAX_VALUES, difference
+from .values import MAX_VALUES, agreement, difference
 
 Scope = Literal["all", "site"]
 Kind = Literal["new", "duplicate", "revisit", "undecided"]
@@ -41,11 +41,28 @@ EARLY_TITLES = 10
 EARLY_FEATURES = 100
 MIN_EARLY_SIMILARITY = 0.92
 #: Two texts are pages of one form when so many values differ, and such a part of all. Of a text
-#: that has more values than are kept only the beginning is compared, where copies are often edited:
-#: a larger part must differ there, or hardly anything else.
+#: that has more values than are kept only the beginning is compared, where copies are often edited,
+#: so a larger part must differ there. Across sites more must be replaced than added or missing.
 MIN_VALUES = 2
 MIN_VALUES_SHARE, MIN_FIRST_VALUES_SHARE = 0.025, 0.045
-MIN_REPLACED_TO_ADDED = 2
+#: On one site a smaller part is enough where hardly anything else differs: so many stretches of
+#: values are replaced for each that is added or missing. Two numbers alone may be counters.
+MIN_REPLACED_SHARE = 0.012
+MIN_REPLACED, MIN_REPLACED_TO_ADDED = 2, 1.5
+#: On two sites, texts of one title may differ more when so many values of one are in the other: all
+#: but a few, and of the other most. Then ``min_similarity`` may be missed by a part of what it lacks
+#: to 1.
+LEAST_SAME_VALUES = 20
+MIN_SAME_VALUES, MIN_SAME_OF_ALL = 0.95, 0.78
+SAME_VALUES_LENIENCY = 5 / 3
+#: Two lists are the same when neither shows less than this part of what the other shows, and their
+#: texts resemble each other by as much.
+MIN_SAME_LIST = 0.95
+#: The text of a list is one of its entries when it is less than this part of what the list shows.
+MAX_ENTRY = 0.5
+#: On one site: how much smaller one page may be where the texts are not equal, by all that is shown
+#: and by the text.
+MIN_SHOWN_RATIO, MIN_TEXT_RATIO = 0.7, 0.85
 #: From this resemblance on, a page that was not taken for the original is worth naming.
 MIN_LOOK_ALIKE = 0.4
 
@@ -57,7 +74,7 @@ class Match:
     :ivar distance: Hamming distance of their fingerprints, 0 to 64; beyond 11 only when the pages
         are equal.
     :ivar similarity: estimated resemblance of their texts, 0.0 to 1.0; 1.0 for equal texts.
-    :ivar reason: ``"same_page"``, ``"same_text"`` or ``"similar_text"``.
+    :ivar reason: ``"same_page"``, ``"same_list"``, ``"same_text"`` or ``"similar_text"``.
     """
 
     distance: int
@@ -167,16 +184,26 @@ class Rule:
         if page.recipe != other.recipe:
             raise SignatureMismatch(page.recipe, other.recipe)
         if page.site == other.site:
-            if page.equals(other):
-                return Match(
-                    hamming_distance(page.fingerprint, other.fingerprint), 1.0, "same_page"
-                )
+            if reason := self._equal_as(page, other):
+                return Match(hamming_distance(page.fingerprint, other.fingerprint), 1.0, reason)
             objection = _objection_on_one_site(page, other, frames.of(page.site))
         else:
             objection = self._objection_across_sites(page, other, frames)
         if objection or page.holds_other(other):
             return Mismatch(objection or "parts_differ")
         return self._compare_texts(page, other, self.least_similarity(page, other, frames))
+
+    def _equal_as(self, page: PageSignature, other: PageSignature) -> str | None:
+        """Why two pages of a site are one, if that needs no comparison of what they share."""
+        if page.equals(other):
+            return "same_page"
+        enough = min(page.n_features, other.n_features) >= self.min_features
+        return "same_list" if enough and _list_the_same(page, other) else None
+
+    @property
+    def least_with_same_values(self) -> float:
+        """Estimated resemblance, 0.0 to 1.0, that confirms two texts whose values agree."""
+        return 1 - (1 - self.min_similarity) * SAME_VALUES_LENIENCY
 
     def least_similarity(self, page: PageSignature, other: PageSignature, frames: Frames) -> float:
         """Estimated resemblance, 0.0 to 1.0, that confirms these two.
@@ -203,6 +230,8 @@ class Rule:
     ) -> str | None:
         if self.scope == "site":
             return "other_site"
+        if _is_post_in_list(page, other) or _is_post_in_list(other, page):
+            return "size_differs"
         if not (is_thin(page) or is_thin(other)):
             return None
         notice = any(frames.of(p.site).is_notice(p.text_digest) for p in (page, other))
@@ -219,9 +248,11 @@ class Rule:
         if distance > self.max_distance:
             return Mismatch("far")
         similarity = resemblance(page.sketch_values, other.sketch_values)
-        if similarity < self.min_similarity:
+        if similarity < self.min_similarity and not (
+            similarity >= self.least_with_same_values and values_agree(page, other)
+        ):
             return Mismatch("text_differs")
-        if similarity < least_similarity:
+        if self.min_similarity <= similarity < least_similarity:
             return Mismatch("site_unknown")
         if values_differ(page, other):
             return Mismatch("values_differ")
@@ -236,14 +267,31 @@ def is_thin(page: PageSignature) -> bool:
 def values_differ(page: PageSignature, other: PageSignature) -> bool:
     """Do the same words stand around other numbers and names, as in the pages of one form?"""
     found = difference(page.values, other.values)
-    if found.places < MIN_VALUES or found.share < MIN_VALUES_SHARE:
+    if found.places < MIN_VALUES:
         return False
-    is_whole = max(len(page.values), len(other.values)) < MAX_VALUES
-    return (
-        is_whole
-        or found.share >= MIN_FIRST_VALUES_SHARE
-        or found.replaced > MIN_REPLACED_TO_ADDED * found.added
+    is_cut = max(len(page.values), len(other.values)) == MAX_VALUES
+    is_large = found.share >= (MIN_FIRST_VALUES_SHARE if is_cut else MIN_VALUES_SHARE)
+    if page.site != other.site:
+        return is_large and found.replaced >= found.added
+    return is_large or (
+        found.share >= MIN_REPLACED_SHARE
+        and (found.words > 0 or found.places > MIN_VALUES)
+        and found.replaced >= max(MIN_REPLACED, MIN_REPLACED_TO_ADDED * found.added)
     )
+
+
+def values_agree(page: PageSignature, other: PageSignature) -> bool:
+    """Under one title on two sites: has one text the values of the other, and few more?
+
+    What differs besides are common words, as in the template of another site.
+    """
+    sizes = len(page.values), len(other.values)
+    if page.site == other.site or page.title != other.title or not page.title:
+        return False
+    if min(sizes) < LEAST_SAME_VALUES or max(sizes) == MAX_VALUES:
+        return False
+    parts = agreement(page.values, other.values)
+    return max(parts) >= MIN_SAME_VALUES and min(parts) >= MIN_SAME_OF_ALL
 
 
 def learn(frame: SiteFrame, page: PageSignature) -> None:
@@ -270,6 +318,8 @@ def _objection_on_one_site(
         return "title_differs"
     same_title = core == other_core
     if not (same_title and core) and _size_ratio(page, other) < MIN_SIZE_RATIO:
+        return "size_differs"
+    if page.text_digest != other.text_digest and _has_much_more(page, other):
         return "size_differs"
     if is_thin(page) or is_thin(other):
         untitled = not same_title and not (core and other_core)
@@ -325,6 +375,34 @@ def _own_resemblance(page: PageSignature, other: PageSignature, frame: SiteFrame
 def _size_ratio(page: PageSignature, other: PageSignature) -> float:
     """What the smaller page shows, in characters, as a part of what the larger shows."""
     return min(page.n_shown, other.n_shown) / max(page.n_shown, other.n_shown, 1)
+
+
+def _list_the_same(page: PageSignature, other: PageSignature) -> bool:
+    """Are these two lists of the same entries, which may stand under two names?
+
+    They show the same; or what they show differs in common words alone.
+    """
+    if not (page.is_list and other.is_list and page.holds_same(other)):
+        return False
+    if page.shows_and_holds(other):
+        return True
+    return (
+        not (is_thin(page) or is_thin(other))
+        and _size_ratio(page, other) >= MIN_SAME_LIST
+        and agreement(page.values, other.values) == (1, 1)
+        and resemblance(page.sketch_values, other.sketch_values) >= MIN_SAME_LIST
+    )
+
+
+def _is_post_in_list(page: PageSignature, other: PageSignature) -> bool:
+    """Is one a list, of which only one entry was taken for the text, and the other none?"""
+    return not page.is_list and other.is_list and other.n_text < MAX_ENTRY * other.n_shown
+
+
+def _has_much_more(page: PageSignature, other: PageSignature) -> bool:
+    """Does one show much more than the other, or has it much more text?"""
+    of_text = min(page.n_text, other.n_text) / max(page.n_text, other.n_text, 1)
+    return _size_ratio(page, other) < MIN_SHOWN_RATIO or of_text < MIN_TEXT_RATIO
 
 
 def _title_overlap(page: PageSignature, other: PageSignature) -> float:

@@ -100,7 +100,7 @@ def _promising(
     for start in range(0, order.size, _PIECE):
         piece = order[start : start + _PIECE]
         similarity = _resemblances(first[piece], second[piece], shelf)
-        piece = piece[likeness.equal[piece] | (similarity >= rule.min_similarity)]
+        piece = piece[likeness.equal[piece] | (similarity >= rule.least_with_same_values)]
         yield first[piece], second[piece]
 
 

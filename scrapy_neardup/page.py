@@ -29,14 +29,16 @@ from .simhash import simhash, to_hex
 from .sketch import ShingleKey, Sketch, shingle_hashes_of_each, sketches_of
 from .titles import Title, signs, title_of, title_parts
 from .tokens import ScriptTokenizer, Spans, Tokenizer, shipped_tokenizer
-from .urls import page_key, site_of
+from .urls import is_list, page_key, site_of
 from .values import VERSION as VALUES_VERSION
 from .values import Codes, value_sequence
 from .vocabulary import SpanVocabulary, Vocabulary
 
 #: What the recipe says of the digest of what a page shows and holds, so that it can change.
-_SHOWN_VERSION = "shown-2"
-_OF_WHOLE, _OF_SHOWN, _OF_HELD = slice(6), slice(6, 11), slice(11, 16)
+_SHOWN_VERSION = "shown-3"
+_OF_WHOLE, _OF_SHOWN, _OF_HELD, _OF_LIST = slice(6), slice(6, 11), slice(11, 16), slice(16, 17)
+#: In the last place, of a list and of other pages.
+_LIST, _NO_LIST = b"\1", b"\0"
 
 _Part = TypeVar("_Part")
 
@@ -63,13 +65,14 @@ class PageSignature:
     :ivar n_features: number of distinct tokens of its main text.
     :ivar fingerprint: 64-bit simhash of the main text.
     :ivar sketch: sample of its shingles, a byte for each bin.
-    :ivar values: its numbers, names and rare words in reading order, a byte for each of the first
-        128, see :mod:`~scrapy_neardup.values`.
+    :ivar values: its numbers, names and less common words in reading order, a byte for each of the
+        first 248, see :mod:`~scrapy_neardup.values`.
     :ivar text_digest: 16 bytes, keyed; equal for equal texts, punctuation included.
     :ivar n_text: characters of the main text, white space left out.
     :ivar n_shown: characters of all that the page shows, likewise.
-    :ivar shown_digest: 16 bytes, keyed: 6 of all that the page is made of, 5 of the text that it
-        shows, 5 of what else may be another content; empty where only the text is known.
+    :ivar shown_digest: 17 bytes, keyed: 6 of all that the page is made of, 5 of the text that it
+        shows, 5 of what else may be another content, and 1 that says whether its address is that of
+        a list; empty where only the text is known.
     :ivar recipe: digest of everything that the other parts depend on.
     """
 
@@ -110,6 +113,15 @@ class PageSignature:
             return False
         is_shown = self.shown_digest[_OF_SHOWN] == other.shown_digest[_OF_SHOWN]
         return is_shown and self.shown_digest[_OF_HELD] != other.shown_digest[_OF_HELD]
+
+    @property
+    def is_list(self) -> bool:
+        """Does its address say that it lists other pages? Not known where only the text is."""
+        return self.shown_digest[_OF_LIST] == _LIST
+
+    def holds_same(self, other: PageSignature) -> bool:
+        """Do the two hold the same besides their text? Not where only a text is known."""
+        return self.shown_digest[_OF_HELD] == other.shown_digest[_OF_HELD] != b""
 
     def found_at(self, url: str) -> PageSignature:
         """The signature of the same page at another address."""
@@ -289,15 +301,17 @@ class Signer:
             text_digest=self._digest(_utf8(text.text)),
             n_text=text.length,
             n_shown=shown.length,
-            shown_digest=self._digest_of_shown(page.main, shown.data),
+            shown_digest=self._digest_of_shown(page, shown.data),
             recipe=self.recipe,
         )
 
-    def _digest_of_shown(self, main: MainText, shown: bytes) -> bytes:
+    def _digest_of_shown(self, page: ReadPage, shown: bytes) -> bytes:
+        main = page.main
         if main.held is None:
             return b""
         parts = ((main.whole, _OF_WHOLE), (shown, _OF_SHOWN), (_utf8(main.held), _OF_HELD))
-        return b"".join(self._digest(data)[part] for data, part in parts)
+        digests = [self._digest(data)[part] for data, part in parts]
+        return b"".join((*digests, _LIST if is_list(page.url) else _NO_LIST))
 
     def _digest(self, data: bytes) -> bytes:
         return blake2b(data, key=self._digest_key, digest_size=16).digest()

@@ -114,6 +114,12 @@ def needs_scripts(
     ) or _hidden_weight(others, seen, _BLANKS) >= max(_HIDDEN_WEIGHT, _HIDDEN_SHARE * around)
 
 
+def holds_hidden_text(shown: str, data: Iterable[str]) -> bool:
+    """Do data for scripts hold text that the page does not show?"""
+    seen = " ".join(shown.split())
+    return _hidden_weight(data, seen, 1) >= _HIDDEN_STATE_WEIGHT
+
+
 def _is_shown(text: str, seen: str) -> bool:
     """Is the main text one of what is shown? Extractors may read data as well."""
     longest = max(text.splitlines(), key=len, default="")

@@ -287,12 +287,12 @@ def _promising(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: 
     pool, is_cut = _possible(page, candidates, shelf, rule), False
     if pool.numbers.size > MAX_SKETCHES:
         sample, error = _estimate(page, pool, shelf)
-        least = rule.min_similarity - _ERRORS * error
+        least = rule.least_with_same_values - _ERRORS * error
         pool, _, is_cut = _most_alike(pool, sample, least, MAX_SKETCHES)
     similarity = resemblances(page.sketch_values, shelf.sketches(pool.numbers))
     similarity[pool.equal] = 1.0
-    runner_up = _runner_up(pool, similarity, rule.min_similarity)
-    pool, similarity, more = _most_alike(pool, similarity, rule.min_similarity, MAX_RULED)
+    runner_up = _runner_up(pool, similarity, rule.least_with_same_values)
+    pool, similarity, more = _most_alike(pool, similarity, rule.least_with_same_values, MAX_RULED)
     order = np.argsort(-similarity, kind="stable")
     pages = zip(pool.numbers[order].tolist(), similarity[order].tolist(), strict=True)
     return _Promising(_read(shelf, pages), is_cut or more, _read(shelf, runner_up))
@@ -311,7 +311,7 @@ def _promising_one(page: PageSignature, number: int, shelf: Shelf, rule: Rule) -
     if not (is_equal or has_enough) or (rule.scope == "site" and not same_site):
         return _Promising()
     similarity = 1.0 if is_equal else resemblance(page.sketch_values, other.sketch_values)
-    if similarity >= rule.min_similarity:
+    if similarity >= rule.least_with_same_values:
         return _Promising([(number, other, similarity)])
     is_alike = similarity >= MIN_LOOK_ALIKE
     return _Promising(runner_up=[(number, other, similarity)] if is_alike else [])

@@ -25,7 +25,7 @@ import numpy.typing as npt
 SHINGLE_UNITS = 4
 
 #: Bins of a sketch, a byte each. The standard error of an estimate near 0.73 is 0.02.
-SKETCH_BINS = 448
+SKETCH_BINS = 384
 
 #: Shape ``(SKETCH_BINS,)``; 0 marks a bin that no shingle fell into.
 Sketch = npt.NDArray[np.uint8]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from urllib.parse import urlsplit
+from itertools import pairwise
+from urllib.parse import unquote, urlsplit
 
 import tldextract
 from w3lib.url import canonicalize_url
@@ -23,6 +24,15 @@ _PLAIN = re.compile(
 )
 #: In longer ones, what is not plain may stand so far behind that it is looked for in vain for long.
 _MAX_PLAIN = 2048
+
+
+_LISTS = frozenset("tag tags category categories".split())
+_ARCHIVES = frozenset("archive archives".split())
+_INDEX = re.compile(r"(?:index|default)\.\w+$")
+_SUFFIX = re.compile(r"\.(?:html?|php|aspx?)$")
+_YEAR = re.compile(r"(?:19|20)\d\d$")
+_DAY_OR_MONTH = re.compile(r"\d{1,2}$")
+_NUMBERED_PAGE = re.compile(r"page[-_]?\d+$")
 
 
 def page_key(url: str) -> str:
@@ -92,4 +102,41 @@ def _public_suffixes() -> tldextract.TLDExtract:
     # The list that comes with the package: nothing is fetched and nothing cached on disk.
     return tldextract.TLDExtract(
         suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
+    )
+
+
+def is_list(url: str) -> bool:
+    """Is this, by its path, a page that lists others?
+
+    These are: a front page (``/``, ``/index.html``); whatever lies at or under a segment ``tag``,
+    ``tags``, ``category`` or ``categories``; ``archive`` or ``archives`` with nothing behind it
+    but a date or a page number (``/archives/1234.html`` is a post); a numbered page
+    (``…/page/2``, ``…/page-2``); and a date alone (``/2020/05/``, ``/blog/2020/``).
+    """
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return False
+    segments = [part for part in unquote(path).lower().split("/") if part]
+    if segments and _INDEX.match(segments[-1]):
+        del segments[-1]
+    if not segments:
+        return True
+    segments[-1] = _SUFFIX.sub("", segments[-1])
+    if not _LISTS.isdisjoint(segments) or _NUMBERED_PAGE.match(segments[-1]):
+        return True
+    if any(before == "page" and after.isdecimal() for before, after in pairwise(segments)):
+        return True
+    for place, segment in enumerate(segments):
+        if segment in _ARCHIVES:
+            return _is_date(segments[place + 1 :]) or place == len(segments) - 1
+    return _is_date(segments) or _is_date(segments[1:])
+
+
+def _is_date(segments: list[str]) -> bool:
+    """A year, or a year and a month, or a year, a month and a day."""
+    return (
+        0 < len(segments) <= 3
+        and _YEAR.match(segments[0]) is not None
+        and all(map(_DAY_OR_MONTH.match, segments[1:]))
     )

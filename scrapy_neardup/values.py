@@ -1,4 +1,4 @@
-"""The values of a text: its numbers, names and other rare words, in reading order.
+"""The values of a text: its numbers, names and other words that are not common, in reading order.
 
 The pages of a form (a register, a notice, a catalogue) have nearly all words in common, and differ
 in their values. Copies of one page have the same values; where they differ, one of them has more.
@@ -26,10 +26,10 @@ from .tokens import Spans
 VERSION = "values-1"
 
 #: Values of a text that are kept at most, its first ones.
-MAX_VALUES = 192
+MAX_VALUES = 248
 
-#: A word is a value when it weighs so much of what a word that is in no table weighs.
-_RARE = 0.8
+#: A word is a value when it weighs at least such a part of what a word weighs that is in no table.
+_RARE = 0.5
 #: Bytes: 0 is no value; words from 1 on, numbers, and numbers of dates and times.
 _FIRST_WORD, _WORDS = 1, 127
 _FIRST_NUMBER, _NUMBERS = 128, 64
@@ -54,12 +54,14 @@ class Difference(NamedTuple):
     """How the values of two texts differ.
 
     :ivar places: where both texts have values, and others; a place of dates alone counts half.
+    :ivar words: those of them where both have words among these values.
     :ivar share: these as a part of the values of the text that has fewer, of 20 at least.
     :ivar replaced: stretches of such places.
     :ivar added: stretches where one text has values that the other has not.
     """
 
     places: float
+    words: int
     share: float
     replaced: int
     added: int
@@ -99,11 +101,22 @@ def difference(values: bytes, others: bytes) -> Difference:
     """Align the values of two texts, and count where both have their own."""
     more, more_of_others = _surplus(values, others), _surplus(others, values)
     if not (more or more_of_others):
-        return Difference(0, 0, 0, 0)
-    own = ((_own(a, more), _own(b, more_of_others)) for a, b in _gaps(values, others))
-    places = [_places(*both) for both in own if any(both)]
+        return Difference(0, 0, 0, 0, 0)
+    own = [(_own(a, more), _own(b, more_of_others)) for a, b in _gaps(values, others)]
+    found = list(filter(any, own))
+    places = [_places(*both) for both in found]
+    words = sum(
+        bool(place) and all(map(_has_word, both)) for place, both in zip(places, found, strict=True)
+    )
     share = sum(places) / max(_FEWEST, min(len(values), len(others)))
-    return Difference(sum(places), share, len(places) - places.count(0), places.count(0))
+    added = places.count(0)
+    return Difference(sum(places), words, share, len(places) - added, added)
+
+
+def agreement(values: bytes, others: bytes) -> tuple[float, float]:
+    """The part of the values of each text that the other one has as well."""
+    common = sum((Counter(values) & Counter(others)).values())
+    return common / max(1, len(values)), common / max(1, len(others))
 
 
 def _surplus(values: bytes, others: bytes) -> Counter[int]:
@@ -126,6 +139,10 @@ def _places(values: bytes, others: bytes) -> float:
         return 0
     lasting = min(sum(value < _FIRST_OF_DATE for value in each) for each in (values, others))
     return min(lasting, _MOST_PLACES) or _DATE
+
+
+def _has_word(values: bytes) -> bool:
+    return any(value < _FIRST_NUMBER for value in values)
 
 
 def _gaps(values: bytes, others: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -70,7 +70,7 @@ HARBOUR = (
     ],
 )
 def test_lists_are_known_by_their_address(path):
-    assert corpus.is_list(f"https://a.example{path}")
+    assert is_list(f"https://a.example{path}")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_lists_are_known_by_their_address(path):
     ],
 )
 def test_what_is_not_a_list(path):
-    assert not corpus.is_list(f"https://a.example{path}")
+    assert not is_list(f"https://a.example{path}")
 
 
 def test_slug():

@@ -26,6 +26,7 @@ _MARK = "scrapy_neardup_export"
 _END = "end_of_export"
 
 _DIGEST_BYTES = 16
+_SHOWN_DIGEST_BYTES = 17
 _BOUND = 1 << 32
 
 
@@ -166,7 +167,7 @@ def _page(fields: Mapping[str, Any], recipe: str) -> StoredPage:
         text_digest=_bytes(fields["text_digest"], _DIGEST_BYTES),
         n_text=_count(fields["n_text"]),
         n_shown=_count(fields["n_shown"]),
-        shown_digest=_bytes(fields["shown_digest"], _DIGEST_BYTES, 0),
+        shown_digest=_bytes(fields["shown_digest"], _SHOWN_DIGEST_BYTES, 0),
         recipe=recipe,
     )
     items = from_hex(fields["items"]) if "items" in fields else OWN_ITEMS

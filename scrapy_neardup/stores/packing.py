@@ -17,8 +17,8 @@ from ..stored_items import NO_ITEMS
 
 #: Fingerprint, number of features, lengths of text and of all that is shown, two digests, and how
 #: many values stand behind the sketch.
-_HEAD = struct.Struct("<QIII16s16sB")
-_NO_DIGEST = bytes(16)
+_HEAD = struct.Struct("<QIII16s17sB")
+_NO_DIGEST = bytes(17)
 _as_json = json.JSONEncoder(separators=(",", ":")).encode
 _SKETCH_END = _HEAD.size + SKETCH_BINS
 

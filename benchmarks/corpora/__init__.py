@@ -1,0 +1,1 @@
+"""Written test pages: articles, and copies of them that look different."""

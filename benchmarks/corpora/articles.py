@@ -1,0 +1,142 @@
+"""Articles that copies are made of, read from text files.
+
+A file starts with header lines (``language``, ``title``, ``site``, ``author``, ``date``), followed
+by a blank line and the body: ``## `` starts a heading, ``- `` a list entry, ``| a | b |`` is a
+table row, lines between two lines of three backquotes are code, any other line is a paragraph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+ARTICLES = Path(__file__).parent / "articles"
+
+_FENCE = "```"
+#: A sentence's end: not a dot after a digit, which is mostly that of an ordinal number.
+_SENTENCE_END = re.compile(
+    r"(?<=[^\d][.!?])\s+|(?<=[.!?][\"”“])\s+|(?<=[。！？])(?![”」])|(?<=。”)"
+)
+#: Languages written without blanks between words.
+UNSPACED = frozenset({"zh", "ja"})
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of an article: ``kind`` is heading, paragraph, list, table or code.
+
+    A list has one row of one cell per entry, a table has its rows; the other kinds have one cell.
+    """
+
+    kind: str
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def text(self) -> str:
+        return self.rows[0][0]
+
+    def mapped(self, change: Callable[[str], str]) -> Block:
+        """Return the block with *change* applied to every cell."""
+        return replace(self, rows=tuple(tuple(change(cell) for cell in row) for row in self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """An article; ``name`` is the name of its file without the extension."""
+
+    name: str
+    language: str
+    title: str
+    site: str
+    author: str
+    date: str
+    blocks: tuple[Block, ...]
+
+    @property
+    def spaced(self) -> bool:
+        """Whether blanks separate the words of the language."""
+        return self.language not in UNSPACED
+
+    @property
+    def slug(self) -> str:
+        """The name without its language."""
+        return self.name.partition("-")[2]
+
+    @property
+    def text(self) -> str:
+        """All text but the title, one cell a line."""
+        return "\n".join(cell for block in self.blocks for row in block.rows for cell in row)
+
+    def has(self, kind: str) -> bool:
+        return any(block.kind == kind for block in self.blocks)
+
+    def with_blocks(self, blocks: Iterable[Block]) -> Article:
+        return replace(self, blocks=tuple(blocks))
+
+    def mapped(self, change: Callable[[str], str], *kinds: str) -> Article:
+        """Return the article with *change* applied to blocks of *kinds*, by default all but code.
+
+        The title is changed too if no kinds are given.
+        """
+        title = self.title if kinds else change(self.title)
+        blocks = [
+            block.mapped(change)
+            if (block.kind in kinds if kinds else block.kind != "code")
+            else block
+            for block in self.blocks
+        ]
+        return replace(self, title=title, blocks=tuple(blocks))
+
+    def sentences(self, text: str) -> list[str]:
+        return [part for part in _SENTENCE_END.split(text) if part]
+
+    def joined(self, sentences: Iterable[str]) -> str:
+        return (" " if self.spaced else "").join(sentences)
+
+
+def read_article(path: Path) -> Article:
+    """Return the article of one file."""
+    head, _, body = path.read_text(encoding="utf-8").partition("\n\n")
+    headers = dict(line.split(": ", 1) for line in head.splitlines())
+    return Article(name=path.stem, blocks=tuple(_blocks(body)), **headers)
+
+
+def read_articles(folder: Path = ARTICLES) -> list[Article]:
+    """Return all articles of *folder*, in the order of their names."""
+    return [read_article(path) for path in sorted(folder.glob("*.txt"))]
+
+
+def paragraph(text: str) -> Block:
+    return Block("paragraph", ((text,),))
+
+
+def _blocks(body: str) -> Iterator[Block]:
+    for kind, lines in groupby(_lines(body), key=lambda line: line[0]):
+        rows = [cells for _, cells in lines]
+        if kind in ("list", "table"):
+            yield Block(kind, tuple(rows))
+        elif kind.startswith("code"):
+            yield Block("code", (("\n".join(row[0] for row in rows),),))
+        else:
+            yield from (Block(kind, (row,)) for row in rows)
+
+
+def _lines(body: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the kind and the cells of every line; each code block gets a kind of its own."""
+    fences = 0
+    for line in body.splitlines():
+        if line == _FENCE:
+            fences += 1
+        elif fences % 2:
+            yield f"code{fences}", (line,)
+        elif line.startswith("## "):
+            yield "heading", (line[3:],)
+        elif line.startswith("- "):
+            yield "list", (line[2:],)
+        elif line.startswith("| "):
+            yield "table", tuple(cell.strip() for cell in line.strip("|").split("|"))
+        elif line:
+            yield "paragraph", (line,)
