@@ -19,6 +19,7 @@ from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, fromstring
 
 from .carriers import content_of, data_of, lasting
+from .consent import remove_consent_overlays
 from .exceptions import ExtractionError, InvalidOption, LimitExceeded, NeedsScripts
 from .limits import PageLimits
 from .repair import repaired
@@ -102,7 +103,9 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     :raises NeedsScripts: when it shows next to nothing of its content.
     """
     title, whole = _title(tree), etree.tostring(tree, encoding="utf-8")
-    text, body = extractor(html, tree) or "", _body(tree)
+    body = _body(tree)
+    remove_consent_overlays(body, html)
+    text = extractor(html, tree) or ""
     data = data_of(tree, html)
     held = "\n".join([content_of(body, html), *map(lasting, data)])
     scripts, is_empty = has_scripts(tree), has_empty_root(body, html)

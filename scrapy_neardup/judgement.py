@@ -45,10 +45,11 @@ MIN_EARLY_SIMILARITY = 0.92
 #: so a larger part must differ there. Across sites more must be replaced than added or missing.
 MIN_VALUES = 2
 MIN_VALUES_SHARE, MIN_FIRST_VALUES_SHARE = 0.025, 0.045
-#: On one site a smaller part is enough where hardly anything else differs: so many stretches of
-#: values are replaced for each that is added or missing. Two numbers alone may be counters.
-MIN_REPLACED_SHARE = 0.012
-MIN_REPLACED, MIN_REPLACED_TO_ADDED = 2, 1.5
+#: Fewer are enough where hardly anything else differs: where so many stretches of values are replaced
+#: for each that is added or missing. In lists of one site two numbers may be those of their pages.
+MIN_REPLACED, MIN_REPLACED_TO_ADDED = 1, 1.5
+MIN_REPLACED_ACROSS, MIN_REPLACED_TO_ADDED_ACROSS = 1.5, 3
+MIN_REPLACED_SHARE_ACROSS = 0.01
 #: On two sites, texts of one title may differ more when so many values of one are in the other: all
 #: but a few, and of the other most. Then ``min_similarity`` may be missed by a part of what it lacks
 #: to 1.
@@ -267,17 +268,18 @@ def is_thin(page: PageSignature) -> bool:
 def values_differ(page: PageSignature, other: PageSignature) -> bool:
     """Do the same words stand around other numbers and names, as in the pages of one form?"""
     found = difference(page.values, other.values)
-    if found.places < MIN_VALUES:
-        return False
     is_cut = max(len(page.values), len(other.values)) == MAX_VALUES
-    is_large = found.share >= (MIN_FIRST_VALUES_SHARE if is_cut else MIN_VALUES_SHARE)
+    least_share = MIN_FIRST_VALUES_SHARE if is_cut else MIN_VALUES_SHARE
+    is_large = found.places >= MIN_VALUES and found.share >= least_share
     if page.site != other.site:
-        return is_large and found.replaced >= found.added
-    return is_large or (
-        found.share >= MIN_REPLACED_SHARE
-        and (found.words > 0 or found.places > MIN_VALUES)
-        and found.replaced >= max(MIN_REPLACED, MIN_REPLACED_TO_ADDED * found.added)
-    )
+        return (is_large and found.replaced >= found.added) or (
+            found.places >= MIN_REPLACED_ACROSS
+            and found.share >= MIN_REPLACED_SHARE_ACROSS
+            and found.replaced >= MIN_REPLACED_TO_ADDED_ACROSS * found.added
+        )
+    is_paged = page.is_list and other.is_list and not found.words and found.places <= MIN_VALUES
+    is_all = found.replaced >= MIN_REPLACED_TO_ADDED * found.added
+    return is_large or (found.places >= MIN_REPLACED and is_all and not is_paged)
 
 
 def values_agree(page: PageSignature, other: PageSignature) -> bool:

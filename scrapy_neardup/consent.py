@@ -1,0 +1,105 @@
+"""Consent overlays: what asks a visitor about cookies stands over every page, and is no content.
+
+A page that a crawler fetches often holds the overlay in its markup, with thousands of characters
+about purposes and partners, the same on all sites of one publisher.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lxml.html import HtmlElement
+
+#: Names that consent managers give to their elements, as ids or classes.
+_MANAGERS = frozenset(
+    "onetrust-consent-sdk onetrust-banner-sdk onetrust-pc-sdk ot-sdk-container "
+    "cybotcookiebotdialog cybotcookiebotdialogbodyunderlay didomi-host didomi-popup didomi-notice "
+    "usercentrics-root usercentrics-cmp-ui uc-banner-modal truste-consent-track truste_overlay "
+    "truste_box_overlay consent_blackbar qc-cmp2-container qc-cmp2-ui qc-cmp-cleanslate "
+    "osano-cm-window osano-cm-dialog cmplz-cookiebanner-container cmplz-cookiebanner "
+    "cky-consent-container cky-overlay cky-modal borlabscookiebox borlabscookieboxwrap "
+    "tarteaucitronroot iubenda-cs-banner cookie-notice moove_gdpr_cookie_modal "
+    "moove_gdpr_cookie_info_bar cookie-law-info-bar clisettingspopup cookiefirst-root "
+    "cookiescript_injected cookiescript_injected_wrapper termly-code-snippet-support "
+    "termly-consent-preferences axeptio_overlay axeptio_main_button _evidon_banner _evidon-banner "
+    "cmpbox cmpbox2 cmpwrapper cc-window cc-banner cc_container cc--main fc-consent-root "
+    "fc-dialog-container klaro shopify-pc__banner shopify-pc__prefs lanyard_root ppms_cm_popup "
+    "hs-eu-cookie-confirmation hs-banner-parent ez-cookie-dialog-wrapper catapult-cookie-bar "
+    "wpconsent-root sd-cmp gdpr-consent-tool-wrapper cookiehub-dialog ch2-container "
+    "ch2-dialog metomic-consent civic-cookie-control real-cookie-banner".split()
+)
+#: Names that sites make up themselves, such as ``cookie-banner``, ``gdprPopup``, ``consent_modal``.
+_NAMED = re.compile(
+    r"(?:[\w-]*[-_])?(?:eu[-_]?)?(?:cookies?|consent|gdpr|ccpa|dsgvo|rgpd)"
+    r"(?:[-_]?(?:law|policy|info|consent|settings?|preferences?|manager|privacy))?"
+    r"[-_]?(?:banner|bar|notice|notification|pop-?up|modal|overlay|dialog|layer|box|wall|message|"
+    r"alert|container|wrapper|wrap|root|window|drawer|panel|toast|prompt|disclaimer|consent|sdk)"
+    r"(?:[-_][\w-]*)?",
+    re.I,
+)
+_MANAGER_NUMBERED = re.compile(r"sp_message_container_\d+")
+#: Each of these names holds one of these words; where a page's HTML holds none, it has no overlay.
+_WORDS = (
+    *("cookie", "consent", "gdpr", "ccpa", "dsgvo", "rgpd", "onetrust", "didomi", "usercentrics"),
+    *(
+        "truste",
+        "qc-cmp",
+        "osano",
+        "cmplz",
+        "cky-",
+        "borlabs",
+        "tarteaucitron",
+        "iubenda",
+        "termly",
+    ),
+    *("axeptio", "evidon", "cmpbox", "cmpwrapper", "cc-window", "cc-banner", "cc_container"),
+    *("cc--main", "klaro", "sp_message", "shopify-pc", "lanyard", "ppms_cm", "sd-cmp", "ch2-"),
+    *("ot-sdk", "uc-banner", "clisettings", "fc-dialog", "hs-banner", "metomic"),
+)
+_NAMES_ONE = re.compile("|".join(map(re.escape, _WORDS)), re.I)
+#: What an overlay speaks of, in the languages of most of the web.
+_SPOKEN_OF = re.compile(
+    r"cookie|consent|privacy|gdpr|datenschutz|einwillig|zustimm|confidentialit|consentement|"
+    r"traceur|privacidad|consentimiento|privacidade|consenso|riservatezza|toestemming|samtyck|"
+    r"samtykke|zgod|prywatno|соглас|файлы|同意|隐私|隱私|クッキー|プライバシー|쿠키|동의",
+    re.I,
+)
+_TAGS = ("div", "section", "aside", "dialog", "form", "footer", "header", "p", "ul", "span")
+#: What stands in the page itself, so what holds it is no overlay.
+_OF_THE_PAGE = ("main", "article", "nav")
+
+
+def remove_consent_overlays(body: HtmlElement, html: str) -> None:
+    """Take consent overlays out of a page's tree.
+
+    :param html: of the page; what it does not hold is not looked for in the tree.
+    """
+    folded = html.lower()
+    if any(word in folded for word in _WORDS):
+        for element in list(_overlays(body)):
+            if element.getparent() is not None:
+                element.drop_tree()
+
+
+def _overlays(body: HtmlElement) -> Iterator[HtmlElement]:
+    for element in body.iter(*_TAGS):
+        if element is not body and _is_named(element) and _is_overlay(element):
+            yield element
+
+
+def _is_named(element: HtmlElement) -> bool:
+    attributes = f"{element.get('id', '')} {element.get('class', '')}"
+    if not _NAMES_ONE.search(attributes):
+        return False
+    names = attributes.split()
+    return any(
+        name.lower() in _MANAGERS or _MANAGER_NUMBERED.fullmatch(name) or _NAMED.fullmatch(name)
+        for name in names
+    )
+
+
+def _is_overlay(element: HtmlElement) -> bool:
+    if next(element.iter(*_OF_THE_PAGE), None) is not None:
+        return False
+    return any(_SPOKEN_OF.search(text) for text in element.itertext())
