@@ -45,14 +45,14 @@ MIN_EARLY_SIMILARITY = 0.92
 #: so a larger part must differ there. Across sites more must be replaced than added or missing.
 MIN_VALUES = 2
 MIN_VALUES_SHARE, MIN_FIRST_VALUES_SHARE = 0.025, 0.045
-#: Fewer are enough where hardly anything else differs: where so many stretches of values are replaced
-#: for each that is added or missing. In lists of one site two numbers may be those of their pages.
+#: Fewer are enough where hardly anything else differs: where so many stretches of values are
+#: replaced for each that is added or missing. In lists of one site two numbers may be those of their pages.
 MIN_REPLACED, MIN_REPLACED_TO_ADDED = 1, 1.5
 MIN_REPLACED_ACROSS, MIN_REPLACED_TO_ADDED_ACROSS = 1.5, 3
 MIN_REPLACED_SHARE_ACROSS = 0.01
 #: On two sites, texts of one title may differ more when so many values of one are in the other: all
-#: but a few, and of the other most. Then ``min_similarity`` may be missed by a part of what it lacks
-#: to 1.
+#: but a few, and of the other most. Then what a resemblance lacks to 1 may be so many times what
+#: ``min_similarity`` lacks.
 LEAST_SAME_VALUES = 20
 MIN_SAME_VALUES, MIN_SAME_OF_ALL = 0.95, 0.78
 SAME_VALUES_LENIENCY = 5 / 3
@@ -201,9 +201,10 @@ class Rule:
         enough = min(page.n_features, other.n_features) >= self.min_features
         return "same_list" if enough and _list_the_same(page, other) else None
 
-    @property
-    def least_with_same_values(self) -> float:
-        """Estimated resemblance, 0.0 to 1.0, that confirms two texts whose values agree."""
+    def least_to_ask(self, *, same_title: bool) -> float:
+        """Estimated resemblance, up to 1.0, below which two pages are not one, whatever else."""
+        if not (same_title and self.min_similarity):
+            return self.min_similarity
         return 1 - (1 - self.min_similarity) * SAME_VALUES_LENIENCY
 
     def least_similarity(self, page: PageSignature, other: PageSignature, frames: Frames) -> float:
@@ -250,12 +251,12 @@ class Rule:
             return Mismatch("far")
         similarity = resemblance(page.sketch_values, other.sketch_values)
         if similarity < self.min_similarity and not (
-            similarity >= self.least_with_same_values and values_agree(page, other)
+            similarity >= self.least_to_ask(same_title=True) and values_agree(page, other)
         ):
             return Mismatch("text_differs")
         if self.min_similarity <= similarity < least_similarity:
             return Mismatch("site_unknown")
-        if values_differ(page, other):
+        if self.min_similarity and values_differ(page, other):
             return Mismatch("values_differ")
         return Match(distance, similarity, "similar_text")
 

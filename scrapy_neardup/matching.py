@@ -93,14 +93,16 @@ def _promising(
 ) -> Iterator[tuple[_Numbers, _Numbers]]:
     """Pairs that the rule could accept, site by site, so that a frame is learned once a batch."""
     first, second = numbers[batch.first], numbers[batch.second]
-    traits = shelf.traits(first)
-    likeness = likeness_of(traits, shelf.traits(second), rule)
+    traits, others = shelf.traits(first), shelf.traits(second)
+    likeness = likeness_of(traits, others, rule)
+    same_title = traits["title"] == others["title"]
+    least = np.where(same_title, *(rule.least_to_ask(same_title=same) for same in (True, False)))
     possible = np.flatnonzero(likeness.possible)
     order = possible[np.lexsort((second[possible], first[possible], traits["site"][possible]))]
     for start in range(0, order.size, _PIECE):
         piece = order[start : start + _PIECE]
         similarity = _resemblances(first[piece], second[piece], shelf)
-        piece = piece[likeness.equal[piece] | (similarity >= rule.least_with_same_values)]
+        piece = piece[likeness.equal[piece] | (similarity >= least[piece])]
         yield first[piece], second[piece]
 
 

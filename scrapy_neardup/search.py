@@ -234,7 +234,8 @@ def _why_kept(
         return "undecided", "crowded"
     if page.n_features < rule.min_features:
         return "undecided", "few_features"
-    if any(look_alike.objection == "thin_text" for look_alike in refused):
+    alike = (other for other in refused if other.similarity >= rule.min_similarity)
+    if any(look_alike.objection == "thin_text" for look_alike in alike):
         return "undecided", "thin_text"
     return "new", "no_match"
 
@@ -287,12 +288,13 @@ def _promising(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: 
     pool, is_cut = _possible(page, candidates, shelf, rule), False
     if pool.numbers.size > MAX_SKETCHES:
         sample, error = _estimate(page, pool, shelf)
-        least = rule.least_with_same_values - _ERRORS * error
+        least = _least(pool, rule) - _ERRORS * error
         pool, _, is_cut = _most_alike(pool, sample, least, MAX_SKETCHES)
     similarity = resemblances(page.sketch_values, shelf.sketches(pool.numbers))
     similarity[pool.equal] = 1.0
-    runner_up = _runner_up(pool, similarity, rule.least_with_same_values)
-    pool, similarity, more = _most_alike(pool, similarity, rule.least_with_same_values, MAX_RULED)
+    least = _least(pool, rule)
+    runner_up = _runner_up(pool, similarity, least)
+    pool, similarity, more = _most_alike(pool, similarity, least, MAX_RULED)
     order = np.argsort(-similarity, kind="stable")
     pages = zip(pool.numbers[order].tolist(), similarity[order].tolist(), strict=True)
     return _Promising(_read(shelf, pages), is_cut or more, _read(shelf, runner_up))
@@ -311,14 +313,14 @@ def _promising_one(page: PageSignature, number: int, shelf: Shelf, rule: Rule) -
     if not (is_equal or has_enough) or (rule.scope == "site" and not same_site):
         return _Promising()
     similarity = 1.0 if is_equal else resemblance(page.sketch_values, other.sketch_values)
-    if similarity >= rule.least_with_same_values:
+    if similarity >= rule.least_to_ask(same_title=page.title == other.title):
         return _Promising([(number, other, similarity)])
     is_alike = similarity >= MIN_LOOK_ALIKE
     return _Promising(runner_up=[(number, other, similarity)] if is_alike else [])
 
 
 def _runner_up(
-    pool: _Pool, similarity: Similarities, too_similar: float
+    pool: _Pool, similarity: Similarities, too_similar: Similarities
 ) -> list[tuple[int, float]]:
     below = np.where(similarity < too_similar, similarity, 0.0)
     if not below.size or (most := float(below.max())) < MIN_LOOK_ALIKE:
@@ -333,6 +335,12 @@ def _possible(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: R
     same_title = theirs["title"] == own["title"]
     pool = _Pool(candidates.keys, likeness.equal, same_title + 2 * likeness.same_page)
     return pool.at(likeness.possible)
+
+
+def _least(pool: _Pool, rule: Rule) -> Similarities:
+    """From which similarity on the rule is put to each page."""
+    other, same = (rule.least_to_ask(same_title=is_same) for is_same in (False, True))
+    return np.where(pool.favour & 1, same, other)
 
 
 def _estimate(page: PageSignature, pool: _Pool, shelf: Shelf) -> tuple[Similarities, float]:
@@ -350,9 +358,12 @@ def _estimate(page: PageSignature, pool: _Pool, shelf: Shelf) -> tuple[Similarit
 
 
 def _most_alike(
-    pool: _Pool, similarity: Similarities, least: float, most: int
+    pool: _Pool, similarity: Similarities, least: Similarities, most: int
 ) -> tuple[_Pool, Similarities, bool]:
-    """Those of a similarity from ``least`` on, ``most`` of them at most; were there more?"""
+    """Those of a similarity from ``least`` on, ``most`` of them at most; were there more?
+
+    :param least: of each page.
+    """
     kept = np.flatnonzero(similarity >= least)
     is_cut = kept.size > most
     if is_cut:

@@ -21,6 +21,7 @@ import numpy as np
 from scrapy_neardup import Rule
 from scrapy_neardup.exceptions import StoreError
 from scrapy_neardup.page import PageSignature
+from scrapy_neardup.sketch import SKETCH_BINS
 from scrapy_neardup.stores import Store
 from scrapy_neardup.stores.advice import COPY
 from scrapy_neardup.stores.sqlite import SqliteStore
@@ -42,7 +43,7 @@ def made_page(number: int, version: int = 0) -> PageSignature:
         title=((f"page {number}",), ("daily",)),
         n_features=300,
         fingerprint=rng.getrandbits(64),
-        sketch=rng.randbytes(512),
+        sketch=rng.randbytes(SKETCH_BINS),
         values=b"",
         text_digest=rng.randbytes(16),
         n_text=version,

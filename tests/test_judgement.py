@@ -191,7 +191,7 @@ def test_a_notice_does_not_make_two_blogs_one():
     judge = detector()
     signature = judge.signature(url="https://a.example/", html=blog("a", "About", 1)[1])
     assert is_thin(signature)
-    assert why(judge, blog("a", "Photos", 1), blog("b", "Archive", 2)) == "thin_text"
+    assert why(judge, blog("a", "Photos", 1), blog("b", "Links", 2)) == "thin_text"
     pages = [blog(site, f"Page{n}", n) for n, site in enumerate("abcdefgh")]
     assert verdicts(judge, *pages) == ["new", *["undecided"] * 7]
 

@@ -18,6 +18,7 @@ from scrapy_neardup.frame import MAX_SITES, Frames
 from scrapy_neardup.judgement import Match, learn
 from scrapy_neardup.matching import Pair
 from scrapy_neardup.page import PageSignature
+from scrapy_neardup.sketch import SKETCH_BINS
 from scrapy_neardup.stores import MemoryStore
 from scrapy_neardup.stores.local import LocalStore
 from scrapy_neardup.stores.sqlite import SqliteStore
@@ -95,7 +96,7 @@ def page(number: int, **parts: object) -> PageSignature:
         title=(("ferry",),),
         n_features=300,
         fingerprint=7,
-        sketch=rng.integers(1, 256, 512, np.uint8).tobytes(),
+        sketch=rng.integers(1, 256, SKETCH_BINS, np.uint8).tobytes(),
         values=b"",
         text_digest=b"%016d" % number,
         n_text=3000,
@@ -136,7 +137,7 @@ def test_many_pages_alike():
 
 def test_a_site_is_learned_again_when_its_frame_was_forgotten():
     rng = np.random.default_rng(5)
-    shared = rng.integers(1, 256, 512, np.uint8)
+    shared = rng.integers(1, 256, SKETCH_BINS, np.uint8)
 
     def of_shop(number: int, title: str) -> PageSignature:
         sketch = shared.copy()

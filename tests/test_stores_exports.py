@@ -80,7 +80,7 @@ def signature():
         ("n_text", 2**32, "4294967296 is no whole number"),
         ("n_shown", True, "True is no whole number"),
         ("stored_at", 1.5, "1.5 is no whole number"),
-        ("sketch", "AAAA", "3 bytes where there must be 512"),
+        ("sketch", "AAAA", "3 bytes where there must be 384"),
         ("sketch", "no base64!", "line 2 is no page of an export"),
         ("text_digest", "", "0 bytes where there must be 16"),
         ("key", 1, "1 is no string"),

@@ -33,6 +33,9 @@ BRIDGE = (
 )
 MIXED = f"{FERRY[:200]} {TEA[:80]} Python 3.12 与 jieba 0.42 {MUSEUM[:120]}"
 
+#: Words that say nothing by themselves: none of them is a value.
+COMMON = "a and are as at by for from in is it of on or that the this to was with".split()
+
 
 def word(number: int) -> str:
     """A word of letters for each number; a token with digits would weigh next to nothing."""
@@ -46,11 +49,17 @@ def article(words: int = 400, seed: int = 0, vocabulary: int = 2000) -> list[str
     return [word(rng.randrange(vocabulary)) for _ in range(words)]
 
 
-def replaced(words: list[str], share: float, seed: int = 1) -> list[str]:
-    """The same words with a share of them, spread over the text, replaced."""
+def replaced(words: list[str], share: float, seed: int = 1, *, values: bool = False) -> list[str]:
+    """The same words with a share of them, spread over the text, replaced.
+
+    :param values: by rare words, as in another page of a form, and not by common ones.
+    """
     rng = random.Random(seed)
     places = set(rng.sample(range(len(words)), round(share * len(words))))
-    return [word(rng.randrange(10**6)) if i in places else old for i, old in enumerate(words)]
+    return [
+        (word(rng.randrange(10**6)) if values else rng.choice(COMMON)) if i in places else old
+        for i, old in enumerate(words)
+    ]
 
 
 def page(text: str, title: str = "", frame: str = "", links: str = "") -> str:

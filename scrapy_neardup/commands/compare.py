@@ -32,16 +32,18 @@ _UNITS = 16 * UNITS_PER_NAT
 
 _WHY = {
     "same_page": "they are equal all over",
+    "same_list": "they are lists of the same entries",
     "same_text": "their texts are equal",
     "similar_text": "their texts are similar enough",
     "other_site": "they are of two sites, and only pages of one site are compared (scope)",
     "title_differs": "on one site a copy has the same title, and neither title contains the other",
-    "size_differs": "on one site, without the same title, one shows far more than the other",
+    "size_differs": "one shows, or has in its text, much more than the other",
     "thin_text": "too little was taken of what a page shows to tell",
     "only_frame_alike": "what is alike in them is what their site's pages share",
     "few_features": "one has too few words, and the pages are not equal all over",
     "far": "their fingerprints differ in too many bits",
     "text_differs": "their texts are not similar enough",
+    "values_differ": "the same words stand around other numbers or names, as in pages of one form",
     "site_unknown": "of a site that is hardly known, small texts must be nearly equal "
     "(--from with --learn reads more of it)",
     "parts_differ": "their texts are equal, but not their files, pictures, values or data",
