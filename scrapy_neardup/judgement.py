@@ -46,9 +46,10 @@ MIN_EARLY_SIMILARITY = 0.92
 MIN_VALUES = 2
 MIN_VALUES_SHARE, MIN_FIRST_VALUES_SHARE = 0.025, 0.045
 #: Fewer are enough where hardly anything else differs: where so many stretches of values are
-#: replaced for each that is added or missing. In lists of one site two numbers may be those of their pages.
+#: replaced for each that is added or missing. In lists of one site two numbers may be those of
+#: their pages.
 MIN_REPLACED, MIN_REPLACED_TO_ADDED = 1, 1.5
-MIN_REPLACED_ACROSS, MIN_REPLACED_TO_ADDED_ACROSS = 1.5, 3
+MIN_REPLACED_ACROSS, MIN_REPLACED_TO_ADDED_ACROSS = 1.4, 3
 MIN_REPLACED_SHARE_ACROSS = 0.01
 #: On two sites, texts of one title may differ more when so many values of one are in the other: all
 #: but a few, and of the other most. Then what a resemblance lacks to 1 may be so many times what

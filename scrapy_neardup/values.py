@@ -37,8 +37,9 @@ _FIRST_OF_DATE = 192
 
 #: A longer stretch on one side is a block of its own, which was added or taken out.
 _LONGEST = 20
-#: A stretch of several values counts as so many places at most, one that is only dates as a half.
-_MOST_PLACES, _DATE = 4, 0.5
+#: A stretch of several values counts as so many places at most, and one that is only dates as less
+#: than a half: two dates that have moved are not another content.
+_MOST_PLACES, _DATE = 4, 0.4
 #: Fewer values than this count as this many: one of five is no twentieth.
 _FEWEST = 20
 
@@ -53,7 +54,7 @@ Codes = npt.NDArray[np.uint8]
 class Difference(NamedTuple):
     """How the values of two texts differ.
 
-    :ivar places: where both texts have values, and others; a place of dates alone counts half.
+    :ivar places: where both texts have values, and others; a place of dates alone counts 0.4.
     :ivar words: those of them where both have words among these values.
     :ivar share: these as a part of the values of the text that has fewer, of 20 at least.
     :ivar replaced: stretches of such places.

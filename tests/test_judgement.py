@@ -179,6 +179,130 @@ def test_a_thin_text_that_is_the_sites_frame_says_nothing():
     assert verdicts(judge, one, other) == ["new", "undecided"]
 
 
+# --- forms ------------------------------------------------------------------------------
+
+
+def form(*values: str) -> str:
+    """A page of a form: the same 190 words, and these values in them."""
+    text = article(190, 3)
+    for place, value in enumerate(values):
+        text.insert(20 * place + 10, value)
+    return " ".join(text)
+
+
+@pytest.mark.parametrize("sites", ["aa", "ab"])
+@pytest.mark.parametrize(
+    ("one", "other", "reason"),
+    [
+        ("Farnsworth Zanzibar 4711", "Oglethorpe Samarkand 4812", "values_differ"),
+        ("Farnsworth Zanzibar", "Farnsworth Zanzibar zebra okapi", "similar_text"),
+        ("2024-05-03 1987", "2024-06-04 1988", "similar_text"),
+        # moved
+        ("Farnsworth Zanzibar 4711", "4711 Farnsworth Zanzibar", "similar_text"),
+    ],
+)
+def test_pages_of_a_form_are_not_copies(sites, one, other, reason):
+    pages = [
+        (f"https://{site}.example/{n}", html("Register", form(*values.split())))
+        for n, (site, values) in enumerate(zip(sites, (one, other), strict=True))
+    ]
+    judge = detector()
+    for n in range(10):
+        judge.check(url=f"https://a.example/other/{n}", html=html(f"Post {word(n)}", words(n + 1)))
+    assert why(judge, *pages) == reason
+
+
+def test_one_other_name_is_enough_on_one_site_only():
+    texts = [form("Farnsworth"), form("Oglethorpe")]
+    judge = detector()
+    for n in range(10):
+        judge.check(url=f"https://a.example/other/{n}", html=html(f"Post {word(n)}", words(n + 1)))
+    one, other, elsewhere = (
+        (f"https://{site}.example/{n}", html("Register", texts[n]))
+        for site, n in (("a", 0), ("a", 1), ("b", 1))
+    )
+    assert why(judge, one, other) == "values_differ"
+    assert why(judge, one, elsewhere) == "similar_text"
+
+
+def test_a_similarity_of_nothing_asks_for_no_values():
+    judge = detector()
+    judge.rule = Rule(min_similarity=0)
+    one, other = (
+        (f"https://{site}.example/", html("Register", form(*values.split())))
+        for site, values in (("a", "Farnsworth Zanzibar 4711"), ("b", "Oglethorpe Samarkand 12"))
+    )
+    assert why(judge, one, other) == "similar_text"
+
+
+# --- lists and sizes --------------------------------------------------------------------
+
+ENTRIES = f"<ul><li><a href=/1>{FERRY}</a><li><a href=/2>{MUSEUM}</a></ul>"
+
+
+@pytest.mark.parametrize(
+    ("paths", "rest", "reason"),
+    [
+        (("tags/boats/", "categories/coast/"), ("", ""), "same_list"),
+        (("tags/boats/", "archives/2024/05/"), ("", ""), "same_list"),
+        (("boats/", "coast/"), ("", ""), "title_differs"),
+        (("tags/boats/", "tags/coast/"), ("<p>Another entry.</p>", ""), "title_differs"),
+        (("tags/boats/", "tags/coast/"), ("<img src=1.jpg>", ""), "title_differs"),
+        # what scripts may show is not shown yet
+        (
+            ("tags/boats/", "tags/coast/"),
+            2 * ('<script type="application/json">{"a": "Red kettles for two cups"}</script>',),
+            "title_differs",
+        ),
+    ],
+)
+def test_lists_of_the_same_entries_are_one_under_any_name(paths, rest, reason):
+    one, other = (
+        (f"https://a.example/{path}", html(title, NOTICE, f"{ENTRIES}{more}"))
+        for path, title, more in zip(paths, ("Tag: boats", "Coast"), rest, strict=True)
+    )
+    assert why(detector(), one, other) == reason
+
+
+@pytest.mark.parametrize(
+    ("count", "rest", "reason"),
+    [
+        (300, "", "similar_text"),
+        # a quarter more of text; twice as much of what is shown
+        (375, "", "size_differs"),
+        (300, f"<ul><li>{words(7, 300)}</ul>", "size_differs"),
+    ],
+)
+def test_on_one_site_a_page_that_has_much_more_is_kept(count, rest, reason):
+    text = article(375, 5)
+    one = ("https://a.example/1", html("Ferry", " ".join(text[:300])))
+    other = ("https://a.example/2", html("Ferry", " ".join(["the", *text[:count]]), rest))
+    assert why(detector(), one, other) == reason
+
+
+def test_a_post_is_not_a_copy_of_a_list_that_shows_it_first():
+    post = ("https://a.example/post", html("Ferry", words(1, 500)))
+    front = ("https://b.example/", html("Blog", words(1, 500), f"<ul><li>{words(2, 800)}</ul>"))
+    assert why(detector(), post, front) == "size_differs"
+
+
+@pytest.mark.parametrize(
+    ("title", "changed", "reason"),
+    [("Ferry", 1, "similar_text"), ("Other", 1, "text_differs"), ("Ferry", 0, "far")],
+)
+def test_texts_whose_values_agree_may_differ_more(title, changed, reason):
+    # One word of three is a value. Nine common words are others, or nine values are.
+    text = replaced(article(150, 5), 1)
+    text[::3] = article(50, 6)
+    edited = list(text)
+    edited[changed::18] = ["those"] * 9 if changed else article(9, 7)
+    pages = [
+        (f"https://{site}.example/", html(name, " ".join(each)))
+        for site, name, each in (("a", "Ferry", text), ("b", title, edited))
+    ]
+    assert why(detector(), *pages) == reason
+
+
 # --- two sites --------------------------------------------------------------------------
 
 

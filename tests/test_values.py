@@ -1,0 +1,126 @@
+"""The values of a text, and how those of two texts differ."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_neardup import NearDupDetector
+from scrapy_neardup.features import are_numbers
+from scrapy_neardup.idf import IdfTable, shipped_table, token_hashes
+from scrapy_neardup.stores import MemoryStore
+from scrapy_neardup.values import MAX_VALUES, agreement, difference, value_codes
+
+WORDS, DATES = range(1, 128), range(192, 256)
+
+
+def values_of(text: str) -> bytes:
+    judge = NearDupDetector(store=MemoryStore(b"a secret for tests"))
+    return judge.signature(url="https://a.example/", text=text).values
+
+
+def kinds(text: str) -> str:
+    """Of each value of a text: a word, a number, or a number of a date."""
+    return "".join("w" if v in WORDS else "d" if v in DATES else "n" for v in values_of(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("This is what it was and is.", ""),
+        ("Zanzibar is the one that has 120 of these", "wn"),
+        ("on 2024-05-03 at 12:30", "ddddd"),
+        ("In the year 1987 there were 1987654 of them", "dn"),
+        ("2024年5月3日 12时30分", "ddddd"),
+        ("for 12.50 and 5 of them", "nnn"),
+        ("version 3.12", "wnn"),
+        ("the score was 3:1", "wdd"),
+    ],
+)
+def test_numbers_and_words_that_are_not_common_are_values(text, expected):
+    assert kinds(text) == expected
+
+
+def test_equal_tokens_have_equal_values_and_most_others_do_not():
+    tokens = [f"word{'abcdefghij'[n % 10]}{n}" for n in range(2000)]
+    codes = value_codes(token_hashes(tokens), are_numbers(tokens), shipped_table("multilingual"))
+    again = value_codes(token_hashes(tokens), are_numbers(tokens), shipped_table("multilingual"))
+    assert (codes == again).all()
+    # Of numbers 64 different ones, each as often as any other: within four standard deviations.
+    counts = np.bincount(codes, minlength=256)[128:192]
+    assert counts.sum() == 2000
+    assert counts.max() < 2000 / 64 + 4 * (2000 / 64) ** 0.5
+
+
+def test_by_a_table_without_words_only_numbers_are_values():
+    tokens = ["zanzibar", "120"]
+    codes = value_codes(token_hashes(tokens), are_numbers(tokens), IdfTable("none", 16, {}))
+    assert (codes > 0).tolist() == [False, True]
+
+
+def test_only_the_first_values_are_kept():
+    text = " ".join(map(str, range(1000, 2000)))
+    assert len(values_of(text)) == MAX_VALUES
+    assert values_of(text) == values_of(text + " and 7 more")
+
+
+#: Words, each of which comes once.
+DISTINCT = st.permutations(list(WORDS)).map(lambda values: bytes(values[:60]))
+
+
+@given(DISTINCT, st.sets(st.integers(0, 28), max_size=12))
+def test_replaced_places_are_counted_one_by_one(values, places):
+    changed = bytearray(values)
+    for place in places:
+        # Apart from each other, and by what is nowhere else.
+        changed[2 * place + 1] = 128 + place
+    found = difference(values, bytes(changed))
+    assert found.places == found.replaced == len(places)
+    assert found.added == found.words == 0
+    assert found.share == len(places) / 60
+    assert difference(bytes(changed), values) == found
+
+
+@given(DISTINCT, st.integers(0, 60), st.integers(1, 40))
+def test_what_is_added_replaces_nothing(values, place, count):
+    added = values[:place] + bytes(range(128, 128 + count)) + values[place:]
+    assert difference(values, added) == difference(added, values) == (0, 0, 0, 0, 1)
+    assert agreement(values, added) == (1, 60 / (60 + count))
+
+
+@given(DISTINCT, st.randoms(use_true_random=False))
+def test_an_order_of_paragraphs_changes_nothing(values, random):
+    paragraphs = [values[start : start + 10] for start in range(0, 60, 10)]
+    random.shuffle(paragraphs)
+    assert difference(values, b"".join(paragraphs)) == (0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "places", "words"),
+    [
+        # a date alone counts little, with a number it does not count at all
+        (b"\x01\xc0\x02", b"\x01\xc1\x02", 0.4, 0),
+        (b"\x01\xc0\x80\x02", b"\x01\xc1\x81\x02", 1, 0),
+        (b"\x01\x05\x02", b"\x01\x06\x02", 1, 1),
+        (b"\x01\x05\x02", b"\x01\x80\x02", 1, 0),
+        # of one stretch at most four
+        (b"\x01" + bytes(range(10, 19)) + b"\x02", b"\x01" + bytes(range(20, 29)) + b"\x02", 4, 1),
+        # a long one is a block of its own
+        (b"\x01" + bytes(range(10, 31)) + b"\x02", b"\x01" + bytes(range(40, 61)) + b"\x02", 0, 0),
+    ],
+)
+def test_places_of_one_stretch(one, other, places, words):
+    found = difference(one, other)
+    assert (found.places, found.words) == (places, words)
+    assert found.share == places / 20
+
+
+@given(st.binary(max_size=MAX_VALUES), st.binary(max_size=MAX_VALUES))
+def test_either_order_says_the_same(one, other):
+    a, b = difference(one, other), difference(other, one)
+    assert a.share >= 0
+    assert (a.places == 0 and a.added == 0) == (b.places == 0 and b.added == 0)
+    assert difference(one, one) == (0, 0, 0, 0, 0)
+    assert agreement(one, other) == agreement(other, one)[::-1]
