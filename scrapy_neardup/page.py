@@ -66,7 +66,7 @@ class PageSignature:
     :ivar fingerprint: 64-bit simhash of the main text.
     :ivar sketch: sample of its shingles, a byte for each bin.
     :ivar values: its numbers, names and less common words in reading order, a byte for each of the
-        first 248, see :mod:`~scrapy_neardup.values`.
+        first 248, see ``values.py``.
     :ivar text_digest: 16 bytes, keyed; equal for equal texts, punctuation included.
     :ivar n_text: characters of the main text, white space left out.
     :ivar n_shown: characters of all that the page shows, likewise.
