@@ -280,8 +280,9 @@ def values_differ(page: PageSignature, other: PageSignature) -> bool:
             and found.replaced >= MIN_REPLACED_TO_ADDED_ACROSS * found.added
         )
     is_paged = page.is_list and other.is_list and not found.words and found.places <= MIN_VALUES
-    is_all = found.replaced >= MIN_REPLACED_TO_ADDED * found.added
-    return is_large or (found.places >= MIN_REPLACED and is_all and not is_paged)
+    replaced = found.replaced + found.exchanged
+    is_all = replaced >= MIN_REPLACED_TO_ADDED * found.added
+    return is_large or (found.places + found.exchanged >= MIN_REPLACED and is_all and not is_paged)
 
 
 def values_agree(page: PageSignature, other: PageSignature) -> bool:

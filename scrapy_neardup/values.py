@@ -40,6 +40,8 @@ _LONGEST = 20
 #: A stretch of several values counts as so many places at most, and one that is only dates as less
 #: than a half: two dates that have moved are not another content.
 _MOST_PLACES, _DATE = 4, 0.4
+#: Stretches up to this length were exchanged, as in a way there and back; longer ones were moved.
+_LONGEST_EXCHANGED = 2
 #: Fewer values than this count as this many: one of five is no twentieth.
 _FEWEST = 20
 
@@ -59,6 +61,8 @@ class Difference(NamedTuple):
     :ivar share: these as a part of the values of the text that has fewer, of 20 at least.
     :ivar replaced: stretches of such places.
     :ivar added: stretches where one text has values that the other has not.
+    :ivar exchanged: places where values stand that changed their places with others, as in a way
+        there and back; not counted above.
     """
 
     places: float
@@ -66,6 +70,7 @@ class Difference(NamedTuple):
     share: float
     replaced: int
     added: int
+    exchanged: int
 
 
 def value_codes(
@@ -100,10 +105,11 @@ def value_sequence(codes: Codes, spans: Spans | None = None) -> bytes:
 
 def difference(values: bytes, others: bytes) -> Difference:
     """Align the values of two texts, and count where both have their own."""
+    if values == others:
+        return Difference(0, 0, 0, 0, 0, 0)
     more, more_of_others = _surplus(values, others), _surplus(others, values)
-    if not (more or more_of_others):
-        return Difference(0, 0, 0, 0, 0)
-    own = [(_own(a, more), _own(b, more_of_others)) for a, b in _gaps(values, others)]
+    gaps = list(_gaps(values, others))
+    own = [(_own(a, more), _own(b, more_of_others)) for a, b in gaps]
     found = list(filter(any, own))
     places = [_places(*both) for both in found]
     words = sum(
@@ -111,7 +117,11 @@ def difference(values: bytes, others: bytes) -> Difference:
     )
     share = sum(places) / max(_FEWEST, min(len(values), len(others)))
     added = places.count(0)
-    return Difference(sum(places), words, share, len(places) - added, added)
+    exchanged = sum(
+        not any(both) and 0 < len(a) == len(b) <= _LONGEST_EXCHANGED
+        for (a, b), both in zip(gaps, own, strict=True)
+    )
+    return Difference(sum(places), words, share, len(places) - added, added, exchanged)
 
 
 def agreement(values: bytes, others: bytes) -> tuple[float, float]:

@@ -197,8 +197,6 @@ def form(*values: str) -> str:
         ("Farnsworth Zanzibar 4711", "Oglethorpe Samarkand 4812", "values_differ"),
         ("Farnsworth Zanzibar", "Farnsworth Zanzibar zebra okapi", "similar_text"),
         ("2024-05-03 1987", "2024-06-04 1988", "similar_text"),
-        # moved
-        ("Farnsworth Zanzibar 4711", "4711 Farnsworth Zanzibar", "similar_text"),
     ],
 )
 def test_pages_of_a_form_are_not_copies(sites, one, other, reason):
@@ -212,8 +210,11 @@ def test_pages_of_a_form_are_not_copies(sites, one, other, reason):
     assert why(judge, *pages) == reason
 
 
-def test_one_other_name_is_enough_on_one_site_only():
-    texts = [form("Farnsworth"), form("Oglethorpe")]
+@pytest.mark.parametrize(
+    ("one", "other"), [("Farnsworth", "Oglethorpe"), ("Farnsworth Zanzibar", "Zanzibar Farnsworth")]
+)
+def test_one_other_name_or_a_way_back_is_enough_on_one_site_only(one, other):
+    texts = [form(*one.split()), form(*other.split())]
     judge = detector()
     for n in range(10):
         judge.check(url=f"https://a.example/other/{n}", html=html(f"Post {word(n)}", words(n + 1)))

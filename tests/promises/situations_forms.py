@@ -1,0 +1,73 @@
+"""Pages that one form makes: the same words around other names and numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.promises.harness import PromiseSpider, Site, full, situation, words
+
+_FORM = words(220, "the form's own text")
+_NAMES = "Farnsworth Oglethorpe Quimby Ravenscroft Pettigrew Thistlewood Abernathy Winterbourne"
+_PLACES = "Zanzibar Samarkand Valparaiso Antananarivo Reykjavik Ouagadougou Vladivostok Tashkent"
+
+
+def _register(site: Site, folder: str, title: str, *columns: list[str]) -> None:
+    """Pages that differ in one value of each column alone."""
+    for n, values in enumerate(zip(*columns, strict=True)):
+        text = _FORM.split()
+        for place, value in enumerate(values):
+            text.insert(40 * place + 20, value)
+        site.put(f"/{folder}/{n}", full(" ".join(text), title), "entry " + " ".join(values))
+
+
+@situation(contents=8)
+def entries_of_a_register_under_one_title(site: Site) -> Any:
+    _register(site, "entry", "Register", _NAMES.split(), _PLACES.split())
+    site.index()
+    return PromiseSpider
+
+
+@situation(contents=8)
+def notices_that_differ_in_a_name_alone(site: Site) -> Any:
+    _register(site, "notice", "Notice", _NAMES.split())
+    site.index()
+    return PromiseSpider
+
+
+@situation(contents=8)
+def strengths_of_one_article_of_a_catalogue(site: Site) -> Any:
+    sizes = [str(size) for size in (5, 10, 25, 40, 75, 120, 250, 600)]
+    _register(site, "article", "Catalogue", sizes, sizes[::-1])
+    site.index()
+    return PromiseSpider
+
+
+@situation(contents=8)
+def entries_of_a_register_after_other_pages_of_the_site(site: Site) -> Any:
+    for n in range(12):
+        site.put(f"/news/{n}", full(words(150, n), f"News of {words(2, n)}"), f"news {n}")
+    _register(site, "entry", "Register", _NAMES.split(), _PLACES.split())
+    site.index(*(f"/entry/{n}" for n in range(8)))
+    return PromiseSpider
+
+
+@situation(contents=6)
+def lists_under_one_large_consent_overlay(site: Site) -> Any:
+    purposes = f"<p>{words(600, 'purposes')}</p><button>Accept all cookies</button>"
+    overlay = f'<div id="onetrust-consent-sdk">{purposes}</div>'
+    for n in range(6):
+        page = full(words(25, n), "Offers of the week")
+        site.put(f"/offers/{n}", page.replace("<main>", f"{overlay}<main>"), f"offers {n}")
+    site.index()
+    return PromiseSpider
+
+
+@situation(contents=6)
+def categories_whose_wares_come_with_scripts(site: Site) -> Any:
+    for n in range(6):
+        data = f'{{"component": "List", "text": "Wares: {words(12, n)}"}}'
+        script = f'<script type="application/json">{data}</script>'
+        page = full(words(60, "benefits"), f"Category {words(2, n)}", head=script)
+        site.put(f"/category/{words(1, n)}", page, f"category {n}")
+    site.index()
+    return PromiseSpider
