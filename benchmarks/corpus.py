@@ -1,9 +1,10 @@
 """Pages whose pairs are known: which pages resemble each other, and what readers said of them.
 
 A folder holds ``pages-*.jsonl.gz``, ``pairs.csv`` (``id_a``, ``id_b``, ``jaccard`` of every pair
-from 0.3 on), ``labels.csv`` (``id_a``, ``id_b``, ``label``, ``reason``, ``jaccard``) and
-``theme-notice.txt`` (ids of pages whose extracted text is only a theme's error notice). Only the
-pages have to be there.
+from 0.3 on), ``labels.csv`` (``id_a``, ``id_b``, ``label``, ``reason``, ``jaccard``),
+``labels2.csv`` (``id_a``, ``id_b``, ``label``, ``drawn_from``, ``reason``: pairs that were read
+twice, drawn from hits or from pairs near to them) and ``theme-notice.txt`` (ids of pages whose
+extracted text is only a theme's error notice). Only the pages have to be there.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import csv
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
@@ -24,7 +25,7 @@ from urllib.parse import unquote, urlsplit
 from pages import InputError, Page, read_pages
 
 from scrapy_neardup.encodings import decode
-from scrapy_neardup.urls import is_list, site_of
+from scrapy_neardup.urls import site_of
 
 #: Two pages by their places in the corpus, the smaller first.
 Pair = tuple[int, int]
@@ -32,6 +33,8 @@ Pair = tuple[int, int]
 #: Pairs that resemble each other by 0.8 and more, are not labelled, and were read to be distinct.
 READINGS = Path(__file__).with_name("readings.csv")
 _URLS = ("url_a", "url_b")
+_LABELS = ("duplicate", "distinct", "unclear")
+_DRAWN_FROM = ("hit", "near")
 
 _Result = TypeVar("_Result")
 
@@ -42,12 +45,17 @@ _SUFFIX = re.compile(r"\.(?:html?|php|aspx?)$")
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a reader said of a pair: ``"duplicate"``, ``"distinct"`` or ``"unclear"``."""
+    """What a reader said of a pair: ``"duplicate"``, ``"distinct"`` or ``"unclear"``.
+
+    :ivar drawn_from: in labels2.csv, ``"hit"`` for a random sample of what the detector dropped, or
+        ``"near"`` for pairs that it did not drop; empty in labels.csv.
+    """
 
     pair: Pair
     label: str
     jaccard: float
     reason: str
+    drawn_from: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,8 @@ class Corpus:
     """A folder's pages by number, and what is known of them; the pages themselves stay on disk.
 
     :ivar pairs: resemblance of every pair from 0.3 on.
+    :ivar labels: those of labels.csv.
+    :ivar labels2: those of labels2.csv; none when there is no such file.
     """
 
     files: tuple[Path, ...]
@@ -63,13 +73,18 @@ class Corpus:
     pairs: dict[Pair, float]
     labels: tuple[Label, ...]
     notices: frozenset[int]
+    labels2: tuple[Label, ...] = ()
+
+    @property
+    def all_labels(self) -> tuple[Label, ...]:
+        return self.labels + self.labels2
 
     @cached_property
     def distinct(self) -> frozenset[Pair]:
         """Pairs that readers called distinct: those of the labels, and ours in readings.csv."""
-        labelled = (label.pair for label in self.labels if label.label == "distinct")
+        labelled = (label.pair for label in self.all_labels if label.label == "distinct")
         number = {url: place for place, url in enumerate(self.urls)}
-        read = (tuple(number.get(row[name], -1) for name in _URLS) for row in _rows(READINGS))
+        read = _rows(READINGS, lambda row: tuple(number.get(row[name], -1) for name in _URLS))
         return frozenset((*labelled, *((min(p), max(p)) for p in read if min(p) >= 0)))
 
     @property
@@ -102,43 +117,77 @@ def read_corpus(folder: Path) -> Corpus:
     if skipped:
         raise InputError(f"{folder}: bad records: {dict(skipped)}")
     number = {page_id: place for place, page_id in enumerate(ids)}
+    pairs = dict(
+        _rows(folder / "pairs.csv", lambda row: (_pair(number, row), float(row["jaccard"])))
+    )
+    return Corpus(
+        files,
+        tuple(ids),
+        tuple(urls),
+        pairs,
+        tuple(_rows(folder / "labels.csv", lambda row: _label(number, row))),
+        _notices(folder / "theme-notice.txt", number),
+        tuple(_rows(folder / "labels2.csv", lambda row: _label2(number, pairs, row))),
+    )
+
+
+def _rows(path: Path, make: Callable[[dict[str, str]], _Result]) -> Iterator[_Result]:
+    """What ``make`` makes of each row of a table; nothing when there is no such file.
+
+    :raises InputError: when it raises KeyError, TypeError or ValueError.
+    """
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        for row in reader:
+            try:
+                yield make(row)
+            except KeyError as error:
+                place = f"{path}, line {reader.line_num}"
+                raise InputError(f"{place}: no page or column {error}") from error
+            except (TypeError, ValueError) as error:
+                raise InputError(f"{path}, line {reader.line_num}: {error}") from error
+
+
+def _notices(path: Path, number: Mapping[str, int]) -> frozenset[int]:
+    words = path.read_text(encoding="utf-8").split() if path.exists() else []
     try:
-        return Corpus(
-            files,
-            tuple(ids),
-            tuple(urls),
-            {_pair(number, row): float(row["jaccard"]) for row in _rows(folder / "pairs.csv")},
-            tuple(_label(number, row) for row in _rows(folder / "labels.csv")),
-            frozenset(number[page_id] for page_id in _words(folder / "theme-notice.txt")),
-        )
+        return frozenset(number[page_id] for page_id in words)
     except KeyError as error:
-        raise InputError(f"{folder}: no page or column {error}") from error
+        raise InputError(f"{path}: no page {error}") from error
 
 
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    if path.exists():
-        with path.open(encoding="utf-8", newline="") as file:
-            yield from csv.DictReader(file)
-
-
-def _words(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").split() if path.exists() else []
-
-
-def _pair(number: dict[str, int], row: dict[str, str]) -> Pair:
+def _pair(number: Mapping[str, int], row: Mapping[str, str]) -> Pair:
     a, b = sorted((number[row["id_a"]], number[row["id_b"]]))
     return a, b
 
 
-def _label(number: dict[str, int], row: dict[str, str]) -> Label:
-    return Label(_pair(number, row), row["label"], float(row["jaccard"]), row["reason"])
+def _label(number: Mapping[str, int], row: Mapping[str, str]) -> Label:
+    jaccard = float(row["jaccard"])
+    return Label(_pair(number, row), _one_of(_LABELS, row["label"]), jaccard, row["reason"])
+
+
+def _label2(
+    number: Mapping[str, int], pairs: Mapping[Pair, float], row: Mapping[str, str]
+) -> Label:
+    pair = _pair(number, row)
+    drawn_from = _one_of(_DRAWN_FROM, row["drawn_from"])
+    label = _one_of(_LABELS, row["label"])
+    return Label(pair, label, pairs.get(pair, 0.0), row["reason"], drawn_from)
+
+
+def _one_of(words: Sequence[str], word: str) -> str:
+    if word not in words:
+        raise ValueError(f"{word!r} is none of {', '.join(words)}")
+    return word
 
 
 def digest(folders: Iterable[Path]) -> str:
     """Digest of the bytes and names of the files that the figures rest on."""
     total = hashlib.sha256()
     for folder in folders:
-        kinds = ("*.jsonl.gz", "labels.csv", "pairs.csv", "*.txt")
+        kinds = ("*.jsonl.gz", "labels.csv", "labels2.csv", "pairs.csv", "*.txt")
         for path in chain.from_iterable(sorted(folder.glob(kind)) for kind in kinds):
             content = hashlib.sha256(path.read_bytes()).hexdigest()
             total.update(f"{folder.name}/{path.name} {content}\n".encode())

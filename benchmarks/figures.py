@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 from typing import NamedTuple
 
-from corpus import Corpus, Label, Pair, halves, is_list, slug
+from corpus import Corpus, Label, Pair, halves, slug
 from truth import Truth
+
+from scrapy_neardup.urls import is_list
 
 #: From this resemblance on, a pair that a reader called duplicate should be found.
 LABELLED_FROM = 0.6
+#: What separates the two halves of the kinds of forms and of the disguises in tables.
+HALVES = {None: "all", 0: "first half", 1: "second half"}
+
+#: The normal distribution's quantile at 0.975.
+_Z = 1.959963984540054
 
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
 
@@ -29,6 +38,31 @@ class Share(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.value:.3f} ({self.part:,}/{self.whole:,})"
+
+
+def wilson(part: int, whole: int) -> tuple[float, float]:
+    """Return the 95 % confidence interval of a share by Wilson's score method.
+
+    Reference: Brown, Cai and DasGupta, Interval Estimation for a Binomial Proportion, Statistical
+    Science 16 (2001), 101-133, formula 4.
+
+    :param whole: how many were looked at; with 0 nothing is known, and the interval is 0 to 1.
+    :raises ValueError: when ``part`` is negative or more than ``whole``.
+    """
+    if not 0 <= part <= whole:
+        raise ValueError(f"{part} of {whole} is not a share")
+    if whole == 0:
+        return 0.0, 1.0
+    value, square = part / whole, _Z * _Z
+    centre = (value + square / (2 * whole)) / (1 + square / whole)
+    radius = _Z * sqrt(value * (1 - value) / whole + square / (4 * whole * whole))
+    radius /= 1 + square / whole
+    return max(0.0, centre - radius), min(1.0, centre + radius)
+
+
+def half_of_name(name: str) -> int:
+    """Return the half, 0 or 1, that a kind of form or a disguise belongs to."""
+    return zlib.crc32(name.encode()) % 2
 
 
 def share(pairs: Iterable[Pair], hits: Collection[Pair]) -> Share:
@@ -93,7 +127,7 @@ class Yardstick:
     @cached_property
     def joined(self) -> list[tuple[str, str]]:
         """The sites of each recorded pair, resembling or labelled."""
-        pairs = {*self.corpus.pairs, *(label.pair for label in self.corpus.labels)}
+        pairs = {*self.corpus.pairs, *(label.pair for label in self.corpus.all_labels)}
         return [(self.sites[a], self.sites[b]) for a, b in pairs]
 
     @cached_property
@@ -139,6 +173,24 @@ class Yardstick:
             share((x.pair for x in labels if is_wanted(x)), hits),
             share((x.pair for x in labels if x.label == "distinct"), hits),
         )
+
+    def of_labels2(self, hits: Collection[Pair]) -> LabelFigures:
+        """The same of labels2.csv, of which all duplicates are wanted."""
+        labels = self.corpus.labels2
+        return LabelFigures(
+            share((x.pair for x in labels if x.label == "duplicate"), hits),
+            share((x.pair for x in labels if x.label == "distinct"), hits),
+        )
+
+    def called_duplicate(
+        self, hits: Collection[Pair], keep: Callable[[Label], bool] = lambda _: True
+    ) -> Share:
+        """How many of the labelled pairs that are hit were called duplicate, unclear ones counted.
+
+        This is the precision of the hits as far as readers have seen them.
+        """
+        seen = [x for x in self.corpus.all_labels if x.pair in hits and keep(x)]
+        return Share(sum(x.label == "duplicate" for x in seen), len(seen))
 
     def notices_merged(self, hits: Iterable[Pair]) -> list[Pair]:
         """Pairs of different blogs that both show nothing but the theme's notice."""

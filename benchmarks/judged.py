@@ -19,7 +19,7 @@ from peers import near_pairs
 
 from scrapy_neardup import NearDupDetector, UnreadablePage
 from scrapy_neardup.index import MAX_DISTANCE
-from scrapy_neardup.judgement import Match
+from scrapy_neardup.judgement import Match, Verdict
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.stores import MemoryStore
 
@@ -46,10 +46,21 @@ def sign(
     page: Page, html: str | None = None, extractor: str = "trafilatura"
 ) -> PageSignature | None:
     """Signature of a page, or ``None`` when it cannot be read."""
+    return sign_html(page.url, html or html_of(page), extractor)
+
+
+def sign_html(url: str, html: str, extractor: str = "trafilatura") -> PageSignature | None:
+    """Signature of a decoded page, or ``None`` when it cannot be read."""
     try:
-        return signing_detector(extractor).signature(url=page.url, html=html or html_of(page))
+        return signing_detector(extractor).signature(url=url, html=html)
     except UnreadablePage:
         return None
+
+
+def check_all(signatures: Iterable[PageSignature]) -> list[Verdict]:
+    """Verdicts of a new detector that checks pages one after the other."""
+    detector = new_detector()
+    return [detector.check(signature) for signature in signatures]
 
 
 def crawl(

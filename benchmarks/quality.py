@@ -1,6 +1,7 @@
 """How well near-duplicates are found on real pages, by this package and by others.
 
     python benchmarks/quality.py --data FOLDER [--early-close FOLDER] [--list] [--gate]
+    python benchmarks/quality.py --corpora-only [--list] [--gate]
 
 The folder is described in corpus.py, the measure of resemblance J in truth.py, the others in
 peers.py; what is not installed is named and left out (``pip install --group benchmarks``).
@@ -10,10 +11,15 @@ all pages in the order of the files has taught it what it learns of sites, every
 be one is compared. *One after the other*: each page is checked as a crawl would, in the order of
 the files and in three random ones.
 
-``--gate`` holds the figures against quality_floors.json and ends with 1 and a line for each that
-is worse, with 2 when the data is not that of the floors. ``--update`` records better figures and
-never worse ones, unless ``--allow-regression`` is given. Figures for the gate need no peers;
-``--no-peers`` saves half the time.
+Two corpora are part of the repository: forms, whose pages are all different contents
+(forms_quality.py), and disguised copies of articles (copies_quality.py). ``--corpora-only``
+measures just these.
+
+``--gate`` holds the figures against quality_floors.json, and those of the corpora against
+corpora_floors.json. It ends with 1 and a line for each that is worse, with 2 when the data is not
+that of the floors. ``--update`` records better figures and never worse ones, unless
+``--allow-regression`` is given. Figures for the gate need no peers; ``--no-peers`` saves half the
+time.
 """
 
 from __future__ import annotations
@@ -28,11 +34,21 @@ from pathlib import Path
 import floors
 import numpy as np
 import peers
+from corpora_quality import CORPORA, CorporaResult, measure_corpora
 from corpus import Corpus, digest, html_of, read_corpus
 from figures import CrawlFigures, PairFigures, Yardstick
 from judged import Hits, compare_all, crawl, new_detector, shuffled, sign
 from pages import InputError, Page
-from quality_report import Result, figures_of, listing, tables, write_json, write_markdown
+from quality_report import (
+    Result,
+    content_of,
+    figures_of,
+    listing,
+    tables,
+    write_json,
+    write_markdown,
+)
+from tables import Table
 from truth import Shingles, Truth, shingles, tokens, true_text
 
 from scrapy_neardup.normalization import normalize
@@ -40,6 +56,7 @@ from scrapy_neardup.page import PageSignature
 from scrapy_neardup.tokens import shipped_tokenizer
 
 FLOORS = Path(__file__).with_name("quality_floors.json")
+CORPORA_FLOORS = Path(__file__).with_name("corpora_floors.json")
 OTHER_EXTRACTORS = ("visible", *(["resiliparse"] if find_spec("resiliparse") else []))
 _ORDERS = 3
 
@@ -79,9 +96,10 @@ def _measured(page: Page, *, with_peers: bool) -> Measured:
     return Measured(sign(page, html), by_others, len(found), shingles(found), fingerprints)
 
 
-def examine(data: Path, early_close: Path | None, *, with_peers: bool) -> Result:
+def examine(data: Path, early_close: Path | None, corpora: Path, *, with_peers: bool) -> Result:
     """Measure everything, and say on the standard error how far it is."""
     corpus = read_corpus(data)
+    written = _measure_corpora(corpora)
     _say(f"{len(corpus.ids):,} pages: texts, signatures{', peers' if with_peers else ''}")
     measured = corpus.map(measure_with_peers if with_peers else measure)
     truth = Truth(corpus, np.array([m.n_tokens for m in measured]), [m.shingles for m in measured])
@@ -95,7 +113,13 @@ def examine(data: Path, early_close: Path | None, *, with_peers: bool) -> Result
         {name: _compare(name, measured) for name in OTHER_EXTRACTORS if with_peers},
         {p.title: _judge_peer(p, yardstick, measured) for p in peers.usable() if with_peers},
         _judge_early(early_close) if early_close else None,
+        written,
     )
+
+
+def _measure_corpora(folder: Path) -> CorporaResult:
+    _say("forms and disguised copies")
+    return measure_corpora(folder)
 
 
 def _judge(
@@ -167,8 +191,12 @@ def keep_floors(
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--data", type=Path, metavar="FOLDER")
     parser.add_argument("--early-close", type=Path, metavar="FOLDER", help="pages that end early")
+    parser.add_argument("--corpora", type=Path, default=CORPORA, metavar="FOLDER")
+    parser.add_argument(
+        "--corpora-only", action="store_true", help="only forms and disguised copies, no pages"
+    )
     parser.add_argument("--no-peers", action="store_true", help="only this package")
     parser.add_argument("--list", action="store_true", help="show what was hit or missed wrongly")
     parser.add_argument("--json", type=Path, metavar="FILE")
@@ -179,31 +207,64 @@ def arguments() -> argparse.Namespace:
         "--allow-regression", action="store_true", help="with --update, record worse ones as well"
     )
     parser.add_argument("--floors", type=Path, default=FLOORS, metavar="FILE")
-    return parser.parse_args()
+    parser.add_argument("--corpora-floors", type=Path, default=CORPORA_FLOORS, metavar="FILE")
+    options = parser.parse_args()
+    if bool(options.data) == options.corpora_only:
+        parser.error("give either --data or --corpora-only")
+    return options
 
 
 def main() -> int:
     options = arguments()
-    folders = [folder for folder in (options.data, options.early_close) if folder]
     try:
-        result = examine(options.data, options.early_close, with_peers=not options.no_peers)
+        if options.corpora_only:
+            return _finish_corpora(options, _measure_corpora(options.corpora))
+        result = examine(
+            options.data, options.early_close, options.corpora, with_peers=not options.no_peers
+        )
     except InputError as error:
         _say(str(error))
         return 2
-    for table in tables(result):
+    return _finish(options, result)
+
+
+def _finish_corpora(options: argparse.Namespace, corpora: CorporaResult) -> int:
+    """Show and hold the figures of the written corpora."""
+    _show(options, corpora.tables(), corpora.listing())
+    print(f"\ncorpora: {corpora.digest}")
+    if options.json:
+        write_json(corpora.content(), options.json)
+    return _keep(options, options.corpora_floors, corpora.digest, corpora.figures())
+
+
+def _finish(options: argparse.Namespace, result: Result) -> int:
+    """Show and hold all figures."""
+    found = digest(folder for folder in (options.data, options.early_close) if folder)
+    corpora = result.corpora
+    _show(options, tables(result), listing(result))
+    print(f"\ndata: {found}\ncorpora: {corpora.digest}")
+    if options.json:
+        write_json(content_of(result, found) | corpora.content(), options.json)
+    return max(
+        _keep(options, options.floors, found, figures_of(result)),
+        _keep(options, options.corpora_floors, corpora.digest, corpora.figures()),
+    )
+
+
+def _show(options: argparse.Namespace, shown: Sequence[Table], lines: Sequence[str]) -> None:
+    for table in shown:
         print(table.as_text())
     if options.list:
-        print("\n".join(listing(result)))
-    found = digest(folders)
-    print(f"\ndata: {found}")
-    if options.json:
-        write_json(result, found, options.json)
+        print("\n".join(lines))
     if options.markdown:
-        write_markdown(result, options.markdown)
+        write_markdown(shown, options.markdown)
+
+
+def _keep(options: argparse.Namespace, path: Path, found: str, figures: floors.Figures) -> int:
     return keep_floors(
-        options.floors,
+        path,
         found,
-        figures_of(result),
+        figures,
         gate=options.gate,
         update=options.update,
         regress=options.allow_regression,

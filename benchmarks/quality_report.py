@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import peers
-from corpus import Corpus, Pair
+from corpora_quality import CorporaResult
+from corpus import Corpus, Label, Pair
 from figures import (
     CrawlFigures,
     PairFigures,
@@ -21,6 +22,7 @@ from figures import (
 )
 from floors import Figure
 from judged import Hits, signing_detector
+from quality_summary import labels2_figures, summary_table
 from tables import Table
 
 _NOISE = 0.02
@@ -39,10 +41,13 @@ class Result:
     by_extractor: dict[str, Hits]
     peers: dict[str, PairFigures]
     early: tuple[Corpus, Hits] | None
+    corpora: CorporaResult
 
 
 def tables(result: Result) -> list[Table]:
     return [
+        summary_table(result.yardstick, result.hits, result.corpora),
+        *result.corpora.tables(),
         _pair_table(result),
         *([_extractor_table(result)] if result.by_extractor else []),
         _goal_table(result),
@@ -147,13 +152,7 @@ def listing(result: Result) -> list[str]:
     yardstick, hits = result.yardstick, result.hits
     lines = ["", "hits with J<0.7"]
     lines += _described(result, [pair for _, pair in yardstick.unlike(hits)])
-    labels = yardstick.corpus.labels
-    for title, wrong in {
-        "labelled distinct, hit": [x for x in labels if x.label == "distinct" and x.pair in hits],
-        "labelled duplicate with J>=0.6, missed": [
-            x for x in labels if is_wanted(x) and x.pair not in hits
-        ],
-    }.items():
+    for title, wrong in _wrong_labels(yardstick.corpus, hits).items():
         lines += ["", title]
         lines += _described(result, [x.pair for x in wrong], [x.reason for x in wrong])
     lines += ["", "no lists, no theme notice, J>=0.8, missed"]
@@ -164,7 +163,22 @@ def listing(result: Result) -> list[str]:
         lines += ["", "early-close pages of different names, merged"]
         merged = other_names(early, early_hits)
         lines += (f"  {early.urls[a]}\n    {early.urls[b]}" for a, b in merged)
-    return lines
+    return lines + result.corpora.listing()
+
+
+def _wrong_labels(corpus: Corpus, hits: Hits) -> dict[str, list[Label]]:
+    """Labels that the hits contradict, by title."""
+    labels, labels2 = corpus.labels, corpus.labels2
+    return {
+        "labelled distinct, hit": [x for x in labels if x.label == "distinct" and x.pair in hits],
+        "labelled duplicate with J>=0.6, missed": [
+            x for x in labels if is_wanted(x) and x.pair not in hits
+        ],
+        "labels2: distinct, hit": [x for x in labels2 if x.label == "distinct" and x.pair in hits],
+        "labels2: duplicate, missed": [
+            x for x in labels2 if x.label == "duplicate" and x.pair not in hits
+        ],
+    }
 
 
 def _described(
@@ -214,14 +228,14 @@ def figures_of(result: Result) -> dict[str, Figure]:
     most("worst order: theme notices merged", max(f.notices for f in crawls))
     if result.early:
         most("early close: posts merged", len(other_posts(*result.early)))
-    return figures
+    return figures | labels2_figures(yardstick, hits)
 
 
-def write_json(result: Result, digest: str, path: Path) -> None:
-    """Write all figures, and the hits of little resemblance."""
+def content_of(result: Result, digest: str) -> dict[str, object]:
+    """All figures, and the hits of little resemblance, to be written as JSON."""
     yardstick = result.yardstick
     ids = yardstick.corpus.ids
-    content = {
+    return {
         "data": digest,
         "pairs": {"scrapy-neardup": asdict(yardstick.of_pairs(result.hits))}
         | {name: asdict(figures) for name, figures in result.peers.items()},
@@ -232,9 +246,12 @@ def write_json(result: Result, digest: str, path: Path) -> None:
             for j, (a, b) in yardstick.unlike(result.hits)
         ],
     }
+
+
+def write_json(content: Mapping[str, object], path: Path) -> None:
     path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def write_markdown(result: Result, path: Path) -> None:
-    text = "\n".join(table.as_markdown() for table in tables(result))
+def write_markdown(written: Iterable[Table], path: Path) -> None:
+    text = "\n".join(table.as_markdown() for table in written)
     path.write_text(text.lstrip("\n") + "\n", encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -23,6 +24,7 @@ import figures  # noqa: E402
 import floors  # noqa: E402
 import peers  # noqa: E402
 import quality  # noqa: E402
+import quality_summary  # noqa: E402
 import truth  # noqa: E402
 from floors import Figure, Floors, OtherData  # noqa: E402
 from pages import InputError  # noqa: E402
@@ -31,6 +33,7 @@ from tables import Table  # noqa: E402
 from scrapy_neardup.idf import shipped_table  # noqa: E402
 from scrapy_neardup.simhash import simhash  # noqa: E402
 from scrapy_neardup.sketch import SKETCH_BINS, sketch_of  # noqa: E402
+from scrapy_neardup.urls import is_list  # noqa: E402
 from scrapy_neardup.vocabulary import weigh  # noqa: E402
 
 BREAD = (
@@ -155,6 +158,28 @@ def test_shares_and_spread():
     assert figures.share([], {}).value == 0
     assert figures.spread([98, 100, 102]) == pytest.approx(0.04)
     assert figures.spread([]) == figures.spread([0, 0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "low", "high"),
+    [
+        # Newcombe, Two-sided confidence intervals for the single proportion, Statistics in Medicine
+        # 17 (1998), 857-872, table I, method 3
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+        (29, 29, 0.8830, 1.0),
+        (0, 0, 0.0, 1.0),
+    ],
+)
+def test_intervals_are_those_of_the_literature(part, whole, low, high):
+    assert figures.wilson(part, whole) == pytest.approx((low, high), abs=0.00005)
+
+
+def test_a_share_of_more_than_all_has_no_interval():
+    with pytest.raises(ValueError, match="3 of 2"):
+        figures.wilson(3, 2)
 
 
 def test_the_rebuilt_parts_are_those_that_are_shipped():
@@ -322,6 +347,62 @@ def test_to_keep_apart_what_was_called_distinct_is_right(data, tmp_path, monkeyp
     assert yardstick.decided_rightly(set(), 0.8) == (1, 1)
 
 
+LABELS2 = ("id_a", "id_b", "label", "drawn_from", "reason")
+
+
+def test_labels2_are_labels_of_their_own(data):
+    assert corpus.read_corpus(data).labels2 == ()
+    before = corpus.digest([data])
+    rows = ("p1", "p0", "duplicate", "hit", "a copy"), ("p1", "p2", "distinct", "near", "others")
+    write_rows(data / "labels2.csv", LABELS2, *rows)
+    assert corpus.digest([data]) != before
+    read = corpus.read_corpus(data)
+    assert read.labels2 == (
+        corpus.Label((0, 1), "duplicate", 1.0, "a copy", "hit"),
+        corpus.Label((1, 2), "distinct", 0.0, "others", "near"),
+    )
+    assert len(read.labels) == 2
+    assert read.distinct == {(0, 2), (1, 2)}
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (("p0", "p9", "distinct", "near", ""), "no page or column 'p9'"),
+        (("p0", "p1", "distict", "near", ""), "'distict' is none of duplicate, distinct, unclear"),
+        (("p0", "p1", "distinct", "far", ""), "'far' is none of hit, near"),
+    ],
+)
+def test_a_bad_row_of_labels2_is_refused_by_name_and_line(data, row, reason):
+    write_rows(data / "labels2.csv", LABELS2, ("p0", "p1", "unclear", "near", ""), row)
+    with pytest.raises(InputError) as refused:
+        corpus.read_corpus(data)
+    assert str(refused.value) == f"{data / 'labels2.csv'}, line 3: {reason}"
+
+
+def test_labels2_count_all_duplicates_and_the_precision_of_hits(data):
+    rows = (("p0", "p1", "duplicate", "hit", ""), ("p1", "p2", "unclear", "hit", ""))
+    write_rows(data / "labels2.csv", LABELS2, *rows)
+    (data / "pairs.csv").unlink()
+    read = corpus.read_corpus(data)
+    yardstick = figures.Yardstick(truth.Truth(read, np.array([60, 60, 60]), []))
+    assert yardstick.of_labels2({(0, 1)}).duplicates == (1, 1)
+    assert yardstick.of_labels2(set()).duplicates == (0, 1)
+    # Hit are a duplicate of each file, the distinct pair of labels.csv and the unclear one.
+    everything = {(0, 1), (0, 2), (1, 2)}
+    assert yardstick.called_duplicate(everything) == (2, 4)
+    assert yardstick.called_duplicate(everything, lambda x: x.drawn_from == "hit") == (1, 2)
+    assert quality_summary.labelled_distinct(yardstick, everything) == (1, 1)
+    found = quality_summary.labels2_figures(yardstick, everything)
+    assert {name: figure.value for name, figure in found.items()} == {
+        "labels2 duplicates found": 1,
+        "labels and labels2 distinct hit": 1,
+        "labels and labels2 hits called duplicate": 0.5,
+    }
+    without = figures.Yardstick(replace(yardstick.truth, corpus=replace(read, labels2=())))
+    assert quality_summary.labels2_figures(without, everything) == {}
+
+
 def test_an_unknown_page_is_named(data):
     (data / "theme-notice.txt").write_text("p0\np9\n", encoding="utf-8")
     with pytest.raises(InputError, match="p9"):
@@ -352,7 +433,14 @@ def test_the_whole_run(data, tmp_path):
         early, [("https://a.example/one", "One", BREAD, ""), ("https://a.example/", "", "", "")]
     )
     report, recorded = tmp_path / "report.json", tmp_path / "floors.json"
-    options = ("--data", data, "--early-close", early, "--no-peers", "--floors", recorded)
+    corpora = tmp_path / "corpora"
+    for name in ("forms/en-lost-property.txt", "articles/en-review-kettle.txt"):
+        (corpora / name).parent.mkdir(parents=True)
+        shutil.copy(BENCHMARKS / "corpora" / name, corpora / name)
+    options = (
+        *("--data", data, "--early-close", early, "--no-peers", "--floors", recorded),
+        *("--corpora", corpora, "--corpora-floors", tmp_path / "corpora-floors.json"),
+    )
     first = run(*options, "--json", report, "--update", "--list")
     assert first.returncode == 0, first.stderr
     assert "J computed anew for 1 recorded pairs: off by 0.0000" in first.stdout
@@ -360,7 +448,10 @@ def test_the_whole_run(data, tmp_path):
     assert figures_found["articles: J>=0.9 decided rightly"] == 1
     assert figures_found["labels: duplicates found"] == 1
     assert figures_found["labels: distinct hit"] == 0
-    assert json.loads(recorded.read_text(encoding="utf-8"))["at most"]["hits with J<0.5"] == 0
+    bounds = json.loads(recorded.read_text(encoding="utf-8"))
+    assert bounds["at most"]["hits with J<0.5"] == 0
+    assert not any("labels2" in name for name in (*bounds["at least"], *bounds["at most"]))
+    assert "different pages of a form dropped" in first.stdout
 
     assert run(*options, "--gate").returncode == 0
     write_rows(data / "pairs.csv", ("id_a", "id_b", "jaccard"))

@@ -13,9 +13,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
+from .text_files import BadFile, read_headed
+
 ARTICLES = Path(__file__).parent / "articles"
 
 _FENCE = "```"
+_HEADERS = ("language", "title", "site", "author", "date")
 #: A sentence's end: not a dot after a digit, which is mostly that of an ordinal number.
 _SENTENCE_END = re.compile(
     r"(?<=[^\d][.!?])\s+|(?<=[.!?][\"”“])\s+|(?<=[。！？])(?![”」])|(?<=。”)"
@@ -98,10 +101,17 @@ class Article:
 
 
 def read_article(path: Path) -> Article:
-    """Return the article of one file."""
-    head, _, body = path.read_text(encoding="utf-8").partition("\n\n")
-    headers = dict(line.split(": ", 1) for line in head.splitlines())
-    return Article(name=path.stem, blocks=tuple(_blocks(body)), **headers)
+    """Return the article of one file.
+
+    :raises BadFile: when the file is not written as the module's docstring says.
+    """
+    headers, lines = read_headed(path, _HEADERS)
+    last = len(_HEADERS) + 1 + len(lines)
+    if not any(lines):
+        raise BadFile(path, last, "the article has no text")
+    if lines.count(_FENCE) % 2:
+        raise BadFile(path, last, f"the last {_FENCE} is not closed")
+    return Article(name=path.stem, blocks=tuple(read_blocks(lines)), **headers)
 
 
 def read_articles(folder: Path = ARTICLES) -> list[Article]:
@@ -113,9 +123,10 @@ def paragraph(text: str) -> Block:
     return Block("paragraph", ((text,),))
 
 
-def _blocks(body: str) -> Iterator[Block]:
-    for kind, lines in groupby(_lines(body), key=lambda line: line[0]):
-        rows = [cells for _, cells in lines]
+def read_blocks(lines: Iterable[str]) -> Iterator[Block]:
+    """Yield the blocks of a body."""
+    for kind, group in groupby(_lines(lines), key=lambda line: line[0]):
+        rows = [cells for _, cells in group]
         if kind in ("list", "table"):
             yield Block(kind, tuple(rows))
         elif kind.startswith("code"):
@@ -124,10 +135,10 @@ def _blocks(body: str) -> Iterator[Block]:
             yield from (Block(kind, (row,)) for row in rows)
 
 
-def _lines(body: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _lines(lines: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the kind and the cells of every line; each code block gets a kind of its own."""
     fences = 0
-    for line in body.splitlines():
+    for line in lines:
         if line == _FENCE:
             fences += 1
         elif fences % 2:
