@@ -50,20 +50,21 @@ MIN_VALUES_SHARE, MIN_FIRST_VALUES_SHARE = 0.025, 0.045
 #: their pages.
 MIN_REPLACED, MIN_REPLACED_TO_ADDED = 1, 1.5
 MIN_REPLACED_ACROSS, MIN_REPLACED_TO_ADDED_ACROSS = 1.4, 3
-MIN_REPLACED_SHARE_ACROSS = 0.01
+MIN_REPLACED_SHARE_ACROSS, MIN_REPLACED_SHARE_OF_FIRST = 0.016, 0.02
 #: On two sites, texts of one title may differ more when so many values of one are in the other: all
 #: but a few, and of the other most. Then what a resemblance lacks to 1 may be so many times what
 #: ``min_similarity`` lacks.
 LEAST_SAME_VALUES = 20
 MIN_SAME_VALUES, MIN_SAME_OF_ALL = 0.95, 0.78
-SAME_VALUES_LENIENCY = 5 / 3
+SAME_VALUES_LENIENCY = 1.57
 #: Two lists are the same when neither shows less than this part of what the other shows, and their
 #: texts resemble each other by as much.
 MIN_SAME_LIST = 0.95
 #: The text of a list is one of its entries when it is less than this part of what the list shows.
 MAX_ENTRY = 0.5
-#: On one site: how much smaller one page may be where the texts are not equal, by all that is shown
-#: and by the text.
+#: On one site, where texts resemble by less than this: how much smaller one page may be, by all
+#: that is shown and by the text.
+MAX_SIMILARITY_BY_SIZE = 0.84
 MIN_SHOWN_RATIO, MIN_TEXT_RATIO = 0.7, 0.85
 #: From this resemblance on, a page that was not taken for the original is worth naming.
 MIN_LOOK_ALIKE = 0.4
@@ -257,6 +258,8 @@ class Rule:
             return Mismatch("text_differs")
         if self.min_similarity <= similarity < least_similarity:
             return Mismatch("site_unknown")
+        if similarity < MAX_SIMILARITY_BY_SIZE and _has_much_more(page, other):
+            return Mismatch("size_differs")
         if self.min_similarity and values_differ(page, other):
             return Mismatch("values_differ")
         return Match(distance, similarity, "similar_text")
@@ -275,14 +278,18 @@ def values_differ(page: PageSignature, other: PageSignature) -> bool:
     is_large = found.places >= MIN_VALUES and found.share >= least_share
     if page.site != other.site:
         return (is_large and found.replaced >= found.added) or (
-            found.places >= MIN_REPLACED_ACROSS
+            not is_cut
+            and found.places >= MIN_REPLACED_ACROSS
             and found.share >= MIN_REPLACED_SHARE_ACROSS
             and found.replaced >= MIN_REPLACED_TO_ADDED_ACROSS * found.added
         )
     is_paged = page.is_list and other.is_list and not found.words and found.places <= MIN_VALUES
+    is_enough = found.places + found.exchanged >= MIN_REPLACED and not is_paged
+    if is_cut:
+        # The rest of a long text is not known.
+        is_enough = found.share >= MIN_REPLACED_SHARE_OF_FIRST
     replaced = found.replaced + found.exchanged
-    is_all = replaced >= MIN_REPLACED_TO_ADDED * found.added
-    return is_large or (found.places + found.exchanged >= MIN_REPLACED and is_all and not is_paged)
+    return is_large or (is_enough and replaced >= MIN_REPLACED_TO_ADDED * found.added)
 
 
 def values_agree(page: PageSignature, other: PageSignature) -> bool:
@@ -323,8 +330,6 @@ def _objection_on_one_site(
         return "title_differs"
     same_title = core == other_core
     if not (same_title and core) and _size_ratio(page, other) < MIN_SIZE_RATIO:
-        return "size_differs"
-    if page.text_digest != other.text_digest and _has_much_more(page, other):
         return "size_differs"
     if is_thin(page) or is_thin(other):
         untitled = not same_title and not (core and other_core)
@@ -405,7 +410,9 @@ def _is_post_in_list(page: PageSignature, other: PageSignature) -> bool:
 
 
 def _has_much_more(page: PageSignature, other: PageSignature) -> bool:
-    """Does one show much more than the other, or has it much more text?"""
+    """Does one of two pages of a site show much more than the other, or has it much more text?"""
+    if page.site != other.site:
+        return False
     of_text = min(page.n_text, other.n_text) / max(page.n_text, other.n_text, 1)
     return _size_ratio(page, other) < MIN_SHOWN_RATIO or of_text < MIN_TEXT_RATIO
 
