@@ -45,6 +45,8 @@ MIN_EARLY_SIMILARITY = 0.92
 #: so a larger part must differ there. Across sites more must be replaced than added or missing.
 MIN_VALUES = 2
 MIN_VALUES_SHARE, MIN_FIRST_VALUES_SHARE = 0.025, 0.045
+#: A number that stands alone may be a counter, such as that of a page's readers.
+MOST_COUNTERS = 1
 #: Fewer are enough where hardly anything else differs: where so many stretches of values are
 #: replaced for each that is added or missing. In lists of one site two numbers may be those of
 #: their pages.
@@ -273,6 +275,8 @@ def is_thin(page: PageSignature) -> bool:
 def values_differ(page: PageSignature, other: PageSignature) -> bool:
     """Do the same words stand around other numbers and names, as in the pages of one form?"""
     found = difference(page.values, other.values)
+    if not found.words and found.replaced <= MOST_COUNTERS and not found.exchanged:
+        return False
     is_cut = max(len(page.values), len(other.values)) == MAX_VALUES
     least_share = MIN_FIRST_VALUES_SHARE if is_cut else MIN_VALUES_SHARE
     is_large = found.places >= MIN_VALUES and found.share >= least_share

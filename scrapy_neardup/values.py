@@ -157,13 +157,24 @@ def _has_word(values: bytes) -> bool:
 
 
 def _gaps(values: bytes, others: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """What stands between the values that both have in the same order."""
+    """What stands between the values that both have in the same order.
+
+    At the beginning and at the end of the texts, stretches of unequal lengths are two additions: one
+    text has a heading there, and the other a line for readers of its print view.
+    """
     start = _in_common(values, others)
     end = _in_common(values[start:][::-1], others[start:][::-1])
-    values, others = values[start : len(values) - end], others[start : len(others) - end]
-    for tag, a, b, c, d in SequenceMatcher(None, values, others, autojunk=False).get_opcodes():
-        if tag != "equal":
-            yield values[a:b], others[c:d]
+    inner, other = values[start : len(values) - end], others[start : len(others) - end]
+    for tag, a, b, c, d in SequenceMatcher(None, inner, other, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        is_first = start == a == c == 0
+        is_last = end == 0 and b == len(inner) and d == len(other)
+        if (is_first or is_last) and b - a != d - c:
+            yield inner[a:b], b""
+            yield b"", other[c:d]
+        else:
+            yield inner[a:b], other[c:d]
 
 
 def _in_common(values: Sequence[int], others: Sequence[int]) -> int:

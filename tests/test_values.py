@@ -112,6 +112,10 @@ def test_what_has_changed_places_is_told_from_what_was_moved():
         (b"\x01\x05\x02", b"\x01\x80\x02", 1, 0),
         # of one stretch at most four
         (b"\x01" + bytes(range(10, 19)) + b"\x02", b"\x01" + bytes(range(20, 29)) + b"\x02", 4, 1),
+        # at the beginning and at the end, unequal ones are added
+        (b"\x05\x01\x02", b"\x06\x07\x01\x02", 0, 0),
+        (b"\x01\x02\x05", b"\x01\x02\x06\x07", 0, 0),
+        (b"\x05\x01\x02", b"\x06\x01\x02", 1, 1),
         # a long one is a block of its own
         (b"\x01" + bytes(range(10, 31)) + b"\x02", b"\x01" + bytes(range(40, 61)) + b"\x02", 0, 0),
     ],
