@@ -159,8 +159,8 @@ def _has_word(values: bytes) -> bool:
 def _gaps(values: bytes, others: bytes) -> Iterator[tuple[bytes, bytes]]:
     """What stands between the values that both have in the same order.
 
-    At the beginning and at the end of the texts, stretches of unequal lengths are two additions: one
-    text has a heading there, and the other a line for readers of its print view.
+    At the beginning and at the end of the texts, stretches of unequal lengths are two additions:
+    one text has a heading there, and the other a line for readers of its print view.
     """
     start = _in_common(values, others)
     end = _in_common(values[start:][::-1], others[start:][::-1])
