@@ -110,7 +110,7 @@ def by_brute_force(
         elif outcome.reason == "thin_text":
             # Would the texts alone have made them one?
             alike = rule._compare_texts(page, other, rule.min_similarity)
-            thin |= isinstance(alike, Match)
+            thin |= isinstance(alike, Match) or alike.reason in ("size_differs", "values_differ")
         if isinstance(outcome, Mismatch) and (similarity := similarity_for(page, other, rule)):
             refused.append((-similarity, distance, number, outcome.reason))
     if accepted:
