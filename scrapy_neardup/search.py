@@ -217,11 +217,11 @@ def judge(
             return verdict, number
         refused.append(_look_alike(page, original, similarity, outcome))
     kind, reason = _why_kept(page, rule, refused, is_cut=promising.is_cut)
-    if not refused:
-        for _, original, similarity in promising.runner_up:
-            outcome = rule.compare(page, original, frames)
-            if isinstance(outcome, Mismatch):
-                refused.append(_look_alike(page, original, similarity, outcome))
+    for _, original, similarity in promising.runner_up:
+        outcome = rule.compare(page, original, frames)
+        if isinstance(outcome, Mismatch):
+            refused.append(_look_alike(page, original, similarity, outcome))
+    refused.sort(key=lambda other: -other.similarity)
     named = [other for other in refused[:1] if other.similarity >= MIN_LOOK_ALIKE]
     return Verdict(kind, page.url, reason, look_alike=named[0] if named else None), None
 
