@@ -59,9 +59,6 @@ MIN_REPLACED_SHARE_ACROSS, MIN_REPLACED_SHARE_OF_FIRST = 0.016, 0.02
 LEAST_SAME_VALUES = 20
 MIN_SAME_VALUES, MIN_SAME_OF_ALL = 0.95, 0.78
 SAME_VALUES_LENIENCY = 1.57
-#: Two lists are the same when neither shows less than this part of what the other shows, and their
-#: texts resemble each other by as much.
-MIN_SAME_LIST = 0.95
 #: The text of a list is one of its entries when it is less than this part of what the list shows.
 MAX_ENTRY = 0.5
 #: On one site, where texts resemble by less than this: how much smaller one page may be, by all
@@ -392,20 +389,8 @@ def _size_ratio(page: PageSignature, other: PageSignature) -> float:
 
 
 def _list_the_same(page: PageSignature, other: PageSignature) -> bool:
-    """Are these two lists of the same entries, which may stand under two names?
-
-    They show the same; or what they show differs in common words alone.
-    """
-    if not (page.is_list and other.is_list and page.holds_same(other)):
-        return False
-    if page.shows_and_holds(other):
-        return True
-    return (
-        not (is_thin(page) or is_thin(other))
-        and _size_ratio(page, other) >= MIN_SAME_LIST
-        and agreement(page.values, other.values) == (1, 1)
-        and resemblance(page.sketch_values, other.sketch_values) >= MIN_SAME_LIST
-    )
+    """Are these two lists that show the same entries, which may stand under two names?"""
+    return page.is_list and other.is_list and page.shows_and_holds(other)
 
 
 def _is_post_in_list(page: PageSignature, other: PageSignature) -> bool:

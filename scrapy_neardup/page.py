@@ -119,10 +119,6 @@ class PageSignature:
         """Does its address say that it lists other pages? Not known where only the text is."""
         return self.shown_digest[_OF_LIST] == _LIST
 
-    def holds_same(self, other: PageSignature) -> bool:
-        """Do the two hold the same besides their text? Not where only a text is known."""
-        return self.shown_digest[_OF_HELD] == other.shown_digest[_OF_HELD] != b""
-
     def found_at(self, url: str) -> PageSignature:
         """The signature of the same page at another address."""
         return replace(self, url=url, key=page_key(url), site=site_of(url))
