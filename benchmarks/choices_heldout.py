@@ -20,8 +20,8 @@ from tables import Table
 from scrapy_neardup import Rule, frame, judgement
 from scrapy_neardup.frame import Frames
 from scrapy_neardup.index import MAX_DISTANCE
-from scrapy_neardup.judgement import Match
 from scrapy_neardup.sketch import resemblance
+from scrapy_neardup.verdict import Match
 
 _CUTS = 8
 

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     )
     from .extensions import NearDupJudge
     from .idf import IdfTable
-    from .judgement import LookAlike, Match, Rule, Verdict
+    from .judgement import Rule
     from .limits import PageLimits
     from .page import PageSignature
     from .pipelines import NearDuplicate, NearDupPipeline
     from .spidermiddlewares import NearDupSpiderMiddleware
+    from .verdict import LookAlike, Match, Verdict
 
 __version__ = "0.1.0"
 
@@ -64,8 +65,8 @@ _HOME = {
     "IdfTable": "idf",
     "InvalidOption": "exceptions",
     "LimitExceeded": "exceptions",
-    "LookAlike": "judgement",
-    "Match": "judgement",
+    "LookAlike": "verdict",
+    "Match": "verdict",
     "NearDupDetector": "detector",
     "NearDupDownloaderMiddleware": "downloadermiddlewares",
     "NearDupDupeFilter": "dupefilters",
@@ -80,7 +81,7 @@ _HOME = {
     "Rule": "judgement",
     "SignatureMismatch": "exceptions",
     "UnreadablePage": "exceptions",
-    "Verdict": "judgement",
+    "Verdict": "verdict",
 }
 
 

@@ -41,21 +41,10 @@ _NAMED = re.compile(
 _MANAGER_NUMBERED = re.compile(r"sp_message_container_\d+")
 #: Each of these names holds one of these words; where a page's HTML holds none, it has no overlay.
 _WORDS = (
-    *("cookie", "consent", "gdpr", "ccpa", "dsgvo", "rgpd", "onetrust", "didomi", "usercentrics"),
-    *(
-        "truste",
-        "qc-cmp",
-        "osano",
-        "cmplz",
-        "cky-",
-        "borlabs",
-        "tarteaucitron",
-        "iubenda",
-        "termly",
-    ),
-    *("axeptio", "evidon", "cmpbox", "cmpwrapper", "cc-window", "cc-banner", "cc_container"),
-    *("cc--main", "klaro", "sp_message", "shopify-pc", "lanyard", "ppms_cm", "sd-cmp", "ch2-"),
-    *("ot-sdk", "uc-banner", "clisettings", "fc-dialog", "hs-banner", "metomic"),
+    "cookie consent gdpr ccpa dsgvo rgpd onetrust ot-sdk didomi usercentrics uc-banner truste "
+    "qc-cmp osano cmplz cky- borlabs tarteaucitron iubenda clisettings termly axeptio evidon "
+    "cmpbox cmpwrapper cc-window cc-banner cc_container cc--main fc-dialog klaro shopify-pc "
+    "lanyard ppms_cm hs-banner sd-cmp metomic ch2- sp_message".split()
 )
 _NAMES_ONE = re.compile("|".join(map(re.escape, _WORDS)), re.I)
 #: What an overlay speaks of, in the languages of most of the web.

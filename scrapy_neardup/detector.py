@@ -9,11 +9,12 @@ from typing import Any
 from .exceptions import SignatureMismatch, UnreadablePage
 from .extract import Extractor
 from .idf import IdfTable
-from .judgement import Match, Rule, Scope, Verdict
+from .judgement import Rule, Scope
 from .limits import PageLimits
 from .page import PageSignature, Signer
 from .stores import Claim, Store, open_store
 from .tokens import Tokenizer
+from .verdict import Match, Verdict
 
 #: Seconds that a page waits for the outcome of another one, and after which it asks again where
 #: nobody tells it.

@@ -36,7 +36,6 @@ from .feeds import Feeds
 from .following import ItemsUnderWay, Judgement
 from .job_journal import JobJournal, begun
 from .jobs import Job, recover_where_asked
-from .judgement import Verdict
 from .learning.rules import UrlRule
 from .origins import ItemOrigin, has_origins
 from .outcomes import Outcome
@@ -53,6 +52,7 @@ from .stores import Claim, Store, Ticket, open_store
 from .switches import is_off
 from .telling import CrawlLog
 from .throttle import Throttle
+from .verdict import Verdict
 from .workers import Failure, WorkersFailedError
 
 if TYPE_CHECKING:

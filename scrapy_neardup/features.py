@@ -18,15 +18,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .idf import IdfTable
-
 #: Version of the weighting. It changes when equal tokens would get other weights.
 VERSION = "logtf-1"
 
 _UNITS = 16
 #: ``1 + ln tf`` of the term frequencies that nearly all tokens have, in whole sixteenths.
 _SATURATED: npt.NDArray[np.float64] = np.rint(_UNITS * (1 + np.log(np.maximum(1, np.arange(1024)))))
-_NUMBER_WEIGHT = 1
+#: Weight of a token with a digit where it stands once, whatever the table says.
+NUMBER_WEIGHT = 1
 _digit_in = re.compile(r"\d").search
 
 
@@ -46,19 +45,6 @@ def are_numbers(tokens: Sequence[str]) -> npt.NDArray[np.bool_]:
     return np.array(
         [not token.isalpha() and _digit_in(token) is not None for token in tokens], bool
     )
-
-
-def word_weights(
-    hashes: npt.NDArray[np.uint64], is_number: npt.NDArray[np.bool_], idf: IdfTable
-) -> npt.NDArray[np.int64]:
-    """Weight of each of some tokens where it stands once, in whole units of :mod:`.idf`.
-
-    :param hashes: of the tokens, see :func:`~scrapy_neardup.idf.token_hashes`.
-    :param is_number: see :func:`are_numbers`.
-    """
-    weights = idf.weights(hashes)
-    weights[is_number] = _NUMBER_WEIGHT
-    return weights
 
 
 def saturated(counts: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:

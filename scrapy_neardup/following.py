@@ -19,10 +19,10 @@ from scrapy.http import Request, Response
 
 from .awaiting import from_any_thread
 from .config import Policy
-from .judgement import Verdict
 from .outcomes import ItemShare, Outcome
 from .page import PageSignature
 from .stored_items import OWN_ITEMS
+from .verdict import Verdict
 
 #: Items on their way from the middleware to the pipeline; beyond this the oldest are let go
 #: (kept and counted as unjudged). Only items that another component replaced get old.

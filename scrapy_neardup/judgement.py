@@ -1,8 +1,8 @@
-"""The rule by which two pages are one content, and the verdict on a page."""
+"""The rule by which two pages are one content."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -15,10 +15,10 @@ from .page import PageSignature
 from .simhash import hamming_distance
 from .sketch import resemblance
 from .titles import may_be_one, title_words
-from .values import MAX_VALUES, agreement, difference
+from .value_rules import SAME_VALUES_LENIENCY, values_agree, values_differ
+from .verdict import Match, Mismatch
 
 Scope = Literal["all", "site"]
-Kind = Literal["new", "duplicate", "revisit", "undecided"]
 
 SCOPES = ("all", "site")
 
@@ -40,25 +40,6 @@ MIN_OWN_SHARE = 0.1
 EARLY_TITLES = 10
 EARLY_FEATURES = 100
 MIN_EARLY_SIMILARITY = 0.92
-#: Two texts are pages of one form when so many values differ, and such a part of all. Of a text
-#: that has more values than are kept only the beginning is compared, where copies are often edited,
-#: so a larger part must differ there. Across sites more must be replaced than added or missing.
-MIN_VALUES = 2
-MIN_VALUES_SHARE, MIN_FIRST_VALUES_SHARE = 0.025, 0.045
-#: A number that stands alone may be a counter, such as that of a page's readers.
-MOST_COUNTERS = 1
-#: Fewer are enough where hardly anything else differs: where so many stretches of values are
-#: replaced for each that is added or missing. In lists of one site two numbers may be those of
-#: their pages.
-MIN_REPLACED, MIN_REPLACED_TO_ADDED = 1, 1.5
-MIN_REPLACED_ACROSS, MIN_REPLACED_TO_ADDED_ACROSS = 1.4, 3
-MIN_REPLACED_SHARE_ACROSS, MIN_REPLACED_SHARE_OF_FIRST = 0.016, 0.02
-#: On two sites, texts of one title may differ more when so many values of one are in the other: all
-#: but a few, and of the other most. Then what a resemblance lacks to 1 may be so many times what
-#: ``min_similarity`` lacks.
-LEAST_SAME_VALUES = 20
-MIN_SAME_VALUES, MIN_SAME_OF_ALL = 0.95, 0.78
-SAME_VALUES_LENIENCY = 1.57
 #: The text of a list is one of its entries when it is less than this part of what the list shows.
 MAX_ENTRY = 0.5
 #: On one site, where texts resemble by less than this: how much smaller one page may be, by all
@@ -67,87 +48,6 @@ MAX_SIMILARITY_BY_SIZE = 0.84
 MIN_SHOWN_RATIO, MIN_TEXT_RATIO = 0.7, 0.85
 #: From this resemblance on, a page that was not taken for the original is worth naming.
 MIN_LOOK_ALIKE = 0.4
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """How near two pages of one content are.
-
-    :ivar distance: Hamming distance of their fingerprints, 0 to 64; beyond 11 only when the pages
-        are equal.
-    :ivar similarity: estimated resemblance of their texts, 0.0 to 1.0; 1.0 for equal texts.
-    :ivar reason: ``"same_page"``, ``"same_list"``, ``"same_text"`` or ``"similar_text"``.
-    """
-
-    distance: int
-    similarity: float
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """Why two pages are not one content.
-
-    :ivar reason: ``"other_site"``, ``"title_differs"``, ``"size_differs"``, ``"thin_text"``,
-        ``"only_frame_alike"``, ``"parts_differ"``, ``"few_features"``, ``"far"``,
-        ``"text_differs"``, ``"site_unknown"`` or ``"values_differ"``.
-    """
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class LookAlike:
-    """The page nearest to one that is kept all the same.
-
-    :ivar url: its address.
-    :ivar distance: Hamming distance of the two, 0 to 11.
-    :ivar similarity: estimated resemblance of their texts, 0.4 to 1.0.
-    :ivar objection: why they are not one content, in one word; the documentation lists them all.
-    """
-
-    url: str
-    distance: int
-    similarity: float
-    objection: str
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What became of a page.
-
-    :ivar kind: ``"new"`` (nothing like it is remembered), ``"duplicate"``, ``"revisit"`` (the
-        same address again) or ``"undecided"`` (it cannot be judged and is kept).
-    :ivar url: the page that was judged.
-    :ivar duplicate_of: address of the original of a duplicate.
-    :ivar distance: Hamming distance to the original, 0 to 11.
-    :ivar similarity: estimated resemblance with the original, 0.0 to 1.0.
-    :ivar reason: one word that says why; the documentation lists them all.
-    :ivar look_alike: of a page that is new, or undecided, the one that is most similar to it among
-        those that the rule was asked about; ``None`` when none comes near.
-    :ivar links_seen_at: address of an earlier page of this content that yielded links and no item
-        that was stored. It is no original: the items of this page are kept, its links are known.
-    :ivar original_text: of a duplicate, the ``text_digest`` of the
-        :class:`~scrapy_neardup.page.PageSignature` that is stored for its original; of an unchanged
-        page, that of its own; of others ``None``.
-    :ivar same_shown: does the page show and hold, menus and data included, just what the original
-        does, or what it did itself when it was stored?
-    """
-
-    kind: Kind
-    url: str
-    reason: str
-    duplicate_of: str | None = None
-    distance: int | None = None
-    similarity: float | None = None
-    look_alike: LookAlike | None = None
-    links_seen_at: str | None = None
-    original_text: bytes | None = field(default=None, repr=False, compare=False)
-    same_shown: bool = field(default=False, repr=False, compare=False)
-
-    @property
-    def is_duplicate(self) -> bool:
-        return self.kind == "duplicate"
 
 
 @dataclass(frozen=True)
@@ -269,44 +169,6 @@ def is_thin(page: PageSignature) -> bool:
     return page.n_text < THIN_COVERAGE * page.n_shown and page.n_features < THIN_FEATURES
 
 
-def values_differ(page: PageSignature, other: PageSignature) -> bool:
-    """Do the same words stand around other numbers and names, as in the pages of one form?"""
-    found = difference(page.values, other.values)
-    if not found.words and found.replaced <= MOST_COUNTERS and not found.exchanged:
-        return False
-    is_cut = max(len(page.values), len(other.values)) == MAX_VALUES
-    least_share = MIN_FIRST_VALUES_SHARE if is_cut else MIN_VALUES_SHARE
-    is_large = found.places >= MIN_VALUES and found.share >= least_share
-    if page.site != other.site:
-        return (is_large and found.replaced >= found.added) or (
-            not is_cut
-            and found.places >= MIN_REPLACED_ACROSS
-            and found.share >= MIN_REPLACED_SHARE_ACROSS
-            and found.replaced >= MIN_REPLACED_TO_ADDED_ACROSS * found.added
-        )
-    is_paged = page.is_list and other.is_list and not found.words and found.places <= MIN_VALUES
-    is_enough = found.places + found.exchanged >= MIN_REPLACED and not is_paged
-    if is_cut:
-        # The rest of a long text is not known.
-        is_enough = found.share >= MIN_REPLACED_SHARE_OF_FIRST
-    replaced = found.replaced + found.exchanged
-    return is_large or (is_enough and replaced >= MIN_REPLACED_TO_ADDED * found.added)
-
-
-def values_agree(page: PageSignature, other: PageSignature) -> bool:
-    """Under one title on two sites: has one text the values of the other, and few more?
-
-    What differs besides are common words, as in the template of another site.
-    """
-    sizes = len(page.values), len(other.values)
-    if page.site == other.site or page.title != other.title or not page.title:
-        return False
-    if min(sizes) < LEAST_SAME_VALUES or max(sizes) == MAX_VALUES:
-        return False
-    parts = agreement(page.values, other.values)
-    return max(parts) >= MIN_SAME_VALUES and min(parts) >= MIN_SAME_OF_ALL
-
-
 def learn(frame: SiteFrame, page: PageSignature) -> None:
     """Learn from a page what its site's pages share."""
     frame.learn(page.title, page.sketch_values)
@@ -410,26 +272,3 @@ def _title_overlap(page: PageSignature, other: PageSignature) -> float:
     """Words of both titles as a part of the shorter title; 0.0 where one has no title."""
     words, other_words = title_words(page.title), title_words(other.title)
     return len(words & other_words) / max(1, min(len(words), len(other_words)))
-
-
-def revisit_of_links(verdict: Verdict, page: PageSignature, before: PageSignature) -> Verdict:
-    """The verdict on a page whose address is known, but of which no item was stored.
-
-    :param verdict: on the page by all others.
-    """
-    again = revisit(page, before)
-    links_seen_at = before.url if again.reason == "unchanged" else verdict.links_seen_at
-    return replace(again, links_seen_at=links_seen_at)
-
-
-def revisit(page: PageSignature, before: PageSignature) -> Verdict:
-    """The verdict on a page whose address is known."""
-    if before.text_digest != page.text_digest or before.holds_other(page):
-        return Verdict("revisit", page.url, "changed")
-    return Verdict(
-        "revisit",
-        page.url,
-        "unchanged",
-        original_text=page.text_digest,
-        same_shown=page.shows_and_holds(before),
-    )

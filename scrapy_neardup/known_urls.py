@@ -23,10 +23,10 @@ import numpy as np
 import numpy.typing as npt
 from xxhash import xxh3_64_intdigest
 
-from .judgement import Verdict
 from .loaded_urls import CONFIRMED, DOUBTED, ENDED, MANY, MET, LoadedUrls, Shown
 from .stores.advice import COPY, MAX_KNOWN, ending_of, ending_of_copy, without_ended
 from .urls import page_key
+from .verdict import Verdict
 
 Standing = Literal["unknown", "copy", "superfluous"]
 

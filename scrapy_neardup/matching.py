@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .frame import MAX_ENTRIES, Frames, SiteFrame
-from .judgement import Match, Rule, learn
+from .judgement import Rule, learn
 from .page import PageSignature
 from .pairs import NearPairs, near_pairs
 from .search import Shelf, likeness_of, site_digest
 from .sketch import resemblances
+from .verdict import Match
 
 _Numbers = npt.NDArray[np.intp]
 

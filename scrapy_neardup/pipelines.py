@@ -9,9 +9,9 @@ from itemadapter.adapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
 from .extensions import NearDupJudge, find_judge
-from .judgement import Verdict
 from .pipeline_order import log_pipelines_before
 from .printable import on_one_line
+from .verdict import Verdict
 
 if TYPE_CHECKING:
     # typing.Self requires Python 3.11

@@ -18,10 +18,11 @@ from weakref import WeakKeyDictionary
 from .awaiting import in_thread, others_first, result_of, start, wait_for
 from .detector import NearDupDetector
 from .exceptions import StoreError
-from .judgement import Rule, Verdict
+from .judgement import Rule
 from .page import PageSignature
 from .stored_items import NO_ITEMS
 from .stores import Claim, Store, Ticket
+from .verdict import Verdict
 
 T = TypeVar("T")
 

@@ -17,8 +17,8 @@ from tempfile import TemporaryFile
 from time import gmtime, strftime, time
 
 from .config import Config
-from .judgement import Verdict
 from .report import Columns, Decision, KeptTexts, Origin, written
+from .verdict import Verdict
 from .workers import Reading
 
 logger = logging.getLogger(__name__)

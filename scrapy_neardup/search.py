@@ -24,12 +24,13 @@ import xxhash
 
 from .frame import Frames
 from .index import Candidates
-from .judgement import MIN_LOOK_ALIKE, Kind, LookAlike, Match, Mismatch, Rule, Verdict
+from .judgement import MIN_LOOK_ALIKE, Rule
 from .page import PageSignature
 from .simhash import hamming_distance
 from .sketch import agreements, resemblance, resemblances
 from .stored_items import NO_ITEMS, OWN_ITEMS
 from .titles import Title
+from .verdict import Kind, LookAlike, Match, Mismatch, Verdict
 
 #: Bounds, each for the work of about a millisecond: sketches that are compared whole, and
 #: pages to which the whole rule is put.

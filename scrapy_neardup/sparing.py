@@ -22,7 +22,6 @@ from . import held
 from .awaiting import in_thread, start, wait_for
 from .config import LearningPlan, Policy
 from .jobs import Job
-from .judgement import Verdict
 from .known_urls import KnownUrls
 from .learning.learner import Learner
 from .learning.rules import UrlRule
@@ -30,6 +29,7 @@ from .links import page_links
 from .remembering import CrawlMemory
 from .responses import why_not_judged
 from .urls import page_key
+from .verdict import Verdict
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -14,10 +14,10 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from .judgement import Verdict
 from .learning.addresses import parse_address
 from .learning.families import Families
 from .urls import site_of
+from .verdict import Verdict
 
 #: Of so many pages that were judged last,
 WINDOW = 50

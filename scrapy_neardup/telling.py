@@ -11,12 +11,12 @@ from .config import Config
 from .detector import NearDupDetector
 from .exceptions import StoreError
 from .frequent import Frequent
-from .judgement import Verdict
 from .printable import on_one_line
 from .stores import Store
 from .summary import counts, summary
 from .swallowing import MAX_NAMED, MAX_SITES, Swallowed, Swallowing
 from .urls import site_of
+from .verdict import Verdict
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector

@@ -11,7 +11,7 @@ one case of 127 (words) or 64 (numbers).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .characters import CodePoints
-from .idf import IdfTable
+from .idf import IdfTable, token_hashes
 from .tokens import Spans
 
 #: Version of all this, for the recipe.
-VERSION = "values-1"
+VERSION = "values-2"
 
 #: Values of a text that are kept at most, its first ones.
 MAX_VALUES = 248
@@ -42,6 +42,8 @@ _LONGEST = 20
 _MOST_PLACES, _DATE = 4, 0.4
 #: Stretches up to this length were exchanged, as in a way there and back; longer ones were moved.
 _LONGEST_EXCHANGED = 2
+#: Numbers of a range, such as that of two dates.
+_LONGEST_RANGE = 8
 #: Fewer values than this count as this many: one of five is no twentieth.
 _FEWEST = 20
 
@@ -49,6 +51,25 @@ _FEWEST = 20
 _BETWEEN = np.array(list(map(ord, "-/:")), np.uint32)
 _BEHIND = np.array(list(map(ord, "年月日号號时時点點分년월일시분")), np.uint32)
 _ZERO, _NINE = ord("0"), ord("9")
+#: Names of months, which belong to a date where a number stands so near: "3 de marzo".
+_MONTHS = np.unique(
+    token_hashes(
+        "january february march april may june july august september october november december "
+        "jan feb mar apr jun jul aug sep sept oct nov dec "
+        "januar februar märz mai juni juli oktober dezember jänner "
+        "janvier février mars avril juin juillet août septembre octobre novembre décembre "
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre "
+        "gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre "
+        "janeiro fevereiro março maio junho julho setembro outubro novembro dezembro "
+        "januari februari maart mei augustus "
+        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
+        "listopada grudnia "
+        "января февраля марта апреля мая июня июля августа сентября октября ноября декабря "
+        "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık "
+        "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر".split()
+    )
+)
+_IN_A_DATE = 2
 
 Codes = npt.NDArray[np.uint8]
 
@@ -61,6 +82,7 @@ class Difference(NamedTuple):
     :ivar share: these as a part of the values of the text that has fewer, of 20 at least.
     :ivar replaced: stretches of such places.
     :ivar added: stretches where one text has values that the other has not.
+    :ivar added_to_each: such stretches within the texts, of the text that has fewer of them.
     :ivar exchanged: places where values stand that changed their places with others, as in a way
         there and back; not counted above.
     """
@@ -70,35 +92,74 @@ class Difference(NamedTuple):
     share: float
     replaced: int
     added: int
+    added_to_each: int
     exchanged: int
 
 
+class _Gap(NamedTuple):
+    """What two texts have between values that are the same.
+
+    :ivar is_within: do such values stand on both sides of it?
+    """
+
+    values: bytes
+    others: bytes
+    is_within: bool
+
+
+class _Range(NamedTuple):
+    """Where a gap is in each of two texts."""
+
+    start: int
+    end: int
+    other_start: int
+    other_end: int
+
+    @property
+    def only_in(self) -> int | None:
+        """0 or 1 when only the first or the second text has values here."""
+        if self.start == self.end:
+            return 1
+        return 0 if self.other_start == self.other_end else None
+
+
 def value_codes(
-    hashes: npt.NDArray[np.uint64], is_number: npt.NDArray[np.bool_], idf: IdfTable
+    hashes: npt.NDArray[np.uint64],
+    is_number: npt.NDArray[np.bool_],
+    weights: npt.NDArray[np.int64],
+    idf: IdfTable,
 ) -> Codes:
     """The byte of each of some tokens; 0 for those that are no values.
 
     :param hashes: of the tokens, see :func:`~scrapy_neardup.idf.token_hashes`.
     :param is_number: does the token have a digit?
+    :param weights: what each token weighs by the table.
 
-    By a table without words no word is known to be rare, and none is a value.
+    By a table without words no word is known to be rare, and none but months are values.
     """
     drawn = hashes >> np.uint64(40)
-    is_rare = (idf.weights(hashes) >= _RARE * idf.default) & (len(idf) > 0)
+    is_rare = (weights >= _RARE * idf.default) & (len(idf) > 0)
     words = np.where(is_rare, _FIRST_WORD + drawn % np.uint64(_WORDS), 0)
+    words = np.where(np.isin(hashes, _MONTHS), _FIRST_OF_DATE + drawn % np.uint64(_NUMBERS), words)
     return np.where(is_number, _FIRST_NUMBER + drawn % np.uint64(_NUMBERS), words).astype(np.uint8)
 
 
 def value_sequence(codes: Codes, spans: Spans | None = None) -> bytes:
     """The first :data:`MAX_VALUES` values of a text.
 
-    :param codes: shape ``(n,)``, of its tokens in reading order.
+    :param codes: shape ``(n,)``, of its tokens in reading order, see :func:`value_codes`.
     :param spans: where they stand, if that is known: it tells dates and times from other numbers.
     """
+    is_month = codes >= _FIRST_OF_DATE
+    if is_month.any():
+        # "May" is also a verb.
+        is_month &= _are_near((codes >= _FIRST_NUMBER) & ~is_month)
+        codes = np.where((codes < _FIRST_OF_DATE) | is_month, codes, 0)
     places = np.flatnonzero(codes)[:MAX_VALUES]
     found = codes[places]
     if spans is not None:
-        of_dates = _are_of_dates(spans, places) & (found >= _FIRST_NUMBER)
+        is_number = (found >= _FIRST_NUMBER) & (found < _FIRST_OF_DATE)
+        of_dates = _are_of_dates(spans, places, _are_near(is_month)[places]) & is_number
         found[of_dates] += _FIRST_OF_DATE - _FIRST_NUMBER
     return found.tobytes()
 
@@ -106,10 +167,10 @@ def value_sequence(codes: Codes, spans: Spans | None = None) -> bytes:
 def difference(values: bytes, others: bytes) -> Difference:
     """Align the values of two texts, and count where both have their own."""
     if values == others:
-        return Difference(0, 0, 0, 0, 0, 0)
+        return Difference(0, 0, 0, 0, 0, 0, 0)
     more, more_of_others = _surplus(values, others), _surplus(others, values)
     gaps = list(_gaps(values, others))
-    own = [(_own(a, more), _own(b, more_of_others)) for a, b in gaps]
+    own = [(_own(gap.values, more), _own(gap.others, more_of_others)) for gap in gaps]
     found = list(filter(any, own))
     places = [_places(*both) for both in found]
     words = sum(
@@ -117,11 +178,16 @@ def difference(values: bytes, others: bytes) -> Difference:
     )
     share = sum(places) / max(_FEWEST, min(len(values), len(others)))
     added = places.count(0)
-    exchanged = sum(
-        not any(both) and 0 < len(a) == len(b) <= _LONGEST_EXCHANGED
-        for (a, b), both in zip(gaps, own, strict=True)
-    )
-    return Difference(sum(places), words, share, len(places) - added, added, exchanged)
+    exchanged = within = within_others = 0
+    for gap, (a, b) in zip(gaps, own, strict=True):
+        if not (a or b):
+            exchanged += 0 < len(gap.values) == len(gap.others) <= _LONGEST_EXCHANGED
+        elif gap.is_within and not (a and b):
+            within += bool(a)
+            within_others += bool(b)
+    added_to_each = min(within, within_others)
+    replaced = len(places) - added
+    return Difference(sum(places), words, share, replaced, added, added_to_each, exchanged)
 
 
 def agreement(values: bytes, others: bytes) -> tuple[float, float]:
@@ -156,7 +222,7 @@ def _has_word(values: bytes) -> bool:
     return any(value < _FIRST_NUMBER for value in values)
 
 
-def _gaps(values: bytes, others: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _gaps(values: bytes, others: bytes) -> Iterator[_Gap]:
     """What stands between the values that both have in the same order.
 
     At the beginning and at the end of the texts, stretches of unequal lengths are two additions:
@@ -165,16 +231,40 @@ def _gaps(values: bytes, others: bytes) -> Iterator[tuple[bytes, bytes]]:
     start = _in_common(values, others)
     end = _in_common(values[start:][::-1], others[start:][::-1])
     inner, other = values[start : len(values) - end], others[start : len(others) - end]
-    for tag, a, b, c, d in SequenceMatcher(None, inner, other, autojunk=False).get_opcodes():
-        if tag == "equal":
-            continue
+    for a, b, c, d in _joined(_unequal(inner, other), inner, other):
         is_first = start == a == c == 0
         is_last = end == 0 and b == len(inner) and d == len(other)
-        if (is_first or is_last) and b - a != d - c:
-            yield inner[a:b], b""
-            yield b"", other[c:d]
+        gap = _Gap(inner[a:b], other[c:d], is_within=not (is_first or is_last))
+        if not gap.is_within and b - a != d - c:
+            yield gap._replace(others=b"")
+            yield gap._replace(values=b"")
         else:
-            yield inner[a:b], other[c:d]
+            yield gap
+
+
+def _unequal(values: bytes, others: bytes) -> Iterator[_Range]:
+    for tag, *places in SequenceMatcher(None, values, others, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield _Range(*places)
+
+
+def _joined(ranges: Iterable[_Range], values: bytes, others: bytes) -> list[_Range]:
+    """The same, but one where a range of dates or of numbers moved on.
+
+    From "1 March to 1 June" to "1 June to 1 September" an alignment takes a date away before June,
+    and adds one behind.
+    """
+    joined: list[_Range] = []
+    for found in ranges:
+        if joined and {joined[-1].only_in, found.only_in} == {0, 1}:
+            a, _, c, _ = joined[-1]
+            both = _Range(a, found.end, c, found.other_end)
+            parts = values[a : both.end], others[c : both.other_end]
+            if max(map(len, parts)) <= _LONGEST_RANGE and not any(map(_has_word, parts)):
+                joined[-1] = both
+                continue
+        joined.append(found)
+    return joined
 
 
 def _in_common(values: Sequence[int], others: Sequence[int]) -> int:
@@ -184,11 +274,23 @@ def _in_common(values: Sequence[int], others: Sequence[int]) -> int:
     return next((place for place, (a, b) in pairs if a != b), shorter)
 
 
-def _are_of_dates(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+def _are_near(are: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which tokens have such a one two places away, or nearer?"""
+    if not are.any():
+        return are
+    padded = np.pad(are, _IN_A_DATE)
+    shifted = [padded[step : step + are.size] for step in range(2 * _IN_A_DATE + 1)]
+    near: npt.NDArray[np.bool_] = np.logical_or.reduce(shifted)
+    return near
+
+
+def _are_of_dates(
+    spans: Spans, places: npt.NDArray[np.intp], near_month: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
     """Which of these tokens, if they are numbers, are parts of dates and times?
 
-    Years from 1900 to 2099; one or two digits before a character such as ``月``; numbers with a
-    dash, slash or colon between.
+    Years from 1900 to 2099; one or two digits near a month or before a character such as ``月``;
+    numbers with a dash, slash or colon between.
     """
     starts, lengths = spans.starts[places], spans.lengths[places]
     ends = starts + lengths
@@ -201,7 +303,7 @@ def _are_of_dates(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.
     is_short = lengths <= 2
     before = np.isin(at(starts - 1), _BETWEEN) & _is_digit(at(starts - 2)) & (starts > 1)
     after = np.isin(at(ends), _BETWEEN) & _is_digit(at(ends + 1))
-    is_named = np.isin(at(ends), _BEHIND)
+    is_named = near_month | np.isin(at(ends), _BEHIND)
     found: npt.NDArray[np.bool_] = is_year | (is_short & (before | after | is_named))
     return found
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrays import borders_of_runs, with_more
-from .features import Features, are_numbers, saturated, word_weights
+from .features import NUMBER_WEIGHT, Features, are_numbers, saturated
 from .idf import IdfTable, encoded_tokens, hashes_of, token_hashes
 from .numbering import SpanNumbers
 from .tokens import Spans, are_units, units_of
@@ -167,10 +167,11 @@ class _Vocabulary(ABC, Generic[T]):
             ends = np.cumsum(list(map(len, units)))
             unit_hashes = token_hashes(list(chain.from_iterable(units)), self._seed)
         words = np.empty(len(new), _WORD)
-        is_number = are_numbers(new)
-        words["hash"], words["weight"] = hashes, word_weights(hashes, is_number, self._idf)
+        is_number, weights = are_numbers(new), self._idf.weights(hashes)
+        words["hash"], words["weight"] = hashes, np.where(is_number, NUMBER_WEIGHT, weights)
+        codes = value_codes(hashes, is_number, weights, self._idf)
         self._words = with_more(self._words, known, words)
-        self._codes = with_more(self._codes, known, value_codes(hashes, is_number, self._idf))
+        self._codes = with_more(self._codes, known, codes)
         self._units = with_more(self._units, n_units, unit_hashes)
         self._first_units = with_more(self._first_units, known + 1, n_units + ends)
         self._characters += sum(map(len, new))

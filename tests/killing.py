@@ -29,10 +29,10 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response, TextResponse
 
 from scrapy_neardup.awaiting import wait_for
-from scrapy_neardup.judgement import revisit
 from scrapy_neardup.known_urls import KnownUrls
 from scrapy_neardup.stores import Store
 from scrapy_neardup.stores.sqlite import SqliteStore
+from scrapy_neardup.verdict import revisit
 from tests.server import Answer, serving
 from tests.texts import article, page, replaced
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from scrapy_neardup.extract import read_page, visible_text
-from scrapy_neardup.judgement import Match
+from scrapy_neardup.verdict import Match
 from tests.test_judgement import detector, why
 from tests.texts import FERRY
 

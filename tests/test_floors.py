@@ -44,6 +44,8 @@ FLOORS = {
     "frequent": 0,
     "records": 1,
     "page": 2,
+    "verdict": 2.1,
+    "value_rules": 2.1,
     "judgement": 2.2,
     "search": 2.3,
     "swallowing": 2.3,

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from scrapy_neardup import known_urls
-from scrapy_neardup.judgement import Verdict
 from scrapy_neardup.known_urls import KnownUrls, Unsaved
 from scrapy_neardup.loaded_urls import MANY, LoadedUrls
 from scrapy_neardup.stores import MemoryStore, advice
 from scrapy_neardup.stores.advice import COPY, ending_of
+from scrapy_neardup.verdict import Verdict
 
 SITE = "http://example.com"
 URL = f"{SITE}/a?b=2&a=1"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from scrapy_neardup import Rule
 from scrapy_neardup.frame import MAX_SITES, Frames
-from scrapy_neardup.judgement import Match, learn
+from scrapy_neardup.judgement import learn
 from scrapy_neardup.matching import Pair
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.sketch import SKETCH_BINS
@@ -23,6 +23,7 @@ from scrapy_neardup.stores import MemoryStore
 from scrapy_neardup.stores.local import LocalStore
 from scrapy_neardup.stores.sqlite import SqliteStore
 from scrapy_neardup.stores.sqlite_reading import SqliteReader
+from scrapy_neardup.verdict import Match
 from tests.test_stores import RULES, numbered, signatures
 
 PAGES = st.lists(signatures(), max_size=25).map(numbered)

@@ -17,10 +17,10 @@ from scrapy.http import Request, Response
 from scrapy_neardup import NearDupDetector, held, sparing
 from scrapy_neardup.config import LearningPlan, Policy
 from scrapy_neardup.jobs import Job
-from scrapy_neardup.judgement import Verdict
 from scrapy_neardup.remembering import CrawlMemory
 from scrapy_neardup.sparing import Sparing
 from scrapy_neardup.stores.memory import MemoryStore
+from scrapy_neardup.verdict import Verdict
 from tests.crawl import LOOPS
 
 pytestmark = pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 2.15")

@@ -27,13 +27,14 @@ from scrapy_neardup import (
     frame,
     search,
 )
-from scrapy_neardup.judgement import MIN_LOOK_ALIKE, Kind, LookAlike, Match, Mismatch
+from scrapy_neardup.judgement import MIN_LOOK_ALIKE
 from scrapy_neardup.page import PageSignature
 from scrapy_neardup.sketch import SKETCH_BINS, resemblance
 from scrapy_neardup.stored_items import NO_ITEMS, OWN_ITEMS
 from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store, advice, open_store, rows
 from scrapy_neardup.stores.rows import PIECE_ROWS, Column, Rows
 from scrapy_neardup.stores.sqlite import SqliteStore
+from scrapy_neardup.verdict import Kind, LookAlike, Match, Mismatch
 from tests.claims import met
 from tests.storer import keep, made_page
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, article, replaced, word

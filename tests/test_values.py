@@ -11,7 +11,7 @@ from scrapy_neardup import NearDupDetector
 from scrapy_neardup.features import are_numbers
 from scrapy_neardup.idf import IdfTable, shipped_table, token_hashes
 from scrapy_neardup.stores import MemoryStore
-from scrapy_neardup.values import MAX_VALUES, agreement, difference, value_codes
+from scrapy_neardup.values import MAX_VALUES, Codes, agreement, difference, value_codes
 
 WORDS, DATES = range(1, 128), range(192, 256)
 
@@ -19,6 +19,11 @@ WORDS, DATES = range(1, 128), range(192, 256)
 def values_of(text: str) -> bytes:
     judge = NearDupDetector(store=MemoryStore(b"a secret for tests"))
     return judge.signature(url="https://a.example/", text=text).values
+
+
+def codes_of(tokens: list[str], idf: IdfTable) -> Codes:
+    hashes = token_hashes(tokens)
+    return value_codes(hashes, are_numbers(tokens), idf.weights(hashes), idf)
 
 
 def kinds(text: str) -> str:
@@ -37,6 +42,9 @@ def kinds(text: str) -> str:
         ("for 12.50 and 5 of them", "nnn"),
         ("version 3.12", "wnn"),
         ("the score was 3:1", "wdd"),
+        ("on 15 March and on June 3", "dddd"),
+        ("el 3 de marzo de 2022", "ddd"),
+        ("it may be that in May", ""),
     ],
 )
 def test_numbers_and_words_that_are_not_common_are_values(text, expected):
@@ -45,8 +53,8 @@ def test_numbers_and_words_that_are_not_common_are_values(text, expected):
 
 def test_equal_tokens_have_equal_values_and_most_others_do_not():
     tokens = [f"word{'abcdefghij'[n % 10]}{n}" for n in range(2000)]
-    codes = value_codes(token_hashes(tokens), are_numbers(tokens), shipped_table("multilingual"))
-    again = value_codes(token_hashes(tokens), are_numbers(tokens), shipped_table("multilingual"))
+    codes = codes_of(tokens, shipped_table("multilingual"))
+    again = codes_of(tokens, shipped_table("multilingual"))
     assert (codes == again).all()
     # Of numbers 64 different ones, each as often as any other: within four standard deviations.
     counts = np.bincount(codes, minlength=256)[128:192]
@@ -56,7 +64,7 @@ def test_equal_tokens_have_equal_values_and_most_others_do_not():
 
 def test_by_a_table_without_words_only_numbers_are_values():
     tokens = ["zanzibar", "120"]
-    codes = value_codes(token_hashes(tokens), are_numbers(tokens), IdfTable("none", 16, {}))
+    codes = codes_of(tokens, IdfTable("none", 16, {}))
     assert (codes > 0).tolist() == [False, True]
 
 
@@ -78,7 +86,7 @@ def test_replaced_places_are_counted_one_by_one(values, places):
         changed[2 * place + 1] = 128 + place
     found = difference(values, bytes(changed))
     assert found.places == found.replaced == len(places)
-    assert found.added == found.words == found.exchanged == 0
+    assert found.added == found.added_to_each == found.words == found.exchanged == 0
     assert found.share == len(places) / 60
     assert difference(bytes(changed), values) == found
 
@@ -86,20 +94,33 @@ def test_replaced_places_are_counted_one_by_one(values, places):
 @given(DISTINCT, st.integers(0, 60), st.integers(1, 40))
 def test_what_is_added_replaces_nothing(values, place, count):
     added = values[:place] + bytes(range(128, 128 + count)) + values[place:]
-    assert difference(values, added) == difference(added, values) == (0, 0, 0, 0, 1, 0)
+    assert difference(values, added) == difference(added, values) == (0, 0, 0, 0, 1, 0, 0)
     assert agreement(values, added) == (1, 60 / (60 + count))
+
+
+def test_what_each_text_has_for_itself_is_counted_within_the_texts():
+    texts = b"\1\2\3\4\5\6", b"\1\2\7\3\4\5\6", b"\1\2\3\4\x08\5\6", b"\1\2\3\4\5\6\x09"
+    one, behind_two, behind_four, at_the_end = texts
+    assert difference(one, behind_two).added_to_each == 0
+    assert difference(behind_two, behind_four).added_to_each == 1
+    assert difference(behind_two, at_the_end).added_to_each == 0
+
+
+def test_a_range_that_moved_on_replaces_what_was_there():
+    found = difference(b"\1\xc1\xc2\2", b"\1\xc2\xc3\2")
+    assert (found.places, found.replaced, found.added) == (0.4, 1, 0)
 
 
 @given(DISTINCT, st.randoms(use_true_random=False))
 def test_an_order_of_paragraphs_changes_nothing(values, random):
     paragraphs = [values[start : start + 10] for start in range(0, 60, 10)]
     random.shuffle(paragraphs)
-    assert difference(values, b"".join(paragraphs)) == (0, 0, 0, 0, 0, 0)
+    assert difference(values, b"".join(paragraphs)) == (0, 0, 0, 0, 0, 0, 0)
 
 
 def test_what_has_changed_places_is_told_from_what_was_moved():
     there, back = b"\1\5\2\3\6\4", b"\1\6\2\3\5\4"
-    assert difference(there, back) == (0, 0, 0, 0, 0, 2)
+    assert difference(there, back) == (0, 0, 0, 0, 0, 0, 2)
 
 
 @pytest.mark.parametrize(
@@ -131,5 +152,5 @@ def test_either_order_says_the_same(one, other):
     a, b = difference(one, other), difference(other, one)
     assert a.share >= 0
     assert (a.places == 0 and a.added == 0) == (b.places == 0 and b.added == 0)
-    assert difference(one, one) == (0, 0, 0, 0, 0, 0)
+    assert difference(one, one) == (0, 0, 0, 0, 0, 0, 0)
     assert agreement(one, other) == agreement(other, one)[::-1]

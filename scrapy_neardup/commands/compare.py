@@ -12,12 +12,12 @@ from rich.table import Table
 
 from ..extract import MainText
 from ..idf import UNITS_PER_NAT
-from ..judgement import Match
 from ..page import PageSignature, Signer
 from ..records import InputError, PageReader, Record
 from ..simhash import hamming_distance, to_hex
 from ..sketch import SHINGLE_UNITS, resemblance
 from ..tokens import shingle_units
+from ..verdict import Match
 from ..vocabulary import weigh
 from ..workers import main_text, main_tokens, sign_record
 from .fetch import fetch, is_web_address

@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..index import MAX_DISTANCE
-from ..judgement import Match, Mismatch, Rule
+from ..judgement import Rule
 from ..page import PageSignature
 from ..records import InputError
+from ..verdict import Match, Mismatch
 
 DISTANCES = range(MAX_DISTANCE + 1)
 SIMILARITIES = tuple(round(0.05 * step, 2) for step in range(21))

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..config import Config, as_setting, unknown_settings
 from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
-from ..judgement import SCOPES, Match, Mismatch, Rule
+from ..judgement import SCOPES, Rule
 from ..page import PageSignature
 from ..stores import MemoryStore, Store
+from ..verdict import Match, Mismatch
 from ..workers import Job, Limits, WorkerPool, usable_cores
 from .terminal import say
 

@@ -7,9 +7,9 @@ from collections.abc import Container
 from time import perf_counter
 
 from ..detector import NearDupDetector
-from ..judgement import Verdict
 from ..page import PageSignature
 from ..records import Record
+from ..verdict import Verdict
 from ..workers import Failure
 from .terminal import counted, counted_pages, say
 

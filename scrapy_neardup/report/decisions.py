@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
-from ..judgement import Verdict
 from ..records import InputError, LineReader
+from ..verdict import Verdict
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "id": (str, int),

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..frame import Frames
-from ..judgement import Rule, Verdict
+from ..judgement import Rule
 from ..page import PageSignature
 from ..stored_items import OWN_ITEMS
+from ..verdict import Verdict
 
 #: A reservation, as its store knows it.
 Ticket = Hashable

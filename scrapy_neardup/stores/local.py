@@ -19,12 +19,13 @@ import numpy.typing as npt
 from ..exceptions import InvalidOption, SignatureMismatch, StoreError
 from ..frame import MAX_ENTRIES, Frames, SiteFrame
 from ..index import Candidates, SimhashIndex
-from ..judgement import Rule, Verdict, learn, revisit, revisit_of_links
+from ..judgement import Rule, learn
 from ..matching import Pair, matching_pairs
 from ..page import PageSignature
 from ..search import FIRST_BINS, TRAITS, Traits, find_original, site_digest
 from ..sketch import SKETCH_BINS
 from ..stored_items import NO_ITEMS, OWN_ITEMS
+from ..verdict import Verdict, revisit, revisit_of_links
 from .advice import known_at, take_changes
 from .archive import Archive
 from .base import Claim, Entry, Ticket

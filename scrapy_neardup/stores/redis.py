@@ -29,11 +29,12 @@ import numpy.typing as npt
 
 from ..exceptions import InvalidOption, SignatureMismatch, StoreError, StoreUnreachable
 from ..frame import Frames, SiteFrame
-from ..judgement import Rule, Scope, Verdict, learn
+from ..judgement import Rule, Scope, learn
 from ..page import PageSignature
 from ..search import site_digest
 from ..stored_items import NO_ITEMS, OWN_ITEMS
 from ..urls import site_of
+from ..verdict import Verdict
 from .advice import known_at
 from .base import Claim, Entry, Ticket
 from .keys import key_digest, key_seed

@@ -10,10 +10,11 @@ import numpy as np
 
 from ..frame import Frames
 from ..index import Candidates
-from ..judgement import Rule, Verdict, revisit, revisit_of_links
+from ..judgement import Rule
 from ..page import PageSignature
 from ..search import find_original
 from ..stored_items import NO_ITEMS, OWN_ITEMS
+from ..verdict import Verdict, revisit, revisit_of_links
 from .packing import unpacked
 from .redis_layout import packed_number
 from .redis_pages import Look, RedisPages, Stored
