@@ -59,7 +59,8 @@ def values_differ(page: PageSignature, other: PageSignature) -> bool:
 
 
 def _are_counters(found: Difference) -> bool:
-    return not found.words and found.replaced <= MOST_COUNTERS and not found.exchanged
+    others = found.words or found.dates or found.exchanged
+    return not others and found.replaced <= MOST_COUNTERS
 
 
 def _is_any(enough: Iterable[_Enough], found: Difference, places: float, replaced: int) -> bool:

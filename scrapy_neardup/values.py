@@ -79,6 +79,7 @@ class Difference(NamedTuple):
 
     :ivar places: where both texts have values, and others; a place of dates alone counts 0.4.
     :ivar words: those of them where both have words among these values.
+    :ivar dates: stretches where both have dates.
     :ivar share: these as a part of the values of the text that has fewer, of 20 at least.
     :ivar replaced: stretches of such places.
     :ivar added: stretches where one text has values that the other has not.
@@ -89,6 +90,7 @@ class Difference(NamedTuple):
 
     places: float
     words: int
+    dates: int
     share: float
     replaced: int
     added: int
@@ -167,7 +169,7 @@ def value_sequence(codes: Codes, spans: Spans | None = None) -> bytes:
 def difference(values: bytes, others: bytes) -> Difference:
     """Align the values of two texts, and count where both have their own."""
     if values == others:
-        return Difference(0, 0, 0, 0, 0, 0, 0)
+        return Difference(0, 0, 0, 0, 0, 0, 0, 0)
     more, more_of_others = _surplus(values, others), _surplus(others, values)
     gaps = list(_gaps(values, others))
     own = [(_own(gap.values, more), _own(gap.others, more_of_others)) for gap in gaps]
@@ -176,6 +178,7 @@ def difference(values: bytes, others: bytes) -> Difference:
     words = sum(
         bool(place) and all(map(_has_word, both)) for place, both in zip(places, found, strict=True)
     )
+    dates = sum(all(map(_has_date, both)) for both in found)
     share = sum(places) / max(_FEWEST, min(len(values), len(others)))
     added = places.count(0)
     exchanged = within = within_others = 0
@@ -187,7 +190,7 @@ def difference(values: bytes, others: bytes) -> Difference:
             within_others += bool(b)
     added_to_each = min(within, within_others)
     replaced = len(places) - added
-    return Difference(sum(places), words, share, replaced, added, added_to_each, exchanged)
+    return Difference(sum(places), words, dates, share, replaced, added, added_to_each, exchanged)
 
 
 def agreement(values: bytes, others: bytes) -> tuple[float, float]:
@@ -220,6 +223,10 @@ def _places(values: bytes, others: bytes) -> float:
 
 def _has_word(values: bytes) -> bool:
     return any(value < _FIRST_NUMBER for value in values)
+
+
+def _has_date(values: bytes) -> bool:
+    return any(value >= _FIRST_OF_DATE for value in values)
 
 
 def _gaps(values: bytes, others: bytes) -> Iterator[_Gap]:
@@ -256,7 +263,7 @@ def _joined(ranges: Iterable[_Range], values: bytes, others: bytes) -> list[_Ran
     """
     joined: list[_Range] = []
     for found in ranges:
-        if joined and {joined[-1].only_in, found.only_in} == {0, 1}:
+        if joined and joined[-1].only_in != found.only_in:
             a, _, c, _ = joined[-1]
             both = _Range(a, found.end, c, found.other_end)
             parts = values[a : both.end], others[c : both.other_end]
