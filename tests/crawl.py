@@ -12,7 +12,6 @@ import json
 import logging
 import os
 import re
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -40,6 +39,7 @@ from scrapy.utils.misc import load_object
 from scrapy_neardup.awaiting import wait_for
 from scrapy_neardup.signals import item_judged, page_judged, pages_swallowed
 from scrapy_neardup.swallowing import Swallowed
+from tests import warm
 
 if TYPE_CHECKING:
     # typing.Self requires Python 3.11
@@ -390,14 +390,12 @@ def run_crawl(
             **(settings or {}),
         },
     }
-    done = subprocess.run(
-        [sys.executable, "-W", "error", *_ignoring(TLS_METHOD, *ignored), "-m", "tests.crawl"],
-        input=json.dumps(plan),
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        check=False,
-        env={**os.environ, **(environment or {})},
+    done = warm.run_text(
+        ["-m", "tests.crawl"],
+        options=["-W", "error", *_ignoring(TLS_METHOD, *ignored)],
+        stdin=json.dumps(plan),
+        environment=environment,
+        seconds=seconds,
     )
     assert done.stdout, done.stderr
     crawl = Crawl(**json.loads(done.stdout))

@@ -5,22 +5,17 @@ from __future__ import annotations
 import base64
 import json
 import subprocess
-import sys
 import zlib
 from pathlib import Path
 from typing import Any
+
+from tests import warm
 
 ROOT = Path(__file__).parent.parent
 
 
 def neardup(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", "neardup", *map(str, arguments)],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=ROOT,
-        check=False,
-    )
+    return warm.run_text(["-m", "scrapy", "neardup", *arguments], folder=ROOT)
 
 
 def data_of(report: Path) -> dict[str, Any]:

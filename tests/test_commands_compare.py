@@ -2,25 +2,21 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from scrapy_neardup.sketch import SHINGLE_UNITS
+from tests import warm
 from tests.server import Answer, serving
 from tests.texts import FERRY, MUSEUM, TEA, page
 
 
 def compare(*arguments: object, cwd: Path | None = None):
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", "neardup", "compare", *map(str, arguments)],
-        capture_output=True, text=True, cwd=cwd, check=False, env={**os.environ, "COLUMNS": "200"},
-    )  # fmt: skip
+    command = ["-m", "scrapy", "neardup", "compare", *arguments]
+    return warm.run_text(command, folder=cwd, environment={"COLUMNS": "200"})
 
 
 def figures(done) -> dict[str, list[str]]:

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,13 +9,11 @@ import pytest
 from scrapy_neardup.commands import idf
 from scrapy_neardup.commands.idf import DocumentFrequencies
 from scrapy_neardup.idf import read_table, token_hashes
+from tests import warm
 
 
 def neardup(*arguments: object, cwd: Path):
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", "neardup", *map(str, arguments)],
-        capture_output=True, text=True, cwd=cwd, check=False,
-    )  # fmt: skip
+    return warm.run_text(["-m", "scrapy", "neardup", *arguments], folder=cwd)
 
 
 @pytest.fixture

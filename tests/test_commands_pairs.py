@@ -16,6 +16,7 @@ import pytest
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.stores.sqlite import SqliteStore
+from tests import warm
 from tests.processes import linux, nobody_outlives, send_signal, shown_on_terminal, wait_for
 from tests.redis_servers import RedisServer
 from tests.texts import FERRY, MUSEUM, TEA, article, page, replaced
@@ -27,9 +28,7 @@ REPRINT = f"{FERRY} Book now."
 
 
 def pairs(*arguments: object, stdin: bytes | None = None, cwd: Path = ROOT):
-    return subprocess.run(
-        [*PAIRS, *map(str, arguments)], capture_output=True, input=stdin, cwd=cwd, check=False
-    )
+    return warm.run([*PAIRS[1:], *arguments], stdin=stdin, folder=cwd)
 
 
 def stored(path: Path, *texts: str, first: int = 0) -> Path:

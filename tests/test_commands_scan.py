@@ -15,6 +15,7 @@ import pytest
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.simhash import from_hex
+from tests import warm
 from tests.processes import (
     children_of,
     linux,
@@ -32,9 +33,7 @@ TOUCHY = ["-s", "NEARDUP_TOKENIZER=tests.parts.touchy"]
 
 
 def scan(*arguments: object, stdin: bytes | None = None, cwd: Path = ROOT):
-    return subprocess.run(
-        [*SCAN, *map(str, arguments)], capture_output=True, input=stdin, cwd=cwd, check=False
-    )
+    return warm.run([*SCAN[1:], *arguments], stdin=stdin, folder=cwd)
 
 
 def stored(path: Path, *texts: str) -> Path:

@@ -23,6 +23,7 @@ from scrapy_neardup.stores.advice import COPY
 from scrapy_neardup.stores.exports import FORMAT
 from scrapy_neardup.stores.sqlite import SqliteStore
 from scrapy_neardup.stores.sqlite_reading import SqliteReader
+from tests import warm
 from tests.redis_servers import RedisServer
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, article, page, replaced
 
@@ -39,9 +40,7 @@ ISO = "2023-11-14T22:13:20Z"
 
 
 def neardup(*arguments: object, stdin: bytes | None = None, cwd: Path = ROOT):
-    return subprocess.run(
-        [*NEARDUP, *map(str, arguments)], capture_output=True, input=stdin, cwd=cwd, check=False
-    )
+    return warm.run([*NEARDUP[1:], *arguments], stdin=stdin, folder=cwd)
 
 
 def said(done: Any, exitcode: int = 0) -> str:

@@ -6,7 +6,6 @@ do not see, says what else it needs; what is not run at all is counted here.
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
@@ -22,6 +21,7 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_neardup.config import SETTINGS, Config
+from tests import warm
 from tests.documents import BASE_SETTINGS, DOCUMENTS, ROOT, Block, blocks, prepare
 from tests.processes import wait_for
 from tests.redis_servers import free_port
@@ -218,15 +218,11 @@ class Runner:
         wait_for(lambda: _answers(f"http://127.0.0.1:{self._port}/"))
 
     def _command(self, words: list[str]) -> str:
-        done = subprocess.run(
-            _ours(words),
-            cwd=self._folder,
-            env={**os.environ, "PYTHONPATH": str(self._folder), "PYTHONUTF8": "1"},
-            stdout=subprocess.PIPE,
+        done = warm.run_text(
+            _ours(words)[1:],
+            folder=self._folder,
+            environment={"PYTHONPATH": str(self._folder), "PYTHONUTF8": "1"},
             stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            check=False,
-            timeout=120,
         )
         assert done.returncode == 0, done.stdout
         self._output.append(done.stdout)
