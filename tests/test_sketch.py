@@ -76,7 +76,7 @@ def test_it_comes_near_the_jaccard_measure(length, overlap):
 def test_unrelated_texts_do_not_agree_by_chance():
     one = sketched(numbered(0, 5000))
     others = [sketched(numbered(start, start + 5000)) for start in range(10**4, 10**5, 2000)]
-    # Two of 512 bins agree by chance, which would be 0.004.
+    # One or two of 384 bins agree by chance, which would be 0.004.
     assert np.mean([resemblance(one, other) for other in others]) < 0.0025
 
 
