@@ -3,9 +3,10 @@
     python benchmarks/scaling.py [--sizes 100000 1000000 10000000] [--claims 1000] [--folder DIR]
 
 Each file is filled at once, in one transaction, with the rows and packed pages that the store
-itself writes: random fingerprints and sketches, sites of 50 pages (made_up_pages.py). It
-is then opened in a process of its own, whose memory (resident, all in all) is read after all
-claims and commits. The files are removed; 10,000,000 pages take 9 GB meanwhile.
+itself writes: random fingerprints and sketches, as many values as are kept at most, sites of 50
+pages (made_up_pages.py). It is then opened in a process of its own, whose memory (resident, all in
+all) is read after all claims and commits. The files are removed; 10,000,000 pages take 12 GB
+meanwhile.
 
 Times are by the clock: what the disk and other programs of the machine take is in them. Processor
 times beside them tell how much of that was the store's own; of a claim it is the median. Of each
@@ -49,6 +50,7 @@ from scrapy_neardup.stores.keys import key_digest, key_seed
 from scrapy_neardup.stores.packing import ROW, unpacked
 from scrapy_neardup.stores.sqlite import SqliteStore
 from scrapy_neardup.stores.sqlite_format import NUMBER_BITS, sealed
+from scrapy_neardup.values import MAX_VALUES
 
 _SIZES = (100_000, 1_000_000, 10_000_000)
 _CLAIMS = 1000
@@ -67,8 +69,10 @@ _HEAD = np.dtype(
         ("n_text", "<u4"),
         ("n_shown", "<u4"),
         ("text", "u1", 16),
-        ("shown", "u1", 16),
+        ("shown", "u1", 17),
+        ("n_values", "u1"),
         ("sketch", "u1", SKETCH_BINS),
+        ("values", "u1", MAX_VALUES),
     ]
 )
 
@@ -124,6 +128,9 @@ class Stock:
         self.first = first
         self._heads = np.frombuffer(generator.bytes(count * _HEAD.itemsize), _HEAD).copy()
         self._heads["n_features"], self._heads["n_text"], self._heads["n_shown"] = 300, 3000, 4000
+        self._heads["n_values"] = MAX_VALUES
+        # In the last place stands that a page is no list.
+        self._heads["shown"][:, -1] = 0
         np.maximum(self._heads["sketch"], 1, out=self._heads["sketch"])
         self._numbers = range(first, first + count)
         self._sites = [f"site{number // SITE_PAGES}.example" for number in self._numbers]
