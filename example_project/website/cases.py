@@ -35,7 +35,8 @@ MIRRORED = (
 #: The mirror host reprints these with a line of its own before and after them.
 REPRINTED = ("kitchen/mussel-chowder", "news/library-cat", "zh/braised-mullet")
 
-#: A corrected version at an address of its own: one passage of a long text has changed.
+#: A corrected version at an address of its own: one passage of a long text has changed. It says
+#: something else, so both are to be stored.
 CORRECTED = {
     "news/flood-wall": ("wide enough for two prams to pass", "wide enough for two carts to pass"),
     "zh/night-school": ("在船厂修雷达", "在船厂修罗盘"),
@@ -70,8 +71,7 @@ ARCHIVE_PAGES = {
 #: An article and its translation: two contents.
 TRANSLATIONS = {"science/sea-fog": "zh/sea-fog", "zh/sea-fog": "science/sea-fog"}
 
-#: A shop's guide in two versions. To the crawl of the whole site they are one content; the shop
-#: spider, which has stricter thresholds, keeps both.
+#: A shop's guide in two versions, which advise something else: both are to be stored.
 REVISED_GUIDE = (
     "cast-iron",
     (

@@ -15,8 +15,8 @@ from neardup_example.items import Page
 class ShopSpider(Spider):
     """Stays in the shop and is hard to convince that two of its pages are the same.
 
-    The revised version of a guide is a duplicate to the ``site`` spider. Here it is stored, and
-    only copies that say the same to the letter are dropped.
+    To the ``site`` spider pages that are much alike are one content when they name the same things.
+    Here only copies that say the same to the letter are dropped.
     """
 
     name = "shop"
