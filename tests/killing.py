@@ -33,6 +33,7 @@ from scrapy_neardup.known_urls import KnownUrls
 from scrapy_neardup.stores import Store
 from scrapy_neardup.stores.sqlite import SqliteStore
 from scrapy_neardup.verdict import revisit
+from tests import warm
 from tests.server import Answer, serving
 from tests.texts import article, page, replaced
 
@@ -231,24 +232,13 @@ class Runs:
         """What the last run said."""
         return self.folder / f"log-{self.number}.txt"
 
-    def start(self, **settings: Any) -> subprocess.Popen[str]:
+    def start(self, **settings: Any) -> warm.Program | subprocess.Popen[bytes]:
         """Start a run."""
         self.number += 1
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.killing", "crawl"],
-            stdin=subprocess.PIPE,
-            text=True,
-            cwd=_ROOT,
-            start_new_session=True,
-            stderr=subprocess.DEVNULL,
-        )
-        assert process.stdin
-        plan = {"port": self.port, "settings": {**self._own_settings(), **settings}}
-        # Its parent may kill it before it has read this.
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(plan))
-            process.stdin.close()
-        return process
+        plan = self.folder / f"plan-{self.number}.json"
+        given = {"port": self.port, "settings": {**self._own_settings(), **settings}}
+        plan.write_text(json.dumps(given))
+        return warm.start(["-m", "tests.killing", "crawl"], stdin=plan, folder=_ROOT)
 
     def finish(self, seconds: float = 120, **settings: Any) -> None:
         """A run that ends by itself."""
@@ -310,7 +300,7 @@ def _crawl() -> None:
 # --- what came of it ------------------------------------------------------------------------
 
 
-def kill(process: subprocess.Popen[Any], after: float) -> bool:
+def kill(process: warm.Program | subprocess.Popen[bytes], after: float) -> bool:
     """Kill a process after so many seconds. Was it alive until then?"""
     try:
         process.wait(after)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-import os
 import threading
 from pathlib import Path
 
 from scrapy_neardup.workers import Limits
+from tests import warm
 from tests.crawl import run_crawl
 from tests.hostile import PAGES, UTF8
-from tests.processes import children_of, linux, workers_of
+from tests.processes import linux, workers_of
 from tests.server import Answer, serving
 from tests.texts import article, page
 
@@ -62,7 +62,7 @@ class Memory(threading.Thread):
 
     def run(self) -> None:
         while not self._done.wait(0.5):
-            for crawler in children_of(os.getpid()):
+            for crawler in warm.running():
                 if workers := workers_of(crawler):
                     self.peak = max(self.peak, *(mebibytes(w, "VmHWM") for w in workers))
                     self.crawlers.append(mebibytes(crawler, "VmRSS"))

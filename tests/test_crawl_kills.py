@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from scrapy_neardup.jobs import Job
+from tests import warm
 from tests.crawl import LOOPS
 from tests.killing import (
     Account,
@@ -48,7 +49,7 @@ def crawled(runs: Runs, least: int) -> None:
     wait_for(lambda: runs.log.exists() and runs.log.read_text().count("Crawled (200)") >= least)
 
 
-def killed(runs: Runs, process: subprocess.Popen[Any]) -> frozenset[str]:
+def killed(runs: Runs, process: warm.Program | subprocess.Popen[bytes]) -> frozenset[str]:
     """Kill a run; what counts by then is on disk."""
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()

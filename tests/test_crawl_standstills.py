@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.crawl import Crawl, run_crawl
 from tests.processes import children_of, linux, send_signal, wait_for, workers_of
 from tests.server import Answer, Site, serving
@@ -48,7 +49,7 @@ def helpers_of(crawler: int) -> list[int]:
 
 
 def helpers() -> list[int]:
-    return [helper for crawler in children_of(os.getpid()) for helper in helpers_of(crawler)]
+    return [helper for crawler in warm.running() for helper in helpers_of(crawler)]
 
 
 class Killer:
@@ -127,7 +128,7 @@ def every_server_killed(times: int) -> Iterator[None]:
 
     def kill() -> None:
         while len(killed) < times and not done.wait(0.01):
-            for crawler in children_of(os.getpid()):
+            for crawler in warm.running():
                 for server in set(children_of(crawler)) - killed:
                     killed.add(server)
                     os.kill(server, signal.SIGKILL)

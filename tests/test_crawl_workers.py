@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.crawl import LOOPS, run_crawl
 from tests.processes import (
-    children_of,
     linux,
     nobody_outlives,
     send_signal,
@@ -173,7 +173,7 @@ def test_killing_workers_at_random_loses_and_doubles_no_page():
     def kill() -> None:
         nonlocal kills
         while not done.wait(1.0):
-            [crawler] = [p for p in children_of(os.getpid()) if workers_of(p)] or [0]
+            [crawler] = [p for p in warm.running() if workers_of(p)] or [0]
             if workers := crawler and workers_of(crawler):
                 os.kill(random.choice(workers), signal.SIGKILL)
                 kills += 1

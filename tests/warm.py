@@ -7,6 +7,7 @@ with arguments, environment, folder, warnings, standard input and exit status of
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -21,12 +22,15 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from threading import Lock
 from typing import Any
 
 from scrapy.settings import default_settings
+
+from tests.processes import children_of
 
 #: Modules that the programs of the tests import besides what Scrapy's default settings name. No
 #: reactor is among them: each program chooses one.
@@ -56,31 +60,22 @@ def run(
     :param environment: besides that of this process.
     :param stderr: ``subprocess.STDOUT`` puts both outputs together.
     """
-    argv = list(map(str, arguments))
-    env = {**os.environ, **(environment or {})}
-    cwd = str(folder or Path.cwd())
-    if not sys.platform.startswith("linux"):
-        return subprocess.run(
-            [sys.executable, *options, *argv], input=stdin or b"", stdout=subprocess.PIPE,
-            stderr=stderr, timeout=seconds, check=False, cwd=cwd, env=env,
+    merged = stderr == subprocess.STDOUT
+    with TemporaryDirectory() as folder_of_streams:
+        streams = [Path(folder_of_streams, str(number)) for number in range(3)]
+        streams[0].write_bytes(stdin or b"")
+        program = start(
+            arguments, options=options, environment=environment, folder=folder,
+            stdin=streams[0], stdout=streams[1], stderr=streams[1] if merged else streams[2],
         )  # fmt: skip
-    plan = {"argv": argv, "env": env, "cwd": cwd, "merged": stderr == subprocess.STDOUT}
-    plan["filters"] = [option for option in options if option != "-W"]
-    with TemporaryDirectory() as streams, socket.socket(socket.AF_UNIX) as server:
-        files = [Path(streams, str(number)) for number in range(3)]
-        files[0].write_bytes(stdin or b"")
-        server.settimeout(seconds)
-        server.connect(_server())
-        server.sendall(json.dumps({**plan, "streams": streams}).encode() + b"\n")
-        with server.makefile("r") as answers:
-            pid = int(answers.readline())
-            try:
-                status = int(answers.readline())
-            except TimeoutError:
-                os.kill(pid, signal.SIGKILL)
-                raise subprocess.TimeoutExpired(argv, seconds) from None
-        error = b"" if plan["merged"] else files[2].read_bytes()
-        return subprocess.CompletedProcess(argv, status, files[1].read_bytes(), error)
+        try:
+            status = program.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(program.pid, signal.SIGKILL)
+            program.wait()
+            raise
+        out, error = streams[1].read_bytes(), b"" if merged else streams[2].read_bytes()
+        return subprocess.CompletedProcess(list(map(str, arguments)), status, out, error)
 
 
 def run_text(
@@ -90,6 +85,68 @@ def run_text(
     done = run(arguments, stdin=stdin.encode(), **more)
     out, error = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
     return subprocess.CompletedProcess(done.args, done.returncode, out, error)
+
+
+def start(
+    arguments: Sequence[object],
+    *,
+    options: Sequence[str] = (),
+    stdin: Path,
+    stdout: Path = Path(os.devnull),
+    stderr: Path = Path(os.devnull),
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Program | subprocess.Popen[bytes]:
+    """The same, but wait for nothing. The program has a process group of its own.
+
+    :param stdin: a file, as are the others; what they hold is added to.
+    """
+    argv = list(map(str, arguments))
+    env = {**os.environ, **(environment or {})}
+    cwd = str(folder or Path.cwd())
+    if not sys.platform.startswith("linux"):
+        with stdin.open("rb") as read, stdout.open("ab") as out, stderr.open("ab") as error:
+            return subprocess.Popen(
+                [sys.executable, *options, *argv], stdin=read, stdout=out, stderr=error,
+                cwd=cwd, env=env, start_new_session=True,
+            )  # fmt: skip
+    streams = list(map(str, (stdin, stdout, stderr)))
+    filters = [option for option in options if option != "-W"]
+    return Program({"argv": argv, "env": env, "cwd": cwd, "streams": streams, "filters": filters})
+
+
+class Program:
+    """A program that was started, much as ``subprocess.Popen`` has it."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        self._argv = plan["argv"]
+        self._status: int | None = None
+        self._server = socket.socket(socket.AF_UNIX)
+        self._server.connect(_server())
+        self._server.sendall(json.dumps(plan).encode() + b"\n")
+        self._said = self._server.makefile("r")
+        self.pid = int(self._said.readline())
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit status, negative for the signal that ended it."""
+        if self._status is None:
+            if not select.select([self._server], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self._argv, timeout or 0)
+            self._status = int(self._said.readline())
+            self._said.close()
+            self._server.close()
+        return self._status
+
+    def send_signal(self, number: int) -> None:
+        if self._status is None:
+            os.kill(self.pid, number)
+
+
+def running() -> list[int]:
+    """Programs that this process has started, warm or not."""
+    servers = [started.pid for started in _KEPT]
+    others = (child for child in children_of(os.getpid()) if child not in servers)
+    return [*others, *chain.from_iterable(map(children_of, servers))]
 
 
 def _server() -> str:
@@ -107,10 +164,15 @@ def _started() -> str:
     assert started.stdout is not None
     assert started.stdout.readline() == b"ready\n"
     _KEPT.append(started)
+    atexit.register(_end, started)
     return path
 
 
-#: Its standard input is closed when this process ends, and then it ends as well.
+def _end(server: subprocess.Popen[bytes]) -> None:
+    """Close its standard input, which ends it."""
+    server.communicate()
+
+
 _KEPT: list[subprocess.Popen[bytes]] = []
 _STARTING = Lock()
 
@@ -143,6 +205,8 @@ class _Server:
             if not pid:
                 self._let_go(asking)
                 return dict(plan)
+            with contextlib.suppress(ProcessLookupError):
+                os.setpgid(pid, pid)
             self._asked[pid] = asking
             with contextlib.suppress(OSError):
                 asking.sendall(b"%d\n" % pid)
@@ -176,12 +240,9 @@ def _named_by_scrapy() -> Iterator[str]:
 
 
 def _become(plan: dict[str, Any]) -> None:
-    for number in range(3):
-        if number == 2 and plan["merged"]:
-            os.dup2(1, 2)
-            break
+    for number, path in enumerate(plan["streams"]):
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND if number else os.O_RDONLY
-        file = os.open(Path(plan["streams"], str(number)), flags, 0o600)
+        file = os.open(path, flags, 0o600)
         os.dup2(file, number)
         os.close(file)
     os.chdir(plan["cwd"])
