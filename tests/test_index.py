@@ -246,3 +246,5 @@ class ShortRowMachine(IndexMachine):
 
 TestIndexMachine = IndexMachine.TestCase
 TestShortRowMachine = ShortRowMachine.TestCase
+# Each looks at all that is stored after each step.
+TestIndexMachine.settings = TestShortRowMachine.settings = settings(max_examples=40)
