@@ -264,18 +264,16 @@ class Signer:
     def sign(self, *pages: ReadPage) -> list[PageSignature]:
         """Signatures of pages that were read: of several at once in less time than one by one."""
         texts = [folded(page.main.text) for page in pages]
-        titles = [title_parts(page.main.title) for page in pages]
-        cut = iter(self._cut([*(text for text, _ in texts), *chain.from_iterable(titles)]))
+        parts = [title_parts(page.main.title) for page in pages]
+        cut = iter(self._cut([*(text for text, _ in texts), *chain.from_iterable(parts)]))
         tokens = list(islice(cut, len(pages)))
+        titles = [title_of(_with_signs(each, cut)) for each in parts]
         readings = self._vocabulary.read(*tokens)
         sketches = sketches_of(shingle_hashes_of_each(readings.units(), self._shingle_key))
-        values = map(_values, readings.values, tokens)
+        values = map(_values, readings.values, tokens, titles)
         samples = map(_Sample, readings.features, sketches, values)
         columns = zip(pages, texts, titles, samples, strict=True)
-        return [
-            self._signature(page, text, title_of(_with_signs(parts, cut)), sample)
-            for page, text, parts, sample in columns
-        ]
+        return [self._signature(page, text, title, sample) for page, text, title, sample in columns]
 
     def _signed(self, page: ReadPage) -> PageSignature:
         [signature] = self.sign(page)
@@ -317,8 +315,19 @@ def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _values(codes: Codes, tokens: Spans | Sequence[str]) -> bytes:
+def _values(codes: Codes, tokens: Spans | Sequence[str], title: Title) -> bytes:
+    """The values of a text but for its heading: some copies have none, and titles are compared."""
+    codes = codes.copy()
+    codes[: _heading(tokens, title)] = 0
     return value_sequence(codes, tokens if isinstance(tokens, Spans) else None)
+
+
+def _heading(tokens: Spans | Sequence[str], title: Title) -> int:
+    """How many tokens at the beginning of a text are a part of its title."""
+    longest = max(map(len, title), default=0)
+    first = slice(0, longest)
+    words = tuple(tokens.tokens(first) if isinstance(tokens, Spans) else tokens[first])
+    return max((len(part) for part in title if words[: len(part)] == part), default=0)
 
 
 def _reader(

@@ -25,9 +25,9 @@ class _Enough(NamedTuple):
 
 #: Where many values differ it matters less what else does. Of a text that has more values than are
 #: kept only the beginning is compared, so a larger part must differ there.
-_ON_ONE_SITE = _Enough(2, 0.025, 0), _Enough(0.8, 0, 1.5)
+_ON_ONE_SITE: tuple[_Enough, ...] = _Enough(2, 0.025, 0), _Enough(0.8, 0, 1.5)
 _ON_ONE_SITE_CUT = _Enough(2, 0.028, 0), _Enough(4, 0.016, 1), _Enough(2, 0, 3)
-_ACROSS_SITES = _Enough(2, 0.025, 1), _Enough(1.4, 0, 2)
+_ACROSS_SITES: tuple[_Enough, ...] = _Enough(2, 0.025, 1), _Enough(1.4, 0, 2)
 _ACROSS_SITES_CUT = (_Enough(2, 0.045, 1),)
 #: A number that stands alone may be a counter, such as that of a page's readers; in lists of one
 #: site two numbers may be those of their pages.

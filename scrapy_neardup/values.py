@@ -85,7 +85,8 @@ class Difference(NamedTuple):
     :ivar added: stretches where one text has values that the other has not.
     :ivar added_to_each: such stretches within the texts, of the text that has fewer of them.
     :ivar exchanged: places where values stand that changed their places with others, as in a way
-        there and back; not counted above.
+        there and back; not counted above. None where anything else was moved, as in a list that is
+        sorted otherwise.
     """
 
     places: float
@@ -181,15 +182,18 @@ def difference(values: bytes, others: bytes) -> Difference:
     dates = sum(all(map(_has_date, both)) for both in found)
     share = sum(places) / max(_FEWEST, min(len(values), len(others)))
     added = places.count(0)
-    exchanged = within = within_others = 0
+    within = within_others = 0
+    moved: list[_Gap] = []
     for gap, (a, b) in zip(gaps, own, strict=True):
         if not (a or b):
-            exchanged += 0 < len(gap.values) == len(gap.others) <= _LONGEST_EXCHANGED
+            if gap.values or gap.others:
+                moved.append(gap)
         elif gap.is_within and not (a and b):
             within += bool(a)
             within_others += bool(b)
     added_to_each = min(within, within_others)
     replaced = len(places) - added
+    exchanged = len(moved) if all(map(_is_exchange, moved)) else 0
     return Difference(sum(places), words, dates, share, replaced, added, added_to_each, exchanged)
 
 
@@ -212,6 +216,10 @@ def _own(gap: bytes, more: Counter[int]) -> bytes:
             more[value] -= 1
             found.append(value)
     return bytes(found)
+
+
+def _is_exchange(gap: _Gap) -> bool:
+    return len(gap.values) == len(gap.others) <= _LONGEST_EXCHANGED
 
 
 def _places(values: bytes, others: bytes) -> float:

@@ -123,6 +123,12 @@ def test_what_has_changed_places_is_told_from_what_was_moved():
     assert difference(there, back) == (0, 0, 0, 0, 0, 0, 0, 2)
 
 
+def test_where_paragraphs_were_moved_nothing_was_exchanged():
+    """Where they have a value in common, an alignment may leave short stretches between."""
+    one, other, third = b"\1\2\3\4", b"\5\6\4", b"\2\1\4"
+    assert difference(one + other + third, third + other + one).exchanged == 0
+
+
 @pytest.mark.parametrize(
     ("one", "other", "places", "words"),
     [
