@@ -183,7 +183,7 @@ def test_a_thin_text_that_is_the_sites_frame_says_nothing():
     ("heading", "reason"), [("Zanzibar", "similar_text"), ("Samarkand", "values_differ")]
 )
 def test_a_heading_is_not_replaced_by_the_first_word_of_another_template(heading, reason):
-    judge, text = detector(), words(3)
+    judge, text = detector(), words(3, 200)
     one, other = (
         judge.signature(
             url=f"https://a.example/{n}", text=f"{first}\n{text}", title="Zanzibar | Docs"
