@@ -1,14 +1,11 @@
-"""Questions about what could be evened out in a text: numbers, dates, traditional characters."""
+"""Questions about what could be evened out in a text: numbers and dates."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
-from hashlib import blake2b
-from importlib import import_module
-from importlib.util import find_spec
+from functools import partial
 from typing import NamedTuple
 
 from choices_rule import table_of
@@ -22,18 +19,14 @@ from choices_shared import (
     signed,
     sketch_by,
 )
-from corpus import Corpus, Pair
+from corpus import Corpus
 from figures import Yardstick
-from judged import SECRET, Hits, Signatures, new_detector
+from judged import SECRET, Hits, new_detector
 from pages import Page
 from tables import Table
-from truth import Shingles, jaccard, shingles, tokens
 
-from scrapy_neardup.extract import MainText
 from scrapy_neardup.normalization import normalize
-from scrapy_neardup.page import PageSignature
 from scrapy_neardup.simhash import simhash
-from scrapy_neardup.titles import Title, title_of, title_parts
 from scrapy_neardup.tokens import shingle_units, shipped_tokenizer
 from scrapy_neardup.vocabulary import weigh
 
@@ -60,12 +53,6 @@ _DATE = re.compile(
     )(?![a-z\d])""",
     re.VERBOSE,
 )
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
-_KANA = re.compile(r"[\u3041-\u30ff]")
-#: A text of fewer Han characters than this is not asked in which it is written.
-_LEAST_HAN = 20
-#: A page with so much of its Han characters traditional may be another one when simplified.
-_SOME, _MUCH = 0.05, 0.25
 
 
 def without_numbers(text: str) -> str:
@@ -84,20 +71,6 @@ class Remade(NamedTuple):
     n_features: int
     fingerprint: int
     sketch: bytes
-
-
-class Simplified(NamedTuple):
-    """A page as if it were written in simplified characters.
-
-    :ivar traditional: how much of it was not.
-    :ivar shingles: of the extracted text, as :mod:`truth` makes them.
-    """
-
-    remade: Remade
-    title: Title
-    text_digest: bytes
-    traditional: float
-    shingles: Shingles
 
 
 def remade(text: str) -> Remade:
@@ -132,81 +105,9 @@ def masking(corpus: Corpus) -> list[Table]:
     for name, column in zip(_MASKS, zip(*corpus.map(masked), strict=True), strict=True):
         changed = [s and replace(s, **x._asdict()) for s, x in zip(signatures, column, strict=True)]
         add(name, hits_of(new_detector(), changed))
-    if not find_spec("opencc"):
-        table.notes.append("traditional characters are left out: opencc cannot be imported")
-        return [table]
-    pages = corpus.map(simplified)
-    hits = hits_of(new_detector(), _in_simplified(signatures, pages))
-    add("simplified characters, title as well", hits)
-    return [table, _script_table(yardstick, shipped, hits, pages)]
+    return [table]
 
 
 def _add_row(table: Table, yardstick: Yardstick, shipped: Hits, name: str, hits: Hits) -> None:
     gained, lost = hits.keys() - shipped.keys(), shipped.keys() - hits.keys()
     table.add(name, *cells(yardstick, hits), len(gained), len(lost))
-
-
-@cache
-def _simplifier() -> Callable[[str], str]:
-    convert: Callable[[str], str] = import_module("opencc").OpenCC("t2s").convert
-    return convert
-
-
-def simplified(page: Page) -> Simplified:
-    convert = _simplifier()
-    read = main_page(page)
-    main = MainText(convert(read.title), convert(read.text), "")
-    text = normalize(main.text)
-    return Simplified(
-        remade(text),
-        title_of(map(shipped_tokenizer("auto")[0], title_parts(main.title))),
-        blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest(),
-        traditional_part(read.text, main.text),
-        shingles(tokens(main.text)),
-    )
-
-
-def traditional_part(text: str, simplified: str) -> float:
-    """How much of the Han characters of a Chinese text changes when it is simplified, 0.0 to 1.0.
-
-    About a third of a text that is all traditional does. 0.0 for a text of few Han characters,
-    and for one with kana in it: Japanese characters partly look traditional.
-    """
-    n_han = len(_HAN.findall(text))
-    if n_han < _LEAST_HAN or len(_KANA.findall(text)) > n_han / 50:
-        return 0.0
-    return sum(a != b for a, b in zip(text, simplified, strict=False)) / n_han
-
-
-def _in_simplified(signatures: Signatures, pages: Sequence[Simplified]) -> Signatures:
-    def changed(signature: PageSignature, page: Simplified) -> PageSignature:
-        parts = page.remade._asdict()
-        return replace(signature, title=page.title, text_digest=page.text_digest, **parts)
-
-    return [s and changed(s, page) for s, page in zip(signatures, pages, strict=True)]
-
-
-def _script_table(
-    yardstick: Yardstick, shipped: Hits, hits: Hits, pages: Sequence[Simplified]
-) -> Table:
-    traditional = {place for place, page in enumerate(pages) if page.traditional >= _SOME}
-    before, after = yardstick.truth.resemblance, partial(_resemblance, pages)
-    pairs = {_ordered(a, b) for a in traditional for b in range(len(pages)) if a != b}
-    alike = [p for p in pairs if after(p) >= 0.3]
-    changed = shipped.keys() ^ hits.keys()
-    table = Table("traditional characters", ("", "number"))
-    table.add(f"pages with {_SOME:.0%} of their Han characters and more", len(traditional))
-    table.add(f"pages with {_MUCH:.0%} and more", sum(p.traditional >= _MUCH for p in pages))
-    table.add("pairs with such a page, J>=0.3 as written", sum(before(p) >= 0.3 for p in pairs))
-    table.add("pairs with such a page, J>=0.3 in simplified characters", len(alike))
-    table.add("pairs hit in one way only", len(changed))
-    table.add("of these, with such a page", sum(not traditional.isdisjoint(p) for p in changed))
-    return table
-
-
-def _resemblance(pages: Sequence[Simplified], pair: Pair) -> float:
-    return jaccard(*(pages[place].shingles for place in pair))
-
-
-def _ordered(a: int, b: int) -> Pair:
-    return min(a, b), max(a, b)

@@ -97,7 +97,9 @@ def _promising(
     traits, others = shelf.traits(first), shelf.traits(second)
     likeness = likeness_of(traits, others, rule)
     same_title = traits["title"] == others["title"]
-    least = np.where(same_title, *(rule.least_to_ask(same_title=same) for same in (True, False)))
+    least = np.where(
+        same_title, rule.least_to_ask(same_title=True), rule.least_to_ask(same_title=False)
+    )
     possible = np.flatnonzero(likeness.possible)
     order = possible[np.lexsort((second[possible], first[possible], traits["site"][possible]))]
     for start in range(0, order.size, _PIECE):

@@ -161,19 +161,6 @@ def test_what_is_remade_is_what_was_signed():
     assert remade == (signed.n_features, signed.fingerprint, signed.sketch)
 
 
-def traditional_part(text):
-    """With a few characters of the table that opencc has."""
-    to_simplified = str.maketrans("這個網站記錄關處與習許學方驗", "这个网站记录关处与习许学方验")
-    return choices_masking.traditional_part(text, text.translate(to_simplified))
-
-
-def test_how_much_of_a_text_is_traditional():
-    assert traditional_part("這個網頁，記錄了許多關鍵字。一二三四五六七八") == 7 / 20
-    assert traditional_part("这个网页，记录了许多关键字。一二三四五六七八") == 0
-    assert traditional_part("この記事では、日本語の文章を處理するための學習方法と實驗結果" * 2) == 0
-    assert traditional_part("這個網站記錄") == 0
-
-
 def test_the_beginning_is_whole_sentences_of_few_distinct_tokens():
     first, second = "The bread rises slowly.", "It rests in a cold kitchen."
     third = "Then shape a loaf and bake it in a heavy pot with its lid on for one hour."
