@@ -71,6 +71,7 @@ _HEAD = np.dtype(
         ("text", "u1", 16),
         ("shown", "u1", 17),
         ("n_values", "u1"),
+        ("n_heading", "u1"),
         ("sketch", "u1", SKETCH_BINS),
         ("values", "u1", MAX_VALUES),
     ]
@@ -128,7 +129,7 @@ class Stock:
         self.first = first
         self._heads = np.frombuffer(generator.bytes(count * _HEAD.itemsize), _HEAD).copy()
         self._heads["n_features"], self._heads["n_text"], self._heads["n_shown"] = 300, 3000, 4000
-        self._heads["n_values"] = MAX_VALUES
+        self._heads["n_values"], self._heads["n_heading"] = MAX_VALUES, 0
         # In the last place stands that a page is no list.
         self._heads["shown"][:, -1] = 0
         np.maximum(self._heads["sketch"], 1, out=self._heads["sketch"])

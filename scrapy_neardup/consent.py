@@ -47,7 +47,18 @@ _WORDS = (
     "lanyard ppms_cm hs-banner sd-cmp metomic ch2- sp_message".split()
 )
 _NAMES_ONE = re.compile("|".join(map(re.escape, _WORDS)), re.I)
-#: What an overlay speaks of, in the languages of most of the web.
+#: What an overlay asks for, in the languages of most of the web: a product in a ``cookie-box`` does
+#: not.
+_ASKED = re.compile(
+    r"accept|agree|allow|reject|declin|refus|deny|settings|preferences|privacy|consent to|we use|"
+    r"akzept|zustimm|einwillig|ablehn|einstellung|datenschutz|verwend|autoris|paramètr|"
+    r"confidentialit|acept|rechaz|configur|privacidad|aceit|rejeit|definiç|accett|rifiut|riservat|"
+    r"accepteer|weiger|toestemming|instelling|godkän|godta|samty|avvis|akceptuj|odrzu|zgod|"
+    r"prywatno|соглас|принять|принима|отклон|использ|kabul|reddet|ayarlar|同意|接受|拒绝|拒絕|隐私|隱私|"
+    r"使用|許可|拒否|プライバシー|동의|수락|거부",
+    re.I,
+)
+#: What an overlay speaks of, in these languages.
 _SPOKEN_OF = re.compile(
     r"cookie|consent|privacy|gdpr|datenschutz|einwillig|zustimm|confidentialit|consentement|"
     r"traceur|privacidad|consentimiento|privacidade|consenso|riservatezza|toestemming|samtyck|"
@@ -91,4 +102,5 @@ def _is_named(element: HtmlElement) -> bool:
 def _is_overlay(element: HtmlElement) -> bool:
     if next(element.iter(*_OF_THE_PAGE), None) is not None:
         return False
-    return any(_SPOKEN_OF.search(text) for text in element.itertext())
+    text = " ".join(element.itertext())
+    return bool(_SPOKEN_OF.search(text) and _ASKED.search(text))

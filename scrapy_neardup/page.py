@@ -74,6 +74,7 @@ class PageSignature:
         shows, 5 of what else may be another content, and 1 that says whether its address is that of
         a list; empty where only the text is known.
     :ivar recipe: digest of everything that the other parts depend on.
+    :ivar n_heading: how many of the values are those of a heading that is a part of the title.
     """
 
     url: str
@@ -89,6 +90,7 @@ class PageSignature:
     n_shown: int
     shown_digest: bytes
     recipe: str
+    n_heading: int = 0
 
     @property
     def sketch_values(self) -> Sketch:
@@ -133,6 +135,7 @@ class _Sample(NamedTuple):
     features: Features
     sketch: Sketch
     values: bytes
+    n_heading: int
 
 
 class Signer:
@@ -271,7 +274,10 @@ class Signer:
         readings = self._vocabulary.read(*tokens)
         sketches = sketches_of(shingle_hashes_of_each(readings.units(), self._shingle_key))
         values = map(_values, readings.values, tokens, titles)
-        samples = map(_Sample, readings.features, sketches, values)
+        samples = [
+            _Sample(features, sketch, *each)
+            for features, sketch, each in zip(readings.features, sketches, values, strict=True)
+        ]
         columns = zip(pages, texts, titles, samples, strict=True)
         return [self._signature(page, text, title, sample) for page, text, title, sample in columns]
 
@@ -297,6 +303,7 @@ class Signer:
             n_shown=shown.length,
             shown_digest=self._digest_of_shown(page, shown.data),
             recipe=self.recipe,
+            n_heading=sample.n_heading,
         )
 
     def _digest_of_shown(self, page: ReadPage, shown: bytes) -> bytes:
@@ -315,11 +322,11 @@ def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _values(codes: Codes, tokens: Spans | Sequence[str], title: Title) -> bytes:
-    """The values of a text but for its heading: some copies have none, and titles are compared."""
-    codes = codes.copy()
-    codes[: _heading(tokens, title)] = 0
-    return value_sequence(codes, tokens if isinstance(tokens, Spans) else None)
+def _values(codes: Codes, tokens: Spans | Sequence[str], title: Title) -> tuple[bytes, int]:
+    """The values of a text, and how many of them are its heading's."""
+    values = value_sequence(codes, tokens if isinstance(tokens, Spans) else None)
+    of_heading = value_sequence(codes[: _heading(tokens, title)])
+    return values, len(of_heading)
 
 
 def _heading(tokens: Spans | Sequence[str], title: Title) -> int:

@@ -29,9 +29,9 @@ _ON_ONE_SITE: tuple[_Enough, ...] = _Enough(2, 0.025, 0), _Enough(0.8, 0, 1.5)
 _ON_ONE_SITE_CUT = _Enough(2, 0.028, 0), _Enough(4, 0.016, 1), _Enough(2, 0, 3)
 _ACROSS_SITES: tuple[_Enough, ...] = _Enough(2, 0.025, 1), _Enough(1.4, 0, 2)
 _ACROSS_SITES_CUT = (_Enough(2, 0.045, 1),)
-#: A number that stands alone may be a counter, such as that of a page's readers; in lists of one
-#: site two numbers may be those of their pages.
-MOST_COUNTERS, MOST_PAGE_NUMBERS = 1, 2
+#: A number that stands alone may be a counter, such as that of a page's readers; "4,812" is two
+#: values. In lists of one site two numbers may be those of their pages.
+MOST_COUNTERS, MOST_OF_COUNTER, MOST_PAGE_NUMBERS = 1, 2, 2
 #: On one site, values that one text has here and the other has there stand for common words.
 MIN_ONE_SIDED = 1
 #: On two sites, texts of one title may differ more when so many values of one are in the other: all
@@ -44,23 +44,28 @@ SAME_VALUES_LENIENCY = 1.57
 
 def values_differ(page: PageSignature, other: PageSignature) -> bool:
     """Do the same words stand around other numbers and names, as in the pages of one form?"""
-    found = difference(page.values, other.values)
     is_cut = max(len(page.values), len(other.values)) == MAX_VALUES
     if page.site != other.site:
+        found = difference(page.values, other.values, is_cut=is_cut)
         enough = _ACROSS_SITES_CUT if is_cut else _ACROSS_SITES
         return not _are_counters(found) and _is_any(enough, found, found.places, found.replaced)
+    # Titles are compared on one site, and some templates have no heading.
+    found = difference(*(each.values[each.n_heading :] for each in (page, other)), is_cut=is_cut)
     if page.is_list and other.is_list and not found.words and found.places <= MOST_PAGE_NUMBERS:
         return False
     if not is_cut and found.added_to_each >= MIN_ONE_SIDED:
         return True
     enough = _ON_ONE_SITE_CUT if is_cut else _ON_ONE_SITE
     places, replaced = found.places + found.exchanged, found.replaced + found.exchanged
+    if found.words and not is_cut:
+        # A name weighs more than a line that one of the pages has besides.
+        replaced = max(replaced, int(places))
     return not _are_counters(found) and _is_any(enough, found, places, replaced)
 
 
 def _are_counters(found: Difference) -> bool:
     others = found.words or found.dates or found.exchanged
-    return not others and found.replaced <= MOST_COUNTERS
+    return not others and found.replaced <= MOST_COUNTERS and found.places <= MOST_OF_COUNTER
 
 
 def _is_any(enough: Iterable[_Enough], found: Difference, places: float, replaced: int) -> bool:

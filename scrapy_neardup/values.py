@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -40,8 +41,14 @@ _LONGEST = 20
 #: A stretch of several values counts as so many places at most, and one that is only dates as less
 #: than a half: two dates that have moved are not another content.
 _MOST_PLACES, _DATE = 4, 0.4
+#: Numbers of a date; more are several, as in a table of tides.
+_OF_DATE = 3
 #: Stretches up to this length were exchanged, as in a way there and back; longer ones were moved.
-_LONGEST_EXCHANGED = 2
+_LONGEST_EXCHANGED = 4
+#: Values of a name, a signature or a date at an end of a text.
+_LONGEST_NAME = 4
+#: Pairs of equal values up to which texts are aligned by their longest equal stretches.
+_MANY_PAIRS = 3000
 #: Numbers of a range, such as that of two dates.
 _LONGEST_RANGE = 8
 #: Fewer values than this count as this many: one of five is no twentieth.
@@ -167,12 +174,17 @@ def value_sequence(codes: Codes, spans: Spans | None = None) -> bytes:
     return found.tobytes()
 
 
-def difference(values: bytes, others: bytes) -> Difference:
-    """Align the values of two texts, and count where both have their own."""
+def difference(values: bytes, others: bytes, *, is_cut: bool = False) -> Difference:
+    """Align the values of two texts, and count where both have their own.
+
+    :param is_cut: does a text go on behind the last of these values?
+    """
     if values == others:
         return Difference(0, 0, 0, 0, 0, 0, 0, 0)
+    # In either order the same alignment is found.
+    values, others = sorted((values, others))
     more, more_of_others = _surplus(values, others), _surplus(others, values)
-    gaps = list(_gaps(values, others))
+    gaps = list(_gaps(values, others, is_cut=is_cut))
     own = [(_own(gap.values, more), _own(gap.others, more_of_others)) for gap in gaps]
     found = list(filter(any, own))
     places = [_places(*both) for both in found]
@@ -226,7 +238,7 @@ def _places(values: bytes, others: bytes) -> float:
     if not (values and others) or max(len(values), len(others)) > _LONGEST:
         return 0
     lasting = min(sum(value < _FIRST_OF_DATE for value in each) for each in (values, others))
-    return min(lasting, _MOST_PLACES) or _DATE
+    return min(lasting, _MOST_PLACES) or _DATE * ceil(min(len(values), len(others)) / _OF_DATE)
 
 
 def _has_word(values: bytes) -> bool:
@@ -237,11 +249,12 @@ def _has_date(values: bytes) -> bool:
     return any(value >= _FIRST_OF_DATE for value in values)
 
 
-def _gaps(values: bytes, others: bytes) -> Iterator[_Gap]:
+def _gaps(values: bytes, others: bytes, *, is_cut: bool) -> Iterator[_Gap]:
     """What stands between the values that both have in the same order.
 
-    At the beginning and at the end of the texts, stretches of unequal lengths are two additions:
-    one text has a heading there, and the other a line for readers of its print view.
+    At the beginning and at the end of the texts, stretches of unequal lengths are two additions
+    unless both are short: one text has a teaser there, and the other a line for readers of its
+    print view. Short ones are names.
     """
     start = _in_common(values, others)
     end = _in_common(values[start:][::-1], others[start:][::-1])
@@ -250,7 +263,9 @@ def _gaps(values: bytes, others: bytes) -> Iterator[_Gap]:
         is_first = start == a == c == 0
         is_last = end == 0 and b == len(inner) and d == len(other)
         gap = _Gap(inner[a:b], other[c:d], is_within=not (is_first or is_last))
-        if not gap.is_within and b - a != d - c:
+        is_end = not (is_last and is_cut)
+        is_name = b - a == d - c or (max(b - a, d - c) <= _LONGEST_NAME and is_end)
+        if not (gap.is_within or is_name):
             yield gap._replace(others=b"")
             yield gap._replace(values=b"")
         else:
@@ -258,13 +273,58 @@ def _gaps(values: bytes, others: bytes) -> Iterator[_Gap]:
 
 
 def _unequal(values: bytes, others: bytes) -> Iterator[_Range]:
-    for tag, *places in SequenceMatcher(None, values, others, autojunk=False).get_opcodes():
-        if tag != "equal":
-            yield _Range(*places)
+    at, other_at = 0, 0
+    for place, other, size in [*_blocks(values, others), (len(values), len(others), 0)]:
+        if place > at or other > other_at:
+            yield _Range(at, place, other_at, other)
+        at, other_at = place + size, other + size
+
+
+def _blocks(values: bytes, others: bytes) -> list[tuple[int, int, int]]:
+    """Where equal stretches begin in both, and their lengths.
+
+    Long stretches first, as a reader would; in tables of equal numbers this takes too long.
+    """
+    counts = Counter(others)
+    if sum(counts[value] for value in values) > _MANY_PAIRS:
+        return [(place, other, 1) for place, other in _common_subsequence(values, others)]
+    matcher = SequenceMatcher(None, values, others, autojunk=False)
+    return [(*block,) for block in matcher.get_matching_blocks()]
+
+
+def _common_subsequence(values: bytes, others: bytes) -> list[tuple[int, int]]:
+    """The places in both of each value of a longest common subsequence.
+
+    Bit-parallel (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004), so that tables of
+    equal numbers take no longer than other texts.
+    """
+    places_of = dict.fromkeys(others, 0)
+    for place, value in enumerate(values):
+        if value in places_of:
+            places_of[value] |= 1 << place
+    every = (1 << len(values)) - 1
+    row, rows = every, []
+    for value in others:
+        matched = row & places_of[value]
+        row = (row + matched | row - matched) & every
+        rows.append(row)
+    # A cleared bit of a row: up to that place, and with the values up to this row, the subsequence
+    # is longer than without the place.
+    found = []
+    place, other = len(values) - 1, len(others) - 1
+    while place >= 0 and other >= 0:
+        if rows[other] >> place & 1:
+            place -= 1
+        elif other and not rows[other - 1] >> place & 1:
+            other -= 1
+        else:
+            found.append((place, other))
+            place, other = place - 1, other - 1
+    return found[::-1]
 
 
 def _joined(ranges: Iterable[_Range], values: bytes, others: bytes) -> list[_Range]:
-    """The same, but one where a range of dates or of numbers moved on.
+    """The same, but one where neighbours were exchanged, and where a range of numbers moved on.
 
     From "1 March to 1 June" to "1 June to 1 September" an alignment takes a date away before June,
     and adds one behind.
@@ -274,12 +334,19 @@ def _joined(ranges: Iterable[_Range], values: bytes, others: bytes) -> list[_Ran
         if joined and joined[-1].only_in != found.only_in:
             a, _, c, _ = joined[-1]
             both = _Range(a, found.end, c, found.other_end)
-            parts = values[a : both.end], others[c : both.other_end]
-            if max(map(len, parts)) <= _LONGEST_RANGE and not any(map(_has_word, parts)):
+            if _belong_together(values[a : both.end], others[c : both.other_end]):
                 joined[-1] = both
                 continue
         joined.append(found)
     return joined
+
+
+def _belong_together(part: bytes, other: bytes) -> bool:
+    if len(part) == len(other) <= _LONGEST_EXCHANGED and sorted(part) == sorted(other):
+        return True
+    return max(len(part), len(other)) <= _LONGEST_RANGE and not (
+        _has_word(part) or _has_word(other)
+    )
 
 
 def _in_common(values: Sequence[int], others: Sequence[int]) -> int:
@@ -320,6 +387,28 @@ def _are_of_dates(
     after = np.isin(at(ends), _BETWEEN) & _is_digit(at(ends + 1))
     is_named = near_month | np.isin(at(ends), _BEHIND)
     found: npt.NDArray[np.bool_] = is_year | (is_short & (before | after | is_named))
+    return found | _are_dotted(is_year, is_short, (at(ends) == ord(".")), starts, ends)
+
+
+def _are_dotted(
+    is_year: npt.NDArray[np.bool_],
+    is_short: npt.NDArray[np.bool_],
+    is_before_dot: npt.NDArray[np.bool_],
+    starts: npt.NDArray[np.intp],
+    ends: npt.NDArray[np.intp],
+) -> npt.NDArray[np.bool_]:
+    """Which are the day and the month of 3.5.2024 or 2024.5.3?"""
+    found = np.zeros(is_year.size, bool)
+    if found.size > 2:
+        linked = is_before_dot[:-1] & (starts[1:] == ends[:-1] + 1)
+        both = linked[:-1] & linked[1:] & is_short[1:-1]
+        year_last, year_first = (
+            both & is_short[:-2] & is_year[2:],
+            both & is_year[:-2] & is_short[2:],
+        )
+        found[:-2] |= year_last
+        found[1:-1] |= year_last | year_first
+        found[2:] |= year_first
     return found
 
 

@@ -62,6 +62,8 @@ def test_an_overlay_is_no_content(element):
         f'<form class="consent-form">{ASKS}</form>',
         f'<div class="cookie-banner-visible wrapper has-cookie-notice"><main>{ASKS}</main></div>',
         '<div class="cookie-box">Twelve biscuits with almonds, in a tin.</div>',
+        '<div class="cookie-box">Twelve butter cookies in a tin, 14.50</div>',
+        '<div class="informed-consent-panel">A form of consent for each operation.</div>',
         f'<p class="text">{ASKS}</p>',
     ],
 )
@@ -71,7 +73,7 @@ def test_what_only_bears_such_a_name_stays(element):
 
 
 def test_lists_of_two_sites_are_not_one_for_their_overlay():
-    overlay = f'<div id="onetrust-banner-sdk"><p>{" ".join(article(600))} cookies</p></div>'
+    overlay = f'<div id="onetrust-banner-sdk"><p>{" ".join(article(600))} We use cookies.</p></div>'
     judge = NearDupDetector(store=MemoryStore(b"a secret for tests"))
     kinds = [
         judge.check(

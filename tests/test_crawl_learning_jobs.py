@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import warm
 from tests.crawl import run_crawl
-from tests.processes import children_of, linux
+from tests.processes import linux
 from tests.server import Answer, Site, serving
 from tests.test_crawl_learning import ON, Pages, ids_of, items, unique
 
@@ -94,19 +94,13 @@ def killing(site: Site, pages: Pages, after: int) -> Pages:
 
         def said() -> str:
             if sum(site.hits.values()) == after:
-                for pid in crawls():
+                for pid in warm.running():
                     os.kill(pid, signal.SIGKILL)
             return body
 
         return Answer(lambda: said().encode())
 
     return {path: answer(body) for path, body in pages.items()}
-
-
-def crawls() -> Iterator[int]:
-    for pid in children_of(os.getpid()):
-        if "tests.crawl" in Path(f"/proc/{pid}/cmdline").read_text():
-            yield pid
 
 
 @linux

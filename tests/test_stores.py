@@ -74,7 +74,7 @@ def signatures(draw: st.DrawFn) -> PageSignature:
     if draw(st.booleans()):
         sketch[draw(st.integers(1, 400)) <= SPREAD] = 0
     flips = draw(FLIPS) if text > 1 else rng.sample(range(64), 3)
-    n_shown = draw(st.sampled_from([400, 600, 2000]))
+    n_shown = draw(st.sampled_from([500, 600, 2000]))
     return PageSignature(
         url="",
         key="",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, product
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup import NearDupDetector
+from scrapy_neardup import values as values_module
 from scrapy_neardup.features import are_numbers
 from scrapy_neardup.idf import IdfTable, shipped_table, token_hashes
 from scrapy_neardup.stores import MemoryStore
@@ -45,6 +48,8 @@ def kinds(text: str) -> str:
         ("on 15 March and on June 3", "dddd"),
         ("el 3 de marzo de 2022", "ddd"),
         ("it may be that in May", ""),
+        ("on 3.5.2024 and on 2024.05.03", "dddddd"),
+        ("version 3.5 of 2024", "wnnd"),
     ],
 )
 def test_numbers_and_words_that_are_not_common_are_values(text, expected):
@@ -139,9 +144,13 @@ def test_where_paragraphs_were_moved_nothing_was_exchanged():
         (b"\x01\x05\x02", b"\x01\x80\x02", 1, 0),
         # of one stretch at most four
         (b"\x01" + bytes(range(10, 19)) + b"\x02", b"\x01" + bytes(range(20, 29)) + b"\x02", 4, 1),
-        # at the beginning and at the end, unequal ones are added
-        (b"\x05\x01\x02", b"\x06\x07\x01\x02", 0, 0),
-        (b"\x01\x02\x05", b"\x01\x02\x06\x07", 0, 0),
+        # names at the beginning and at the end; longer ones that are unequal are added
+        (b"\x05\x01\x02", b"\x06\x07\x01\x02", 1, 1),
+        (b"\x01\x02\x05", b"\x01\x02\x06\x07", 1, 1),
+        (bytes(range(5, 10)) + b"\x01\x02", b"\x0b\x01\x02", 0, 0),
+        (b"\x01\x02\x0b", b"\x01\x02" + bytes(range(5, 10)), 0, 0),
+        # more dates than one has parts are several
+        (b"\x01\xc0\xc1\xc2\xc3\x02", b"\x01\xc4\xc5\xc6\xc7\x02", 0.8, 0),
         (b"\x05\x01\x02", b"\x06\x01\x02", 1, 1),
         # a long one is a block of its own
         (b"\x01" + bytes(range(10, 31)) + b"\x02", b"\x01" + bytes(range(40, 61)) + b"\x02", 0, 0),
@@ -153,10 +162,36 @@ def test_places_of_one_stretch(one, other, places, words):
     assert found.share == places / 20
 
 
-@given(st.binary(max_size=MAX_VALUES), st.binary(max_size=MAX_VALUES))
+def test_neighbours_that_changed_places_are_exchanged():
+    assert difference(b"\1\5\6\2", b"\1\6\5\2").exchanged == 1
+
+
+def test_an_end_that_was_cut_off_replaces_nothing():
+    texts = b"\1\2\5", b"\1\2\6\7"
+    assert (difference(*texts).places, difference(*texts, is_cut=True).places) == (1, 0)
+
+
+REPETITIVE = st.lists(st.integers(1, 3), min_size=60, max_size=90).map(bytes)
+
+
+@given(REPETITIVE, REPETITIVE)
+def test_repetitive_texts_are_aligned_by_a_longest_common_subsequence(one, other):
+    pairs = values_module._common_subsequence(one, other)
+    assert all(one[a] == other[b] for a, b in pairs)
+    assert all(a < c and b < d for (a, b), (c, d) in pairwise(pairs))
+    # Its length by the textbook's table.
+    lengths = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for i, j in product(range(len(one)), range(len(other))):
+        equal = one[i] == other[j]
+        lengths[i + 1][j + 1] = (
+            lengths[i][j] + 1 if equal else max(lengths[i][j + 1], lengths[i + 1][j])
+        )
+    assert len(pairs) == lengths[-1][-1]
+
+
+@given(st.binary(max_size=MAX_VALUES) | REPETITIVE, st.binary(max_size=MAX_VALUES) | REPETITIVE)
 def test_either_order_says_the_same(one, other):
-    a, b = difference(one, other), difference(other, one)
-    assert a.share >= 0
-    assert (a.places == 0 and a.added == 0) == (b.places == 0 and b.added == 0)
+    assert difference(one, other) == difference(other, one)
+    assert difference(one, other).share >= 0
     assert difference(one, one) == (0, 0, 0, 0, 0, 0, 0, 0)
     assert agreement(one, other) == agreement(other, one)[::-1]

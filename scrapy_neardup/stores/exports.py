@@ -74,6 +74,7 @@ def page_line(page: StoredPage) -> str:
         "shown_digest": _text(signature.shown_digest),
         "sketch": _text(signature.sketch),
         "values": _text(signature.values),
+        "n_heading": signature.n_heading,
         "stored_at": page.stored_at,
     }
     if page.items != OWN_ITEMS:
@@ -155,6 +156,10 @@ def _head(fields: Mapping[str, Any]) -> Head:
 
 def _page(fields: Mapping[str, Any], recipe: str) -> StoredPage:
     url = _string(fields["url"])
+    values = _bytes(fields["values"], *range(MAX_VALUES + 1))
+    n_heading = _count(fields["n_heading"])
+    if n_heading > len(values):
+        raise ValueError("n_heading")
     signature = PageSignature(
         url=url,
         key=_string(fields.get("key", url)),
@@ -163,12 +168,13 @@ def _page(fields: Mapping[str, Any], recipe: str) -> StoredPage:
         n_features=_count(fields["n_features"]),
         fingerprint=from_hex(fields["fingerprint"]),
         sketch=_bytes(fields["sketch"], SKETCH_BINS),
-        values=_bytes(fields["values"], *range(MAX_VALUES + 1)),
+        values=values,
         text_digest=_bytes(fields["text_digest"], _DIGEST_BYTES),
         n_text=_count(fields["n_text"]),
         n_shown=_count(fields["n_shown"]),
         shown_digest=_bytes(fields["shown_digest"], _SHOWN_DIGEST_BYTES, 0),
         recipe=recipe,
+        n_heading=n_heading,
     )
     items = from_hex(fields["items"]) if "items" in fields else OWN_ITEMS
     return StoredPage(signature, _count(fields["stored_at"]), items=items)

@@ -16,8 +16,8 @@ from ..sketch import SKETCH_BINS
 from ..stored_items import NO_ITEMS
 
 #: Fingerprint, number of features, lengths of text and of all that is shown, two digests, and how
-#: many values stand behind the sketch.
-_HEAD = struct.Struct("<QIII16s17sB")
+#: many values stand behind the sketch, of all and of the heading.
+_HEAD = struct.Struct("<QIII16s17sBB")
 _NO_DIGEST = bytes(17)
 _as_json = json.JSONEncoder(separators=(",", ":")).encode
 _SKETCH_END = _HEAD.size + SKETCH_BINS
@@ -43,6 +43,7 @@ def packed(page: PageSignature) -> bytes:
         page.text_digest,
         page.shown_digest or _NO_DIGEST,
         len(page.values),
+        page.n_heading,
     )
     words = [page.url, page.site, page.title]
     if page.key != page.url:
@@ -54,7 +55,8 @@ def packed(page: PageSignature) -> bytes:
 def unpacked(data: bytes, recipe: str) -> PageSignature:
     """The signature that was packed."""
     head = _HEAD.unpack_from(data)
-    fingerprint, n_features, n_text, n_shown, text_digest, shown_digest, n_values = head
+    fingerprint, n_features, n_text, n_shown, text_digest, shown_digest, *counts = head
+    n_values, n_heading = counts
     values_end = _SKETCH_END + n_values
     url, site, title, *key = json.loads(data[values_end:])
     return PageSignature(
@@ -71,6 +73,7 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
         n_shown=n_shown,
         shown_digest=b"" if shown_digest == _NO_DIGEST else shown_digest,
         recipe=recipe,
+        n_heading=n_heading,
     )
 
 
