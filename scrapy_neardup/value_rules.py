@@ -32,8 +32,6 @@ _ACROSS_SITES_CUT = (_Enough(2, 0.045, 1),)
 #: A number that stands alone may be a counter, such as that of a page's readers; "4,812" is two
 #: values. In lists of one site two numbers may be those of their pages.
 MOST_COUNTERS, MOST_OF_COUNTER, MOST_PAGE_NUMBERS = 1, 2, 2
-#: On one site, values that one text has here and the other has there stand for common words.
-MIN_ONE_SIDED = 1
 #: On two sites, texts of one title may differ more when so many values of one are in the other: all
 #: but a few, and of the other most. Then what a resemblance lacks to 1 may be so many times what
 #: ``min_similarity`` lacks.
@@ -53,7 +51,9 @@ def values_differ(page: PageSignature, other: PageSignature) -> bool:
     found = difference(*(each.values[each.n_heading :] for each in (page, other)), is_cut=is_cut)
     if page.is_list and other.is_list and not found.words and found.places <= MOST_PAGE_NUMBERS:
         return False
-    if not is_cut and found.added_to_each >= MIN_ONE_SIDED:
+    # Values that one text has here, and the other there, replace common words. An edited text has
+    # more of them than the other.
+    if not is_cut and 0 < found.added <= 2 * found.added_to_each:
         return True
     enough = _ON_ONE_SITE_CUT if is_cut else _ON_ONE_SITE
     places, replaced = found.places + found.exchanged, found.replaced + found.exchanged
