@@ -47,8 +47,8 @@ _WORDS = (
     "lanyard ppms_cm hs-banner sd-cmp metomic ch2- sp_message".split()
 )
 _NAMES_ONE = re.compile("|".join(map(re.escape, _WORDS)), re.I)
-#: What an overlay asks for, in the languages of most of the web: a product in a ``cookie-box`` does
-#: not.
+#: What an overlay asks for or offers, in the languages of most of the web. A product in a
+#: ``cookie-box`` has none of these words.
 _ASKED = re.compile(
     r"accept|agree|allow|reject|declin|refus|deny|settings|preferences|privacy|consent to|we use|"
     r"akzept|zustimm|einwillig|ablehn|einstellung|datenschutz|verwend|autoris|paramètr|"
@@ -83,8 +83,18 @@ def remove_consent_overlays(body: HtmlElement, html: str) -> None:
 
 
 def _overlays(body: HtmlElement) -> Iterator[HtmlElement]:
+    """The outermost overlays. Of nested elements only the outermost one's text is searched."""
+    judged: set[HtmlElement] = set()
     for element in body.iter(*_TAGS):
-        if element is not body and _is_named(element) and _is_overlay(element):
+        if element is body or not _is_named(element):
+            continue
+        if not judged.isdisjoint(element.iterancestors()):
+            continue
+        if next(element.iter(*_OF_THE_PAGE), None) is not None:
+            # It holds the page, and may hold an overlay beside it.
+            continue
+        judged.add(element)
+        if _asks_for_consent(element):
             yield element
 
 
@@ -99,8 +109,6 @@ def _is_named(element: HtmlElement) -> bool:
     )
 
 
-def _is_overlay(element: HtmlElement) -> bool:
-    if next(element.iter(*_OF_THE_PAGE), None) is not None:
-        return False
-    text = " ".join(element.itertext())
+def _asks_for_consent(element: HtmlElement) -> bool:
+    text = " ".join(map(str, element.itertext()))
     return bool(_SPOKEN_OF.search(text) and _ASKED.search(text))

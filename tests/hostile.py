@@ -147,6 +147,13 @@ def mislabelled(encoding: str) -> bytes:
     return html(f"<p>{TEA}</p><p>{BRIDGE}</p>").decode().encode(encoding)
 
 
+def nested_overlays() -> bytes:
+    """Boxes named like overlays in each other, around a long text that asks for nothing."""
+    text = "some words about the ferry cookies and its harbour " * 10_000
+    boxes = '<div class="cookie-box">' * 200, "</div>" * 200
+    return f"<html><title>Tins</title><body>{boxes[0]}<p>{text}</p>{boxes[1]}".encode()
+
+
 def menus() -> bytes:
     entries = "".join(f'<li><a href="/{i}">Entry {i}</a></li>' for i in range(200))
     return html(f"<nav><ul>{entries}</ul></nav><header><ul>{entries}</ul></header>")
@@ -337,6 +344,9 @@ PAGES: dict[str, HostilePage] = {
     ),
     "text-19e6": HostilePage(partial(text_node, 19 * 10**6), UTF8, "one text node", large=True),
     "text-1e6": HostilePage(partial(text_node, 10**6), UTF8, "one text node", large=True),
+    "nested-overlays": HostilePage(
+        nested_overlays, UTF8, "each box is asked whether it is an overlay", large=True
+    ),
     "menus": HostilePage(menus, UTF8, "nothing but menus: boilerplate that many sites share"),
     "scripts": HostilePage(scripts, UTF8, "an application: nothing to read"),
     "right-to-left": HostilePage(right_to_left, UTF8, "direction marks"),
