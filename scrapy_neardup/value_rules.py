@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from .page import PageSignature
-from .values import MAX_VALUES, Difference, agreement, difference
+from .value_differences import Difference, agreement, difference
+from .values import MAX_VALUES
 
 
 class _Enough(NamedTuple):

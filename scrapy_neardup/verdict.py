@@ -1,4 +1,4 @@
-"""What is said of two pages, and of one page: match, mismatch, verdict."""
+"""The outcome of comparing two pages, and the verdict on a page."""
 
 from __future__ import annotations
 

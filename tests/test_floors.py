@@ -45,6 +45,7 @@ FLOORS = {
     "records": 1,
     "page": 2,
     "verdict": 2.1,
+    "value_differences": 1.5,
     "value_rules": 2.1,
     "judgement": 2.2,
     "search": 2.3,

@@ -41,8 +41,8 @@ def test_what_is_folded_by_characters_is_what_is_folded_as_a_whole(text):
     assert folded(text).text == normalize(text) == by_the_letter(text)
 
 
-#: Characters that what stands around them may change: those that join, and a few thousand others.
-SOCIAL = [
+#: Characters that may be folded otherwise beside others: those that join, and every 61st.
+CONTEXT_SENSITIVE = [
     character
     for character in map(chr, range(0x30000))
     if combining(character) or category(character) in ("Mn", "Mc", "Me", "Cf", "Lm", "Sk", "Zs")
@@ -53,9 +53,9 @@ SOCIAL = [
     ("before", "behind", "characters"),
     [
         ("", "", list(map(chr, range(0x30000)))),
-        ("e", "e", SOCIAL),
-        ("가", "\u0301", SOCIAL),
-        ("か", "가", SOCIAL),
+        ("e", "e", CONTEXT_SENSITIVE),
+        ("가", "\u0301", CONTEXT_SENSITIVE),
+        ("か", "가", CONTEXT_SENSITIVE),
     ],
     ids=["alone", "e-e", "hangul-accent", "kana-hangul"],
 )

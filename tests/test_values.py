@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup import NearDupDetector
-from scrapy_neardup import values as values_module
+from scrapy_neardup import NearDupDetector, value_differences
 from scrapy_neardup.features import are_numbers
 from scrapy_neardup.idf import IdfTable, shipped_table, token_hashes
 from scrapy_neardup.stores import MemoryStore
-from scrapy_neardup.values import MAX_VALUES, Codes, agreement, difference, value_codes
+from scrapy_neardup.value_differences import agreement, difference
+from scrapy_neardup.values import MAX_VALUES, Codes, value_codes
 
 WORDS, DATES = range(1, 128), range(192, 256)
 
@@ -176,7 +176,7 @@ REPETITIVE = st.lists(st.integers(1, 3), min_size=60, max_size=90).map(bytes)
 
 @given(REPETITIVE, REPETITIVE)
 def test_repetitive_texts_are_aligned_by_a_longest_common_subsequence(one, other):
-    pairs = values_module._common_subsequence(one, other)
+    pairs = value_differences._common_subsequence(one, other)
     assert all(one[a] == other[b] for a, b in pairs)
     assert all(a < c and b < d for (a, b), (c, d) in pairwise(pairs))
     # Its length by the textbook's table.

@@ -97,9 +97,10 @@ def start(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Program | subprocess.Popen[bytes]:
-    """The same, but wait for nothing. The program has a process group of its own.
+    """Start the program and do not wait for its end. It has a process group of its own.
 
-    :param stdin: a file, as are the others; what they hold is added to.
+    :param stdin: the file that it reads.
+    :param stdout: the file that its output is appended to.
     """
     argv = list(map(str, arguments))
     env = {**os.environ, **(environment or {})}
