@@ -562,7 +562,7 @@ class NearDupJudge:
 
     def _active_requests(self) -> Container[Request]:
         """Requests whose responses are in their callbacks, or their items in the pipelines."""
-        slot = getattr(getattr(self._crawler.engine, "scraper", None), "slot", None)
+        slot = getattr(getattr(engine_of(self._crawler), "scraper", None), "slot", None)
         return () if slot is None else slot.active
 
     def _store_failed(self, error: StoreError) -> None:

@@ -9,6 +9,8 @@ from scrapy.pipelines.media import MediaPipeline
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
+from .scrapy_versions import engine_of
+
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
@@ -20,7 +22,7 @@ def log_pipelines_before(crawler: Crawler, pipeline: object) -> None:
 
     Others may be meant to stand there: they may clean items, or drop some.
     """
-    manager = getattr(getattr(crawler.engine, "scraper", None), "itemproc", None)
+    manager = getattr(getattr(engine_of(crawler), "scraper", None), "itemproc", None)
     pipelines = list(getattr(manager, "middlewares", ()))
     if not any(other is pipeline for other in pipelines):
         return

@@ -401,7 +401,7 @@ class Sparing:
 
     def _make(self, most: int) -> bool:
         """Make so many of the requests that are wanted after all; are there more?"""
-        engine = self._crawler.engine
+        engine = engine_of(self._crawler)
         spider = None if engine is None else engine.spider
         if engine is None or spider is None or not self._makes_requests:
             return False

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from scrapy.utils.test import get_crawler
 
+from scrapy_neardup.pipeline_order import log_pipelines_before
 from tests.crawl import run_crawl
 from tests.server import serving
 from tests.texts import FERRY, MUSEUM, page
@@ -47,3 +49,8 @@ def test_a_pipeline_that_downloads_before_ours_is_warned_of(tmp_path):
 )
 def test_what_costs_nothing_is_not_mentioned(tmp_path, pipelines, settings):
     assert crawl(tmp_path, pipelines, **settings) == ([], [])
+
+
+def test_a_crawler_without_an_engine_has_no_pipelines(caplog):
+    log_pipelines_before(get_crawler(), object())
+    assert not caplog.records

@@ -27,6 +27,10 @@ DIFFERENCES = {
         "sends spider_opened and spider_closed by send_catch_log(), which awaits no handler; the "
         "engine awaits them"
     ),
+    r"::test_open_spider_error_on_faulty_pipeline": (
+        "another pipeline's open_spider() raises, and Scrapy never awaits the coroutines of the "
+        "rest; pytest reports each as an error, and the crawl ends as without the add-on"
+    ),
 }
 _SETTINGS = Path("scrapy", "settings", "default_settings.py")
 _NO_ADDONS = "ADDONS: dict[str, int] = {}\n"
