@@ -14,7 +14,7 @@ from .index import MAX_DISTANCE
 from .page import PageSignature
 from .simhash import hamming_distance
 from .sketch import resemblance
-from .titles import may_be_one, title_words
+from .titles import may_be_one, title_words, without_list_kind
 from .value_rules import SAME_VALUES_LENIENCY, values_agree, values_differ
 from .verdict import Match, Mismatch
 
@@ -186,6 +186,8 @@ def _objection_on_one_site(
     its title, or the title with more around it.
     """
     own, other_own = (frame.titles.own_parts(p.title) for p in (page, other))
+    if page.is_list and other.is_list:
+        own, other_own = without_list_kind(own), without_list_kind(other_own)
     if not may_be_one(own, other_own):
         return "title_differs"
     core, other_core = title_words(own), title_words(other_own)

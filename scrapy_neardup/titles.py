@@ -14,6 +14,15 @@ Segment = tuple[str, ...]
 #: The parts of a title in order; a part without a word is left out.
 Title = tuple[Segment, ...]
 
+#: Names of kinds of lists, normalised: ``Category: Boats`` and ``Tag: Boats`` list one subject.
+LIST_KINDS = frozenset(
+    "archive archives category categories section subject tag tagged tags topic topics "
+    "分类 目录 标签 归档 存档 专题 话题 "
+    "kategorie kategorien schlagwort schlagwörter thema catégorie catégories étiquette étiquettes "
+    "rubrique mot-clé categoría categorías etiqueta etiquetas categoria categorie etichetta tema "
+    "рубрика категория метка тег カテゴリー カテゴリ タグ 카테고리 태그".split()
+)
+
 #: Titles of more parts than this are only compared as a whole.
 MAX_PARTS = 16
 
@@ -51,6 +60,12 @@ def signs(part: str) -> list[str]:
     :returns: each with the letter or digit that it stands at. Trade marks are left out.
     """
     return _SIGNS.findall(part)
+
+
+def without_list_kind(title: Title) -> Title:
+    """The title of a list without the name of its kind; unchanged where there is nothing else."""
+    parts = [[word for word in part if word not in LIST_KINDS] for part in title]
+    return title_of(parts) or title
 
 
 def may_be_one(title: Title, other: Title) -> bool:

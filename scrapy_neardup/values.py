@@ -16,10 +16,11 @@ import numpy.typing as npt
 
 from .characters import CodePoints
 from .idf import IdfTable, token_hashes
+from .titles import LIST_KINDS
 from .tokens import Spans
 
 #: Version of all this, for the recipe.
-VERSION = "values-2"
+VERSION = "values-3"
 
 #: Values of a text that are kept at most, its first ones.
 MAX_VALUES = 248
@@ -53,6 +54,7 @@ _MONTHS = np.unique(
         "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر".split()
     )
 )
+_LIST_KINDS = np.unique(token_hashes(sorted(LIST_KINDS)))
 #: So many tokens apart a month and its number stand at most: "3 de marzo".
 _IN_A_DATE = 2
 
@@ -71,10 +73,11 @@ def value_codes(
     :param is_number: does the token have a digit?
     :param weights: what each token weighs by the table.
 
-    By a table without words no word is known to be rare, and none but months are values.
+    Names of kinds of lists (``tag``, ``category``) are no values: the lists of one subject have one
+    each. By a table without words no word is known to be rare, and none but months are values.
     """
     drawn = hashes >> np.uint64(40)
-    is_rare = (weights >= _RARE * idf.default) & (len(idf) > 0)
+    is_rare = (weights >= _RARE * idf.default) & (len(idf) > 0) & ~np.isin(hashes, _LIST_KINDS)
     words = np.where(is_rare, _FIRST_WORD + drawn % np.uint64(_WORDS), 0)
     words = np.where(np.isin(hashes, _MONTHS), _FIRST_OF_DATE + drawn % np.uint64(_NUMBERS), words)
     return np.where(is_number, _FIRST_NUMBER + drawn % np.uint64(_NUMBERS), words).astype(np.uint8)

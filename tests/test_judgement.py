@@ -302,6 +302,24 @@ def test_lists_of_the_same_entries_are_one_under_any_name(paths, rest, reason):
 
 
 @pytest.mark.parametrize(
+    ("titles", "reason"),
+    [
+        (("Category: Boats", "Tag: Boats"), "similar_text"),
+        (("分类: 渡船", "标签: 渡船"), "similar_text"),
+        (("Category: Boats", "Tag: Coast"), "title_differs"),
+        (("Category", "Tag"), "title_differs"),
+    ],
+)
+def test_the_name_of_its_kind_does_not_tell_a_list_from_another(titles, reason):
+    text = [words(1, 150), words(2, 150)]
+    one, other = (
+        (f"https://a.example/{path}/", html(title, f"\n{kind}\n".join(text), f"<p>{kind}</p>"))
+        for path, title, kind in zip(("categories", "tags"), titles, ("分类", "标签"), strict=True)
+    )
+    assert why(detector(), one, other) == reason
+
+
+@pytest.mark.parametrize(
     ("count", "rest", "reason"),
     [
         (300, "", "similar_text"),
