@@ -44,6 +44,7 @@ from .records import Record
 from .remembering import CrawlMemory
 from .reporting import Reporting
 from .responses import item_record, page_record, why_not_judged
+from .scrapy_versions import engine_of
 from .signing import PageSigning, require_parts
 from .sparing import Sparing
 from .start_errors import close_unstarted, log_start_error

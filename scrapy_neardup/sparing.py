@@ -28,6 +28,7 @@ from .learning.rules import UrlRule
 from .links import page_links
 from .remembering import CrawlMemory
 from .responses import why_not_judged
+from .scrapy_versions import engine_of
 from .urls import page_key
 from .verdict import Verdict
 
