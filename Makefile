@@ -2,7 +2,7 @@
 # make test    set everything up and pass the tests
 # make scrapy-suite  Scrapy's own tests with the add-on in the default settings
 # make test-all  both
-# make check   lint, format and types
+# make check   lint, format, types and which module may import which
 # make docs    build the documentation into docs/_build
 # make quality DATA=FOLDER  hold the figures on real pages against their floors
 # make speed   how fast it is, beside others; writes docs/performance.md
@@ -42,6 +42,8 @@ check: $(VENV)/.ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --no-cache
+	$(BIN)/python tools/draw_layers.py --check
 
 docs: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs

@@ -27,8 +27,8 @@ import numpy.typing as npt
 from measuring import apart, peak_bytes
 from tables import Table
 
-from scrapy_neardup.index import SimhashIndex
-from scrapy_neardup.pairs import near_pairs
+from scrapy_neardup.hashing.hamming_pairs import near_pairs
+from scrapy_neardup.hashing.simhash_index import SimhashIndex
 
 _SEED = 1
 _PLANTED = 1000

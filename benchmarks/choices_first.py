@@ -11,7 +11,7 @@ from figures import Yardstick
 from judged import Signatures, compare_all, crawl, new_detector, shuffled
 from tables import Table
 
-from scrapy_neardup.titles import Title
+from scrapy_neardup.text.titles import Title
 
 _ORDERS = 3
 #: Titles of a site that are known when a page is judged: name, least and most.

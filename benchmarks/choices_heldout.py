@@ -17,11 +17,13 @@ from judged import Signatures
 from peers import near_pairs
 from tables import Table
 
-from scrapy_neardup import Rule, frame, judgement
-from scrapy_neardup.frame import Frames
-from scrapy_neardup.index import MAX_DISTANCE
-from scrapy_neardup.sketch import resemblance
-from scrapy_neardup.verdict import Match
+from scrapy_neardup import Rule
+from scrapy_neardup.hashing.minhash import resemblance
+from scrapy_neardup.hashing.simhash_index import MAX_DISTANCE
+from scrapy_neardup.matching import rule as judgement
+from scrapy_neardup.matching import site_boilerplate as frame
+from scrapy_neardup.matching.site_boilerplate import Frames
+from scrapy_neardup.matching.verdict import Match
 
 _CUTS = 8
 

@@ -25,10 +25,10 @@ from judged import SECRET, Hits, new_detector
 from pages import Page
 from tables import Table
 
-from scrapy_neardup.normalization import normalize
-from scrapy_neardup.simhash import simhash
-from scrapy_neardup.tokens import shingle_units, shipped_tokenizer
-from scrapy_neardup.vocabulary import weigh
+from scrapy_neardup.hashing.simhash import simhash
+from scrapy_neardup.text.normalization import normalize
+from scrapy_neardup.text.tokenization import shingle_units, shipped_tokenizer
+from scrapy_neardup.text.vocabulary import weigh
 
 _NUMBER = re.compile(r"\d+")
 

@@ -19,12 +19,12 @@ from peers import near_pairs
 from tables import Table
 from truth import jaccard
 
-from scrapy_neardup.idf import UNITS_PER_NAT, IdfTable, shipped_table, token_hashes
-from scrapy_neardup.index import MAX_DISTANCE
-from scrapy_neardup.simhash import simhash
-from scrapy_neardup.sketch import ShingleKey, Sketch, resemblance, shingle_hashes
-from scrapy_neardup.tokens import shingle_units
-from scrapy_neardup.vocabulary import weigh
+from scrapy_neardup.hashing.minhash import ShingleKey, Sketch, resemblance, shingle_hashes
+from scrapy_neardup.hashing.simhash import simhash
+from scrapy_neardup.hashing.simhash_index import MAX_DISTANCE
+from scrapy_neardup.text.idf import UNITS_PER_NAT, IdfTable, shipped_table, token_hashes
+from scrapy_neardup.text.tokenization import shingle_units
+from scrapy_neardup.text.vocabulary import weigh
 
 Hashes = npt.NDArray[np.uint64]
 

@@ -13,7 +13,7 @@ from judged import Hits, Signatures, new_detector
 from pages import Page
 from tables import Table
 
-from scrapy_neardup.tokens import shingle_units
+from scrapy_neardup.text.tokenization import shingle_units
 
 _SECRETS = tuple(f"the benchmarks' secret, number {n:2}".encode() for n in range(1, 11))
 _HEAD = ("duplicates found", "distinct hit", "J>=0.9 found", "hits J<0.7", "hits J<0.5")

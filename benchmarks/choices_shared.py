@@ -13,11 +13,11 @@ from pages import Page
 from truth import Shingles, Truth, shingles, tokens, true_text
 
 from scrapy_neardup import NearDupDetector, UnreadablePage
-from scrapy_neardup.extract import MainText, read_page, shipped_extractor
-from scrapy_neardup.idf import token_hashes
-from scrapy_neardup.normalization import normalize
-from scrapy_neardup.sketch import ShingleKey, shingle_hashes, sketch_of
-from scrapy_neardup.tokens import shipped_tokenizer
+from scrapy_neardup.hashing.minhash import ShingleKey, shingle_hashes, sketch_of
+from scrapy_neardup.html.extraction import MainText, read_page, shipped_extractor
+from scrapy_neardup.text.idf import token_hashes
+from scrapy_neardup.text.normalization import normalize
+from scrapy_neardup.text.tokenization import shipped_tokenizer
 
 PAIR_HEAD = ("finds J>=0.8", "finds J>=0.9", "hits J<0.5", "hits J<0.7", "hits")
 LABEL_HEAD = ("duplicates found", "distinct hit")

@@ -21,10 +21,10 @@ from pages import Page
 from tables import Table
 
 from scrapy_neardup import Rule
-from scrapy_neardup.normalization import normalize
-from scrapy_neardup.page import PageSignature
-from scrapy_neardup.tokens import shipped_tokenizer
-from scrapy_neardup.verdict import Mismatch
+from scrapy_neardup.matching.verdict import Mismatch
+from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.text.normalization import normalize
+from scrapy_neardup.text.tokenization import shipped_tokenizer
 
 #: Distinct tokens of a page that is cut short.
 _LEAST, _MOST = 5, Rule.min_features - 1

@@ -24,11 +24,11 @@ from truth import Shingles, jaccard, shingles, tokens
 from w3lib.encoding import resolve_encoding
 
 from scrapy_neardup import NearDupDetector, UnreadablePage
-from scrapy_neardup.encodings import decode
-from scrapy_neardup.extract import visible_text
-from scrapy_neardup.normalization import normalize
-from scrapy_neardup.page import PageSignature
-from scrapy_neardup.tokens import shipped_tokenizer
+from scrapy_neardup.html.encoding_detection import decode
+from scrapy_neardup.html.extraction import visible_text
+from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.text.normalization import normalize
+from scrapy_neardup.text.tokenization import shipped_tokenizer
 
 
 class Timed(NamedTuple):

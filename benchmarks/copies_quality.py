@@ -21,8 +21,8 @@ from floors import Figure
 from judged import check_all, sign_html
 from tables import Table
 
-from scrapy_neardup.page import PageSignature
-from scrapy_neardup.verdict import Verdict
+from scrapy_neardup.matching.verdict import Verdict
+from scrapy_neardup.signatures.signature import PageSignature
 
 _CHUNK = 16
 #: Disguises that ``--list`` names.

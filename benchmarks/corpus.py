@@ -24,8 +24,8 @@ from urllib.parse import unquote, urlsplit
 
 from pages import InputError, Page, read_pages
 
-from scrapy_neardup.encodings import decode
-from scrapy_neardup.urls import site_of
+from scrapy_neardup._util.urls import site_of
+from scrapy_neardup.html.encoding_detection import decode
 
 #: Two pages by their places in the corpus, the smaller first.
 Pair = tuple[int, int]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from corpus import Corpus, Label, Pair, halves, slug
 from truth import Truth
 
-from scrapy_neardup.urls import is_list
+from scrapy_neardup._util.urls import is_list
 
 #: From this resemblance on, a pair that a reader called duplicate should be found.
 LABELLED_FROM = 0.6

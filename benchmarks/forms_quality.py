@@ -19,8 +19,8 @@ from floors import Figure
 from judged import check_all, signing_detector
 from tables import Table
 
-from scrapy_neardup.page import PageSignature
-from scrapy_neardup.verdict import Verdict
+from scrapy_neardup.matching.verdict import Verdict
+from scrapy_neardup.signatures.signature import PageSignature
 
 #: The situations, and how many pages of a form are checked in each.
 SITUATIONS = {

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from peaks import sign_and_measure
 
-from scrapy_neardup.records import Record
+from scrapy_neardup.sources.record import Record
 from scrapy_neardup.workers import Failure, Limits, WorkerPool
 from tests.hostile import PAGES
 

@@ -18,10 +18,10 @@ from pages import Page
 from peers import near_pairs
 
 from scrapy_neardup import NearDupDetector, UnreadablePage
-from scrapy_neardup.index import MAX_DISTANCE
-from scrapy_neardup.page import PageSignature
+from scrapy_neardup.hashing.simhash_index import MAX_DISTANCE
+from scrapy_neardup.matching.verdict import Match, Verdict
+from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore
-from scrapy_neardup.verdict import Match, Verdict
 
 #: One for all runs and processes: figures repeat, and signatures can be compared.
 SECRET = b"a benchmark has nothing to hide."

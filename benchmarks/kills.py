@@ -31,7 +31,7 @@ from tables import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from scrapy_neardup.stores.redis import RedisStore
+from scrapy_neardup.stores.redis.store import RedisStore
 from tests.killing import (
     Runs,
     Shape,

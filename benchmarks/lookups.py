@@ -33,7 +33,7 @@ from measuring import apart, at_least_one, peak_bytes
 from tables import Table
 
 from scrapy_neardup import Rule, Verdict
-from scrapy_neardup.page import PageSignature
+from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore
 
 _PAGES = (10_000, 100_000, 1_000_000)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from scrapy_neardup.page import PageSignature
-from scrapy_neardup.sketch import SKETCH_BINS, Sketch
-from scrapy_neardup.values import MAX_VALUES
+from scrapy_neardup.hashing.minhash import SKETCH_BINS, Sketch
+from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.text.values import MAX_VALUES
 
 SITE_PAGES = 50
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from maybedont import predict, scrapy_middleware
 
-from scrapy_neardup.tokens import shipped_tokenizer
+from scrapy_neardup.text.tokenization import shipped_tokenizer
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

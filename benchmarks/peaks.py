@@ -5,8 +5,8 @@ from __future__ import annotations
 from resource import RUSAGE_SELF, getrusage
 
 from scrapy_neardup import PageSignature, UnreadablePage
-from scrapy_neardup.page import Signer
-from scrapy_neardup.records import Record
+from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.sources.record import Record
 from scrapy_neardup.workers import sign_record
 
 

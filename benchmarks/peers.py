@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_neardup.idf import IdfTable, shipped_table, token_hashes
-from scrapy_neardup.simhash import simhash
+from scrapy_neardup.hashing.simhash import simhash
+from scrapy_neardup.text.idf import IdfTable, shipped_table, token_hashes
 
 Prints = npt.NDArray[np.uint64]
 #: Two ascending rows: the first and the second page of each pair.

@@ -51,9 +51,9 @@ from quality_report import (
 from tables import Table
 from truth import Shingles, Truth, shingles, tokens, true_text
 
-from scrapy_neardup.normalization import normalize
-from scrapy_neardup.page import PageSignature
-from scrapy_neardup.tokens import shipped_tokenizer
+from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.text.normalization import normalize
+from scrapy_neardup.text.tokenization import shipped_tokenizer
 
 FLOORS = Path(__file__).with_name("quality_floors.json")
 CORPORA_FLOORS = Path(__file__).with_name("corpora_floors.json")

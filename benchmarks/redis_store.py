@@ -40,10 +40,10 @@ from measuring import at_least_one
 from tables import Table
 
 from scrapy_neardup import Rule
-from scrapy_neardup.page import PageSignature
-from scrapy_neardup.stores.packing import packed, row_of
-from scrapy_neardup.stores.redis import RedisStore
-from scrapy_neardup.stores.redis_layout import Part, packed_number, place_of
+from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.stores.codec import packed, row_of
+from scrapy_neardup.stores.redis.layout import Part, packed_number, place_of
+from scrapy_neardup.stores.redis.store import RedisStore
 
 _PAGES = (10_000, 100_000, 1_000_000)
 _CLAIMS = 500

@@ -42,15 +42,15 @@ from measuring import apart, at_least_one, resident_bytes
 from tables import Table
 
 from scrapy_neardup import Rule
-from scrapy_neardup.page import PageSignature
-from scrapy_neardup.search import FIRST_BINS, site_digest, title_digest
-from scrapy_neardup.sketch import SKETCH_BINS
-from scrapy_neardup.stored_items import OWN_ITEMS
-from scrapy_neardup.stores.keys import key_digest, key_seed
-from scrapy_neardup.stores.packing import ROW, unpacked
-from scrapy_neardup.stores.sqlite import SqliteStore
-from scrapy_neardup.stores.sqlite_format import NUMBER_BITS, sealed
-from scrapy_neardup.values import MAX_VALUES
+from scrapy_neardup.hashing.minhash import SKETCH_BINS
+from scrapy_neardup.matching.candidates import FIRST_BINS, site_digest, title_digest
+from scrapy_neardup.matching.stored_items import OWN_ITEMS
+from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.stores.codec import ROW, unpacked
+from scrapy_neardup.stores.digests import key_digest, key_seed
+from scrapy_neardup.stores.sqlite.format import NUMBER_BITS, sealed
+from scrapy_neardup.stores.sqlite.store import SqliteStore
+from scrapy_neardup.text.values import MAX_VALUES
 
 _SIZES = (100_000, 1_000_000, 10_000_000)
 _CLAIMS = 1000
@@ -156,7 +156,7 @@ class Stock:
         return rows
 
     def packed(self) -> list[bytes]:
-        """As :func:`~scrapy_neardup.stores.packing.packed` would pack each of them."""
+        """As :func:`~scrapy_neardup.stores.codec.packed` would pack each of them."""
         data, size = self._heads.tobytes(), _HEAD.itemsize
         return [
             data[place * size : place * size + size]

@@ -7,8 +7,8 @@ import numpy.typing as npt
 from peers import near_pairs as brute_force
 from speed_figures import Check
 
-from scrapy_neardup.index import MAX_DISTANCE, SimhashIndex
-from scrapy_neardup.pairs import near_pairs
+from scrapy_neardup.hashing.hamming_pairs import near_pairs
+from scrapy_neardup.hashing.simhash_index import MAX_DISTANCE, SimhashIndex
 
 #: How many fingerprints are compared each with each, and how many of them are looked up.
 COUNT, LOOKED_UP = 20_000, 2_000

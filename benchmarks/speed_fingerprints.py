@@ -39,13 +39,13 @@ from peers import Package
 from speed_figures import Check, Goal, Plot, Standing, ratio, standings
 from tables import Table
 
-from scrapy_neardup.characters import code_points
 from scrapy_neardup.exceptions import UnreadablePage
-from scrapy_neardup.idf import shipped_table, token_hashes
-from scrapy_neardup.page import Signer
-from scrapy_neardup.simhash import simhash
-from scrapy_neardup.tokens import Spans
-from scrapy_neardup.vocabulary import SpanVocabulary, Vocabulary
+from scrapy_neardup.hashing.simhash import simhash
+from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.text.characters import code_points
+from scrapy_neardup.text.idf import shipped_table, token_hashes
+from scrapy_neardup.text.tokenization import Spans
+from scrapy_neardup.text.vocabulary import SpanVocabulary, Vocabulary
 
 _ABOUT = __doc__ or ""
 #: Tokens of a text.
@@ -86,7 +86,7 @@ class Sample:
     spans: Spans
 
     def weighed(self) -> dict[str, float]:
-        """Distinct tokens and their weights, those of :func:`scrapy_neardup.vocabulary.weigh`."""
+        """Distinct tokens and their weights, see :func:`scrapy_neardup.text.vocabulary.weigh`."""
         return {
             token: _SATURATED[count] * self.weights[token]
             for token, count in Counter(self.tokens).items()

@@ -30,7 +30,7 @@ from peers import Package
 from speed_figures import Check, Goal, Plot, Standing, ratio, standings
 from tables import Table
 
-from scrapy_neardup.index import SimhashIndex
+from scrapy_neardup.hashing.simhash_index import SimhashIndex
 
 _ABOUT = __doc__ or ""
 _SEED = 7

@@ -37,9 +37,10 @@ from peers import Package
 from speed_figures import Check, Goal, Plot, Standing, standings
 from tables import Table
 
-from scrapy_neardup import NearDupDetector, extract
+from scrapy_neardup import NearDupDetector
 from scrapy_neardup.exceptions import UnreadablePage
-from scrapy_neardup.page import PageSignature, ReadPage
+from scrapy_neardup.html import extraction as extract
+from scrapy_neardup.signatures.signature import PageSignature, ReadPage
 from scrapy_neardup.stores import MemoryStore
 
 _ABOUT = __doc__ or ""

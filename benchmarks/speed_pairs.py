@@ -24,8 +24,8 @@ from measuring import Spread, in_turn
 from speed_figures import Check, Goal, Plot, Standing, ratio
 from tables import Table
 
-from scrapy_neardup.clusters import Clusters
-from scrapy_neardup.pairs import near_pairs
+from scrapy_neardup.hashing.hamming_pairs import near_pairs
+from scrapy_neardup.hashing.union_find import Clusters
 
 _ABOUT = __doc__ or ""
 _SEED = 13

@@ -24,7 +24,7 @@ from speed_figures import Check, Goal, Plot, Standing
 from speed_index import OURS, Lookups, fingerprints
 from tables import Table
 
-from scrapy_neardup.index import SimhashIndex, probes
+from scrapy_neardup.hashing.simhash_index import SimhashIndex, probes
 
 _ABOUT = __doc__ or ""
 _SEED = 11

@@ -18,7 +18,7 @@ import trafilatura
 from corpus import Corpus, Pair
 from trafilatura.utils import load_html
 
-from scrapy_neardup.idf import token_hashes
+from scrapy_neardup.text.idf import token_hashes
 
 #: Pairs with a page of fewer tokens are left out of all figures but those of the labels.
 MIN_TOKENS = 50

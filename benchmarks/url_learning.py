@@ -33,7 +33,7 @@ from url_report import Result, Run, as_text, write_docs, write_json
 from url_seen import fresh_urls
 from url_site import UrlSite
 
-from scrapy_neardup.config import SETTINGS
+from scrapy_neardup.crawl.settings import SETTINGS
 
 _PAGES, _URLS = 2000, 20_000
 #: URLs that the dupefilter is asked for when it has learned.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .addon import Addon
+    from .crawl.judge import NearDupJudge
     from .detector import NearDupDetector
     from .downloadermiddlewares import NearDupDownloaderMiddleware
     from .dupefilters import NearDupDupeFilter
@@ -23,14 +24,13 @@ if TYPE_CHECKING:
         SignatureMismatch,
         UnreadablePage,
     )
-    from .extensions import NearDupJudge
-    from .idf import IdfTable
-    from .judgement import Rule
-    from .limits import PageLimits
-    from .page import PageSignature
+    from .html.limits import PageLimits
+    from .matching.rule import Rule
+    from .matching.verdict import LookAlike, Match, Verdict
     from .pipelines import NearDuplicate, NearDupPipeline
+    from .signatures.signature import PageSignature
     from .spidermiddlewares import NearDupSpiderMiddleware
-    from .verdict import LookAlike, Match, Verdict
+    from .text.idf import IdfTable
 
 __version__ = "0.1.0"
 
@@ -62,26 +62,26 @@ __all__ = [
 _HOME = {
     "Addon": "addon",
     "ExtractionError": "exceptions",
-    "IdfTable": "idf",
+    "IdfTable": "text.idf",
     "InvalidOption": "exceptions",
     "LimitExceeded": "exceptions",
-    "LookAlike": "verdict",
-    "Match": "verdict",
+    "LookAlike": "matching.verdict",
+    "Match": "matching.verdict",
     "NearDupDetector": "detector",
     "NearDupDownloaderMiddleware": "downloadermiddlewares",
     "NearDupDupeFilter": "dupefilters",
     "NearDupError": "exceptions",
     "NeedsScripts": "exceptions",
-    "NearDupJudge": "extensions",
+    "NearDupJudge": "crawl.judge",
     "NearDupPipeline": "pipelines",
     "NearDupSpiderMiddleware": "spidermiddlewares",
     "NearDuplicate": "pipelines",
-    "PageLimits": "limits",
-    "PageSignature": "page",
-    "Rule": "judgement",
+    "PageLimits": "html.limits",
+    "PageSignature": "signatures.signature",
+    "Rule": "matching.rule",
     "SignatureMismatch": "exceptions",
     "UnreadablePage": "exceptions",
-    "Verdict": "verdict",
+    "Verdict": "matching.verdict",
 }
 
 

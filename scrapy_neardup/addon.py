@@ -1,4 +1,4 @@
-"""One line in ``settings.py`` that enables everything."""
+"""The Scrapy add-on, which enables all components."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.misc import load_object
 
+from .crawl.judge import NearDupJudge
 from .downloadermiddlewares import NearDupDownloaderMiddleware
 from .dupefilters import NearDupDupeFilter
-from .extensions import NearDupJudge
 from .pipelines import NearDupPipeline
 from .spidermiddlewares import NearDupSpiderMiddleware
 

@@ -1,4 +1,4 @@
-"""The detector as a library: from a page to its verdict, without Scrapy."""
+"""The Scrapy-free interface: from a page to its verdict."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from time import monotonic, sleep
 from typing import Any
 
 from .exceptions import SignatureMismatch, UnreadablePage
-from .extract import Extractor
-from .idf import IdfTable
-from .judgement import Rule, Scope
-from .limits import PageLimits
-from .page import PageSignature, Signer
+from .html.extraction import Extractor
+from .html.limits import PageLimits
+from .matching.rule import Rule, Scope
+from .matching.verdict import Match, Verdict
+from .signatures.signature import PageSignature, Signer
 from .stores import Claim, Store, open_store
-from .tokens import Tokenizer
-from .verdict import Match, Verdict
+from .text.idf import IdfTable
+from .text.tokenization import Tokenizer
 
 #: Seconds that a page waits for the outcome of another one, and after which it asks again where
 #: nobody tells it.
@@ -34,9 +34,9 @@ class NearDupDetector:
     >>> verdict.kind, verdict.duplicate_of
     ('duplicate', 'https://a.example/ferry')
 
-    :param max_distance: see :class:`~scrapy_neardup.judgement.Rule`, like the next three.
-    :param tokenizer: see :class:`~scrapy_neardup.page.Signer`, like ``idf``, ``extractor``
-        and ``limits``.
+    :param max_distance: see :class:`~scrapy_neardup.matching.rule.Rule`, like the next three.
+    :param tokenizer: see :class:`~scrapy_neardup.signatures.signature.Signer`, like ``idf``,
+        ``extractor`` and ``limits``.
     :param store: an address, see :func:`~scrapy_neardup.stores.open_store`, or a
         :class:`~scrapy_neardup.stores.Store`.
     :raises InvalidOption: when an argument has a value that it cannot have.

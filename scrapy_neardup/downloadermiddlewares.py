@@ -1,4 +1,4 @@
-"""Around the downloader: what has become superfluous is not fetched, and pages wait for workers."""
+"""Cancels superfluous downloads, and slows down for the workers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 
-from .extensions import NearDupJudge, find_judge
-from .learning.rules import UrlRule
-from .responses import why_not_judged
+from .crawl.judge import NearDupJudge, find_judge
+from .crawl.response_records import why_not_judged
+from .url_rules.rule import UrlRule
 
 if TYPE_CHECKING:
     # typing.Self requires Python 3.11

@@ -1,4 +1,4 @@
-"""In front of the scheduler: URLs that are known to bring nothing new are not fetched."""
+"""Filters requests whose URLs are known to lead to duplicates."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from .config import Config
-from .extensions import NearDupJudge
-from .fingerprints import remember_fingerprints
-from .learning.rules import UrlRule
+from .crawl.judge import NearDupJudge
+from .crawl.requests.request_fingerprints import remember_fingerprints
+from .crawl.settings import Config
+from .url_rules.rule import UrlRule
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

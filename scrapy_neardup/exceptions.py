@@ -1,4 +1,4 @@
-"""The tree of errors. Each one carries the values that a handler needs."""
+"""All errors of the package, and the values that handlers need."""
 
 from __future__ import annotations
 

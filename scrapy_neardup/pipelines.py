@@ -1,4 +1,4 @@
-"""In front of the storage: the items of near-duplicate pages are dropped or tagged."""
+"""Drops or tags items of near-duplicate pages."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from itemadapter.adapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
-from .extensions import NearDupJudge, find_judge
-from .pipeline_order import log_pipelines_before
-from .printable import on_one_line
-from .verdict import Verdict
+from ._util.escaping import on_one_line
+from .crawl.judge import NearDupJudge, find_judge
+from .crawl.monitoring.pipeline_order import log_pipelines_before
+from .matching.verdict import Verdict
 
 if TYPE_CHECKING:
     # typing.Self requires Python 3.11

@@ -1,4 +1,4 @@
-"""Signals that this package sends through ``crawler.signals``.
+"""Signals that the package sends.
 
 ``page_judged(verdict, response, spider)`` after each judgement of a page, before its first
 item or link goes on; ``item_judged(verdict, item, response, spider)`` after each judgement
@@ -6,7 +6,7 @@ of an item, when ``NEARDUP_ITEM_FIELD`` is set. ``verdict`` is a
 :class:`~scrapy_neardup.Verdict`.
 
 ``pages_swallowed(cluster, spider)`` when one page stands in the place of many, once for each such
-page. ``cluster`` is a :class:`~scrapy_neardup.swallowing.Swallowed`.
+page. ``cluster`` is a :class:`~scrapy_neardup.crawl.monitoring.duplicate_floods.Swallowed`.
 """
 
 page_judged = object()

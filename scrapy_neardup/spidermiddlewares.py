@@ -1,4 +1,4 @@
-"""Between the spider and the engine: each page is judged before anything of it goes on."""
+"""Passes each response to the judge before its callback runs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.http import Request, Response
 
-from .built_items import Place
-from .extensions import NearDupJudge, find_judge
-from .following import Judgement
+from .crawl.items.built_items import Place
+from .crawl.items.item_tracker import Judgement
+from .crawl.judge import NearDupJudge, find_judge
 
 if TYPE_CHECKING:
     # typing.Self requires Python 3.11

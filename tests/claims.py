@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scrapy_neardup import Rule, Verdict
-from scrapy_neardup.page import PageSignature
+from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import Store
 
 

@@ -36,9 +36,9 @@ from scrapy.signals import (
 )
 from scrapy.utils.misc import load_object
 
-from scrapy_neardup.awaiting import wait_for
+from scrapy_neardup.crawl.async_bridge import wait_for
+from scrapy_neardup.crawl.monitoring.duplicate_floods import Swallowed
 from scrapy_neardup.signals import item_judged, page_judged, pages_swallowed
-from scrapy_neardup.swallowing import Swallowed
 from tests import warm
 
 if TYPE_CHECKING:

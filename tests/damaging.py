@@ -14,10 +14,10 @@ import numpy as np
 from scrapy.settings import Settings
 
 from scrapy_neardup.commands import Command
-from scrapy_neardup.learning.rules import UrlRule
-from scrapy_neardup.stores.advice import COPY
-from scrapy_neardup.stores.sqlite import SqliteStore
-from scrapy_neardup.stores.sqlite_reading import SqliteReader
+from scrapy_neardup.stores.hints import COPY
+from scrapy_neardup.stores.sqlite.reading import SqliteReader
+from scrapy_neardup.stores.sqlite.store import SqliteStore
+from scrapy_neardup.url_rules.rule import UrlRule
 from tests.storer import RULE, keep, made_page
 
 NAMESPACES = ("a", "b")

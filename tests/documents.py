@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scrapy_neardup.learning.evidence import Evidence
-from scrapy_neardup.learning.rules import UrlRule
-from scrapy_neardup.page import Signer
-from scrapy_neardup.stores.sqlite import SqliteStore
+from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.stores.sqlite.store import SqliteStore
+from scrapy_neardup.url_rules.evidence import Evidence
+from scrapy_neardup.url_rules.rule import UrlRule
 from tests.test_records import warc
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, page
 

@@ -146,7 +146,7 @@ def _pool() -> Any:
 
 
 def _answers(pool: Any) -> list[str]:
-    from scrapy_neardup.records import Record
+    from scrapy_neardup.sources.record import Record
 
     records = [Record(n, f"https://a.example/{n}", "a ferry", "text") for n in range(4)]
     return sorted({answer(future) for future in map(pool.submit, records)})

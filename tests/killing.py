@@ -28,11 +28,11 @@ import scrapy
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response, TextResponse
 
-from scrapy_neardup.awaiting import wait_for
-from scrapy_neardup.known_urls import KnownUrls
+from scrapy_neardup.crawl.async_bridge import wait_for
+from scrapy_neardup.crawl.requests.duplicate_urls import KnownUrls
+from scrapy_neardup.matching.verdict import revisit
 from scrapy_neardup.stores import Store
-from scrapy_neardup.stores.sqlite import SqliteStore
-from scrapy_neardup.verdict import revisit
+from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests import warm
 from tests.server import Answer, serving
 from tests.texts import article, page, replaced

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import xxhash
 
-TABLE = Path(__file__).parent.parent / "scrapy_neardup" / "data" / "idf-multilingual.txt.gz"
+TABLE = (
+    Path(__file__).parent.parent / "scrapy_neardup" / "text" / "data" / "idf-multilingual.txt.gz"
+)
 
 
 def idf_weights() -> tuple[dict[str, int], int]:

@@ -20,11 +20,11 @@ import numpy as np
 
 from scrapy_neardup import Rule
 from scrapy_neardup.exceptions import StoreError
-from scrapy_neardup.page import PageSignature
-from scrapy_neardup.sketch import SKETCH_BINS
+from scrapy_neardup.hashing.minhash import SKETCH_BINS
+from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import Store
-from scrapy_neardup.stores.advice import COPY
-from scrapy_neardup.stores.sqlite import SqliteStore
+from scrapy_neardup.stores.hints import COPY
+from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests.processes import wait_for
 
 RULE = Rule(max_distance=3)

@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scrapy_neardup import NearDupDetector, Rule, SignatureMismatch, search
-from scrapy_neardup.idf import shipped_table, token_hashes
-from scrapy_neardup.page import PageSignature, Signer
-from scrapy_neardup.simhash import hamming_distance
-from scrapy_neardup.sketch import (
+from scrapy_neardup import NearDupDetector, Rule, SignatureMismatch
+from scrapy_neardup.hashing.minhash import (
     SKETCH_BINS,
     ShingleKey,
     _avalanche,
@@ -22,8 +19,12 @@ from scrapy_neardup.sketch import (
     shingle_hashes,
     sketch_of,
 )
+from scrapy_neardup.hashing.simhash import hamming_distance
+from scrapy_neardup.matching import candidates as search
+from scrapy_neardup.signatures.signature import PageSignature, Signer
 from scrapy_neardup.stores import MemoryStore, Store
-from scrapy_neardup.vocabulary import weigh
+from scrapy_neardup.text.idf import shipped_table, token_hashes
+from scrapy_neardup.text.vocabulary import weigh
 from tests.claims import met
 from tests.reference import jaccard
 from tests.texts import FERRY, article, replaced, word

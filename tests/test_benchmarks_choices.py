@@ -25,9 +25,10 @@ import choices_short  # noqa: E402
 import corpus  # noqa: E402
 import judged  # noqa: E402
 
-from scrapy_neardup import frame, judgement  # noqa: E402
-from scrapy_neardup.normalization import normalize  # noqa: E402
-from scrapy_neardup.tokens import shingle_units  # noqa: E402
+from scrapy_neardup.matching import rule as judgement  # noqa: E402
+from scrapy_neardup.matching import site_boilerplate as frame  # noqa: E402
+from scrapy_neardup.text.normalization import normalize  # noqa: E402
+from scrapy_neardup.text.tokenization import shingle_units  # noqa: E402
 from tests.texts import FERRY, MUSEUM, TEA  # noqa: E402
 
 

@@ -15,7 +15,7 @@ sys.path.insert(0, str(BENCHMARKS))
 
 import lookups  # noqa: E402
 
-from scrapy_neardup.simhash import hamming_distance  # noqa: E402
+from scrapy_neardup.hashing.simhash import hamming_distance  # noqa: E402
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -30,11 +30,11 @@ from floors import Figure, Floors, OtherData  # noqa: E402
 from pages import InputError  # noqa: E402
 from tables import Table  # noqa: E402
 
-from scrapy_neardup.idf import shipped_table  # noqa: E402
-from scrapy_neardup.simhash import simhash  # noqa: E402
-from scrapy_neardup.sketch import SKETCH_BINS, sketch_of  # noqa: E402
-from scrapy_neardup.urls import is_list  # noqa: E402
-from scrapy_neardup.vocabulary import weigh  # noqa: E402
+from scrapy_neardup._util.urls import is_list  # noqa: E402
+from scrapy_neardup.hashing.minhash import SKETCH_BINS, sketch_of  # noqa: E402
+from scrapy_neardup.hashing.simhash import simhash  # noqa: E402
+from scrapy_neardup.text.idf import shipped_table  # noqa: E402
+from scrapy_neardup.text.vocabulary import weigh  # noqa: E402
 
 BREAD = (
     "Bread rises slowly in a cold kitchen, which is no fault: the longer the dough rests, the "

@@ -15,10 +15,10 @@ sys.path.insert(0, str(BENCHMARKS))
 
 import scaling  # noqa: E402
 
-from scrapy_neardup.search import packed_traits  # noqa: E402
-from scrapy_neardup.stores.keys import key_digest, key_seed  # noqa: E402
-from scrapy_neardup.stores.packing import packed  # noqa: E402
-from scrapy_neardup.stores.sqlite import SqliteStore  # noqa: E402
+from scrapy_neardup.matching.candidates import packed_traits  # noqa: E402
+from scrapy_neardup.stores.codec import packed  # noqa: E402
+from scrapy_neardup.stores.digests import key_digest, key_seed  # noqa: E402
+from scrapy_neardup.stores.sqlite.store import SqliteStore  # noqa: E402
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

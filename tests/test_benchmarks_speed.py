@@ -38,15 +38,15 @@ from pages import Page  # noqa: E402
 from speed_figures import Goal, Plot  # noqa: E402
 from speed_index import Growth, Lookups, Timed, Work  # noqa: E402
 
-from scrapy_neardup import extract  # noqa: E402
-from scrapy_neardup import page as page_module  # noqa: E402
-from scrapy_neardup.idf import shipped_table  # noqa: E402
-from scrapy_neardup.index import SimhashIndex, probes  # noqa: E402
-from scrapy_neardup.page import Signer  # noqa: E402
-from scrapy_neardup.pairs import NearPairs, near_pairs  # noqa: E402
-from scrapy_neardup.simhash import simhash  # noqa: E402
-from scrapy_neardup.tokens import Spans  # noqa: E402
-from scrapy_neardup.vocabulary import weigh  # noqa: E402
+from scrapy_neardup.hashing.hamming_pairs import NearPairs, near_pairs  # noqa: E402
+from scrapy_neardup.hashing.simhash import simhash  # noqa: E402
+from scrapy_neardup.hashing.simhash_index import SimhashIndex, probes  # noqa: E402
+from scrapy_neardup.html import extraction as extract  # noqa: E402
+from scrapy_neardup.signatures import signature as page_module  # noqa: E402
+from scrapy_neardup.signatures.signature import Signer  # noqa: E402
+from scrapy_neardup.text.idf import shipped_table  # noqa: E402
+from scrapy_neardup.text.tokenization import Spans  # noqa: E402
+from scrapy_neardup.text.vocabulary import weigh  # noqa: E402
 from tests import reference  # noqa: E402
 
 RATIOS = {

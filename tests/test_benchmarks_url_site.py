@@ -18,7 +18,7 @@ from lxml import html
 from w3lib.url import canonicalize_url
 
 from scrapy_neardup import NearDupDetector
-from scrapy_neardup.urls import site_of
+from scrapy_neardup._util.urls import site_of
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from scrapy_neardup.extract import read_page, visible_text
-from scrapy_neardup.verdict import Match
+from scrapy_neardup.html.extraction import read_page, visible_text
+from scrapy_neardup.matching.verdict import Match
 from tests.test_judgement import detector, why
 from tests.texts import FERRY
 

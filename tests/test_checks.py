@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from scrapy_neardup import InvalidOption
-from scrapy_neardup.checks import require_number
+from scrapy_neardup._util.validation import require_number
 
 
 @pytest.mark.parametrize(

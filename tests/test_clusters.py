@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_neardup.clusters import Clusters
+from scrapy_neardup.hashing.union_find import Clusters
 
 SIZE = 30
 PAIRS = st.lists(st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)), max_size=40)

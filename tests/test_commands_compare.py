@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_neardup.sketch import SHINGLE_UNITS
+from scrapy_neardup.hashing.minhash import SHINGLE_UNITS
 from tests import warm
 from tests.server import Answer, serving
 from tests.texts import FERRY, MUSEUM, TEA, page

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from scrapy_neardup import Match, NearDupDetector, Rule
-from scrapy_neardup.commands.figures import DISTANCES, SIMILARITIES, Figures, Pair
+from scrapy_neardup.commands.support.figures import DISTANCES, SIMILARITIES, Figures, Pair
 from tests.texts import FERRY, MUSEUM, TEA, article, replaced
 
 

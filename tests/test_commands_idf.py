@@ -8,7 +8,7 @@ import pytest
 
 from scrapy_neardup.commands import idf
 from scrapy_neardup.commands.idf import DocumentFrequencies
-from scrapy_neardup.idf import read_table, token_hashes
+from scrapy_neardup.text.idf import read_table, token_hashes
 from tests import warm
 
 

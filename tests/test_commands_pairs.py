@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from scrapy_neardup import NearDupDetector
-from scrapy_neardup.stores.sqlite import SqliteStore
+from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests import warm
 from tests.processes import linux, nobody_outlives, send_signal, shown_on_terminal, wait_for
 from tests.redis_servers import RedisServer

@@ -19,11 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tldextract import TLDExtract
 
-from scrapy_neardup.commands.discarder import expressed
-from scrapy_neardup.learning.addresses import Component
-from scrapy_neardup.learning.evidence import Evidence
-from scrapy_neardup.learning.learner import Learner
-from scrapy_neardup.learning.rules import State, UrlRule
+from scrapy_neardup.commands.support.url_discarder import expressed
+from scrapy_neardup.url_rules.evidence import Evidence
+from scrapy_neardup.url_rules.learner import Learner
+from scrapy_neardup.url_rules.rule import State, UrlRule
+from scrapy_neardup.url_rules.url_parts import Component
 from tests.redis_servers import RedisServer
 from tests.test_commands_store import ISO, TIME, lines, neardup, opened, said
 
@@ -164,7 +164,7 @@ def test_a_rule_is_switched_off_and_on_again(store):
 
 
 def test_rules_of_a_redis_are_switched_off_while_crawls_go_on(redis_server: RedisServer):
-    from scrapy_neardup.stores.redis import RedisStore
+    from scrapy_neardup.stores.redis.store import RedisStore
 
     crawl = RedisStore(redis_server.address, "news")
     crawl.put_rules({one.name: one.to_bytes() for one in RULES})

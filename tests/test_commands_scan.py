@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from scrapy_neardup import NearDupDetector
-from scrapy_neardup.simhash import from_hex
+from scrapy_neardup.hashing.simhash import from_hex
 from tests import warm
 from tests.processes import (
     children_of,

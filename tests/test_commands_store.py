@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 
 from scrapy_neardup import NearDupDetector, Rule
-from scrapy_neardup.simhash import to_hex
+from scrapy_neardup.hashing.simhash import to_hex
 from scrapy_neardup.stores import StoredPage
-from scrapy_neardup.stores.advice import COPY
 from scrapy_neardup.stores.exports import FORMAT
-from scrapy_neardup.stores.sqlite import SqliteStore
-from scrapy_neardup.stores.sqlite_reading import SqliteReader
+from scrapy_neardup.stores.hints import COPY
+from scrapy_neardup.stores.sqlite.reading import SqliteReader
+from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests import warm
 from tests.redis_servers import RedisServer
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, article, page, replaced

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup.page import Signer
-from scrapy_neardup.records import Record
+from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.sources.record import Record
 from scrapy_neardup.workers import Failure, Limits, WorkerPool, attempt_all, sign_record
 from scrapy_neardup.workers.supervisor import Supervisor
 from tests.texts import article
@@ -50,7 +50,7 @@ def test_a_script_that_guards_nothing_runs_once(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "print('began')\n"
-        "from scrapy_neardup.records import Record\n"
+        "from scrapy_neardup.sources.record import Record\n"
         "from scrapy_neardup.workers import Failure, Limits, WorkerPool, sign_record\n"
         "with WorkerPool(sign_record, {'secret': bytes(16)}, 2) as workers:\n"
         "    future = workers.submit(Record('id', 'https://a.example/', 'some text', 'text'))\n"

@@ -8,7 +8,7 @@ import pytest
 from lxml.html import HtmlElement, document_fromstring
 
 from scrapy_neardup import NearDupDetector
-from scrapy_neardup.consent import remove_consent_overlays
+from scrapy_neardup.html.consent_overlays import remove_consent_overlays
 from scrapy_neardup.stores import MemoryStore
 from tests.texts import FERRY, MUSEUM, article
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_neardup.jobs import Job
+from scrapy_neardup.crawl.job_state import Job
 from tests import warm
 from tests.crawl import LOOPS
 from tests.killing import (

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from scrapy_neardup.stores.advice import without_ended
-from scrapy_neardup.stores.sqlite import SqliteStore
+from scrapy_neardup.stores.hints import without_ended
+from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests.crawl import Crawl, run_crawl
 from tests.server import Answer, Site, serving
 from tests.test_crawl_learning import Pages, hub, unique

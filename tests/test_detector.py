@@ -16,11 +16,11 @@ from scrapy_neardup import (
     Rule,
     SignatureMismatch,
     Verdict,
-    features,
 )
-from scrapy_neardup.page import Signer
-from scrapy_neardup.simhash import hamming_distance, to_hex
+from scrapy_neardup.hashing.simhash import hamming_distance, to_hex
+from scrapy_neardup.signatures.signature import Signer
 from scrapy_neardup.stores import MemoryStore
+from scrapy_neardup.text import weighting as features
 from tests.reference import fingerprint
 from tests.texts import BRIDGE, FERRY, MIXED, MUSEUM, TEA, article, page, replaced
 

@@ -19,7 +19,7 @@ from scrapy.settings import Settings
 import scrapy_neardup
 from scrapy_neardup import NearDupError, PageLimits, Rule, signals, stores
 from scrapy_neardup.commands import Command
-from scrapy_neardup.config import POLICY_OPTIONS, SETTINGS, LearningPlan, MemoryPlan, Policy
+from scrapy_neardup.crawl.settings import POLICY_OPTIONS, SETTINGS, LearningPlan, MemoryPlan, Policy
 from scrapy_neardup.workers import Limits
 from tests.crawl import run_crawl
 from tests.documents import DOCUMENTS, ROOT

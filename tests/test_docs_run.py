@@ -20,7 +20,7 @@ from urllib.request import urlopen
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_neardup.config import SETTINGS, Config
+from scrapy_neardup.crawl.settings import SETTINGS, Config
 from tests import warm
 from tests.documents import BASE_SETTINGS, DOCUMENTS, ROOT, Block, blocks, prepare
 from tests.processes import wait_for

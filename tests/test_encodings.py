@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from scrapy_neardup.encodings import decode, encoding_of
+from scrapy_neardup.html.encoding_detection import decode, encoding_of
 
 from .texts import BRIDGE, FERRY, TEA
 

@@ -7,7 +7,7 @@ import trafilatura
 from lxml import etree
 
 from scrapy_neardup import ExtractionError, InvalidOption
-from scrapy_neardup.extract import (
+from scrapy_neardup.html.extraction import (
     _parsed_page,
     _without_long_paragraphs,
     article_text,
@@ -16,7 +16,7 @@ from scrapy_neardup.extract import (
     shipped_extractor,
     visible_text,
 )
-from scrapy_neardup.limits import PageLimits
+from scrapy_neardup.html.limits import PageLimits
 
 PARAGRAPH = (
     "The ferry to Holm island leaves twice a day from the old pier, at eight in the morning and "

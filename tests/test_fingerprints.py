@@ -9,8 +9,11 @@ from scrapy import Request
 from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.utils.request import RequestFingerprinter, fingerprint
 
-from scrapy_neardup import fingerprints
-from scrapy_neardup.fingerprints import RememberedFingerprints, remember_fingerprints
+from scrapy_neardup.crawl.requests import request_fingerprints as fingerprints
+from scrapy_neardup.crawl.requests.request_fingerprints import (
+    RememberedFingerprints,
+    remember_fingerprints,
+)
 
 PLAIN = "http://a.example/b?d=1&c=2"
 #: Not in its canonical form: a parameter without a value gets an equals sign.

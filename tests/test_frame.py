@@ -3,9 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scrapy_neardup.frame import MAX_ENTRIES, MAX_SITES, Frames, SiteFrame, TextFrame, TitleFrame
-from scrapy_neardup.sketch import SKETCH_BINS
-from scrapy_neardup.titles import title_of, title_parts
+from scrapy_neardup.hashing.minhash import SKETCH_BINS
+from scrapy_neardup.matching.site_boilerplate import (
+    MAX_ENTRIES,
+    MAX_SITES,
+    Frames,
+    SiteFrame,
+    TextFrame,
+    TitleFrame,
+)
+from scrapy_neardup.text.titles import title_of, title_parts
 
 
 def title(text: str) -> tuple[tuple[str, ...], ...]:

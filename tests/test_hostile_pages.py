@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scrapy_neardup import ExtractionError
 from scrapy_neardup.exceptions import LimitExceeded, NearDupError, NeedsScripts
-from scrapy_neardup.page import PageSignature, Signer
+from scrapy_neardup.signatures.signature import PageSignature, Signer
 
 from .hostile import PAGES, attributes, nested, siblings, with_article
 from .texts import FERRY, MUSEUM, TEA

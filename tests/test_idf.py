@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup import IdfTable, InvalidOption
-from scrapy_neardup.idf import read_table, shipped_table, token_hashes, write_table
-from scrapy_neardup.vocabulary import weigh
+from scrapy_neardup.text.idf import read_table, shipped_table, token_hashes, write_table
+from scrapy_neardup.text.vocabulary import weigh
 from tests.reference import idf_weights
 
 TOKENS = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from scrapy_neardup import index as index_module
-from scrapy_neardup.index import MAX_DISTANCE, SimhashIndex, probes
+from scrapy_neardup.hashing import simhash_index as index_module
+from scrapy_neardup.hashing.simhash_index import MAX_DISTANCE, SimhashIndex, probes
 
 UINT64 = st.integers(0, 2**64 - 1)
 #: Fingerprints that lie near each other: a few centres with up to 12 bits flipped.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scrapy_neardup import NearDupDetector
-from scrapy_neardup.judgement import Rule, is_thin
+from scrapy_neardup.matching.rule import Rule, is_thin
 from scrapy_neardup.stores import MemoryStore
 from tests.texts import FERRY, MUSEUM, article, replaced, word
 

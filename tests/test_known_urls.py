@@ -5,12 +5,13 @@ import random
 import numpy as np
 import pytest
 
-from scrapy_neardup import known_urls
-from scrapy_neardup.known_urls import KnownUrls, Unsaved
-from scrapy_neardup.loaded_urls import MANY, LoadedUrls
-from scrapy_neardup.stores import MemoryStore, advice
-from scrapy_neardup.stores.advice import COPY, ending_of
-from scrapy_neardup.verdict import Verdict
+from scrapy_neardup.crawl.requests import duplicate_urls as known_urls
+from scrapy_neardup.crawl.requests.duplicate_urls import KnownUrls, Unsaved
+from scrapy_neardup.crawl.requests.stored_duplicate_urls import MANY, LoadedUrls
+from scrapy_neardup.matching.verdict import Verdict
+from scrapy_neardup.stores import MemoryStore
+from scrapy_neardup.stores import hints as advice
+from scrapy_neardup.stores.hints import COPY, ending_of
 
 SITE = "http://example.com"
 URL = f"{SITE}/a?b=2&a=1"

@@ -9,16 +9,24 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from scrapy_neardup.learning import learner as learner_module
-from scrapy_neardup.learning import rulebook, site_rules, trials
-from scrapy_neardup.learning.addresses import parse_address
-from scrapy_neardup.learning.evidence import Evidence, Key
-from scrapy_neardup.learning.families import Families
-from scrapy_neardup.learning.forms import Leaving
-from scrapy_neardup.learning.learner import Learner
-from scrapy_neardup.learning.rulebook import MAX_RULES
-from scrapy_neardup.learning.rules import NOTHING_NEW, UrlRule
-from scrapy_neardup.learning.skipped import Skipped, SkippedAddresses
+from scrapy_neardup.url_rules import (
+    comparisons as trials,
+)
+from scrapy_neardup.url_rules import learner as learner_module
+from scrapy_neardup.url_rules import (
+    rule_set as rulebook,
+)
+from scrapy_neardup.url_rules import (
+    site_learner as site_rules,
+)
+from scrapy_neardup.url_rules.evidence import Evidence, Key
+from scrapy_neardup.url_rules.learner import Learner
+from scrapy_neardup.url_rules.path_patterns import Families
+from scrapy_neardup.url_rules.rule import NOTHING_NEW, UrlRule
+from scrapy_neardup.url_rules.rule_set import MAX_RULES
+from scrapy_neardup.url_rules.skeletons import Leaving
+from scrapy_neardup.url_rules.skipped_urls import Skipped, SkippedAddresses
+from scrapy_neardup.url_rules.url_parts import parse_address
 
 SITE = "http://example.com"
 RULE = "the parameter sid means nothing under /shop/item on example.com"

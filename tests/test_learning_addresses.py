@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup.learning.addresses import Address, parse_address
-from scrapy_neardup.learning.families import MAX_SIBLINGS, MIN_MET, Families
-from scrapy_neardup.learning.forms import Form, Leaving, differing
+from scrapy_neardup.url_rules.path_patterns import MAX_SIBLINGS, MIN_MET, Families
+from scrapy_neardup.url_rules.skeletons import Form, Leaving, differing
+from scrapy_neardup.url_rules.url_parts import Address, parse_address
 
 NAMES = st.sampled_from(["a", "b", "page", "sid", "a.b", "%20", "ä", ""])
 WORDS = st.sampled_from(["news", "print", "index.html", "x-1", "", "s123", "a%2Fb"])

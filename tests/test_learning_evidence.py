@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup.learning.addresses import Component
-from scrapy_neardup.learning.evidence import (
+from scrapy_neardup.url_rules.evidence import (
     MAX_BEFORE,
     MAX_COUNTED,
     Evidence,
@@ -18,7 +17,8 @@ from scrapy_neardup.learning.evidence import (
     is_rarer,
     upper_bound,
 )
-from scrapy_neardup.learning.rules import NOTHING_NEW, UrlRule
+from scrapy_neardup.url_rules.rule import NOTHING_NEW, UrlRule
+from scrapy_neardup.url_rules.url_parts import Component
 
 
 @pytest.mark.parametrize(

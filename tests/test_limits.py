@@ -9,10 +9,10 @@ import pytest
 
 from scrapy_neardup import InvalidOption
 from scrapy_neardup.exceptions import LimitExceeded
-from scrapy_neardup.extract import read_fragment, read_page, visible_text
-from scrapy_neardup.limits import PageLimits
-from scrapy_neardup.page import Signer
-from scrapy_neardup.records import Record
+from scrapy_neardup.html.extraction import read_fragment, read_page, visible_text
+from scrapy_neardup.html.limits import PageLimits
+from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.sources.record import Record
 from scrapy_neardup.workers import sign_record
 
 SECRET = b"a secret for tests"

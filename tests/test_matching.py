@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_neardup import Rule
-from scrapy_neardup.frame import MAX_SITES, Frames
-from scrapy_neardup.judgement import learn
-from scrapy_neardup.matching import Pair
-from scrapy_neardup.page import PageSignature
-from scrapy_neardup.sketch import SKETCH_BINS
+from scrapy_neardup.hashing.minhash import SKETCH_BINS
+from scrapy_neardup.matching.all_pairs import Pair
+from scrapy_neardup.matching.rule import learn
+from scrapy_neardup.matching.site_boilerplate import MAX_SITES, Frames
+from scrapy_neardup.matching.verdict import Match
+from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore
-from scrapy_neardup.stores.local import LocalStore
-from scrapy_neardup.stores.sqlite import SqliteStore
-from scrapy_neardup.stores.sqlite_reading import SqliteReader
-from scrapy_neardup.verdict import Match
+from scrapy_neardup.stores.in_process import LocalStore
+from scrapy_neardup.stores.sqlite.reading import SqliteReader
+from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests.test_stores import RULES, numbered, signatures
 
 PAGES = st.lists(signatures(), max_size=25).map(numbered)

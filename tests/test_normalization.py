@@ -9,7 +9,7 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scrapy_neardup.normalization import folded, normalize, single_spaced
+from scrapy_neardup.text.normalization import folded, normalize, single_spaced
 
 #: Of every kind that is folded in a way of its own, and what may change what stands before it.
 ODD = st.sampled_from(

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup import numbering
-from scrapy_neardup.numbering import SpanNumbers, _Table
-from scrapy_neardup.tokens import ScriptTokenizer, Spans, shipped_tokenizer
+from scrapy_neardup.text import token_ids as numbering
+from scrapy_neardup.text.token_ids import SpanNumbers, _Table
+from scrapy_neardup.text.tokenization import ScriptTokenizer, Spans, shipped_tokenizer
 
 TOKENS = st.text(st.sampled_from("ab\0茶𠮷\ud800"), max_size=3) | st.text(
     st.sampled_from("ab"), min_size=18, max_size=25

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_neardup.index import MAX_DISTANCE, SimhashIndex
-from scrapy_neardup.pairs import MAX_BATCH, near_pairs
+from scrapy_neardup.hashing.hamming_pairs import MAX_BATCH, near_pairs
+from scrapy_neardup.hashing.simhash_index import MAX_DISTANCE, SimhashIndex
 
 UINT64 = st.integers(0, 2**64 - 1)
 #: Fingerprints that lie near each other: a few centres with up to 12 bits flipped.

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from scrapy_neardup import records
-from scrapy_neardup.records import InputError, PageReader, Record
+from scrapy_neardup.sources import record as records
+from scrapy_neardup.sources.record import InputError, PageReader, Record
 
 PAGES: list[dict[str, Any]] = [
     {"id": "one", "url": "https://a.example/1", "html": "<p>Tea</p>"},
@@ -272,7 +272,7 @@ def test_what_cannot_work_is_said_before_the_first_page(tmp_path):
 def test_a_missing_package_is_named(tmp_path, data, blocked, extra):
     program = (
         f"import sys; sys.modules[{blocked!r}] = None\n"
-        "from scrapy_neardup.records import *\n"
+        "from scrapy_neardup.sources.record import *\n"
         f"try: PageReader([{stored(tmp_path, data)!r}])\n"
         "except InputError as error: print(error)\n"
     )

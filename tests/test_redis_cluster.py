@@ -8,7 +8,7 @@ import pytest
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.exceptions import StoreUnreachable
-from scrapy_neardup.stores.redis import RedisStore
+from scrapy_neardup.stores.redis.store import RedisStore
 from tests.processes import wait_for
 from tests.redis_servers import RedisCluster, Sentinel, free_port
 from tests.texts import FERRY, article

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from scrapy_neardup.exceptions import StoreError, StoreUnreachable
-from scrapy_neardup.stores.redis import RedisStore
-from scrapy_neardup.stores.redis_pages import RedisPages
+from scrapy_neardup.stores.redis.pages import RedisPages
+from scrapy_neardup.stores.redis.store import RedisStore
 from tests.claims import met
 from tests.processes import wait_for
 from tests.redis_servers import RedisServer, Watched

@@ -14,9 +14,9 @@ import pytest
 
 from scrapy_neardup import NearDupDetector, Rule
 from scrapy_neardup.exceptions import InvalidOption, StoreError, StoreUnreachable
-from scrapy_neardup.stores import redis as redis_store
-from scrapy_neardup.stores import redis_pages
-from scrapy_neardup.stores.redis import RedisStore
+from scrapy_neardup.stores.redis import pages as redis_pages
+from scrapy_neardup.stores.redis import store as redis_store
+from scrapy_neardup.stores.redis.store import RedisStore
 from tests.claims import met
 from tests.processes import wait_for
 from tests.redis_servers import Proxy, RedisServer, free_port

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from scrapy_neardup import InvalidOption, NearDupDetector, Rule, SignatureMismatch
 from scrapy_neardup.exceptions import StoreError
-from scrapy_neardup.index import SimhashIndex
-from scrapy_neardup.page import PageSignature
-from scrapy_neardup.stores import Figures, MemoryStore, open_store, redis_pages
-from scrapy_neardup.stores.packing import ROW
-from scrapy_neardup.stores.redis import RedisStore
-from scrapy_neardup.stores.redis_address import RedisAddress
-from scrapy_neardup.stores.redis_layout import (
+from scrapy_neardup.hashing.simhash_index import SimhashIndex
+from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.stores import Figures, MemoryStore, open_store
+from scrapy_neardup.stores.codec import ROW
+from scrapy_neardup.stores.redis import pages as redis_pages
+from scrapy_neardup.stores.redis.address import RedisAddress
+from scrapy_neardup.stores.redis.layout import (
     Part,
     fields,
     near,
@@ -30,9 +30,10 @@ from scrapy_neardup.stores.redis_layout import (
     packed_number,
     place_of,
 )
-from scrapy_neardup.stores.redis_pages import RedisPages, Row
-from scrapy_neardup.stores.redis_reading import RedisReader
-from scrapy_neardup.stores.sqlite import SqliteStore
+from scrapy_neardup.stores.redis.pages import RedisPages, Row
+from scrapy_neardup.stores.redis.reading import RedisReader
+from scrapy_neardup.stores.redis.store import RedisStore
+from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests.claims import met
 from tests.redis_servers import RedisServer
 from tests.test_stores import RULES, StoreContract, numbered, signatures
@@ -295,7 +296,7 @@ def test_what_another_worker_has_not_confirmed_drops_no_page(opened):
 
 
 def test_many_are_confirmed(opened, monkeypatch):
-    from scrapy_neardup.stores import redis_pages
+    from scrapy_neardup.stores.redis import pages as redis_pages
 
     monkeypatch.setattr(redis_pages, "_AT_ONCE", 3)
     store = opened()

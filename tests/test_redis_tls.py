@@ -9,7 +9,7 @@ import pytest
 from scrapy_neardup import InvalidOption, NearDupDetector
 from scrapy_neardup.exceptions import StoreError, StoreUnreachable
 from scrapy_neardup.stores import open_reader, open_store
-from scrapy_neardup.stores.redis import RedisStore
+from scrapy_neardup.stores.redis.store import RedisStore
 from tests.certificates import Authority
 from tests.redis_servers import RedisServer, TlsEndpoint
 from tests.texts import FERRY

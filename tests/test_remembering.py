@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from scrapy_neardup import NearDupDetector, Rule
-from scrapy_neardup.remembering import CrawlMemory
-from scrapy_neardup.stored_items import OWN_ITEMS
+from scrapy_neardup.crawl.store_client import CrawlMemory
+from scrapy_neardup.matching.stored_items import OWN_ITEMS
 from scrapy_neardup.stores import open_store
 from tests.crawl import LOOPS
 from tests.killing import confirmed

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup.extract import article_text, read_page, visible_text
-from scrapy_neardup.repair import bounded_marks, repaired, without_early_ends
+from scrapy_neardup.html.extraction import article_text, read_page, visible_text
+from scrapy_neardup.html.sanitizing import repaired, without_early_ends
+from scrapy_neardup.text.combining_marks import bounded_marks
 
 from .texts import FERRY, MUSEUM
 

@@ -8,7 +8,7 @@ import pytest
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.exceptions import NeedsScripts
-from scrapy_neardup.extract import article_text, read_page
+from scrapy_neardup.html.extraction import article_text, read_page
 from tests.texts import FERRY, MUSEUM, TEA
 
 #: A frame of more than twenty words, the same on all pages of a shop.

@@ -6,7 +6,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup.simhash import from_hex, hamming_distance, simhash, to_hex
+from scrapy_neardup.hashing.simhash import from_hex, hamming_distance, simhash, to_hex
 from tests.reference import charikar
 
 UINT64 = st.integers(0, 2**64 - 1)

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scrapy_neardup.idf import token_hashes
-from scrapy_neardup.sketch import (
+from scrapy_neardup.hashing.minhash import (
     SHINGLE_UNITS,
     SKETCH_BINS,
     ShingleKey,
@@ -18,6 +17,7 @@ from scrapy_neardup.sketch import (
     sketch_of,
     sketches_of,
 )
+from scrapy_neardup.text.idf import token_hashes
 from tests.reference import jaccard
 
 KEY = ShingleKey.from_secret(b"a secret of tests")

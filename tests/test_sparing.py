@@ -14,13 +14,15 @@ import pytest
 from scrapy import Spider
 from scrapy.http import Request, Response
 
-from scrapy_neardup import NearDupDetector, held, sparing
-from scrapy_neardup.config import LearningPlan, Policy
-from scrapy_neardup.jobs import Job
-from scrapy_neardup.remembering import CrawlMemory
-from scrapy_neardup.sparing import Sparing
+from scrapy_neardup import NearDupDetector
+from scrapy_neardup.crawl.job_state import Job
+from scrapy_neardup.crawl.requests import deferred as held
+from scrapy_neardup.crawl.requests import request_filter as sparing
+from scrapy_neardup.crawl.requests.request_filter import Sparing
+from scrapy_neardup.crawl.settings import LearningPlan, Policy
+from scrapy_neardup.crawl.store_client import CrawlMemory
+from scrapy_neardup.matching.verdict import Verdict
 from scrapy_neardup.stores.memory import MemoryStore
-from scrapy_neardup.verdict import Verdict
 from tests.crawl import LOOPS
 
 pytestmark = pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 2.15")

@@ -20,7 +20,7 @@ import sys
 import scrapy
 from filelock import FileLock
 from scrapy import crawler
-from scrapy_neardup.extensions import NearDupJudge
+from scrapy_neardup.crawl.judge import NearDupJudge
 
 
 class Broken:

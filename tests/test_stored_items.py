@@ -7,7 +7,7 @@ from functools import reduce
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup.stored_items import (
+from scrapy_neardup.matching.stored_items import (
     NO_ITEMS,
     OWN_ITEMS,
     StoredItems,
@@ -47,7 +47,7 @@ def test_nothing_covers_but_what_was_stored():
 
 
 def test_of_too_many_pages_the_oldest_are_let_go(monkeypatch):
-    monkeypatch.setattr("scrapy_neardup.stored_items._MOST_DIGESTS", 3)
+    monkeypatch.setattr("scrapy_neardup.matching.stored_items._MOST_DIGESTS", 3)
     items = StoredItems()
     for number in range(5):
         items.note(f"u{number}", number)

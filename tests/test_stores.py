@@ -18,23 +18,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_neardup import (
-    InvalidOption,
-    NearDupDetector,
-    Rule,
-    SignatureMismatch,
-    Verdict,
-    frame,
-    search,
-)
-from scrapy_neardup.judgement import MIN_LOOK_ALIKE
-from scrapy_neardup.page import PageSignature
-from scrapy_neardup.sketch import SKETCH_BINS, resemblance
-from scrapy_neardup.stored_items import NO_ITEMS, OWN_ITEMS
-from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store, advice, open_store, rows
-from scrapy_neardup.stores.rows import PIECE_ROWS, Column, Rows
-from scrapy_neardup.stores.sqlite import SqliteStore
-from scrapy_neardup.verdict import Kind, LookAlike, Match, Mismatch
+from scrapy_neardup import InvalidOption, NearDupDetector, Rule, SignatureMismatch, Verdict
+from scrapy_neardup.hashing.minhash import SKETCH_BINS, resemblance
+from scrapy_neardup.matching import candidates as search
+from scrapy_neardup.matching import site_boilerplate as frame
+from scrapy_neardup.matching.rule import MIN_LOOK_ALIKE
+from scrapy_neardup.matching.stored_items import NO_ITEMS, OWN_ITEMS
+from scrapy_neardup.matching.verdict import Kind, LookAlike, Match, Mismatch
+from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store, open_store
+from scrapy_neardup.stores import growing_rows as rows
+from scrapy_neardup.stores import hints as advice
+from scrapy_neardup.stores.growing_rows import PIECE_ROWS, Column, Rows
+from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests.claims import met
 from tests.storer import keep, made_page
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA, article, replaced, word

@@ -13,11 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_neardup.exceptions import StoreError, StoreUnreachable
-from scrapy_neardup.stores import Figures, StoreReader, advice, open_reader, sqlite_file
-from scrapy_neardup.stores.redis import RedisStore
-from scrapy_neardup.stores.redis_advice import _PUT_RULES
-from scrapy_neardup.stores.sqlite import FORMAT, SqliteStore
-from scrapy_neardup.stores.sqlite_batch import Batch
+from scrapy_neardup.stores import Figures, StoreReader, open_reader
+from scrapy_neardup.stores import hints as advice
+from scrapy_neardup.stores.redis.hints import _PUT_RULES
+from scrapy_neardup.stores.redis.store import RedisStore
+from scrapy_neardup.stores.sqlite import file as sqlite_file
+from scrapy_neardup.stores.sqlite.batch import Batch
+from scrapy_neardup.stores.sqlite.store import FORMAT, SqliteStore
 from tests.processes import wait_for
 from tests.redis_servers import Proxy, RedisCluster, RedisServer
 from tests.storer import keep, made_page
@@ -252,7 +254,7 @@ def test_workers_share_them(redis_server, scope):
 
 
 def test_many_are_read_some_at_a_time(redis_server, monkeypatch):
-    from scrapy_neardup.stores import redis_advice
+    from scrapy_neardup.stores.redis import hints as redis_advice
 
     monkeypatch.setattr(redis_advice, "_READ_AT_ONCE", 3)
     store = RedisStore(redis_server.address)

@@ -9,8 +9,8 @@ import sqlite3
 import pytest
 
 from scrapy_neardup.exceptions import StoreError
-from scrapy_neardup.stores.sqlite import SqliteStore
-from scrapy_neardup.stores.sqlite_reading import SqliteReader
+from scrapy_neardup.stores.sqlite.reading import SqliteReader
+from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests.crawl import run_crawl
 from tests.damaging import ASKS, damaged, make_store
 from tests.server import serving

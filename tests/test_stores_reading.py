@@ -12,10 +12,10 @@ import pytest
 
 from scrapy_neardup import NearDupDetector, Rule
 from scrapy_neardup.exceptions import InvalidOption, StoreError, StoreMissing
-from scrapy_neardup.search import site_digest
+from scrapy_neardup.matching.candidates import site_digest
 from scrapy_neardup.stores import Figures, open_reader
-from scrapy_neardup.stores.sqlite import FORMAT, SqliteStore
-from scrapy_neardup.stores.sqlite_reading import SqliteReader
+from scrapy_neardup.stores.sqlite.reading import SqliteReader
+from scrapy_neardup.stores.sqlite.store import FORMAT, SqliteStore
 from tests.claims import met
 from tests.test_stores import MOST_OPEN, StoreContract
 from tests.texts import BRIDGE, FERRY, MUSEUM, TEA

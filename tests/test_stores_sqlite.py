@@ -26,12 +26,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_neardup import InvalidOption, NearDupDetector, Rule, SignatureMismatch, frame
+from scrapy_neardup import InvalidOption, NearDupDetector, Rule, SignatureMismatch
 from scrapy_neardup.exceptions import StoreError, StoreInUse
-from scrapy_neardup.page import PageSignature
-from scrapy_neardup.stores import MemoryStore, Store, open_store, sqlite_file
-from scrapy_neardup.stores.packing import packed
-from scrapy_neardup.stores.sqlite import BATCH_PAGES, BATCH_SECONDS, FORMAT, SqliteStore
+from scrapy_neardup.matching import site_boilerplate as frame
+from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.stores import MemoryStore, Store, open_store
+from scrapy_neardup.stores.codec import packed
+from scrapy_neardup.stores.sqlite import file as sqlite_file
+from scrapy_neardup.stores.sqlite.store import BATCH_PAGES, BATCH_SECONDS, FORMAT, SqliteStore
 from tests.processes import wait_for
 from tests.storer import RULE, keep, made_page
 from tests.test_stores import RULES, signatures, urls

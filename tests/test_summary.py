@@ -9,10 +9,10 @@ import unicodedata
 
 import pytest
 
-from scrapy_neardup.frequent import Frequent
-from scrapy_neardup.printable import on_one_line, printable
-from scrapy_neardup.summary import summary
-from scrapy_neardup.swallowing import Swallowed
+from scrapy_neardup._util.escaping import on_one_line, printable
+from scrapy_neardup._util.heavy_hitters import Frequent
+from scrapy_neardup.crawl.monitoring.duplicate_floods import Swallowed
+from scrapy_neardup.crawl.monitoring.stats_table import summary
 
 EVERYTHING = {
     "neardup/pages/new": 50,
@@ -133,8 +133,8 @@ def test_counts_that_may_be_too_low_say_so():
 
 def test_the_environment_changes_nothing():
     program = (
-        "from scrapy_neardup.frequent import Frequent\n"
-        "from scrapy_neardup.summary import summary\n"
+        "from scrapy_neardup._util.heavy_hitters import Frequent\n"
+        "from scrapy_neardup.crawl.monitoring.stats_table import summary\n"
         "f = Frequent(); f.add('https://a.example/' + 'x' * 120)\n"
         "print(summary({'neardup/pages/new': 1}, f, [], '1', None))\n"
     )

@@ -7,8 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_neardup import Verdict
-from scrapy_neardup.swallowing import MAX_NAMED, MAX_SITES, Swallowed, Swallowing
-from scrapy_neardup.urls import site_of
+from scrapy_neardup._util.urls import site_of
+from scrapy_neardup.crawl.monitoring.duplicate_floods import (
+    MAX_NAMED,
+    MAX_SITES,
+    Swallowed,
+    Swallowing,
+)
 
 SHOP = "https://shop.example"
 

@@ -12,8 +12,8 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.test import get_crawler
 
 from scrapy_neardup import NearDupDownloaderMiddleware
-from scrapy_neardup.extensions import find_judge
-from scrapy_neardup.throttle import Throttle
+from scrapy_neardup.crawl.backpressure import Throttle
+from scrapy_neardup.crawl.judge import find_judge
 from tests.crawl import LOOPS, run_crawl
 from tests.server import serving
 from tests.texts import article, page

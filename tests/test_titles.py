@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_neardup.page import Signer
-from scrapy_neardup.titles import (
+from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.text.titles import (
     MAX_PARTS,
     Title,
     is_within,

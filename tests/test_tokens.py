@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup import InvalidOption
-from scrapy_neardup.normalization import normalize
-from scrapy_neardup.tokens import (
+from scrapy_neardup.text.normalization import normalize
+from scrapy_neardup.text.tokenization import (
     ScriptTokenizer,
     Spans,
     han_pieces,
@@ -195,7 +195,7 @@ def test_a_planted_cache_file_is_not_read(tmp_path):
     (tmp_path / "jieba.cache").write_bytes(b"planted")
     program = (
         "import marshal, os, tempfile\n"
-        "from scrapy_neardup.tokens import jieba_words\n"
+        "from scrapy_neardup.text.tokenization import jieba_words\n"
         "marshal.load = lambda file: 1 / 0\n"
         "print(jieba_words('我来到北京清华大学'), os.listdir(tempfile.gettempdir()))\n"
     )
@@ -241,7 +241,8 @@ def copied_jieba(tmp_path):
 @pytest.mark.parametrize("table", ["dict.txt", "finalseg/prob_emit.py"])
 def test_another_dictionary_is_another_identity(copied_jieba, table):
     program = (
-        "from scrapy_neardup.tokens import shipped_tokenizer; print(shipped_tokenizer('jieba')[1])"
+        "from scrapy_neardup.text.tokenization import shipped_tokenizer\n"
+        "print(shipped_tokenizer('jieba')[1])"
     )
     identity = shipped_tokenizer("jieba")[1]
     assert run_with_jieba_at(copied_jieba.parent, program) == identity
@@ -252,7 +253,7 @@ def test_another_dictionary_is_another_identity(copied_jieba, table):
 
 def test_nobody_is_told_of_faults_in_the_source_of_jieba(copied_jieba):
     program = (
-        "from scrapy_neardup.tokens import jieba_words, shipped_tokenizer\n"
+        "from scrapy_neardup.text.tokenization import jieba_words, shipped_tokenizer\n"
         "import warnings; warnings.simplefilter('error')\n"
         "shipped_tokenizer('jieba')\n"
         "print(jieba_words('我来到北京清华大学'), sys.modules['jieba'].__file__)"

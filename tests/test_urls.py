@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from w3lib.url import canonicalize_url
 
-from scrapy_neardup.urls import _PLAIN, page_key, site_of, site_of_host
+from scrapy_neardup._util.urls import _PLAIN, page_key, site_of, site_of_host
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup import NearDupDetector, value_differences
-from scrapy_neardup.features import are_numbers
-from scrapy_neardup.idf import IdfTable, shipped_table, token_hashes
+from scrapy_neardup import NearDupDetector
 from scrapy_neardup.stores import MemoryStore
-from scrapy_neardup.value_differences import agreement, difference
-from scrapy_neardup.values import MAX_VALUES, Codes, value_codes
+from scrapy_neardup.text import value_differences
+from scrapy_neardup.text.idf import IdfTable, shipped_table, token_hashes
+from scrapy_neardup.text.value_differences import agreement, difference
+from scrapy_neardup.text.values import MAX_VALUES, Codes, value_codes
+from scrapy_neardup.text.weighting import are_numbers
 
 WORDS, DATES = range(1, 128), range(192, 256)
 

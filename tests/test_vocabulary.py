@@ -11,10 +11,11 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup import IdfTable, vocabulary
-from scrapy_neardup.simhash import simhash
-from scrapy_neardup.tokens import Spans, shingle_units
-from scrapy_neardup.vocabulary import Readings, SpanVocabulary, Vocabulary
+from scrapy_neardup import IdfTable
+from scrapy_neardup.hashing.simhash import simhash
+from scrapy_neardup.text import vocabulary
+from scrapy_neardup.text.tokenization import Spans, shingle_units
+from scrapy_neardup.text.vocabulary import Readings, SpanVocabulary, Vocabulary
 
 SEED = 0x0123456789ABCDEF
 TABLE = IdfTable("test", 80, {"the": 1, "ferry": 50, "茶叶": 30})

@@ -14,14 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_neardup.records import Record
-from scrapy_neardup.workers import (
-    Limits,
-    WorkerPool,
-    forkserver,
-    sign_record,
-    supervisor,
-)
+from scrapy_neardup.sources.record import Record
+from scrapy_neardup.workers import Limits, WorkerPool, forkserver, sign_record, supervisor
 from tests import faults
 from tests.processes import children_of, linux, wait_for
 

@@ -39,8 +39,12 @@ _IMPORTED = (
     *("scrapy.linkextractors", "scrapy.pqueues", "scrapy.squeues", "scrapy.spiders"),
     *("twisted.web.client", "twisted.conch.telnet", "twisted.conch.insults.insults"),
     *("pydantic.fields", "redis.cluster", "redis.sentinel", "scrapy_redis"),
-    *("scrapy_neardup.addon", "scrapy_neardup.extensions", "scrapy_neardup.preload"),
-    *("scrapy_neardup.stores.redis", "scrapy_neardup.stores.sqlite", "scrapy_neardup.workers.pool"),
+    *("scrapy_neardup.addon", "scrapy_neardup.crawl.judge", "scrapy_neardup.workers.preload"),
+    *(
+        "scrapy_neardup.stores.redis.store",
+        "scrapy_neardup.stores.sqlite.store",
+        "scrapy_neardup.workers.pool",
+    ),
 )
 
 

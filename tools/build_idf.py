@@ -22,11 +22,13 @@ from pathlib import Path
 
 import wordfreq
 
-from scrapy_neardup.idf import UNITS_PER_NAT, write_table
-from scrapy_neardup.normalization import normalize
-from scrapy_neardup.tokens import shipped_tokenizer
+from scrapy_neardup.text.idf import UNITS_PER_NAT, write_table
+from scrapy_neardup.text.normalization import normalize
+from scrapy_neardup.text.tokenization import shipped_tokenizer
 
-TARGET = Path(__file__).parent.parent / "scrapy_neardup" / "data" / "idf-multilingual.txt.gz"
+TARGET = (
+    Path(__file__).parent.parent / "scrapy_neardup" / "text" / "data" / "idf-multilingual.txt.gz"
+)
 
 #: Tokens on a page, about the median of main texts.
 TYPICAL_LENGTH = 500

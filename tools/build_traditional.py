@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-TABLE = Path(__file__).parents[1] / "scrapy_neardup/data/traditional.txt"
+TABLE = Path(__file__).parents[1] / "scrapy_neardup/text/data/traditional.txt"
 #: Han characters of the basic plane: the block of the unified ones, and its extension A.
 _BLOCKS = (range(0x3400, 0x4DC0), range(0x4E00, 0xA000))
 

@@ -1,4 +1,4 @@
-"""``scrapy neardup``: tools to judge stored pages with, inside a project and outside.
+"""The sub-commands of ``scrapy neardup``.
 
 Scrapy imports this module at the start of every command, so it imports nothing heavy.
 """
@@ -110,7 +110,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _complain(opts: argparse.Namespace, error: Exception, exitcode: int) -> int:
-    from .terminal import say
+    from .support.terminal import say
 
     say(f"{opts.prog}: {error}")
     return exitcode

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from ..extract import MainText
-from ..idf import UNITS_PER_NAT
-from ..page import PageSignature, Signer
-from ..records import InputError, PageReader, Record
-from ..simhash import hamming_distance, to_hex
-from ..sketch import SHINGLE_UNITS, resemblance
-from ..tokens import shingle_units
-from ..verdict import Match
-from ..vocabulary import weigh
+from ..hashing.minhash import SHINGLE_UNITS, resemblance
+from ..hashing.simhash import hamming_distance, to_hex
+from ..html.extraction import MainText
+from ..matching.verdict import Match
+from ..signatures.signature import PageSignature, Signer
+from ..sources.record import InputError, PageReader, Record
+from ..text.idf import UNITS_PER_NAT
+from ..text.tokenization import shingle_units
+from ..text.vocabulary import weigh
 from ..workers import main_text, main_tokens, sign_record
-from .fetch import fetch, is_web_address
-from .options import AddGlobalOptions, Commands, Judge, add_rule, add_workers, new_command
-from .terminal import show, table, with_progress
+from .support.fetch import fetch, is_web_address
+from .support.options import AddGlobalOptions, Commands, Judge, add_rule, add_workers, new_command
+from .support.terminal import show, table, with_progress
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

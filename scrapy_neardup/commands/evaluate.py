@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..page import PageSignature
-from ..records import InputError, PageReader
+from ..signatures.signature import PageSignature
+from ..sources.record import InputError, PageReader
 from ..workers import Failure, sign_record
-from . import plot
-from .figures import DISTANCES, SIMILARITIES, Figures, Pair, read_pairs
-from .options import (
+from .support import plot
+from .support.figures import DISTANCES, SIMILARITIES, Figures, Pair, read_pairs
+from .support.options import (
     AddGlobalOptions,
     Commands,
     Judge,
@@ -24,7 +24,7 @@ from .options import (
     new_command,
     share,
 )
-from .terminal import counted, report_skipped, say, show, table, with_progress
+from .support.terminal import counted, report_skipped, say, show, table, with_progress
 
 if TYPE_CHECKING:
     from rich.table import Table

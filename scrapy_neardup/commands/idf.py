@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import xxhash
 
-from ..idf import UNITS_PER_NAT, read_table, write_table
-from ..page import Signer
-from ..records import InputError, PageReader, Record
+from ..signatures.signature import Signer
+from ..sources.record import InputError, PageReader, Record
+from ..text.idf import UNITS_PER_NAT, read_table, write_table
 from ..workers import Failure, main_tokens
-from .options import AddGlobalOptions, Commands, Judge, add_pages, add_workers, new_command
-from .output import whole_file
-from .terminal import counted, report_skipped, say, with_progress
+from .support.options import AddGlobalOptions, Commands, Judge, add_pages, add_workers, new_command
+from .support.output_files import whole_file
+from .support.terminal import counted, report_skipped, say, with_progress
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

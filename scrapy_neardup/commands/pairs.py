@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from ..clusters import Clusters
 from ..exceptions import InvalidOption
-from ..judgement import Rule
-from ..matching import Pair
-from ..page import PageSignature
-from ..records import PageReader
+from ..hashing.union_find import Clusters
+from ..matching.all_pairs import Pair
+from ..matching.rule import Rule
+from ..signatures.signature import PageSignature
+from ..sources.record import PageReader
 from ..stores import MemoryStore, StoreReader
-from ..stores.local import LocalStore
+from ..stores.in_process import LocalStore
 from ..workers import sign_record
-from .options import (
+from .support.options import (
     OFFLINE_KEY,
     AddGlobalOptions,
     Commands,
@@ -32,10 +32,10 @@ from .options import (
     add_workers,
     new_command,
 )
-from .output import lines_to
-from .places import add_store, looking_at, namespace_in, say_forgotten
-from .tally import say_undecided
-from .terminal import counted, counted_pages, report_skipped, say, with_progress
+from .support.output_files import lines_to
+from .support.store_address import add_store, looking_at, namespace_in, say_forgotten
+from .support.tally import say_undecided
+from .support.terminal import counted, counted_pages, report_skipped, say, with_progress
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

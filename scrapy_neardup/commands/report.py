@@ -10,11 +10,12 @@ from time import time
 from typing import TYPE_CHECKING
 
 from ..exceptions import InvalidOption
-from ..records import PageReader, Record, beginning
 from ..report import Columns, DecisionReader, KeptTexts, Origin, stored_decisions, written
-from ..stores.local import LocalStore
+from ..sources.record import PageReader, Record, beginning
+from ..stores.in_process import LocalStore
 from ..workers import Failure, read_page
-from .options import (
+from .pairs import as_it_is
+from .support.options import (
     AddGlobalOptions,
     Commands,
     Judge,
@@ -23,10 +24,9 @@ from .options import (
     add_workers,
     new_command,
 )
-from .output import lines_to
-from .pairs import as_it_is
-from .places import looking_at, namespace_in, say_forgotten
-from .terminal import report_skipped, say, with_progress
+from .support.output_files import lines_to
+from .support.store_address import looking_at, namespace_in, say_forgotten
+from .support.terminal import report_skipped, say, with_progress
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -12,12 +12,11 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from ..exceptions import InvalidOption
-from ..learning.evidence import upper_bound
-from ..learning.rules import State, UrlRule
-from .discarder import Expressed, expressed
-from .options import AddGlobalOptions, Commands, new_command
-from .output import lines_to
-from .places import (
+from ..url_rules.evidence import upper_bound
+from ..url_rules.rule import State, UrlRule
+from .support.options import AddGlobalOptions, Commands, new_command
+from .support.output_files import lines_to
+from .support.store_address import (
     add_store,
     looking_at,
     namespace_in,
@@ -25,7 +24,8 @@ from .places import (
     require_writable,
     writing_to,
 )
-from .terminal import iso, say, show, table
+from .support.terminal import iso, say, show, table
+from .support.url_discarder import Expressed, expressed
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
-from ..page import PageSignature
-from ..records import PageReader, Record
+from ..hashing.simhash import to_hex
 from ..report import Decision
-from ..simhash import to_hex
+from ..signatures.signature import PageSignature
+from ..sources.record import PageReader, Record
 from ..stores import Store
 from ..workers import Failure, sign_record
-from .options import (
+from .support.options import (
     AddGlobalOptions,
     Commands,
     Judge,
@@ -26,8 +26,8 @@ from .options import (
     add_workers,
     new_command,
 )
-from .output import lines_to
-from .places import (
+from .support.output_files import lines_to
+from .support.store_address import (
     add_store,
     looking_at,
     namespace_in,
@@ -35,8 +35,8 @@ from .places import (
     say_forgotten,
     writing_to,
 )
-from .tally import Tally
-from .terminal import report_skipped, with_progress
+from .support.tally import Tally
+from .support.terminal import report_skipped, with_progress
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -11,16 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
+from .._util.escaping import printable
+from .._util.urls import page_key
 from ..exceptions import InvalidOption, StoreError
-from ..printable import printable
-from ..simhash import to_hex
-from ..stored_items import NO_ITEMS
+from ..hashing.simhash import to_hex
+from ..matching.stored_items import NO_ITEMS
 from ..stores import Namespace, StoredPage, StoreReader
-from ..urls import page_key
-from . import transfer
-from .options import AddGlobalOptions, Commands, above_0, at_least_0, new_command
-from .places import add_store, looking_at, namespace_in, registrable_domain, writing_to
-from .terminal import counted_pages, iso, say, show, table
+from .support import transfer
+from .support.options import AddGlobalOptions, Commands, above_0, at_least_0, new_command
+from .support.store_address import (
+    add_store,
+    looking_at,
+    namespace_in,
+    registrable_domain,
+    writing_to,
+)
+from .support.terminal import counted_pages, iso, say, show, table
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

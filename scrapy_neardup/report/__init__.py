@@ -1,4 +1,4 @@
-"""What people look at: the decisions of a crawl or a scan, as one page that needs no network."""
+"""Writes the offline HTML report."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..urls import site_of
+from .._util.urls import site_of
 from .decisions import Decision
 
 #: What a browser shows without delay.

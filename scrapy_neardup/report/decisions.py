@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
-from ..records import InputError, LineReader
-from ..verdict import Verdict
+from ..matching.verdict import Verdict
+from ..sources.record import InputError, LineReader
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "id": (str, int),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..judgement import Rule
-from ..stores.local import LocalStore
+from ..matching.rule import Rule
+from ..stores.in_process import LocalStore
 from .decisions import Decision
 
 

@@ -1,8 +1,8 @@
-"""Where signatures are remembered: one protocol, one module for each backend."""
+"""Stores signatures: in memory, SQLite or Redis."""
 
 from .base import Claim, Entry, Store, Ticket
+from .factory import open_reader, open_store, require_address
 from .memory import MemoryStore
-from .opening import open_reader, open_store, require_address
 from .reading import Figures, Namespace, StoredPage, StoreReader
 
 __all__ = [

@@ -12,7 +12,7 @@ import numpy.typing as npt
 class Archive(Protocol):
     """Keeps pages by their numbers.
 
-    See :class:`~scrapy_neardup.stores.local.LocalStore` for what it is told when.
+    See :class:`~scrapy_neardup.stores.in_process.LocalStore` for what it is told when.
     """
 
     @property
@@ -30,7 +30,7 @@ class Archive(Protocol):
     def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
         """All numbers, ascending, with their rows, many at a time.
 
-        Rows are of type :data:`~scrapy_neardup.stores.packing.ROW`. They are read before the next
+        Rows are of type :data:`~scrapy_neardup.stores.codec.ROW`. They are read before the next
         are asked for, and not kept.
         """
 
@@ -74,7 +74,7 @@ class Archive(Protocol):
         """See :meth:`~scrapy_neardup.stores.Store.known_duplicates`."""
 
     def note_duplicates(self, known: npt.NDArray[np.void]) -> None:
-        """Note known duplicates, of type :data:`~scrapy_neardup.stores.advice.KNOWN`."""
+        """Note known duplicates, of type :data:`~scrapy_neardup.stores.hints.KNOWN`."""
 
     def forget_duplicates(self, before: int) -> None:
         """Let go of known duplicates last seen before this time, in seconds since 1970."""

@@ -10,11 +10,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..frame import Frames
-from ..judgement import Rule
-from ..page import PageSignature
-from ..stored_items import OWN_ITEMS
-from ..verdict import Verdict
+from ..matching.rule import Rule
+from ..matching.site_boilerplate import Frames
+from ..matching.stored_items import OWN_ITEMS
+from ..matching.verdict import Verdict
+from ..signatures.signature import PageSignature
 
 #: A reservation, as its store knows it.
 Ticket = Hashable
@@ -29,7 +29,7 @@ class Claim:
     :ivar is_blocked: near-duplicates of this page, or the page itself, are reserved: it must wait
         for their outcome and be claimed again.
     :ivar items: what was stored of the page that the verdict names, the original or this page
-        before: see ``NO_ITEMS`` in ``stored_items.py``.
+        before: see ``NO_ITEMS`` in ``matching/stored_items.py``.
     :ivar outcome: done when there is one; ``None`` where another process will know it, so that
         one has to ask again from time to time.
     """
@@ -47,7 +47,7 @@ class Entry:
 
     :ivar signature: all that is known of it.
     :ivar stored_at: when it was stored last, in seconds since 1970.
-    :ivar items: what was stored of it, see ``NO_ITEMS`` in ``stored_items.py``.
+    :ivar items: what was stored of it, see ``NO_ITEMS`` in ``matching/stored_items.py``.
     """
 
     signature: PageSignature
@@ -98,7 +98,7 @@ class Store(Protocol):
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
         """Take signatures of one recipe from now on.
 
-        :param recipe: see :attr:`~scrapy_neardup.page.Signer.recipe`.
+        :param recipe: see :attr:`~scrapy_neardup.signatures.signature.Signer.recipe`.
         :param parts: what it was made of, for the message of the error.
         :raises SignatureMismatch: when the pages remembered were signed in another way.
         """
@@ -117,12 +117,12 @@ class Store(Protocol):
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         """Remember a reserved page: it has been stored. To say so again does nothing.
 
-        With ``NO_ITEMS`` in ``stored_items.py`` it becomes known for its links alone,
+        With ``NO_ITEMS`` in ``matching/stored_items.py`` it becomes known for its links alone,
         unless an item was stored of what its address held before: then that stays.
 
         :param confirmed: is what was stored known to be on disk? If not, the page is forgotten
             after an unclean stop, unless :meth:`confirm` comes before that.
-        :param items: what was stored, see ``NO_ITEMS`` in ``stored_items.py``.
+        :param items: what was stored, see ``NO_ITEMS`` in ``matching/stored_items.py``.
         """
 
     def release(self, ticket: Ticket) -> None:
@@ -151,7 +151,7 @@ class Store(Protocol):
         """
 
     def find(self, key: str) -> Entry | None:
-        """The page of this :attr:`~scrapy_neardup.page.PageSignature.key`."""
+        """The page of this :attr:`~scrapy_neardup.signatures.signature.PageSignature.key`."""
 
     def forget(self, key: str) -> bool:
         """Forget a page. Was it remembered?"""
@@ -162,7 +162,7 @@ class Store(Protocol):
     def rules(self) -> dict[str, bytes]:
         """All rules by their names, as :meth:`put_rules` was given them.
 
-        See :mod:`~scrapy_neardup.stores.advice` for what they are, and what becomes of them when
+        See :mod:`~scrapy_neardup.stores.hints` for what they are, and what becomes of them when
         there is no room.
         """
 
@@ -171,16 +171,16 @@ class Store(Protocol):
 
         :param rules: what their maker has packed, by names of any characters; ``b""`` takes a rule
             away. Of new names, those are passed over that would be more than
-            :data:`~scrapy_neardup.stores.advice.MAX_RULES`.
+            :data:`~scrapy_neardup.stores.hints.MAX_RULES`.
         """
 
     def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
         """Addresses that were seen to lead to a duplicate at this time or later, and endings.
 
         :param since: seconds since 1970.
-        :returns: array of type :data:`~scrapy_neardup.stores.advice.KNOWN`, shape ``(n,)``: each
+        :returns: array of type :data:`~scrapy_neardup.stores.hints.KNOWN`, shape ``(n,)``: each
             digest once, the newest last, of more than
-            :data:`~scrapy_neardup.stores.advice.MAX_KNOWN` the newest.
+            :data:`~scrapy_neardup.stores.hints.MAX_KNOWN` the newest.
         """
 
     def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
@@ -188,7 +188,7 @@ class Store(Protocol):
 
         A store need not tell the two apart: it keeps of each digest what was noted last.
 
-        :param copies: of type :data:`~scrapy_neardup.stores.advice.COPY`, shape ``(n,)``: digests
+        :param copies: of type :data:`~scrapy_neardup.stores.hints.COPY`, shape ``(n,)``: digests
             of 64 bits that nobody can foretell.
         :param seen_at: seconds since 1970, below 2**32.
         :raises InvalidOption: when it is no such time.

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..page import PageSignature
-from ..records import InputError, LineReader
-from ..simhash import from_hex, to_hex
-from ..sketch import SKETCH_BINS
-from ..stored_items import OWN_ITEMS
-from ..values import MAX_VALUES
+from ..hashing.minhash import SKETCH_BINS
+from ..hashing.simhash import from_hex, to_hex
+from ..matching.stored_items import OWN_ITEMS
+from ..signatures.signature import PageSignature
+from ..sources.record import InputError, LineReader
+from ..text.values import MAX_VALUES
 from .reading import StoredPage
 
 #: Version of the lines; a file of a later one is refused.
@@ -35,7 +35,7 @@ class Head:
     """What the first line says.
 
     :ivar namespace: where the pages come from.
-    :ivar recipe: see :attr:`~scrapy_neardup.page.Signer.recipe`.
+    :ivar recipe: see :attr:`~scrapy_neardup.signatures.signature.Signer.recipe`.
     :ivar parts: what it was made of, by name.
     :ivar secret: key of the sketches, 16 to 64 bytes; ``None`` where the export holds none.
     """

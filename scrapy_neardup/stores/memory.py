@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..frame import MAX_ENTRIES
-from .advice import KnownLog
-from .local import LocalStore
-from .packing import site_in
+from ..matching.site_boilerplate import MAX_ENTRIES
+from .codec import site_in
+from .hints import KnownLog
+from .in_process import LocalStore
 
 
 class MemoryStore(LocalStore):

@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..page import PageSignature
-from ..stored_items import OWN_ITEMS
+from ..matching.stored_items import OWN_ITEMS
+from ..signatures.signature import PageSignature
 from .base import Store
 
 
@@ -20,7 +20,8 @@ class Namespace:
 
     :ivar name: under which :func:`~scrapy_neardup.stores.open_store` opens it.
     :ivar secret: key of its sketches.
-    :ivar recipe: see :attr:`~scrapy_neardup.page.Signer.recipe`; empty before the first crawl.
+    :ivar recipe: see :attr:`~scrapy_neardup.signatures.signature.Signer.recipe`; empty before the
+        first crawl.
     :ivar parts: what the recipe was made of, by name.
     """
 
@@ -78,7 +79,7 @@ class StoredPage:
     :ivar signature: all that is known of it.
     :ivar stored_at: when it was stored last, in seconds since 1970.
     :ivar is_confirmed: is what was stored known to be on disk?
-    :ivar items: what was stored of it, see ``NO_ITEMS`` in ``stored_items.py``.
+    :ivar items: what was stored of it, see ``NO_ITEMS`` in ``matching/stored_items.py``.
     """
 
     signature: PageSignature

@@ -1,4 +1,4 @@
-"""Worker processes: one function from page to signature, where it can do no harm.
+"""Reads pages in worker processes, within limits of time and memory.
 
 A page of the web can take minutes, gigabytes, or end the process that reads it. So each worker
 process has a channel of its own (``channel.py``) and a supervisor, a thread that waits for its

@@ -220,7 +220,7 @@ def main(control: int) -> None:
     # Libraries may have threads of their own by then, which wait for work.
     warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning)
     with suppress(Exception):  # it fails again in the worker, which says why
-        import_module(f"{__package__.rpartition('.')[0]}.preload")
+        import_module(f"{__package__}.preload")
     forking = _Forking(socket.socket(fileno=control))
     try:
         forking.run()

@@ -10,8 +10,8 @@ from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ..page import Signer
-from ..records import Record
+from ..signatures.signature import Signer
+from ..sources.record import Record
 from .supervisor import Deliver, Supervisor
 from .task_queue import Task, TaskQueue
 from .tasks import Failure, Job, Limits, WorkerRecipe, attempt
@@ -45,8 +45,8 @@ class WorkerPool(Generic[T]):
     """Does one job on many pages.
 
     :param job: what to do with each page.
-    :param signer: arguments of the :class:`~scrapy_neardup.page.Signer` that each worker makes
-        for itself; they must survive pickling.
+    :param signer: arguments of the :class:`~scrapy_neardup.signatures.signature.Signer` that each
+        worker makes for itself; they must survive pickling.
     :param workers: number of processes; with 0 the work is done in this one, without limits.
     :param limits: what one page may take.
     :param deliver: makes a call that sets the answers of one or several pages, from a thread of the

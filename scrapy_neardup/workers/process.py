@@ -9,7 +9,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any, Protocol
 
-from ..records import Record
+from ..sources.record import Record
 from .channel import Channel
 from .tasks import WorkerRecipe, WorkersFailedError
 from .worker import pack_recipe

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
-from ..records import Record
+from ..sources.record import Record
 from .tasks import Failure, WorkersFailedError
 
 T = TypeVar("T")

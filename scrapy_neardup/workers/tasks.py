@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ..checks import require_number
-from ..encodings import decode
+from .._util.validation import require_number
 from ..exceptions import ExtractionError, NearDupError, UnreadablePage
-from ..extract import MainText
-from ..page import PageSignature, ReadPage, Signer
-from ..records import Record
+from ..html.encoding_detection import decode
+from ..html.extraction import MainText
+from ..signatures.signature import PageSignature, ReadPage, Signer
+from ..sources.record import Record
 
 P = TypeVar("P")
 T = TypeVar("T")
@@ -196,7 +196,7 @@ class WorkerRecipe:
     """All that a worker is made of.
 
     :ivar job: what it does with each page.
-    :ivar signer: arguments of its :class:`~scrapy_neardup.page.Signer`.
+    :ivar signer: arguments of its :class:`~scrapy_neardup.signatures.signature.Signer`.
     :ivar limits: what one page may take.
     """
 

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from ..page import Signer
+from ..signatures.signature import Signer
 from .channel import Channel
 from .memory_guard import TRUSTED_SHARE, MemoryGuard
 from .tasks import Failure, WorkerRecipe, attempt_all

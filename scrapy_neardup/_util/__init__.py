@@ -1,0 +1,1 @@
+"""Helpers for arrays, numbers, text on a terminal and URLs."""

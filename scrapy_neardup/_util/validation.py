@@ -1,0 +1,45 @@
+"""What a number may be, said in one way wherever one is given."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from ..exceptions import InvalidOption
+
+T = TypeVar("T")
+
+
+def require_number(
+    option: str,
+    value: T,
+    kind: type[int] | type[float],
+    least: float,
+    most: float | None = None,
+    *,
+    above: bool = False,
+    unit: str = "",
+) -> T:
+    """The value, when it is such a number; a truth value is none.
+
+    :param option: name under which the user knows it.
+    :param kind: ``int`` for whole numbers, ``float`` for all.
+    :param most: the highest that is allowed, if there is a bound.
+    :param above: whether *least* itself is too low.
+    :param unit: what is counted, for the message.
+    :raises InvalidOption: when the value is no such number, NaN included.
+    """
+    number = isinstance(value, int if kind is int else (int, float)) and not isinstance(value, bool)
+    if not (
+        number
+        and (value > least if above else value >= least)  # type: ignore[operator]
+        and (most is None or value <= most)  # type: ignore[operator]
+    ):
+        noun = f"a {'whole ' if kind is int else ''}number{unit and f' of {unit}'}"
+        raise InvalidOption(option, value, f"{noun} {_bounds(least, most, above=above)}")
+    return value
+
+
+def _bounds(least: float, most: float | None, *, above: bool) -> str:
+    if above:
+        return f"above {least}" if most is None else f"above {least}, at most {most}"
+    return f"of {least} or more" if most is None else f"from {least} to {most}"

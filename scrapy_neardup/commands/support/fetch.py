@@ -1,0 +1,93 @@
+"""One page from the web: a plain GET with bounds on time and size."""
+
+from __future__ import annotations
+
+import http.client
+import zlib
+from time import monotonic
+from urllib.error import HTTPError, URLError
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+    UnknownHandler,
+)
+
+from w3lib.url import safe_url_string
+
+from ...sources.record import InputError, Record
+
+_SECONDS = 30.0
+_MAX_BYTES = 16 * 2**20
+_PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
+
+
+def is_web_address(given: str) -> bool:
+    """Is this fetched, rather than read from a file?"""
+    return given.lower().startswith(("http://", "https://"))
+
+
+def fetch(url: str, user_agent: str) -> Record:
+    """The page at an address, under the address that redirects led to.
+
+    :raises InputError: when there is none, or not within the bounds.
+    """
+    request = Request(
+        safe_url_string(url), headers={"User-Agent": user_agent, "Accept-Encoding": "gzip"}
+    )
+    try:
+        with _opener().open(request, timeout=_SECONDS) as response:
+            kind = response.headers.get_content_type() if response.headers["Content-Type"] else ""
+            if kind not in _PAGE_TYPES:
+                raise InputError(url, f"is {kind}, not a page")
+            body = _body(response, url)
+            return Record(
+                id=url,
+                url=response.url,
+                content=body.decode("utf-8", "replace") if kind == "text/plain" else body,
+                kind="text" if kind == "text/plain" else "html",
+                content_type=response.headers["Content-Type"],
+            )
+    except HTTPError as error:
+        raise InputError(url, f"answers with status {error.code}") from error
+    except URLError as error:
+        raise InputError(url, f"cannot be fetched: {error.reason}") from error
+    except (OSError, http.client.HTTPException, zlib.error, ValueError) as error:
+        raise InputError(url, f"cannot be fetched: {error or type(error).__name__}") from error
+
+
+def _opener() -> OpenerDirector:
+    """Speaks HTTP and nothing else: a redirect to a file of this machine leads nowhere."""
+    opener = OpenerDirector()
+    for handler in (
+        ProxyHandler,
+        HTTPHandler,
+        HTTPSHandler,
+        HTTPRedirectHandler,
+        HTTPDefaultErrorHandler,
+        HTTPErrorProcessor,
+        UnknownHandler,
+    ):
+        opener.add_handler(handler())
+    return opener
+
+
+def _body(response: http.client.HTTPResponse, url: str) -> bytes:
+    deadline = monotonic() + _SECONDS
+    packed = response.headers.get("Content-Encoding", "").lower() in ("gzip", "x-gzip")
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 16) if packed else None
+    body = b""
+    while piece := response.read1(2**16):
+        body += unpack.decompress(piece, _MAX_BYTES + 1) if unpack else piece
+        if len(body) > _MAX_BYTES:
+            raise InputError(url, f"is larger than {_MAX_BYTES >> 20} MiB")
+        if monotonic() > deadline:
+            raise InputError(url, f"takes longer than {_SECONDS:g} s")
+    if response.length or (unpack and not unpack.eof):
+        raise InputError(url, "is cut off")
+    return body

@@ -1,0 +1,172 @@
+"""Known pairs, and how many of them a rule finds at each distance and similarity."""
+
+from __future__ import annotations
+
+import csv
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...hashing.simhash_index import MAX_DISTANCE
+from ...matching.rule import Rule
+from ...matching.verdict import Match, Mismatch
+from ...signatures.signature import PageSignature
+from ...sources.record import InputError
+
+DISTANCES = range(MAX_DISTANCE + 1)
+SIMILARITIES = tuple(round(0.05 * step, 2) for step in range(21))
+
+#: What a rule says of two pages.
+Compare = Callable[[PageSignature, PageSignature, Rule], Match | Mismatch]
+
+_LABELS = {"duplicate": True, "distinct": False, "unclear": None}
+
+#: Before what a spreadsheet would run as a formula, report.js writes one more of these.
+_HARMLESS = re.compile(r"^'(?='*[=+\-@\t\r\n])")
+
+
+class Pair(NamedTuple):
+    """Two pages by their ids, and whether they are duplicates."""
+
+    a: str
+    b: str
+    same: bool
+
+
+def read_pairs(path: str, least_jaccard: float, skipped: Counter[str]) -> list[Pair]:
+    """Pairs of a CSV file; those that say nothing are counted in ``skipped``.
+
+    :raises InputError: when the file cannot be read or has other columns.
+    """
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file)
+            columns = rows.fieldnames or []
+            if not {"id_a", "id_b"} <= set(columns) or not {"label", "jaccard"} & set(columns):
+                raise InputError(path, "the columns are id_a, id_b, and label or jaccard or both")
+            return list(_pairs(rows, least_jaccard, skipped))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+        raise InputError(path, reason) from error
+
+
+def _pairs(
+    rows: csv.DictReader[str], least_jaccard: float, skipped: Counter[str]
+) -> Iterator[Pair]:
+    for row in rows:
+        try:
+            same = _truth(row, least_jaccard)
+        except ValueError:
+            skipped["bad row"] += 1
+            continue
+        if same is None:
+            skipped["unclear"] += 1
+        else:
+            yield Pair(_HARMLESS.sub("", row["id_a"], 1), _HARMLESS.sub("", row["id_b"], 1), same)
+
+
+def _truth(row: dict[str, str], least_jaccard: float) -> bool | None:
+    """Are these duplicates? ``None`` for unclear; :exc:`ValueError` when the row does not say."""
+    if not row["id_a"] or not row["id_b"]:
+        raise ValueError
+    if label := (row.get("label") or "").strip().lower():
+        if label not in _LABELS:
+            raise ValueError
+        return _LABELS[label]
+    return float(row.get("jaccard") or "") >= least_jaccard
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How many pairs are found at each distance (rows) and similarity (columns).
+
+    :ivar hits: shape ``(12, 21)``, pairs of duplicates found.
+    :ivar wrong: the same of pairs that are distinct.
+    :ivar duplicates: how many there are to find.
+    :ivar distinct: how many there are to leave alone.
+    """
+
+    hits: npt.NDArray[np.int64]
+    wrong: npt.NDArray[np.int64]
+    duplicates: int
+    distinct: int
+
+    @classmethod
+    def count(
+        cls,
+        pairs: list[Pair],
+        signatures: Mapping[str, PageSignature],
+        rule: Rule,
+        compare: Compare,
+        skipped: Counter[str],
+    ) -> Figures:
+        """Judge each pair by the rule with every pair of thresholds.
+
+        :param signatures: by the pages' ids, as strings.
+        """
+        found = {
+            same: np.zeros((len(DISTANCES), len(SIMILARITIES)), np.int64) for same in (True, False)
+        }
+        number: Counter[bool] = Counter()
+        for pair in pairs:
+            if pair.a not in signatures or pair.b not in signatures:
+                skipped["page not there"] += 1
+                continue
+            number[pair.same] += 1
+            found[pair.same] += _found(rule, compare, signatures[pair.a], signatures[pair.b])
+        return cls(found[True], found[False], number[True], number[False])
+
+    @property
+    def recall(self) -> npt.NDArray[np.float64]:
+        """Share of the duplicates that is found."""
+        return self.hits / self.duplicates
+
+    @property
+    def precision(self) -> npt.NDArray[np.float64]:
+        """Share of what is found that is duplicates; NaN where nothing is found."""
+        total = self.hits + self.wrong
+        share = np.full(total.shape, np.nan)
+        np.divide(self.hits, total, out=share, where=total > 0)
+        return share
+
+    def recommended(self, precision: float) -> tuple[int, int] | None:
+        """Place of the best thresholds: among those that reach the precision, the greatest recall;
+        of equals the highest similarity, then the smallest distance.
+        """
+        fit = np.nan_to_num(self.precision) >= precision
+        if not fit.any():
+            return None
+        recall = np.where(fit, self.hits, -1)
+        places = np.argwhere(recall == recall.max())
+        row, column = max(places.tolist(), key=lambda place: (place[1], -place[0]))
+        return row, column
+
+    def sentence(self) -> str:
+        return f"{self.duplicates} pairs of duplicates, {self.distinct} of distinct pages"
+
+
+def _found(
+    rule: Rule, compare: Compare, a: PageSignature, b: PageSignature
+) -> npt.NDArray[np.int64]:
+    """1 where the rule takes the two for one content. A stricter similarity never finds more, so
+    for each distance it is enough to look for the last one that finds them.
+    """
+    found = np.zeros((len(DISTANCES), len(SIMILARITIES)), np.int64)
+    if not (a.n_features and b.n_features):
+        return found
+
+    for row, distance in enumerate(DISTANCES):
+
+        def refuses(similarity: float, distance: int = distance) -> bool:
+            asked = replace(rule, max_distance=distance, min_similarity=similarity)
+            return not isinstance(compare(a, b, asked), Match)
+
+        found[row, : bisect_right(SIMILARITIES, False, key=refuses)] = 1
+    return found

@@ -1,0 +1,130 @@
+"""What people see: lines on standard error, tables on standard output, progress on a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timezone
+from typing import Protocol, TypeVar
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from ..._util.escaping import printable
+from ...sources.record import PageReader
+
+T = TypeVar("T")
+
+#: Width of tables in a file or a pipe, where nothing says how much room there is.
+_FILE_WIDTH = 110
+
+
+class Measured(Protocol):
+    """What is being read, and how far."""
+
+    @property
+    def bytes_read(self) -> int: ...
+
+    @property
+    def total_bytes(self) -> int | None: ...
+
+
+def say(message: str) -> None:
+    """A line on standard error."""
+    print(printable(message), file=sys.stderr)  # noqa: T201
+
+
+def show(*blocks: str | Table) -> None:
+    """Lines and tables on standard output."""
+    console = _Console(markup=False, highlight=False, emoji=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _FILE_WIDTH
+    for block in blocks:
+        if isinstance(block, str):
+            console.print(printable(block), soft_wrap=True)
+        else:
+            console.print(block)
+
+
+def table(
+    *heads: str, rows: Iterable[Sequence[object]], title: str | None = None, dense: bool = False
+) -> Table:
+    """A table; words that are too long for a column are folded, not cut.
+
+    :param dense: for many columns of figures.
+    """
+    padding = (0, 0) if dense else (0, 1)
+    made = Table(box=SIMPLE, title=title, title_justify="left", padding=padding)
+    for head in heads:
+        made.add_column(head, overflow="fold", justify="right" if dense else "left")
+    for row in rows:
+        made.add_row(*(Text(printable(str(cell))) for cell in row))
+    return made
+
+
+def counted(counts: Counter[str]) -> str:
+    """Counts in one line, the greatest first."""
+    return ", ".join(f"{name} {number}" for name, number in counts.most_common())
+
+
+def counted_pages(number: int) -> str:
+    """So many pages, in words."""
+    return f"{number} page{'' if number == 1 else 's'}"
+
+
+def iso(seconds: int | None) -> str | None:
+    """A time in seconds since 1970 as people and machines read it."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def report_skipped(pages: PageReader) -> None:
+    """Say what of the input was not used."""
+    if pages.passed_over:
+        say(f"passed over: {counted(pages.passed_over)}")
+    if pages.bad:
+        say(f"bad records skipped: {pages.bad.total()} ({counted(pages.bad)})")
+
+
+def with_progress(
+    results: Iterable[T], pages: Measured, what: str, unit: str = "pages"
+) -> Iterator[T]:
+    """The results as they come, with a bar on standard error when that is a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield from results
+        return
+    total = pages.total_bytes
+    columns = (
+        TextColumn(what),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn(f"{{task.fields[done]}} {unit}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(what, total=total, done=0)
+        for done, result in enumerate(results, start=1):
+            progress.update(task, completed=pages.bytes_read, done=done)
+            yield result
+
+
+class _Console(Console):
+    """rich ends the program with code 1 when a pipe breaks; here the command decides."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError

@@ -1,0 +1,1 @@
+"""Services of a running crawl, which the Scrapy components share."""

@@ -1,0 +1,1 @@
+"""Tracks items: from which page each comes, and whether it was stored."""

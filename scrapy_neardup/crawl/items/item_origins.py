@@ -1,0 +1,173 @@
+"""Where did an item begin? Requests remember the pages that gave them values for an item.
+
+What is noted on a request is plain data, so that queues on disk and in Redis can keep it, and it
+holds the page's signature: the page can be judged whenever the item comes, in another run as well.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from secrets import token_hex
+from typing import Any, Literal
+
+from scrapy.http import Request
+
+from ...signatures.signature import PageSignature
+from ...stores.codec import packed, unpacked
+from .carried_values import carried_by, hash_of, held_by, item_values, weight_of
+
+#: Key of ``meta`` under which the origins are noted.
+_KEY = "_neardup_origins"
+#: Pages that are noted of one item: the first, and those that gave most. And values of each.
+_MOST_ORIGINS = 4
+_MOST_HASHES = 200
+
+#: What an item is judged by: ``"auto"`` by where its values come from, ``"parent"`` the page where
+#: it began, ``"own"`` the page that it is yielded from.
+ItemOrigin = Literal["auto", "parent", "own"]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A page that gave values for an item.
+
+    :ivar visit: tells this visit of the page from others.
+    :ivar url: of the page.
+    :ivar is_known: was the page unchanged since an earlier visit had stored it?
+    :ivar recipe: of the signature; empty where the page could not be signed.
+    :ivar page: the packed signature, in base64.
+    :ivar hashes: of the values that it gave.
+    """
+
+    visit: str
+    url: str
+    is_known: bool = False
+    recipe: str = ""
+    page: str = ""
+    hashes: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, url: str, signature: PageSignature | None, *, is_known: bool) -> Origin:
+        """Of a page that is being visited.
+
+        :param signature: ``None`` where the page could not be signed.
+        """
+        if signature is None:
+            return cls(token_hex(8), url)
+        page = b64encode(packed(signature)).decode()
+        return cls(token_hex(8), url, is_known, signature.recipe, page)
+
+    @property
+    def signature(self) -> PageSignature | None:
+        """Of the page; ``None`` where there is none."""
+        return unpacked(b64decode(self.page), self.recipe) if self.page else None
+
+    def gave(self, values: Iterable[str]) -> list[str]:
+        """Those of these values that are from this page."""
+        return [value for value in values if hash_of(value) in self.hashes]
+
+    def as_data(self) -> list[Any]:
+        """Plain data, for :meth:`from_data`."""
+        return [self.visit, self.url, self.is_known, self.recipe, self.page, list(self.hashes)]
+
+    @classmethod
+    def from_data(cls, data: Sequence[Any]) -> Origin:
+        visit, url, is_known, recipe, page, hashes = data
+        return cls(visit, url, is_known, recipe, page, tuple(hashes))
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What came with the request of a page.
+
+    :ivar values: see :func:`~scrapy_neardup.crawl.items.carried_values.carried_by`, before the
+        callback could change them.
+    :ivar origins: the pages that gave them, the first of them first.
+    :ivar judged_by: see :data:`ItemOrigin`.
+    """
+
+    values: tuple[str, ...] = ()
+    origins: tuple[Origin, ...] = ()
+    judged_by: ItemOrigin = "auto"
+
+    def parts_of(self, item: Any) -> ItemParts:
+        """What of an item came with the request, and what did not."""
+        urls = {origin.url.casefold() for origin in self.origins}
+        values = item_values(item)
+        held = [value for value in held_by(values, self.values) if value not in urls]
+        of_item, of_others = weight_of(values), weight_of(held)
+        return ItemParts(tuple(held), of_others, max(0, of_item - of_others))
+
+    def origin_of(self, parts: ItemParts) -> Origin | None:
+        """The page that gave most of what came with the request; ``None`` where none is known."""
+        if self.judged_by == "parent":
+            return self.origins[0] if self.origins else None
+        gave = [(origin, origin.gave(parts.held)) for origin in self.origins]
+        weights = [(origin, weight_of(values)) for origin, values in gave if values]
+        return max(weights, key=lambda weight: weight[1], default=(None, 0))[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemParts:
+    """Which values of an item came with its request.
+
+    :ivar held: these values.
+    :ivar carried: how much they say, in characters.
+    :ivar own: how much the rest says.
+    """
+
+    held: tuple[str, ...] = ()
+    carried: int = 0
+    own: int = 0
+
+
+def arrival_at(request: Request | None, judged_by: ItemOrigin) -> Arrival:
+    """What came with a request; to be asked before its callback is called."""
+    if request is None or judged_by == "own":
+        return Arrival(judged_by=judged_by)
+    try:
+        origins = tuple(map(Origin.from_data, request.meta.get(_KEY, ())))
+    except (TypeError, ValueError):
+        origins = ()  # somebody else's
+    return Arrival(tuple(carried_by(request)), origins, judged_by)
+
+
+def has_origins(request: Request) -> bool:
+    """Does a request carry values of an earlier page?"""
+    return bool(request.meta.get(_KEY))
+
+
+def note_origins(request: Request, here: Origin, arrival: Arrival, judged_by: ItemOrigin) -> bool:
+    """Note on a request which pages gave the values that it carries; are there any?
+
+    :param here: the page that yields the request.
+    :param arrival: what came with the request of that page.
+    :param judged_by: what the request itself says.
+    """
+    # It may be a copy of what came with the page, as of ``meta=response.meta``.
+    request.meta.pop(_KEY, None)
+    values = {hash_of(value): value for value in carried_by(request)}
+    is_parent = judged_by == "parent"
+    if not values and not is_parent:
+        return False
+    origins = []
+    for origin in arrival.origins:
+        hashes = tuple(known for known in origin.hashes if known in values)
+        if hashes or (is_parent and arrival.judged_by == "parent"):
+            origins.append(replace(origin, hashes=hashes))
+    # What came from nobody knows where, as with a start request, is not from here either.
+    elsewhere = {known for origin in origins for known in origin.hashes}
+    elsewhere.update(map(hash_of, arrival.values))
+    new = tuple(known for known in values if known not in elsewhere)[:_MOST_HASHES]
+    if new or (is_parent and not origins):
+        origins.append(replace(here, hashes=new))
+    while len(origins) > _MOST_ORIGINS:
+        # The first one stays: it is where the item began.
+        origins.remove(
+            min(origins[1:], key=lambda o: weight_of(values.get(known, "") for known in o.hashes))
+        )
+    if origins:
+        request.meta[_KEY] = [origin.as_data() for origin in origins]
+    return bool(origins)

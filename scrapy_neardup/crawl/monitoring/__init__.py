@@ -1,0 +1,1 @@
+"""Log lines, warnings and the table of stats."""

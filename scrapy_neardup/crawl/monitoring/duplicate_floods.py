@@ -1,0 +1,211 @@
+"""Does one content suddenly stand where a site's pages were?
+
+A login wall, a cookie banner, a soft 404 or a ban page answers many addresses with one page, and a
+crawl that drops near-duplicates would drop a whole site for it without a word. Print views and
+mirrors make as many duplicates, but of many originals. Soft 404s have been found like that since
+Bar-Yossef, Broder, Kumar, Tomkins ("Sic Transit Gloria Telae", WWW 2004): by what a site answers to
+addresses that cannot have the same content. Here nothing is fetched for it: what the crawl meets by
+itself is looked at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, deque
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from ..._util.urls import site_of
+from ...matching.verdict import Verdict
+from ...url_rules.path_patterns import Families
+from ...url_rules.url_parts import parse_address
+
+#: Of so many pages that were judged last,
+WINDOW = 50
+#: this many, each of another address, show one content.
+SWALLOWED = 30
+#: Where pages show too little to be compared it must not have been so before: of at least
+#: SWALLOWED earlier pages, at most this part was like that.
+USUAL_SHARE = 0.1
+#: No more clusters than this are named in a crawl.
+MAX_NAMED = 10
+#: Sites of which the last pages are known; of more, those without a page for longest are let go.
+MAX_SITES = 1000
+#: All but this part of the addresses are of one shape in an endless space.
+_STRAYS = 0.1
+
+_TOO_LITTLE = ("no_text", "few_features", "thin_text")
+
+
+@dataclass(slots=True, eq=False)
+class Swallowed:
+    """Pages in whose place one content stands.
+
+    :ivar what: ``"duplicates"`` of one original, ``"changed"`` pages that show one text since, or
+        the reason why pages of one site cannot be judged: ``"no_text"``, ``"few_features"`` or
+        ``"thin_text"``.
+    :ivar site: whose pages these are; ``""`` for pages of any sites.
+    :ivar original: address of the original, or of the first of these pages where there is none.
+    :ivar example: address of the last of these pages.
+    :ivar last, of: so many of so many last pages were of these when it was noticed.
+    :ivar shapes: how many shapes the addresses of these pages have.
+    :ivar shape: the one nearly all of them have; ``None`` where there is no such.
+    :ivar pages: how many pages came to it, as far as is known.
+    """
+
+    what: str
+    site: str
+    original: str
+    example: str
+    last: int
+    of: int
+    shapes: int
+    shape: str | None
+    pages: int
+
+
+class Swallowing:
+    """Looks at the pages of a crawl one after the other."""
+
+    def __init__(self) -> None:
+        #: Clusters that swallowed pages, in the order in which that was noticed.
+        self.named: list[Swallowed] = []
+        self._by_key: dict[Hashable, Swallowed] = {}
+        self._sites: OrderedDict[str, _LastPages] = OrderedDict()
+        self._everywhere = _LastPages()
+
+    def judged(self, verdict: Verdict, text_digest: bytes | None = None) -> Swallowed | None:
+        """Look at one more page; which cluster is now seen to swallow pages, if one is?
+
+        :param text_digest: of the page's whole text, where it is known.
+        """
+        site = site_of(verdict.url)
+        key = _key(verdict, site, text_digest)
+        url = verdict.url.partition("#")[0]  # items of one page are not many pages
+        last_pages = self._of(site)
+        last_pages.add(key, url)
+        # How much text is usual is a matter of each site.
+        self._everywhere.add(None if key is None or key[0] in _TOO_LITTLE else key, url)
+        if key is None:
+            return None
+        if (known := self._by_key.get(key)) is not None:
+            known.pages += last_pages.floods(key) or self._everywhere.floods(key)
+            return None
+        if len(self.named) >= MAX_NAMED:
+            return None
+        for of_site, pages in ((site, last_pages), ("", self._everywhere)):
+            if pages.floods(key) and (key[0] not in _TOO_LITTLE or pages.was_unusual(key)):
+                found = _described(pages, key, of_site, verdict)
+                self.named.append(found)
+                self._by_key[key] = found
+                return found
+        return None
+
+    def is_flood(self, verdict: Verdict, text_digest: bytes | None = None) -> bool:
+        """Is a page that was looked at last one of many with one content, named or not?"""
+        site = site_of(verdict.url)
+        key = _key(verdict, site, text_digest)
+        if key is None or key[0] in _TOO_LITTLE:
+            return False
+        is_named = key in self._by_key
+        return is_named or self._of(site).floods(key) or self._everywhere.floods(key)
+
+    def _of(self, site: str) -> _LastPages:
+        pages = self._sites.get(site)
+        if pages is None:
+            pages = self._sites[site] = _LastPages()
+            if len(self._sites) > MAX_SITES:
+                self._sites.popitem(last=False)
+        else:
+            self._sites.move_to_end(site)
+        return pages
+
+
+#: What a page shows: :attr:`Swallowed.what`, and which.
+_Key = tuple[str, Hashable]
+
+
+def _key(verdict: Verdict, site: str, text_digest: bytes | None) -> _Key | None:
+    """What it shares with others; ``None`` where it is a content of its own."""
+    if verdict.is_duplicate:
+        return "duplicates", verdict.duplicate_of
+    if verdict.kind == "new" and verdict.links_seen_at is not None:
+        return "duplicates", verdict.links_seen_at
+    if verdict.kind == "undecided" and verdict.reason in _TOO_LITTLE:
+        return verdict.reason, site
+    if verdict.kind == "revisit" and verdict.reason == "changed" and text_digest is not None:
+        return "changed", text_digest
+    return None
+
+
+class _LastPages:
+    """The last pages of a site, and how many there were before them."""
+
+    __slots__ = ("_before", "_counts", "_pages", "_total_before")
+
+    def __init__(self) -> None:
+        self._pages: deque[tuple[_Key | None, str]] = deque()
+        self._counts: Counter[_Key | None] = Counter()
+        #: By reason; only what is known of a site by its kind is counted for good.
+        self._before: Counter[str] = Counter()
+        self._total_before = 0
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def add(self, key: _Key | None, url: str) -> None:
+        self._pages.append((key, url))
+        self._counts[key] += 1
+        if len(self._pages) > WINDOW:
+            gone, _ = self._pages.popleft()
+            self._counts[gone] -= 1
+            if not self._counts[gone]:
+                del self._counts[gone]
+            self._total_before += 1
+            if gone is not None and gone[0] in _TOO_LITTLE:
+                self._before[gone[0]] += 1
+
+    def floods(self, key: _Key) -> bool:
+        return self._counts[key] >= SWALLOWED and len(set(self.urls(key))) >= SWALLOWED
+
+    def was_unusual(self, key: _Key) -> bool:
+        before, total = self._before[key[0]], self._total_before
+        return total >= SWALLOWED and before <= USUAL_SHARE * total
+
+    def urls(self, key: _Key) -> list[str]:
+        """Addresses of the last pages with this key, in their order."""
+        return [url for at, url in self._pages if at == key]
+
+
+def _described(pages: _LastPages, key: _Key, site: str, verdict: Verdict) -> Swallowed:
+    urls = pages.urls(key)
+    shapes = _shapes(urls)
+    (shape, times), *_ = shapes.most_common(1)
+    return Swallowed(
+        what=key[0],
+        site=site,
+        original=verdict.duplicate_of or verdict.links_seen_at or urls[0],
+        example=urls[-1],
+        last=len(urls),
+        of=len(pages),
+        shapes=len(shapes),
+        shape=shape if times >= (1 - _STRAYS) * len(urls) else None,
+        pages=len(urls),
+    )
+
+
+def _shapes(urls: list[str]) -> Counter[str]:
+    """Site, path with ``*`` for each segment that varies, and names of parameters."""
+    addresses = [(url, parse_address(url)) for url in urls]
+    families: dict[str, Families] = {}
+    for _, address in addresses:
+        if address is not None:
+            families.setdefault(address.site, Families()).learn(address.segments)
+    shapes: Counter[str] = Counter()
+    for url, address in addresses:
+        if address is None:
+            shapes[url] += 1
+            continue
+        path = families[address.site].name(address.segments)
+        names = "&".join(sorted({name for name, _ in address.params}))
+        shapes[f"{address.site}{path}?{names}" if names else f"{address.site}{path}"] += 1
+    return shapes

@@ -1,0 +1,1 @@
+"""Filters requests that are expected to yield nothing new."""

@@ -1,0 +1,375 @@
+"""The settings, read in one place, checked once, and then frozen."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from .._util.validation import require_number
+from ..detector import MAX_WAIT
+from ..exceptions import InvalidOption
+from ..html.limits import PageLimits
+from ..matching.rule import Rule
+from ..stores import require_address
+from ..workers import Limits, usable_cores
+from .setting_names import likely_settings
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+T = TypeVar("T")
+
+PREFIX = "NEARDUP_"
+
+#: Under which key a request carries options of its own.
+META_KEY = "neardup"
+
+_ACTIONS = ("drop", "tag", "report")
+_LINKS = ("follow", "skip")
+_REVISITS = ("store", "drop")
+_ON_STORE_ERROR = ("keep", "stop")
+_LEARN = ("off", "report", "on")
+#: Key beside the policy's in ``request.meta["neardup"]``, and its values.
+_ITEM_ORIGIN = "item_origin"
+_ITEM_ORIGINS = ("auto", "parent", "own")
+_LOG_SETTING = f"{PREFIX}LOG"
+_LOG_LEVELS = {
+    "DEBUG": logging.DEBUG,
+    "INFO": logging.INFO,
+    "WARNING": logging.WARNING,
+    "OFF": None,
+    "NONE": None,
+}
+_DUPEFILTER = "scrapy.dupefilters.RFPDupeFilter"
+_RULE_OPTIONS = tuple(item.name for item in fields(Rule))
+_SWITCH = {"off": False, "on": True, "false": False, "true": True, "0": False, "1": True}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a single request may change.
+
+    :ivar rule: thresholds.
+    :ivar action: what happens to the items of a duplicate: ``"drop"``, ``"tag"`` or ``"report"``.
+    :ivar links: what happens to its links: ``"follow"`` or ``"skip"``.
+    :ivar revisit: what happens to the items of a page whose address and text are known:
+        ``"store"``, or ``"drop"`` to treat them as those of a duplicate.
+    :raises InvalidOption: when a value is none of these.
+    """
+
+    rule: Rule = field(default_factory=Rule)
+    action: Literal["drop", "tag", "report"] = "drop"
+    links: Literal["follow", "skip"] = "follow"
+    revisit: Literal["store", "drop"] = "store"
+
+    def __post_init__(self) -> None:
+        _require_choice("action", self.action, _ACTIONS)
+        _require_choice("links", self.links, _LINKS)
+        _require_choice("revisit", self.revisit, _REVISITS)
+
+    def changed(self, options: Mapping[str, Any]) -> Policy:
+        """This policy with some options replaced; numbers may be given as strings.
+
+        :raises InvalidOption: when an option is unknown or its value cannot be.
+        """
+        for name, value in options.items():
+            _require_choice("option", name, POLICY_OPTIONS, shown=f"{name} = {value!r}")
+        values = {name: _number(value) for name, value in options.items()}
+        rule = {name: values.pop(name) for name in _RULE_OPTIONS if name in values}
+        return replace(self, rule=replace(self.rule, **rule), **values)
+
+
+#: Names that ``request.meta["neardup"]`` may hold; as settings they are upper case.
+POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit")
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """Where a crawl remembers pages, and what is to happen when that fails.
+
+    :ivar store: an address, see :func:`~scrapy_neardup.stores.open_store`, or a store.
+    :ivar namespace: pages of one namespace are compared with each other; ``None`` for the spider's.
+    :ivar ttl: seconds, above 0, after which a page is forgotten; ``None`` for never.
+    :ivar max_wait: seconds, above 0, that a page waits at most for the outcome of another one.
+    :ivar on_store_error: ``"keep"`` pages, or ``"stop"`` the crawl.
+    :raises InvalidOption: when a value is none of these.
+    """
+
+    store: Any = "memory"
+    namespace: str | None = None
+    ttl: float | None = None
+    max_wait: float = MAX_WAIT
+    on_store_error: Literal["keep", "stop"] = "keep"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.store, str):
+            require_address(self.store)
+        _require_name("namespace", self.namespace)
+        if self.ttl is not None:
+            require_number("ttl", self.ttl, float, 0, above=True, unit="seconds")
+        require_number("max_wait", self.max_wait, float, 0, above=True, unit="seconds")
+        _require_choice("on_store_error", self.on_store_error, _ON_STORE_ERROR)
+
+
+@dataclass(frozen=True)
+class LearningPlan:
+    """What is learned of URLs that bring nothing new, and what follows from it.
+
+    :ivar learn: ``"off"``, ``"report"`` what would be skipped, or ``"on"``.
+    :ivar explore: share of what would be skipped that is fetched all the same, 0.0 to 1.0.
+    :ivar cluster_budget: fetches, 1 or more, that a site may spend on near-duplicates of one
+        original before their like is slowed down; ``None`` for no bound.
+    :ivar known_ttl: seconds, 0 or more, for which a URL that led to a duplicate is not fetched
+        again.
+    :ivar links_min_depth: links of duplicates that are nearer to the start are followed, whatever
+        the policy says; 0 or more.
+    :raises InvalidOption: when a value is none of these.
+    """
+
+    learn: Literal["off", "report", "on"] = "report"
+    explore: float = 0.05
+    cluster_budget: int | None = None
+    known_ttl: float = 604800.0
+    links_min_depth: int = 0
+
+    def __post_init__(self) -> None:
+        _require_choice("learn", self.learn, _LEARN)
+        require_number("explore", self.explore, float, 0, 1)
+        if self.cluster_budget is not None:
+            require_number("cluster_budget", self.cluster_budget, int, 1)
+        require_number("known_ttl", self.known_ttl, float, 0, unit="seconds")
+        require_number("links_min_depth", self.links_min_depth, int, 0)
+
+
+#: The store's file in the folder of a job, where no other store is set.
+STORE_IN_JOB = "neardup.sqlite"
+
+
+@dataclass(frozen=True)
+class Config:
+    """All settings of a crawl.
+
+    :ivar policy: what applies to every request that says nothing else.
+    :ivar item_field: field of items that is judged instead of the page, if any.
+    :ivar parts: arguments of :class:`~scrapy_neardup.NearDupDetector`: ``tokenizer``, ``idf``
+        and ``extractor``, where they are set.
+    :ivar memory: where pages are remembered.
+    :ivar learning: what is learned of URLs.
+    :ivar job: folder of the job, where the project has one.
+    :ivar recover: are requests to be made again that an unclean stop of the job has lost?
+    :ivar workers: number of processes that read pages; 0 for none.
+    :ivar limits: what one page may take of a worker.
+    :ivar page_limits: what one page may be made of.
+    :ivar report: where a page goes to that shows what was decided, if it is wanted.
+    :ivar keep_text: is it to show the pages' texts as well?
+    :ivar log: level, as of :mod:`logging`, at which is said what became of a single item of a
+        duplicate; ``None`` where that is not said.
+    :ivar dupefilter: class or import path of the dupefilter that is wrapped.
+    """
+
+    enabled: bool
+    policy: Policy
+    item_field: str | None
+    parts: Mapping[str, Any]
+    memory: MemoryPlan
+    learning: LearningPlan
+    job: Path | None
+    recover: bool
+    workers: int
+    limits: Limits
+    page_limits: PageLimits
+    report: str | None
+    keep_text: bool
+    log: int | None
+    dupefilter: Any
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Config:
+        """Read and check the settings.
+
+        :raises InvalidOption: when one has a value that it cannot have.
+        """
+        given = {
+            name.removeprefix(PREFIX).lower(): settings[name]
+            for name in _neardup_names(settings)
+            if settings[name] is not None
+        }
+        job = _job_folder(settings)
+        if job is not None:
+            given.setdefault("store", f"sqlite:///{(job / STORE_IN_JOB).absolute()}")
+        try:
+            return cls(
+                enabled=parse_switch("enabled", given.get("enabled", True)),
+                policy=Policy().changed({k: v for k, v in given.items() if k in POLICY_OPTIONS}),
+                item_field=_require_name("item_field", given.get("item_field")),
+                parts={k: v for k, v in given.items() if k in _PARTS},
+                memory=_made(MemoryPlan, _MEMORY, given),
+                learning=_made(LearningPlan, _LEARNING, given),
+                job=job,
+                recover=parse_switch("recover", given.get("recover", False)),
+                # One core is left to the crawl itself.
+                workers=require_number(
+                    "workers", _number(given.get("workers", max(1, usable_cores() - 1))), int, 0
+                ),
+                limits=_made(Limits, _WORKER_LIMITS, given),
+                page_limits=_made(PageLimits, _PAGE_LIMITS, given),
+                report=_require_name("report", given.get("report")),
+                keep_text=parse_switch("keep_text", given.get("keep_text", False)),
+                log=_log_level(settings),
+                dupefilter=_require_class("dupefilter", given.get("dupefilter", _DUPEFILTER)),
+            )
+        except InvalidOption as error:
+            raise as_setting(error) from None
+
+
+_PARTS = ("tokenizer", "idf", "extractor")
+#: Options that set a field of these classes, some under another name.
+_TEXTS = ("store", "namespace")
+_MEMORY = {option.name: option.name for option in fields(MemoryPlan)}
+_LEARNING = {option.name: option.name for option in fields(LearningPlan)}
+_WORKER_LIMITS = {"page_timeout": "seconds", "worker_memory": "memory_mb"}
+_PAGE_LIMITS = {f"max_{limit.name}": limit.name for limit in fields(PageLimits)}
+_OPTIONS = (
+    "enabled",
+    *POLICY_OPTIONS,
+    "item_field",
+    *_PARTS,
+    *_MEMORY,
+    *_LEARNING,
+    "recover",
+    "workers",
+    *_WORKER_LIMITS,
+    *_PAGE_LIMITS,
+    "report",
+    "keep_text",
+    "log",
+    "dupefilter",
+)
+
+#: Every setting that is read.
+SETTINGS = tuple(PREFIX + name.upper() for name in _OPTIONS)
+
+
+def as_setting(error: InvalidOption) -> InvalidOption:
+    """The same complaint under the name of the setting."""
+    return error.renamed(PREFIX + error.option.upper())
+
+
+def unknown_settings(settings: BaseSettings) -> Iterator[str]:
+    """A sentence for each name that begins like a setting of ours but is none."""
+    known = [name.removeprefix(PREFIX) for name in SETTINGS]
+    for name in _neardup_names(settings):
+        if name not in SETTINGS:
+            likely = likely_settings(name.removeprefix(PREFIX), known)
+            meant = " or ".join(PREFIX + option for option in likely)
+            hint = f"; did you mean {meant}?" if meant else ""
+            yield f"there is no setting {name}, so it is ignored{hint}"
+
+
+def parse_switch(option: str, value: Any) -> bool:
+    """On or off, however a setting, a spider argument or a meta key says it.
+
+    :raises InvalidOption: when it is neither.
+    """
+    switch = _SWITCH.get(str(value).strip().lower())
+    if switch is None:
+        raise InvalidOption(option, value, "'on' or 'off' (or True, False, 1, 0)")
+    return switch
+
+
+def request_policy(policy: Policy, wish: Any) -> Policy | None:
+    """The policy for a request whose meta says ``wish``; ``None`` when it is switched off.
+
+    :raises InvalidOption: when the wish is neither a switch nor a mapping of options.
+    """
+    if wish is None:
+        return policy
+    name = f"request.meta[{META_KEY!r}]"
+    if not isinstance(wish, Mapping):
+        return policy if parse_switch(name, wish) else None
+    try:
+        item_origin(wish)
+        return policy.changed({key: wish[key] for key in wish if key != _ITEM_ORIGIN})
+    except InvalidOption as error:
+        raise error.renamed(f"{name}[{error.option!r}]") from None
+
+
+def item_origin(wish: Any) -> Literal["auto", "parent", "own"]:
+    """What decides on the items of a request whose meta says ``wish``.
+
+    :raises InvalidOption: when it is none of the choices.
+    """
+    value: Any = wish.get(_ITEM_ORIGIN, "auto") if isinstance(wish, Mapping) else "auto"
+    _require_choice(_ITEM_ORIGIN, value, _ITEM_ORIGINS)
+    origin: Literal["auto", "parent", "own"] = value
+    return origin
+
+
+def _neardup_names(settings: BaseSettings) -> Iterator[str]:
+    return (name for name in settings if isinstance(name, str) and name.startswith(PREFIX))
+
+
+def _number(value: Any) -> Any:
+    """A number written as a string, as the command line gives it; all else as it is."""
+    if isinstance(value, str):
+        for kind in (int, float):
+            try:
+                return kind(value)
+            except ValueError:
+                continue
+    return value
+
+
+def _made(kind: type[T], names: Mapping[str, str], given: Mapping[str, Any]) -> T:
+    """One of this kind, of options that set its fields, perhaps under other names."""
+    values = {field: given[name] for name, field in names.items() if name in given}
+    values = {field: v if field in _TEXTS else _number(v) for field, v in values.items()}
+    try:
+        return kind(**values)
+    except InvalidOption as error:
+        option = next(name for name, field in names.items() if field == error.option)
+        raise error.renamed(option) from None
+
+
+def _require_name(option: str, value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise InvalidOption(option, value, "a name")
+    return value or None
+
+
+def _require_class(option: str, value: Any) -> Any:
+    from scrapy.utils.misc import load_object
+
+    try:
+        load_object(value)
+    except (ImportError, NameError, TypeError, ValueError) as error:
+        raise InvalidOption(option, value, f"a class or its import path ({error})") from None
+    return value
+
+
+def _log_level(settings: BaseSettings) -> int | None:
+    # Elsewhere None is as good as no setting; here it is a wish.
+    wish = settings[_LOG_SETTING]
+    value = wish if wish is not None or _LOG_SETTING in settings else "DEBUG"
+    name = str(value).strip().upper()
+    if name not in _LOG_LEVELS:
+        raise InvalidOption("log", value, "one of 'DEBUG', 'INFO', 'WARNING', 'OFF'")
+    return _LOG_LEVELS[name]
+
+
+def _job_folder(settings: BaseSettings) -> Path | None:
+    from scrapy.utils.job import job_dir
+
+    folder = job_dir(settings)
+    return None if folder is None else Path(folder)
+
+
+def _require_choice(
+    option: str, value: Any, choices: tuple[str, ...], shown: str | None = None
+) -> None:
+    if value not in choices:
+        known = ", ".join(map(repr, choices))
+        raise InvalidOption(option, shown or value, f"one of {known}")

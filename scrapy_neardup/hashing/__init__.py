@@ -1,0 +1,1 @@
+"""Simhash fingerprints, MinHash sketches, and the indexes that search them."""

@@ -1,0 +1,1 @@
+"""Decodes HTML and extracts its main text, within limits."""

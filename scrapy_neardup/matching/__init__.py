@@ -1,0 +1,1 @@
+"""Decides whether two pages have one content."""

@@ -1,0 +1,1 @@
+"""Makes the signature of a page."""

@@ -1,0 +1,1 @@
+"""Reads stored pages: JSON Lines, WARC, folders of HTML files."""

@@ -1,0 +1,110 @@
+"""A page's signature as bytes, as stores keep it: some 570, its values, address and title.
+
+Beside it stands a row of what is asked of many pages at once.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import numpy as np
+
+from ..hashing.minhash import SKETCH_BINS
+from ..matching.candidates import FIRST_BINS, TRAITS, packed_traits
+from ..matching.stored_items import NO_ITEMS
+from ..signatures.signature import PageSignature
+
+#: Fingerprint, number of features, lengths of text and of all that is shown, two digests, and how
+#: many values stand behind the sketch, of all and of the heading.
+_HEAD = struct.Struct("<QIII16s17sBB")
+_NO_DIGEST = bytes(17)
+_as_json = json.JSONEncoder(separators=(",", ":")).encode
+_SKETCH_END = _HEAD.size + SKETCH_BINS
+
+#: What is kept of each page to build the index from, and to choose among many pages: 96 bytes.
+ROW = np.dtype([("fingerprint", "<u8"), ("traits", TRAITS), ("first_bins", "u1", (FIRST_BINS,))])
+#: The same as a structure; and in it the site's digest, behind fingerprint and key.
+_ROW = struct.Struct(f"<Q{TRAITS.itemsize}s{FIRST_BINS}s")
+_SITE = struct.Struct("<16xI")
+#: Where what was stored of the page stands in a row: behind the fingerprint and the other traits.
+_ITEMS = struct.Struct("<Q")
+_ITEMS_START = 8 + TRAITS.itemsize - _ITEMS.size
+_ITEMS_END = _ITEMS_START + _ITEMS.size
+
+
+def packed(page: PageSignature) -> bytes:
+    """The signature without its recipe, which is the store's."""
+    head = _HEAD.pack(
+        page.fingerprint,
+        page.n_features,
+        page.n_text,
+        page.n_shown,
+        page.text_digest,
+        page.shown_digest or _NO_DIGEST,
+        len(page.values),
+        page.n_heading,
+    )
+    words = [page.url, page.site, page.title]
+    if page.key != page.url:
+        words.append(page.key)
+    # Escapes keep a lone surrogate, which UTF-8 has no bytes for.
+    return head + page.sketch + page.values + _as_json(words).encode()
+
+
+def unpacked(data: bytes, recipe: str) -> PageSignature:
+    """The signature that was packed."""
+    head = _HEAD.unpack_from(data)
+    fingerprint, n_features, n_text, n_shown, text_digest, shown_digest, *counts = head
+    n_values, n_heading = counts
+    values_end = _SKETCH_END + n_values
+    url, site, title, *key = json.loads(data[values_end:])
+    return PageSignature(
+        url=url,
+        key=key[0] if key else url,
+        site=site,
+        title=tuple(map(tuple, title)),
+        n_features=n_features,
+        fingerprint=fingerprint,
+        sketch=sketch_in(data),
+        values=data[_SKETCH_END:values_end],
+        text_digest=text_digest,
+        n_text=n_text,
+        n_shown=n_shown,
+        shown_digest=b"" if shown_digest == _NO_DIGEST else shown_digest,
+        recipe=recipe,
+        n_heading=n_heading,
+    )
+
+
+def sketch_in(data: bytes) -> bytes:
+    """The sketch of what was packed."""
+    return data[_HEAD.size : _SKETCH_END]
+
+
+def row_of(page: PageSignature, key: int, stored_at: int, items: int = NO_ITEMS) -> bytes:
+    """A page's row of :data:`ROW`, as bytes.
+
+    :param key: digest of its key, 64 bits.
+    :param stored_at: seconds since 1970, 32 bits.
+    :param items: see :data:`~scrapy_neardup.matching.stored_items.NO_ITEMS`, 64 bits.
+    """
+    traits = packed_traits(page, key, stored_at, items)
+    return _ROW.pack(page.fingerprint, traits, page.sketch[:FIRST_BINS])
+
+
+def with_items(row: bytes, items: int) -> bytes:
+    """The row of the same page, of which this was stored."""
+    return row[:_ITEMS_START] + _ITEMS.pack(items) + row[_ITEMS_END:]
+
+
+def site_in(row: bytes) -> int:
+    """The digest of a row's site."""
+    site: int
+    [site] = _SITE.unpack_from(row)
+    return site
+
+
+def parts_of(row: bytes) -> tuple[int, bytes, bytes]:
+    """A row's fingerprint, traits and first bins."""
+    return _ROW.unpack(row)

@@ -1,0 +1,159 @@
+"""What a store keeps beside its pages, for the dupefilter: rules and known duplicates.
+
+Both are advice: to lose them costs fetches, never pages. So nothing waits for them to be on disk,
+and where there is no room for more, a store goes on without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+
+import numpy as np
+import numpy.typing as npt
+
+from .._util.validation import require_number
+
+#: Rules that a namespace keeps at most; when it has as many, it takes no further names. (None makes
+#: way: it could be one that was withdrawn, or that the operator switched off.)
+MAX_RULES = 100_000
+#: Known duplicates that a namespace keeps at most, the newest.
+MAX_KNOWN = 1_000_000
+
+#: The digests of an address that leads to a duplicate, of its original's address, and of the text
+#: that was stored for the original. Without a text it is the ending of an original, see
+#: ``ending_of``.
+COPY = np.dtype([("digest", "<u8"), ("original", "<u8"), ("content", "<u8")])
+#: The same, and when that was last seen, in seconds since 1970.
+KNOWN = np.dtype([*((name, "<u8") for name in COPY.names or ()), ("seen_at", "<u4")])
+_LATEST = np.iinfo(KNOWN["seen_at"]).max
+
+
+def ending_of(original: int) -> tuple[int, int, int]:
+    """A row of :data:`COPY` that ends all that was noted of an original before.
+
+    So nothing needs to be deleted, and what other crawls note meanwhile ends as well.
+
+    :param original: the digest of its address.
+    """
+    return original ^ (2**64 - 1), original, 0
+
+
+def ending_of_copy(digest: int) -> tuple[int, int, int]:
+    """A row of :data:`COPY` that ends what was noted of one address before."""
+    return digest, 0, 0
+
+
+def without_ended(known: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """Known duplicates without endings, and without those that were seen before their ending.
+
+    :param known: of type :data:`KNOWN`.
+    """
+    is_ending = known["content"] == 0
+    copies: npt.NDArray[np.void] = known[~is_ending]
+    if len(copies) == len(known):
+        return copies
+    endings = np.sort(known[is_ending], order=["original", "seen_at"])
+    last = np.searchsorted(endings["original"], copies["original"], side="right") - 1
+    ended = endings[np.maximum(last, 0)]
+    is_ended = (ended["original"] == copies["original"]) & (copies["seen_at"] < ended["seen_at"])
+    kept: npt.NDArray[np.void] = copies[~is_ended]
+    return kept
+
+
+def take_changes(
+    rules: MutableMapping[str, bytes], changes: Mapping[str, bytes]
+) -> dict[str, bytes]:
+    """Change rules, as far as there is room; which changes were those?"""
+    taken = {}
+    for name, body in in_order(changes):
+        if not body:
+            rules.pop(name, None)
+        elif name in rules or len(rules) < MAX_RULES:
+            rules[name] = body
+        else:
+            continue
+        taken[name] = body
+    return taken
+
+
+def in_order(changes: Mapping[str, bytes]) -> list[tuple[str, bytes]]:
+    """Changes of rules; those that make room come first."""
+    return sorted(changes.items(), key=lambda change: bool(change[1]))
+
+
+def packed_name(name: str) -> bytes:
+    """A rule's name as backends keep it, which know no lone surrogate."""
+    return name.encode("utf-8", "surrogatepass")
+
+
+def unpacked_name(data: bytes) -> str:
+    """The name that was packed."""
+    return data.decode("utf-8", "surrogatepass")
+
+
+def known_at(copies: npt.NDArray[np.void], seen_at: int) -> npt.NDArray[np.void]:
+    """Copies, of type :data:`COPY`, that were seen at one time, as an array of :data:`KNOWN`.
+
+    :raises InvalidOption: when it is no time that can be kept.
+    """
+    require_number("seen_at", seen_at, int, 0, _LATEST, unit="seconds since 1970")
+    return with_times(copies, seen_at)
+
+
+def with_times(copies: npt.NDArray[np.void], seen_at: npt.ArrayLike) -> npt.NDArray[np.void]:
+    """The same as :data:`KNOWN`, with one time or a time for each."""
+    known = np.empty(len(copies), KNOWN)
+    for name in COPY.fields or ():
+        known[name] = copies[name]
+    known["seen_at"] = seen_at
+    return known
+
+
+def without_times(known: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """The same as :data:`COPY`."""
+    copies = np.empty(len(known), COPY)
+    for name in COPY.fields or ():
+        copies[name] = known[name]
+    return copies
+
+
+def newest(known: npt.NDArray[np.void], since: int = 0) -> npt.NDArray[np.void]:
+    """Of each digest its last time, unless that was before ``since``: the newest, those last."""
+    known = known[known["seen_at"] >= since]
+    known = known[np.lexsort((known["seen_at"], known["digest"]))]
+    is_last = np.diff(known["digest"], append=~known["digest"][-1:]) != 0
+    known = known[is_last]
+    return known[np.argsort(known["seen_at"], kind="stable")[-MAX_KNOWN:]]
+
+
+class KnownLog:
+    """Known duplicates in memory: 28 bytes each, and as much again in reserve."""
+
+    def __init__(self) -> None:
+        self._room = np.empty(0, KNOWN)
+        self._end = 0
+
+    def note(self, known: npt.NDArray[np.void]) -> None:
+        """Add some, of type :data:`KNOWN`."""
+        known = known[-MAX_KNOWN:]
+        if self._end + len(known) > len(self._room):
+            self._keep(newest(self._noted), room_for=len(known))
+        self._room[self._end : self._end + len(known)] = known
+        self._end += len(known)
+
+    def since(self, time: int) -> npt.NDArray[np.void]:
+        """Those last seen at this time or later, in seconds since 1970; see :func:`newest`."""
+        return newest(self._noted, time)
+
+    def forget_before(self, time: int) -> None:
+        """Let go of those last seen before this time, in seconds since 1970."""
+        self._keep(self.since(time))
+
+    @property
+    def _noted(self) -> npt.NDArray[np.void]:
+        return self._room[: self._end]
+
+    def _keep(self, known: npt.NDArray[np.void], room_for: int = 0) -> None:
+        self._room = np.empty(2 * (len(known) + room_for), KNOWN)
+        self._room[: len(known)] = known
+        self._end = len(known)

@@ -1,0 +1,1 @@
+"""Stores signatures in Redis, for any number of processes."""

@@ -1,0 +1,212 @@
+"""Addresses of Redis servers, and clients for them."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Literal
+from urllib.parse import unquote, urlsplit
+
+from ...exceptions import InvalidOption
+
+_FORMS = (
+    "'redis://[user:password@]host:port/db', 'rediss://…', "
+    "'redis+sentinel://[user:password@]host:port,host:port/service/db' or "
+    "'redis+cluster://[user:password@]host:port,host:port'"
+)
+_SCHEME = re.compile(r"redis(?P<tls>s?)(?:\+(?P<kind>sentinel|cluster))?://")
+#: Where options begin; a password may have a question mark.
+_OPTIONS_BEGIN = re.compile(r"\?(?=(?:ssl|sentinel)_)")
+_CHECK = "ssl_check_hostname"
+_TLS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", _CHECK)
+_LOGIN = {"sentinel_username": "username", "sentinel_password": "password"}
+_SWITCH = {"true": True, "false": False}
+_PORTS = {"one": 6379, "cluster": 6379, "sentinel": 26379}
+
+
+@dataclass(frozen=True)
+class RedisAddress:
+    """Where a Redis is, and as whom to go there.
+
+    :ivar kind: one server, those that Sentinels name, or a cluster.
+    :ivar hosts: of the server, of Sentinels, or of some nodes of the cluster, with their ports.
+    :ivar user: and ``password``: for the servers.
+    :ivar database: 0 or more.
+    :ivar service: what the Sentinels call it.
+    :ivar options: by their names behind the question mark. With TLS ``ssl_ca_certs``,
+        ``ssl_certfile`` and ``ssl_keyfile`` (paths of PEM files) and ``ssl_check_hostname``
+        (``true`` or ``false``), all as the package ``redis`` has them; for Sentinels
+        ``sentinel_username`` and ``sentinel_password``.
+    """
+
+    kind: Literal["one", "sentinel", "cluster"]
+    hosts: tuple[tuple[str, int], ...]
+    is_tls: bool = False
+    user: str | None = None
+    password: str | None = None
+    database: int = 0
+    service: str = ""
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def parse(cls, address: str) -> RedisAddress:
+        """The address that is written so.
+
+        :raises InvalidOption: when it is none; without the password.
+        """
+        if (scheme := _SCHEME.match(address)) is None:
+            raise _wrong(address)
+        kind: Any = scheme["kind"] or "one"
+        address, *query = _OPTIONS_BEGIN.split(address, maxsplit=1)
+        # A password may hold any of the signs between the parts, though it better did not.
+        login, _, place = address[scheme.end() :].rpartition("@")
+        user, _, password = (unquote(part) for part in login.partition(":"))
+        names, _, path = place.partition("/")
+        parts = path.split("/") if path else []
+        service = parts.pop(0) if kind == "sentinel" and parts else ""
+        database = parts.pop(0) if kind != "cluster" and parts else ""
+        if parts or (kind == "sentinel" and not service) or not re.fullmatch(r"\d*", database):
+            raise _wrong(address)
+        try:
+            hosts = tuple(_host(name, _PORTS[kind]) for name in names.split(","))
+        except ValueError:
+            raise _wrong(address) from None
+        if kind == "one" and len(hosts) > 1:
+            raise _wrong(address)
+        parsed = cls(
+            kind, hosts, bool(scheme["tls"]), user or None, password or None, int(database or 0),
+            service, _pairs("".join(query)),
+        )  # fmt: skip
+        parsed._require_options()
+        return parsed
+
+    def _require_options(self) -> None:
+        """:raises InvalidOption: when an option is none, or says nothing of such an address."""
+        known = (*_TLS * self.is_tls, *_LOGIN) if self.kind == "sentinel" else _TLS * self.is_tls
+        for name in self.options:
+            if name not in known:
+                expected = f"with no option but {', '.join(known)}" if known else "without it"
+                raise InvalidOption("store", f"{self.name}?{name}=…", expected)
+        if (switch := self.options.get(_CHECK, "true")) not in _SWITCH:
+            raise InvalidOption("store", f"{self.name}?{_CHECK}={switch}", "with true or false")
+        if "ssl_keyfile" in self.options and "ssl_certfile" not in self.options:
+            raise InvalidOption("store", f"{self.name}?ssl_keyfile=…", "with ssl_certfile as well")
+
+    @property
+    def name(self) -> str:
+        """The address without user, password and options."""
+        scheme = f"redis{'s' * self.is_tls}" + f"+{self.kind}" * (self.kind != "one")
+        hosts = ",".join(f"[{h}]:{p}" if ":" in h else f"{h}:{p}" for h, p in self.hosts)
+        path = {
+            "one": f"/{self.database}",
+            "sentinel": f"/{self.service}/{self.database}",
+            "cluster": "",
+        }
+        return f"{scheme}://{hosts}{path[self.kind]}"
+
+    def client(self, connect_timeout: float, call_timeout: float) -> Any:
+        """A client of the package ``redis``; it tries nothing again by itself.
+
+        :param connect_timeout: and ``call_timeout``: seconds.
+        :raises InvalidOption: when the package is not installed, or a certificate cannot be read.
+        """
+        options: dict[str, Any] = {
+            "username": self.user,
+            "password": self.password,
+            "socket_connect_timeout": connect_timeout,
+            "socket_timeout": call_timeout,
+            "socket_keepalive": True,
+            "ssl": self.is_tls,
+            **self._tls(),
+        }
+        try:
+            import redis
+        except ImportError:
+            raise InvalidOption(
+                "store",
+                self.name,
+                "of another kind while the package redis is not installed: "
+                "pip install 'scrapy-neardup[redis]'",
+            ) from None
+        makers = {"one": self._one, "sentinel": self._sentinel, "cluster": self._cluster}
+        return makers[self.kind](redis, options)
+
+    def _tls(self) -> dict[str, Any]:
+        """What the client is told of certificates."""
+        if not self.is_tls:
+            return {}
+        self._require_certificates()
+        # Older clients do not ask whose certificate it is unless they are told to.
+        is_checked = _SWITCH[self.options.get(_CHECK, "true")]
+        return {**{name: self.options.get(name) for name in _TLS}, _CHECK: is_checked}
+
+    def _require_certificates(self) -> None:
+        """:raises InvalidOption: when a file of the options cannot be used."""
+        context = ssl.create_default_context()
+        ca, own = self.options.get("ssl_ca_certs"), self.options.get("ssl_certfile")
+        option, path = "ssl_ca_certs", ca
+        try:
+            if ca is not None:
+                context.load_verify_locations(ca)
+            if own is not None:
+                option, path = "ssl_certfile", own
+                # Without a password the terminal would be asked for that of a locked key.
+                context.load_cert_chain(own, self.options.get("ssl_keyfile"), password="")
+        except OSError as error:
+            raise InvalidOption(
+                "store",
+                f"{self.name}?{option}={path}",
+                f"with a PEM file that can be used ({error.strerror or error})",
+            ) from None
+
+    def _one(self, redis: Any, options: Mapping[str, Any]) -> Any:
+        [(host, port)] = self.hosts
+        return redis.Redis(
+            host=host, port=port, db=self.database, retry=_retry(redis, 0), **options
+        )
+
+    def _sentinel(self, redis: Any, options: Mapping[str, Any]) -> Any:
+        login = {name: self.options.get(option) for option, name in _LOGIN.items()}
+        sentinel: Any = import_module("redis.sentinel")
+        sentinels = sentinel.Sentinel(
+            self.hosts, sentinel_kwargs={**options, **login, "retry": _retry(redis, 0)}
+        )
+        return sentinels.master_for(
+            self.service, db=self.database, retry=_retry(redis, 0), **options
+        )
+
+    def _cluster(self, redis: Any, options: Mapping[str, Any]) -> Any:
+        nodes = [redis.cluster.ClusterNode(host, port) for host, port in self.hosts]
+        # One more try, after which it knows which node has become the master.
+        return redis.RedisCluster(startup_nodes=nodes, retry=_retry(redis, 1), **options)
+
+
+def _retry(redis: Any, tries: int) -> Any:
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
+    return Retry(NoBackoff(), tries)
+
+
+def _host(name: str, default_port: int) -> tuple[str, int]:
+    """:raises ValueError: when this is no host."""
+    parts = urlsplit(f"//{name}")
+    if not parts.hostname or parts.path or parts.query or parts.fragment:
+        raise ValueError(name)
+    return parts.hostname, parts.port or default_port
+
+
+def _pairs(query: str) -> dict[str, str]:
+    """Options by their names. A plus is a plus, for a password may have one."""
+    pairs = [pair.partition("=") for pair in query.split("&") if pair]
+    return {name: unquote(value) for name, _, value in pairs}
+
+
+def _wrong(address: str) -> InvalidOption:
+    scheme, _, place = address.partition(":")
+    if "@" in place:
+        address = f"{scheme}://***@{place.rpartition('@')[2]}"
+    return InvalidOption("store", address, _FORMS)

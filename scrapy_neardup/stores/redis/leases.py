@@ -1,0 +1,172 @@
+"""Who uses a namespace: each open store is a run, and shows with a lease that it lives.
+
+What a run reserved, or stored and did not confirm, counts as long as its lease is renewed. When
+the run is gone, whoever comes across it lets go of it. On one machine nobody waits for that: a
+run whose process has ended is dead at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import secrets
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+
+from ...exceptions import StoreError
+from .connection import Link
+from .layout import Part
+
+logger = logging.getLogger("scrapy_neardup")
+
+#: Seconds after which a run that gave no sign of life is dead.
+LEASE_SECONDS = 20.0
+_RUN_BYTES = 8
+#: A lease is renewed so often while it lasts.
+_RENEWALS = 3
+#: What was found alive is taken to be so for this part of a lease.
+_TRUST = 1 / 60
+
+
+class Runs:
+    """The runs of a namespace, of which this is one.
+
+    :param namespace: its common part.
+    :param lease: seconds.
+    :param at_renewal: called in a thread of its own after each renewal.
+    :param at_loss: called before that, when the lease was there no more.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        namespace: Part,
+        lease: float,
+        *,
+        at_renewal: Callable[[], None],
+        at_loss: Callable[[], None],
+    ) -> None:
+        self.id = secrets.token_bytes(_RUN_BYTES)
+        self._link = link
+        self._namespace = namespace
+        self._list = namespace.key("runs")
+        self._lease = lease
+        self._at_renewal = at_renewal
+        self._at_loss = at_loss
+        self._found_alive: dict[bytes, float] = {}
+        self._is_closing = threading.Event()
+        self._thread = threading.Thread(target=self._renew_on, name="neardup-lease", daemon=True)
+
+    def register(self) -> None:
+        """Take a lease."""
+        self._renew()
+        self._link.command("HSET", self._list, self.id, _place())
+
+    def start(self) -> None:
+        """Keep the lease."""
+        self._thread.start()
+
+    def dead(self) -> list[bytes]:
+        """Runs that ended without a word, or with something not confirmed."""
+        known = _pairs(self._link.command("HGETALL", self._list))
+        here = _place()
+        return [
+            run
+            for run, place in known.items()
+            if run != self.id and (_has_ended(place, here) or not self._has_lease(run))
+        ]
+
+    def is_alive(self, run: bytes) -> bool:
+        """Has this run a lease, or had it one a moment ago?"""
+        now = monotonic()
+        if run == self.id or now < self._found_alive.get(run, 0):
+            return True
+        if self._has_lease(run):
+            self._found_alive[run] = now + _TRUST * self._lease
+            return True
+        return False
+
+    def remove(self, run: bytes) -> None:
+        """Nothing of a dead run is left."""
+        self._found_alive.pop(run, None)
+        self._link.command("HDEL", self._list, run)
+        self._link.command("DEL", self._lease_of(run), self.sites_of(run))
+
+    def sites_of(self, run: bytes) -> bytes:
+        """Key of the names of sites of which a run may hold pages."""
+        return self._namespace.key(f"run-sites:{run.hex()}")
+
+    def stop(self) -> None:
+        """Renew the lease no more."""
+        self._is_closing.set()
+        self._thread.join()
+
+    def close(self, *, is_done: bool) -> None:
+        """Give the lease up.
+
+        :param is_done: is there nothing that the next run has to let go of?
+        """
+        self.stop()
+        if is_done:
+            self.remove(self.id)
+        else:
+            self._link.command("DEL", self._lease_of(self.id))
+
+    def _renew_on(self) -> None:
+        """The thread's work until the run is closed."""
+        while not self._is_closing.wait(self._lease / _RENEWALS):
+            # Without an answer there is nothing to do but to try again.
+            with contextlib.suppress(StoreError):
+                if not self._renew():
+                    logger.warning(
+                        "Store %s was out of reach for longer than the lease of %s seconds, or "
+                        "forgot it: what this crawl has not confirmed may be stored by others too",
+                        self._link.name,
+                        self._lease,
+                    )
+                    self._link.command("HSET", self._list, self.id, _place())
+                    self._at_loss()
+                self._at_renewal()
+
+    def _renew(self) -> bool:
+        """Renew the lease; was it still there?"""
+        milliseconds = int(1000 * self._lease)
+        before = self._link.command("SET", self._lease_of(self.id), "", "PX", milliseconds, "GET")
+        return before is not None
+
+    def _has_lease(self, run: bytes) -> bool:
+        return bool(self._link.command("EXISTS", self._lease_of(run)))
+
+    def _lease_of(self, run: bytes) -> bytes:
+        return self._namespace.key(f"run:{run.hex()}")
+
+
+def _pairs(answer: object) -> dict[bytes, bytes]:
+    """What HGETALL says, which the client makes a dictionary of or not."""
+    if isinstance(answer, dict):
+        return answer
+    assert isinstance(answer, list)
+    return dict(zip(answer[::2], answer[1::2], strict=True))
+
+
+def _place(pid: int | str = "self") -> bytes:
+    """Machine since its start, its process table, the process and when that began.
+
+    Empty where the system does not tell; then only the lease does.
+    """
+    try:
+        machine = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        table = Path("/proc/self/ns/pid").readlink()
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8")
+    except OSError:
+        return b""
+    began = stat.rpartition(")")[2].split()[19]
+    return f"{machine} {table} {stat.partition(' ')[0]} {began}".encode()
+
+
+def _has_ended(place: bytes, here: bytes) -> bool:
+    """Was this a process of this very machine, which is no more?"""
+    *machine, pid, _ = place.decode().split() if place else [""] * 4
+    return bool(pid) and machine == here.decode().split()[:-2] and _place(pid) != place

@@ -1,0 +1,119 @@
+"""A look at a Redis that crawls may be writing: no lease is taken, nothing is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from urllib.parse import unquote
+
+from ...exceptions import StoreError
+from ..base import Store
+from ..codec import unpacked
+from ..reading import Figures, Namespace, StoredPage
+from .address import RedisAddress
+from .connection import Link
+from .hints import RedisAdvice
+from .layout import Part
+from .pages import RedisPages
+from .signature_source import holder_of, parsed_rows
+
+#: On whose behalf pages are read: nobody's, since nothing is held.
+_NOBODY = bytes(8)
+#: Of some hundred bytes each; pages are read fewer at a time.
+_ROWS_AT_ONCE = 2048
+_META = "{neardup:*}:meta"
+
+
+class RedisReader:
+    """See :class:`~scrapy_neardup.stores.reading.StoreReader`.
+
+    Answers are about the moment at which each page is read.
+
+    :raises InvalidOption: when the address is none, or the package ``redis`` is missing.
+    :raises StoreError: when the server cannot be asked.
+    """
+
+    is_remote = True
+
+    n_bytes = None
+
+    def __init__(self, address: str) -> None:
+        self._link = Link(RedisAddress.parse(address))
+        self.name = self._link.name
+        try:
+            self._meta = dict(sorted(self._read_meta()))
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def format(self) -> int:
+        """The highest version among its namespaces."""
+        return max((int(meta[b"format"]) for meta in self._meta.values()), default=0)
+
+    def namespaces(self) -> list[Namespace]:
+        return [
+            Namespace(
+                name,
+                meta[b"secret"],
+                meta.get(b"recipe", b"").decode(),
+                json.loads(meta.get(b"parts:" + meta.get(b"recipe", b""), b"{}")),
+            )
+            for name, meta in self._meta.items()
+        ]
+
+    def figures(self, namespace: str) -> Figures:
+        rules, known = self._advice(namespace).counts()
+        return sum(
+            (
+                Figures.of(
+                    parsed_rows(rows)["traits"]["stored_at"],
+                    sum(holder_of(row) is not None for row in rows),
+                )
+                for part in self._parts(namespace, None)
+                for _, rows in RedisPages(self._link, part, _NOBODY).rows(_ROWS_AT_ONCE)
+            ),
+            Figures(rules=rules, known_duplicates=known),
+        )
+
+    def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
+        recipe = self._meta[namespace].get(b"recipe", b"").decode()
+        for part in self._parts(namespace, site):
+            for stored in RedisPages(self._link, part, _NOBODY).all():
+                signature = unpacked(stored.page, recipe)
+                if site is None or signature.site == site:
+                    is_confirmed = stored.holder is None
+                    yield StoredPage(signature, stored.stored_at, is_confirmed, stored.items)
+
+    def rules(self, namespace: str) -> dict[str, bytes]:
+        return self._advice(namespace).rules()
+
+    def overlay(self, namespace: str, ttl: float | None = None) -> Store:
+        raise StoreError(
+            self.name,
+            "a Redis cannot be judged against without adding to it; add with --add, or export it "
+            "and import that into a file to judge against",
+        )
+
+    def close(self) -> None:
+        self._link.close()
+
+    def _read_meta(self) -> Iterator[tuple[str, Mapping[bytes, bytes]]]:
+        for key in self._link.keys(_META):
+            quoted = key.decode().removeprefix("{neardup:").removesuffix("}:meta")
+            meta = self._link.command("HGETALL", key)
+            if b"secret" in meta:
+                yield unquote(quoted, errors="surrogatepass"), meta
+
+    def _advice(self, namespace: str) -> RedisAdvice:
+        return RedisAdvice(self._link, Part(namespace))
+
+    def _parts(self, namespace: str, site: str | None) -> Iterator[Part]:
+        whole = Part(namespace)
+        if self._meta[namespace].get(b"layout") != b"site":
+            yield whole
+        elif site is not None:
+            yield Part(namespace, site)
+        else:
+            for name in sorted(self._link.command("SMEMBERS", whole.key("site-names"))):
+                yield Part(namespace, name.decode("utf-8", "surrogatepass"))

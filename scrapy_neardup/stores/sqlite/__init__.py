@@ -1,0 +1,1 @@
+"""Stores signatures in a SQLite file."""

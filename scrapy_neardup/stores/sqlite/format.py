@@ -1,0 +1,194 @@
+"""What stands in a store's SQLite file, and which files are refused."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from ...exceptions import StoreError
+from ..codec import ROW
+
+#: Version of the tables; a file of another one is refused.
+FORMAT = 3
+#: "NDup": how a file says that it is a store.
+APPLICATION = 0x4E447570
+
+#: What every SQLite file begins with.
+_HEADER = b"SQLite format 3\0"
+
+#: Of an id, the bits of the page's number; those above are its namespace's.
+NUMBER_BITS = 32
+NUMBER_MASK = (1 << NUMBER_BITS) - 1
+
+#: All statements that make an empty store.
+EMPTY = f"""
+BEGIN;
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {FORMAT};
+CREATE TABLE namespaces(
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, secret BLOB NOT NULL, recipe TEXT,
+    parts TEXT
+);
+-- An id is the namespace's, in the upper 32 bits, and the page's number.
+CREATE TABLE rows(id INTEGER PRIMARY KEY, site INTEGER NOT NULL, row BLOB NOT NULL);
+CREATE INDEX rows_site ON rows(site);
+CREATE TABLE pages(id INTEGER PRIMARY KEY, page BLOB NOT NULL);
+CREATE TABLE unconfirmed(id INTEGER PRIMARY KEY, mark INTEGER NOT NULL);
+COMMIT;
+"""
+
+_DIGEST_BYTES = 8
+_SECRET_BYTES = range(16, 65)
+
+
+class Damaged(sqlite3.DatabaseError):
+    """What SQLite itself takes for whole is nothing that a store wrote: malformed, for us."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"malformed {what}")
+
+
+class Space(NamedTuple):
+    """A namespace as the file has it.
+
+    :ivar id: upper bits of its pages' ids.
+    :ivar recipe: empty before the first crawl.
+    """
+
+    id: int
+    name: str
+    secret: bytes
+    recipe: str
+    parts: dict[str, str]
+
+
+def space_of(row: Sequence[Any]) -> Space:
+    """A row of ``namespaces``.
+
+    :raises Damaged: when it is nothing that a store wrote.
+    """
+    id_, name, secret, recipe, parts = row
+    try:
+        told = json.loads(parts or "{}")
+        is_whole = (
+            isinstance(name, str)
+            and isinstance(secret, bytes)
+            and len(secret) in _SECRET_BYTES
+            and isinstance(recipe or "", str)
+            and all(isinstance(part, str) for part in told.values())
+        )
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        is_whole = False
+    if not is_whole or not 0 <= id_ < 1 << NUMBER_BITS - 1:
+        raise Damaged(f"namespace {name!r}")
+    return Space(id_, name, secret, recipe or "", told)
+
+
+def columns(
+    found: Sequence[tuple[int, bytes]],
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]:
+    """Numbers and rows, of type :data:`~.packing.ROW`, of some rows of ``rows``.
+
+    :raises Damaged: when one of them is nothing that a store wrote.
+    """
+    ids, rows = zip(*found, strict=True)
+    try:
+        # Not only their sum: of two, one may be too long by what the other lacks.
+        is_whole = set(map(len, rows)) == {ROW.itemsize}
+        data = b"".join(rows)
+    except TypeError:
+        is_whole = False
+    if not is_whole:
+        raise Damaged("index")
+    return (np.array(ids, np.int64) & NUMBER_MASK).astype(np.uint32), np.frombuffer(data, ROW)
+
+
+def sealed(id_: int, page: bytes) -> bytes:
+    """A packed page with a digest: SQLite reads what was cut off a file as zeros, in silence."""
+    return page + xxhash.xxh3_64_digest(page, id_)
+
+
+def opened(id_: int, data: Any) -> bytes | None:
+    """The page that was sealed under this id; ``None`` where these are not its bytes."""
+    if not isinstance(data, bytes):
+        return None
+    page = data[:-_DIGEST_BYTES]
+    return page if sealed(id_, page) == data else None
+
+
+def address_of(path: Path) -> str:
+    """What a file's errors call it."""
+    return f"sqlite:///{path}"
+
+
+@contextlib.contextmanager
+def complaining(path: Path) -> Iterator[None]:
+    """Say what SQLite says of a file as an error of the store."""
+    try:
+        yield
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        # What stands in a damaged file may be no text, and what SQLite says of it neither.
+        hint = ""
+        if isinstance(error, UnicodeDecodeError) or any(
+            word in str(error) for word in ("not a database", "malformed", "not decode")
+        ):
+            hint = ": it is damaged or no store at all; put a whole copy in its place, or "
+            hint += "give another path"
+        elif "locked" in str(error):
+            hint = ": another program is writing to it; wait until that is done"
+        elif "disk I/O" in str(error):
+            hint = ": its disk, or that of SQLITE_TMPDIR, may be full or failing"
+        raise StoreError(address_of(path), f"{error}{hint}") from error
+
+
+def require_header(path: Path) -> None:
+    """SQLite itself takes a short file of anything for an empty one.
+
+    It must not be open in this process: to close it once more takes SQLite's locks away.
+
+    :raises StoreError: when this is no SQLite file.
+    """
+    with path.open("rb") as file:
+        begin = file.read(len(_HEADER))
+    if not begin:
+        raise StoreError(
+            address_of(path),
+            "it is empty, which a store never is: put a whole copy in its place, or remove it for "
+            "a new store",
+        )
+    if begin != _HEADER:
+        raise StoreError(address_of(path), "it is no SQLite file; give another path")
+
+
+def require_store(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that is none of ours, of another format, or damaged.
+
+    :raises StoreError: with what is wrong, and what would help.
+    """
+    name = address_of(path)
+    with complaining(path):
+        application, version, pages, size = (
+            connection.execute(f"PRAGMA {pragma}").fetchone()[0]
+            for pragma in ("application_id", "user_version", "page_count", "page_size")
+        )
+    if application != APPLICATION:
+        raise StoreError(name, "it is a database of something else; give another path")
+    if version != FORMAT:
+        age, help_ = ("later", "upgrade, or ") if version > FORMAT else ("earlier", "")
+        raise StoreError(
+            name,
+            f"it has format {version}, from a{'n' * (age == 'earlier')} {age} scrapy-neardup than "
+            f"this one, which reads format {FORMAT}; {help_}export it there and import it here",
+        )
+    log = Path(f"{path}-wal")
+    is_logged = log.exists() and log.stat().st_size
+    if not is_logged and path.stat().st_size < pages * size:
+        raise StoreError(name, "it has been cut off; put a whole copy in its place")

@@ -1,0 +1,1 @@
+"""Normalizes text, cuts it into tokens, and weights them."""

@@ -1,0 +1,179 @@
+"""The values of a text: its numbers, names and other words that are not common, in reading order.
+
+The pages of a form (a register, a notice, a catalogue) have nearly all words in common, and differ
+in their values. Copies of one page have the same values; where they differ, one of them has more.
+So the values of two resembling texts are aligned (``value_differences.py``), and the places where
+each has its own are counted.
+
+A value is kept as one byte. Equal values have equal bytes; two different ones have the same byte in
+one case of 127 (words) or 64 (numbers).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from .characters import CodePoints
+from .idf import IdfTable, token_hashes
+from .titles import LIST_KINDS
+from .tokenization import Spans
+
+#: Version of all this, for the recipe.
+VERSION = "values-3"
+
+#: Values of a text that are kept at most, its first ones.
+MAX_VALUES = 248
+
+#: A word is a value when it weighs at least such a part of what a word weighs that is in no table.
+_RARE = 0.5
+#: Bytes: 0 is no value; words from 1 on, numbers, and numbers of dates and times.
+_FIRST_WORD, _WORDS = 1, 127
+_FIRST_NUMBER, _NUMBERS = 128, 64
+_FIRST_OF_DATE = 192
+
+#: Characters between the numbers of dates and times, and behind them.
+_BETWEEN = np.array(list(map(ord, "-/:")), np.uint32)
+_BEHIND = np.array(list(map(ord, "年月日号號时時点點分년월일시분")), np.uint32)
+_ZERO, _NINE = ord("0"), ord("9")
+#: Names of months. They belong to a date where a number stands near.
+_MONTHS = np.unique(
+    token_hashes(
+        "january february march april may june july august september october november december "
+        "jan feb mar apr jun jul aug sep sept oct nov dec "
+        "januar februar märz mai juni juli oktober dezember jänner "
+        "janvier février mars avril juin juillet août septembre octobre novembre décembre "
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre "
+        "gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre "
+        "janeiro fevereiro março maio junho julho setembro outubro novembro dezembro "
+        "januari februari maart mei augustus "
+        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
+        "listopada grudnia "
+        "января февраля марта апреля мая июня июля августа сентября октября ноября декабря "
+        "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık "
+        "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر".split()
+    )
+)
+_LIST_KINDS = np.unique(token_hashes(sorted(LIST_KINDS)))
+#: So many tokens apart a month and its number stand at most: "3 de marzo".
+_IN_A_DATE = 2
+
+Codes = npt.NDArray[np.uint8]
+
+
+def value_codes(
+    hashes: npt.NDArray[np.uint64],
+    is_number: npt.NDArray[np.bool_],
+    weights: npt.NDArray[np.int64],
+    idf: IdfTable,
+) -> Codes:
+    """The byte of each of some tokens; 0 for those that are no values.
+
+    :param hashes: of the tokens, see :func:`~scrapy_neardup.text.idf.token_hashes`.
+    :param is_number: does the token have a digit?
+    :param weights: what each token weighs by the table.
+
+    Names of kinds of lists (``tag``, ``category``) are no values: the lists of one subject have one
+    each. By a table without words no word is known to be rare, and none but months are values.
+    """
+    drawn = hashes >> np.uint64(40)
+    is_rare = (weights >= _RARE * idf.default) & (len(idf) > 0) & ~np.isin(hashes, _LIST_KINDS)
+    words = np.where(is_rare, _FIRST_WORD + drawn % np.uint64(_WORDS), 0)
+    words = np.where(np.isin(hashes, _MONTHS), _FIRST_OF_DATE + drawn % np.uint64(_NUMBERS), words)
+    return np.where(is_number, _FIRST_NUMBER + drawn % np.uint64(_NUMBERS), words).astype(np.uint8)
+
+
+def value_sequence(codes: Codes, spans: Spans | None = None) -> bytes:
+    """The first :data:`MAX_VALUES` values of a text.
+
+    :param codes: shape ``(n,)``, of its tokens in reading order, see :func:`value_codes`.
+    :param spans: where they stand, if that is known: it tells dates and times from other numbers.
+    """
+    is_month = codes >= _FIRST_OF_DATE
+    if is_month.any():
+        # "May" is also a verb.
+        is_month &= _are_near((codes >= _FIRST_NUMBER) & ~is_month)
+        codes = np.where((codes < _FIRST_OF_DATE) | is_month, codes, 0)
+    places = np.flatnonzero(codes)[:MAX_VALUES]
+    found = codes[places]
+    if spans is not None:
+        is_number = (found >= _FIRST_NUMBER) & (found < _FIRST_OF_DATE)
+        of_dates = _are_of_dates(spans, places, _are_near(is_month)[places]) & is_number
+        found[of_dates] += _FIRST_OF_DATE - _FIRST_NUMBER
+    return found.tobytes()
+
+
+def has_word(values: bytes) -> bool:
+    """Is one of these values a word?"""
+    return any(value < _FIRST_NUMBER for value in values)
+
+
+def has_date(values: bytes) -> bool:
+    """Is one of these values a part of a date?"""
+    return not all(map(is_lasting, values))
+
+
+def is_lasting(value: int) -> bool:
+    """Is this value no part of a date?"""
+    return value < _FIRST_OF_DATE
+
+
+def _are_near(are: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which tokens have one of these at most :data:`_IN_A_DATE` tokens away?"""
+    if not are.any():
+        return are
+    padded = np.pad(are, _IN_A_DATE)
+    shifted = [padded[step : step + are.size] for step in range(2 * _IN_A_DATE + 1)]
+    near: npt.NDArray[np.bool_] = np.logical_or.reduce(shifted)
+    return near
+
+
+def _are_of_dates(
+    spans: Spans, places: npt.NDArray[np.intp], near_month: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Which of these tokens, if they are numbers, are parts of dates and times?
+
+    Years from 1900 to 2099; one or two digits near a month or before a character such as ``月``;
+    numbers with a dash, slash or colon between.
+    """
+    starts, lengths = spans.starts[places], spans.lengths[places]
+    ends = starts + lengths
+
+    def at(where: npt.NDArray[np.intp]) -> CodePoints:
+        return spans.codes.take(where, mode="clip")
+
+    century = at(starts).astype(np.uint32) * 256 + at(starts + 1)
+    is_year = (lengths == 4) & np.isin(century, [ord("1") * 256 + _NINE, ord("2") * 256 + _ZERO])
+    is_short = lengths <= 2
+    before = np.isin(at(starts - 1), _BETWEEN) & _is_digit(at(starts - 2)) & (starts > 1)
+    after = np.isin(at(ends), _BETWEEN) & _is_digit(at(ends + 1))
+    is_named = near_month | np.isin(at(ends), _BEHIND)
+    found: npt.NDArray[np.bool_] = is_year | (is_short & (before | after | is_named))
+    return found | _are_dotted(is_year, is_short, (at(ends) == ord(".")), starts, ends)
+
+
+def _are_dotted(
+    is_year: npt.NDArray[np.bool_],
+    is_short: npt.NDArray[np.bool_],
+    is_before_dot: npt.NDArray[np.bool_],
+    starts: npt.NDArray[np.intp],
+    ends: npt.NDArray[np.intp],
+) -> npt.NDArray[np.bool_]:
+    """Which are the day and the month of 3.5.2024 or 2024.5.3?"""
+    found = np.zeros(is_year.size, bool)
+    if found.size > 2:
+        linked = is_before_dot[:-1] & (starts[1:] == ends[:-1] + 1)
+        both = linked[:-1] & linked[1:] & is_short[1:-1]
+        year_last, year_first = (
+            both & is_short[:-2] & is_year[2:],
+            both & is_year[:-2] & is_short[2:],
+        )
+        found[:-2] |= year_last
+        found[1:-1] |= year_last | year_first
+        found[2:] |= year_first
+    return found
+
+
+def _is_digit(codes: CodePoints) -> npt.NDArray[np.bool_]:
+    is_digit: npt.NDArray[np.bool_] = (codes >= _ZERO) & (codes <= _NINE)
+    return is_digit

@@ -1,0 +1,179 @@
+"""A rule: what may be left out of which addresses, and what speaks for it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .evidence import Evidence, upper_bound
+from .url_parts import Component
+
+State = Literal["watched", "in_force", "withdrawn", "off"]
+
+#: What share of contradictions a rule may have, in one family and everywhere.
+MAX_SHARE, MAX_SHARE_EVERYWHERE = 0.1, 0.05
+#: What is not tried any more, but skipped: a family that brings nothing new.
+NOTHING_NEW: Component = ("nothing_new",)
+
+_PLACES = {"first": "first ", "inner": "", "last": "last ", "file": "file "}
+
+
+@dataclass(slots=True, eq=False)
+class UrlRule:
+    """Of one site: addresses that differ only in this component are of one content.
+
+    :ivar family: path of the addresses, ``*`` for each segment that varies, or ``""`` for all.
+    :ivar component: see :data:`~scrapy_neardup.url_rules.url_parts.Component`; or
+        :data:`NOTHING_NEW`, of the whole family.
+    :ivar state: ``"watched"``, ``"in_force"``, ``"withdrawn"`` or ``"off"``: by the operator.
+    :ivar changed_at: when it came to this state, in seconds since 1970.
+    :ivar demand: how many times the usual evidence it needs: doubled when it was withdrawn.
+    """
+
+    site: str
+    family: str
+    component: Component
+    state: State = "watched"
+    changed_at: int = 0
+    demand: int = 1
+    evidence: Evidence = field(default_factory=Evidence)
+
+    @property
+    def name(self) -> str:
+        """Unique among all rules; begins with the site."""
+        words = [self.site, *map(_word, self.component)]
+        return " ".join([*words, self.family] if self.family else words)
+
+    @property
+    def max_share(self) -> float:
+        return MAX_SHARE if self.family else MAX_SHARE_EVERYWHERE
+
+    @property
+    def is_proven(self) -> bool:
+        """Is its evidence strong enough to come in force?"""
+        if self.state == "off":
+            return False
+        if self.demand == 1:
+            return self.evidence.is_strong(self.max_share)
+        # Twice the evidence is that for half the share.
+        return self.evidence.is_strong(self.max_share / self.demand)
+
+    @property
+    def text(self) -> str:
+        """What it says, in words."""
+        where = f"under {self.family}" if self.family else "everywhere"
+        return f"{_TEXTS[self.component[0]](self.component)} {where} on {self.site}"
+
+    @property
+    def evidence_text(self) -> str:
+        """What speaks for it, in words."""
+        agreements, contradictions = self.evidence.agreements, self.evidence.contradictions
+        bound = upper_bound(contradictions, agreements + contradictions)
+        named = self.evidence.agreements_by_name
+        by_name = f" ({named} by their canonical addresses alone)" if named else ""
+        return (
+            f"{agreements} contents agree{by_name}, {contradictions} contradictions, so wrong "
+            f"for at most {bound:.1%} with 95 % confidence"
+        )
+
+    def to_bytes(self) -> bytes:
+        """JSON, as stores keep it."""
+        kind, *more = self.component
+        name, value, place = (str(more[0]) if more else ""), None, None
+        if kind == "param" and len(more) == 2:
+            value = more[1]
+        elif kind == "segment":
+            place = more[1]
+        told = {
+            "site": self.site,
+            "family": self.family,
+            "kind": kind,
+            "name": name,
+            "value": value,
+            "place": place,
+            "state": self.state,
+            "agreements": self.evidence.agreements,
+            "named": self.evidence.named,
+            "contradictions": self.evidence.contradictions,
+            "changed_at": self.changed_at,
+            "demand": self.demand,
+        }
+        return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_bytes(cls, packed: bytes) -> UrlRule:
+        """The rule that was packed.
+
+        :raises ValueError: when these are not a rule's bytes.
+        """
+        told = json.loads(packed)
+        try:
+            return cls(
+                site=_text(told["site"]),
+                family=_text(told["family"]),
+                component=_component(told),
+                state=_state(told["state"]),
+                changed_at=int(told["changed_at"]),
+                demand=max(1, int(told.get("demand", 1))),
+                evidence=Evidence(
+                    int(told["agreements"]),
+                    int(told["contradictions"]),
+                    max(0, int(told.get("named", 0))),
+                ),
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"no rule: {packed[:200]!r}") from error
+
+
+_TEXTS: dict[Any, Any] = {
+    "param": lambda c: (
+        f"the parameter {c[1]} means nothing" if len(c) == 2 else f"{c[1]}={c[2]} means nothing"
+    ),
+    "segment": lambda c: (
+        f"the {_PLACES[str(c[2])]}segment /{c[1]}/ means nothing"
+        if c[1]
+        else "a trailing slash means nothing"
+    ),
+    "segment_at": lambda c: (
+        "the last segment means nothing"
+        if c[1] == -1
+        else f"segment {int(c[1]) + 1} of the path means nothing"
+    ),
+    "path_param": lambda c: f"the path parameter {c[1]} means nothing",
+    "host": lambda c: f"the host {c[1]}. shows the same",
+    "scheme": lambda c: "http and https show the same",
+    "nothing_new": lambda c: "nothing new",
+}
+
+
+def _component(told: dict[str, Any]) -> Component:
+    kind, name = _text(told["kind"]), _text(told["name"])
+    if kind not in _TEXTS:
+        raise ValueError(f"no kind of rule: {kind!r}")
+    if kind == "param":
+        return (kind, name) if told["value"] is None else (kind, name, _text(told["value"]))
+    if kind == "segment":
+        return (kind, name, _text(told["place"]))
+    if kind == "segment_at":
+        return (kind, int(name))
+    return (kind, name) if kind in ("path_param", "host") else (kind,)
+
+
+def _state(value: Any) -> State:
+    if value not in ("watched", "in_force", "withdrawn", "off"):
+        raise ValueError(f"no state of a rule: {value!r}")
+    state: State = value
+    return state
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _word(part: str | int) -> str:
+    """One word, another one for each text."""
+    text = str(part).replace("%", "%25").replace(" ", "%20").replace("/", "%2F")
+    return text or "/"

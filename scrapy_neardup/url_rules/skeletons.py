@@ -1,0 +1,246 @@
+"""What is left of an address when some of its components are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import NamedTuple
+
+from .path_patterns import Families
+from .url_parts import (
+    SCHEME,
+    Address,
+    Component,
+    label_hash,
+    param_hash,
+    path_components,
+    path_hash,
+    path_param_hash,
+    scheme_hash,
+)
+
+_MASK = 2**64 - 1
+
+_MAX_LENGTH = 10**6
+
+#: What was left out: of which family, which component, and what stood there.
+LeftOut = tuple[str, Component, str]
+
+
+class Form(NamedTuple):
+    """An address without what is left out of it.
+
+    :ivar digest: that of the address that is left; without a scheme, of none.
+    :ivar family: of the path that is left.
+    :ivar left_out: all that was.
+    """
+
+    digest: int
+    family: str
+    segments: tuple[str, ...]
+    path_params: tuple[tuple[str, str, str], ...]
+    params: tuple[tuple[str, str], ...]
+    label: str
+    scheme: str
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def shape(self) -> str:
+        """Family and names of parameters."""
+        params = self.params
+        if not params:
+            return self.family
+        if len(params) == 1:
+            return f"{self.family}?{params[0][0]}"
+        return f"{self.family}?{'&'.join(sorted({name for name, _ in params}))}"
+
+
+class Skeleton(NamedTuple):
+    """An address without one component.
+
+    :ivar family: of the path that is left.
+    :ivar digest: of what is left.
+    :ivar varying: ``None`` where there is only to have the component or not. Else others may stand
+        there; of a segment that is left out whatever it is, its text.
+    """
+
+    component: Component
+    family: str
+    digest: int
+    varying: str | None
+
+
+def differing(one: Form, other: Form, families: Families) -> list[LeftOut]:
+    """What two forms differ in; nothing where their paths have little in common."""
+    found: list[LeftOut] = []
+    shorter = one.segments
+    if one.segments != other.segments:
+        longer, shorter = sorted((one.segments, other.segments), key=len, reverse=True)
+        for component, rest, text in path_components(longer):
+            if rest == shorter:
+                found.append((families.name(rest), component, text))
+        if not found:
+            return []
+    family = families.name(shorter)
+    for kind, pairs in (
+        ("param", set(one.params) ^ set(other.params)),
+        ("path_param", {param[1:] for param in set(one.path_params) ^ set(other.path_params)}),
+    ):
+        found += [(family, (kind, name), "") for name in sorted({name for name, _ in pairs})]
+    if one.label != other.label:
+        found += [(family, ("host", label), "") for label in (one.label, other.label) if label]
+    if one.scheme != other.scheme:
+        found.append((family, SCHEME, ""))
+    return found
+
+
+class Leaving:
+    """Says what is left out of the addresses of a site.
+
+    :param families: of the site.
+    :param is_left_out: asked with a family and a component.
+    :param components: those that are left out anywhere; kept by whoever changes the answer.
+    """
+
+    def __init__(
+        self,
+        families: Families,
+        is_left_out: Callable[[str, Component], bool],
+        components: Collection[Component],
+    ) -> None:
+        self._families = families
+        self._is_left_out = is_left_out
+        self._components = components
+
+    def form(self, address: Address, digest: int) -> Form:
+        """The form of an address.
+
+        :param digest: the address's.
+        """
+        _, scheme, label, _, segments, path_params, params = address
+        left: list[LeftOut] = []
+        if not self._components:
+            family = self._families.name(segments)
+            return Form(digest, family, segments, path_params, params, label, scheme, ())
+        segments = self._path(segments, left)
+        family = self._families.name(segments)
+        if left:
+            digest += path_hash(segments) - path_hash(address.segments)
+        if params:
+            params = tuple([p for p in params if not self._leaves_param(family, p, left)])
+            for param in address.params if len(params) < len(address.params) else ():
+                if param not in params:
+                    digest -= param_hash(*param)
+        for path_param in path_params:
+            segment, name, value = path_param
+            if self._leaves(family, ("path_param", name), value, left):
+                digest -= path_param_hash(segment, name, value)
+                path_params = tuple(other for other in path_params if other != path_param)
+        if label and self._leaves(family, ("host", label), label, left):
+            digest -= label_hash(label)
+            label = ""
+        if SCHEME in self._components and self._leaves(family, SCHEME, scheme, left):
+            digest -= scheme_hash(scheme)
+            scheme = ""
+        return Form(
+            digest & _MASK, family, segments, path_params, params, label, scheme, tuple(left)
+        )
+
+    def skeletons(self, form: Form) -> Iterator[Skeleton]:
+        """What else could be left out."""
+        digest, family = form.digest, form.family
+        by_name: dict[str, int] = {}
+        for name, value in form.params:
+            hashed = param_hash(name, value)
+            by_name[name] = by_name.get(name, 0) + hashed
+            yield Skeleton(("param", name, value), family, (digest - hashed) & _MASK, None)
+        for name, hashed in by_name.items():
+            yield Skeleton(("param", name), family, (digest - hashed) & _MASK, "")
+        for segment, name, value in form.path_params:
+            rest = (digest - path_param_hash(segment, name, value)) & _MASK
+            yield Skeleton(("path_param", name), family, rest, "")
+        if form.label:
+            rest = (digest - label_hash(form.label)) & _MASK
+            yield Skeleton(("host", form.label), family, rest, "")
+        if form.scheme:
+            yield Skeleton(SCHEME, family, (digest - scheme_hash(form.scheme)) & _MASK, "")
+        whole = path_hash(form.segments)
+        for component, segments, text in path_components(form.segments):
+            rest = (digest - whole + path_hash(segments)) & _MASK
+            varying = text if component[0] == "segment_at" else None
+            yield Skeleton(component, self._families.name(segments), rest, varying)
+
+    def _path(self, segments: tuple[str, ...], left: list[LeftOut]) -> tuple[str, ...]:
+        """Leave out segment after segment."""
+        done = set[Component]()
+        components = self._components
+        again = True
+        while again:
+            again = False
+            for component, rest, text in path_components(segments):
+                if component in components and component not in done:
+                    family = self._families.name(rest)
+                    if self._is_left_out(family, component):
+                        left.append((family, component, text))
+                        # Once each: a rule says nothing of what comes to stand there then.
+                        done.add(component)
+                        segments, again = rest, True
+                        break
+        return segments
+
+    def _leaves_param(self, family: str, param: tuple[str, str], left: list[LeftOut]) -> bool:
+        name, value = param
+        for component in (("param", name), ("param", name, value)):
+            if component in self._components and self._is_left_out(family, component):
+                left.append((family, component, value))
+                return True
+        return False
+
+    def _leaves(self, family: str, component: Component, value: str, left: list[LeftOut]) -> bool:
+        if component in self._components and self._is_left_out(family, component):
+            left.append((family, component, value))
+            return True
+        return False
+
+
+class Touched:
+    """Which addresses have something of what changed.
+
+    :param keys: families, ``""`` for all, and components.
+    """
+
+    def __init__(self, keys: Collection[tuple[str, Component]]) -> None:
+        self._params: dict[str, set[str]] = {}
+        self._path_params: set[str] = set()
+        self._texts: set[str] = set()
+        self._longer_than = _MAX_LENGTH
+        self._all: set[str] = set()
+        for family, component in keys:
+            kind, *more = component
+            if kind == "param":
+                self._params.setdefault(str(more[0]), set()).add(family)
+            elif kind == "path_param":
+                self._path_params.add(str(more[0]))
+            elif kind == "segment":
+                self._texts.add(str(more[0]))
+            elif kind == "segment_at":
+                self._longer_than = min(self._longer_than, max(0, int(more[0])))
+            else:
+                self._all.add(family)
+
+    def touches(self, address: Address, family: str) -> bool:
+        """Is it one of these?
+
+        :param family: of the path that is left of it; one that changes is found by its segments.
+        """
+        if len(address.segments) > self._longer_than:
+            return True
+        if self._texts and not self._texts.isdisjoint(address.segments):
+            return True
+        if self._all and (family in self._all or "" in self._all):
+            return True
+        if self._params:
+            for name, _ in address.params:
+                families = self._params.get(name)
+                if families and (family in families or "" in families):
+                    return True
+        return any(name in self._path_params for _, name, _ in address.path_params)

@@ -1,0 +1,197 @@
+"""A URL taken apart: what a rule may leave out, and what is left then.
+
+A digest of an address is the sum, modulo 2**64, of the hashes of its parts, so that an address
+without one of them costs a subtraction, and the order of parameters does not matter.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from xxhash import xxh3_64_intdigest
+
+from .._util.urls import site_of_host
+
+#: What is left out by a rule: ``("param", name)``, ``("param", name, value)``,
+#: ``("segment", text, place)``, ``("segment_at", index)``, ``("path_param", name)``,
+#: ``("host", label)`` or ``("scheme",)``.
+Component = tuple[str | int, ...]
+
+SCHEME: Component = ("scheme",)
+
+#: Longer ones, and those of more parts, are never learned from.
+MAX_URL_CHARS = 2048
+MAX_PARTS = 40
+#: Segments at these places, counted from the first, and the last one, may be whatever they are.
+_PLACES = 5
+
+_MASK = 2**64 - 1
+_BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+
+
+class Address(NamedTuple):
+    """A URL, taken apart.
+
+    :ivar site: registrable domain, see :func:`~scrapy_neardup._util.urls.site_of`.
+    :ivar scheme: ``"http"`` or ``"https"``.
+    :ivar label: first label of the host before the registrable domain; ``""`` where there is none.
+    :ivar base: what no rule leaves out: the further labels and the port.
+    :ivar segments: of the path; a trailing slash is an empty last one, the path ``/`` has none.
+    :ivar path_params: ``(segment, name, value)`` of each ``;name=value`` behind a segment.
+    :ivar params: ``(name, value)`` of each parameter of the query, as they are escaped.
+    """
+
+    site: str
+    scheme: str
+    label: str
+    base: str
+    segments: tuple[str, ...]
+    path_params: tuple[tuple[str, str, str], ...]
+    params: tuple[tuple[str, str], ...]
+
+    @property
+    def digest(self) -> int:
+        """64 bits, the same in every process."""
+        total = origin_hash(self.site, self.scheme, self.label, self.base)
+        total += path_hash(self.segments)
+        for name, value in self.params:
+            total += param_hash(name, value)
+        for path_param in self.path_params:
+            total += path_param_hash(*path_param)
+        return total & _MASK
+
+
+def parse_address(url: str) -> Address | None:
+    """Take a URL apart; ``None`` when it is none that is learned from.
+
+    Those are absolute ``http`` and ``https`` URLs of at most :data:`MAX_URL_CHARS` characters and
+    :data:`MAX_PARTS` segments and parameters, without broken escapes and without a user's name.
+    """
+    if len(url) > MAX_URL_CHARS or ("%" in url and _BAD_ESCAPE.search(url)):
+        return None
+    scheme, separator, rest = url.partition("://")
+    scheme = scheme.lower()
+    if not separator or scheme not in _DEFAULT_PORTS:
+        return None
+    before, _, query = rest.partition("#")[0].partition("?")
+    authority, _, path = before.partition("/")
+    origin = _origin(scheme, authority)
+    if origin is None or path.count("/") + path.count(";") + query.count("&") > MAX_PARTS:
+        return None
+    segments = tuple(path.split("/")) if path else ()
+    path_params: tuple[tuple[str, str, str], ...] = ()
+    if ";" in path:
+        segments, path_params = _without_params(segments)
+    params = []
+    for piece in query.split("&") if query else ():
+        if piece:
+            name, _, value = piece.partition("=")
+            params.append((name, value))
+    site, label, base = origin
+    return Address(site, scheme, label, base, segments, path_params, tuple(params))
+
+
+@lru_cache(maxsize=1024)
+def origin_hash(site: str, scheme: str, label: str, base: str) -> int:
+    """Hash of what stands before the path: of what no rule leaves out, the scheme, the label."""
+    return text_hash(f"o\n{site}\n{base}") + scheme_hash(scheme) + label_hash(label)
+
+
+@lru_cache(maxsize=4)
+def scheme_hash(scheme: str) -> int:
+    """Hash of a scheme."""
+    return text_hash(f"c\n{scheme}")
+
+
+@lru_cache(maxsize=1024)
+def label_hash(label: str) -> int:
+    """Hash of the host's first label; 0 for none, as of everything that is left out."""
+    return text_hash(f"h\n{label}") if label else 0
+
+
+def path_hash(segments: tuple[str, ...]) -> int:
+    """Hash of all segments together: what is left of a path is another path."""
+    return text_hash("p\n" + "/".join(segments)) if segments else 0
+
+
+def param_hash(name: str, value: str) -> int:
+    """Hash of a parameter of the query."""
+    return text_hash(f"q\n{name}\n{value}")
+
+
+def path_param_hash(segment: str, name: str, value: str) -> int:
+    """Hash of a parameter behind a segment of the path."""
+    return text_hash(f";\n{segment}\n{name}\n{value}")
+
+
+@lru_cache(maxsize=256)
+def path_components(
+    segments: tuple[str, ...],
+) -> list[tuple[Component, tuple[str, ...], str]]:
+    """What a rule may leave out of a path: the component, the path without it, and what it was.
+
+    The last segment is left out with the slash before it (``/a/print`` to ``/a``) or, as place
+    ``"file"``, without (``/a/index.html`` to ``/a/``).
+    """
+    found: list[tuple[Component, tuple[str, ...], str]] = []
+    last = len(segments) - 1
+    for index, text in enumerate(segments):
+        rest = segments[:index] + segments[index + 1 :]
+        if index == last:
+            found.append((("segment", text, "last"), rest, text))
+            if text and index:
+                found.append((("segment", text, "file"), (*rest, ""), text))
+        else:
+            found.append((("segment", text, "inner" if index else "first"), rest, text))
+        if text and index == last:
+            found.append((("segment_at", -1), rest, text))
+        elif text and index < _PLACES:
+            found.append((("segment_at", index), rest, text))
+    return found
+
+
+def is_of_path(component: Component) -> bool:
+    """Is it a segment?"""
+    return component[0] in ("segment", "segment_at")
+
+
+@lru_cache(maxsize=4096)
+def _origin(scheme: str, authority: str) -> tuple[str, str, str] | None:
+    """Site, first label, and the rest of an authority."""
+    if not authority or "@" in authority:
+        return None
+    host, _, port = authority.partition(":")
+    if authority.startswith("["):
+        host, _, port = authority[1:].partition("]")
+        port = port.removeprefix(":")
+    host = host.lower().rstrip(".")
+    if not host:
+        return None
+    site = site_of_host(host)
+    label, _, further = host[: -len(site)].rstrip(".").partition(".")
+    port = "" if port == _DEFAULT_PORTS[scheme] else port
+    return site, label, f"{further}:{port}"
+
+
+def _without_params(
+    segments: tuple[str, ...],
+) -> tuple[tuple[str, ...], tuple[tuple[str, str, str], ...]]:
+    plain, params = [], []
+    for segment in segments:
+        text, *pieces = segment.split(";")
+        plain.append(text)
+        params += [(text, *_pair(piece)) for piece in pieces if piece]
+    return tuple(plain), tuple(params)
+
+
+def _pair(piece: str) -> tuple[str, str]:
+    name, _, value = piece.partition("=")
+    return name, value
+
+
+def text_hash(text: str) -> int:
+    """64 bits of any text, the same in every process."""
+    return int(xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")))
