@@ -31,8 +31,7 @@ from tables import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from scrapy_neardup.stores.redis.store import RedisStore
-from tests.killing import (
+from tests.support.killing import (
     Runs,
     Shape,
     Storing,
@@ -44,7 +43,9 @@ from tests.killing import (
     path_of,
     site,
 )
-from tests.redis_servers import RedisServer
+from tests.support.redis_servers import RedisServer
+
+from scrapy_neardup.stores.redis.store import RedisStore
 
 
 @dataclass(frozen=True)

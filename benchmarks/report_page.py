@@ -19,8 +19,9 @@ from time import perf_counter
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
+from tests.support.browser import browser  # noqa: E402
+
 from scrapy_neardup.report import Columns, Decision, Origin, written  # noqa: E402
-from tests.browser import browser  # noqa: E402
 
 ACTIONS = {
     "type a search": "search.value = 'example/4999'; input(search)",

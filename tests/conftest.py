@@ -2,13 +2,20 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from tests.redis_servers import RedisServer
+    from tests.support.redis_servers import RedisServer
+
+#: Folders whose tests bear a marker of the same name: ``pytest -m unit``.
+FOLDERS = (
+    *("benchmarks", "browser", "commands", "crawl", "docs", "promises", "redis", "stores"),
+    *("unit", "workers"),
+)
 
 # Speed is measured in benchmarks/, never asserted here.
 settings.register_profile("default", deadline=None)
@@ -17,6 +24,17 @@ settings.load_profile("default")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skips", action="store_true", help="a skipped test is a failed one")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for folder in FOLDERS:
+        config.addinivalue_line("markers", f"{folder}: a test in tests/{folder}")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        item.add_marker(getattr(pytest.mark, folder))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -38,7 +56,7 @@ def pytest_runtest_makereport(
 
 @pytest.fixture(scope="session")
 def _redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    from tests.redis_servers import RedisServer
+    from tests.support.redis_servers import RedisServer
 
     server = RedisServer(tmp_path_factory.mktemp("redis"))
     yield server

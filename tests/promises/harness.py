@@ -13,7 +13,7 @@ from itemadapter.adapter import ItemAdapter
 from scrapy.http import Response, TextResponse
 
 from tests.promises.web import CONTENT, HOME, Answer, Asked, Site
-from tests.texts import article
+from tests.support.texts import article
 
 if TYPE_CHECKING:
     # typing.Self requires Python 3.11

@@ -1,0 +1,80 @@
+"""The benchmark of large files: they are what the store itself would have written."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+
+import scaling  # noqa: E402
+
+from scrapy_neardup.matching.candidates import packed_traits  # noqa: E402
+from scrapy_neardup.stores.codec import packed  # noqa: E402
+from scrapy_neardup.stores.digests import key_digest, key_seed  # noqa: E402
+from scrapy_neardup.stores.sqlite.store import SqliteStore  # noqa: E402
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(BENCHMARKS / "scaling.py"), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def test_every_claim_is_accounted_for(tmp_path):
+    done = run("--sizes", "300", "120", "--claims", "10", "--folder", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    stores, claims = done.stdout.strip().split("\n\n")
+    rows = [line.split() for line in stores.splitlines()[2:]]
+    assert [row[0] for row in rows] == ["120", "300"]
+    assert all(float(cell.replace(",", "")) > 0 for row in rows for cell in row)
+    rows = [line.split() for line in claims.splitlines()[2:] if "(" not in line]
+    assert sorted(row[:4] for row in rows) == sorted(
+        [size, kind, k, "10"]
+        for size in ("120", "300")
+        for kind in ("new", "duplicate", "revisit")
+        for k in ("3", "8", "11")
+    )
+    for row in rows:
+        *times, processor = (float(cell) for cell in row[4:])
+        assert times[0] > 0
+        assert times == sorted(times)
+        assert processor > 0
+    said = "30 duplicate (same_text), 30 new (no_match), 30 revisit (unchanged)"
+    assert done.stdout.count(said) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_filled_at_once_is_what_a_store_writes(tmp_path):
+    stored = scaling.fill(tmp_path / "bulk.sqlite", 230, 7)
+    assert len({page.key for page in stored}) == 7
+    with closing(SqliteStore(tmp_path / "bulk.sqlite")) as store:
+        entries = list(store.entries())
+        pages = [entry.signature for entry in entries]
+        assert len(store) == len(pages) == 230
+        assert set(stored) <= set(pages)
+        traits = [store._shelf.traits_at(number).tobytes() for number in range(230)]
+        with closing(SqliteStore(tmp_path / "one by one.sqlite")) as other:
+            for entry in entries:
+                other.add(entry.signature, entry.stored_at)
+            assert list(other.entries()) == entries
+        for page, known, entry in zip(pages, traits, entries, strict=True):
+            digest = key_digest(page.key, key_seed(store.secret))
+            assert known == packed_traits(page, digest, entry.stored_at)
+        stock = scaling.Stock(0, 3, np.random.default_rng(scaling._SEED))
+        assert stock.packed() == [packed(page) for page in pages[:3]]
+
+
+@pytest.mark.parametrize("arguments", [["--sizes", "0"], ["--sizes"], ["--unknown"]])
+def test_unusable_options_are_refused(arguments):
+    assert run(*arguments).returncode == 2

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scrapy_neardup.hashing.minhash import SHINGLE_UNITS
+from tests.support import warm
+from tests.support.server import Answer, serving
+from tests.support.texts import FERRY, MUSEUM, TEA, page
+
+
+def compare(*arguments: object, cwd: Path | None = None):
+    command = ["-m", "scrapy", "neardup", "compare", *arguments]
+    return warm.run_text(command, folder=cwd, environment={"COLUMNS": "200"})
+
+
+def figures(done) -> dict[str, list[str]]:
+    """Rows of the tables: what stands in the first column, and the rest."""
+    assert done.returncode == 0, done.stderr
+    rows = (re.split(r"\s{2,}", line.strip()) for line in done.stdout.splitlines())
+    return {row[0]: row[1:] for row in rows if len(row) > 1}
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[[str, str], Path]:
+    def write(name: str, html: str) -> Path:
+        path = tmp_path / name
+        path.write_text(html, "utf-8")
+        return path
+
+    return write
+
+
+def test_two_files_that_are_copies(written):
+    text = f"{FERRY} {MUSEUM}"
+    changed = text.replace("three crowns", "four crowns")
+    a = written("a.html", page(text, "Ferry"))
+    b = written("b.html", page(changed, "Ferry"))
+    done = compare(a, b)
+    assert "Duplicates (similar_text)" in done.stdout
+    rows = figures(done)
+    assert rows["title"] == ["Ferry", "Ferry"]
+    assert rows["three"] == ["5.0", "0.0"] or float(rows["three"][0]) > float(rows["three"][1])
+    words = {name: len(re.findall(r"\w+", text)) for name, text in
+             (("a", text), ("b", changed))}  # fmt: skip
+    assert [int(n) for n in rows["words"]] == [words["a"] + 1, words["b"] + 1]  # and the heading
+
+
+def test_two_small_texts_alone_say_little_of_their_site(written):
+    a = written("a.html", page(FERRY, "Ferry"))
+    other = FERRY.replace("three crowns", "four crowns").replace("takes an hour", "takes it all")
+    b = written("b.html", page(other, "Ferry"))
+    done = compare(a, b)
+    assert "Not duplicates (site_unknown)" in done.stdout
+    assert "--learn" in done.stdout
+    found, asked_for = figures(done)["resemblance, estimated"]
+    assert 0.73 < float(found) < 0.92
+    assert asked_for == "at least 0.92"
+    of_two_sites = ("--url-a", "https://a.example/", "--url-b", "https://b.example/")
+    assert "Duplicates (similar_text)" in compare(a, b, *of_two_sites).stdout
+
+
+def test_the_exact_resemblance_is_that_of_runs_of_words(written):
+    words = [f"word{chr(97 + n)}" for n in range(26)]
+    a = written("a.html", f"<title>t</title><p>{' '.join(words)}</p>")
+    b = written("b.html", f"<title>t</title><p>{' '.join(words)} more</p>")
+    rows = figures(compare(a, b))
+    runs = 26 - SHINGLE_UNITS + 1
+    assert rows["resemblance, exact"] == [f"{runs / (runs + 1):.2f}"]
+    assert rows["containment, exact"] == ["1.00"]
+    assert float(rows["resemblance, estimated"][0]) == pytest.approx(runs / (runs + 1), abs=0.1)
+
+
+TWO_SITES = ["--url-a", "https://a.example/1", "--url-b", "https://b.example/2"]
+
+
+@pytest.mark.parametrize(
+    ("pages", "options", "reason"),
+    [
+        ((page(FERRY, "X200"), page(FERRY, "X300")), [], "Not duplicates (title_differs)"),
+        ((page(FERRY, "A"), page(FERRY, "A")), [*TWO_SITES, "--scope", "site"], "(other_site)"),
+        ((page(FERRY, "A"), page(MUSEUM, "A")), [*TWO_SITES, "--distance", "0"], "(far)"),
+        ((page(FERRY, "A"), page(MUSEUM, "B")), [*TWO_SITES, "--min-features", "999"], "(few_feat"),
+        ((page(FERRY, "X200"), page(FERRY, "X300")), TWO_SITES, "Duplicates (similar_text)"),
+        (("<p></p>", page(FERRY, "A")), [], "Undecided (no_text)"),
+        ((page(FERRY), page(FERRY)), ["--url-a", "x:1", "--url-b", "x:1#b"], "One address"),
+    ],
+)
+def test_the_reason_is_named(written, pages, options, reason):
+    a, b = (written(f"{n}.html", html) for n, html in enumerate(pages))
+    done = compare(a, b, *options)
+    assert done.returncode == 0
+    assert reason in done.stdout
+
+
+def test_two_addresses(written):
+    packed = gzip.compress(page(TEA, "Tea").encode())
+    pages: dict[str, Answer | str] = {
+        "/tea": page(TEA, "Tea"),
+        "/moved": Answer(status=302, headers={"Location": "/packed"}),
+        "/packed": Answer(packed, headers={"Content-Encoding": "gzip"}),
+    }
+    with serving(pages) as site:
+        done = compare(site.url("/tea"), site.url("/moved"))
+        assert "Duplicates (same_" in done.stdout
+        assert figures(done)["url"] == [site.url("/tea"), site.url("/packed")]
+        mixed = compare(site.url("/tea"), written("tea.html", page(TEA, "Tea")))
+        assert "Duplicates (same_" in mixed.stdout
+
+
+def test_an_address_without_a_page(tmp_path):
+    secret = tmp_path / "secret.html"
+    secret.write_text("<p>of this machine</p>")
+    pages: dict[str, Answer | str] = {
+        "/": page(TEA),
+        "/image": Answer(b"\x89PNG", "image/png"),
+        "/file": Answer(status=302, headers={"Location": secret.as_uri()}),
+        "/ftp": Answer(status=302, headers={"Location": "ftp://127.0.0.1/x"}),
+        "/loop": Answer(status=302, headers={"Location": "/loop"}),
+        "/cut": Answer("half", headers={"Content-Length": "8"}),
+        "/bomb": Answer(gzip.compress(bytes(20 * 2**20)), headers={"Content-Encoding": "gzip"}),
+    }
+    complaints = {
+        "/none": "answers with status 404",
+        "/image": "is image/png, not a page",
+        "/file": "status 302",
+        "/ftp": "unknown url type: ftp",
+        "/loop": "status 302",
+        "/cut": "is cut off",
+        "/bomb": "is larger than 16 MiB",
+    }
+    with serving(pages) as site:
+        for path, complaint in complaints.items():
+            done = compare(site.url("/"), site.url(path))
+            assert (done.returncode, done.stdout) == (1, ""), path
+            assert done.stderr.count("\n") == 1
+            assert complaint in done.stderr
+    done = compare(site.url("/"), site.url("/"))
+    assert done.returncode == 1
+    assert "cannot be fetched" in done.stderr
+
+
+def test_stored_pages_by_their_ids(tmp_path):
+    records = [
+        {"id": 1, "url": "https://a.example/1", "text": FERRY},
+        {"id": "two", "url": "https://b.example/2", "html": page(FERRY)},
+        {"url": "https://b.example/3", "text": TEA},
+    ]
+    stored = tmp_path / "pages.jsonl"
+    stored.write_text("\n".join(map(json.dumps, records)))
+    assert "Duplicates (" in compare("two", 1, "--from", stored).stdout
+    assert "Duplicates (" in compare("two", 1, "--from", stored, "--learn").stdout
+    assert "Not duplicates (" in compare("two", "https://b.example/3", "--from", stored).stdout
+    missing = compare("two", "three", "--from", stored)
+    assert missing.returncode == 1
+    assert "no page of the id or URL three" in missing.stderr
+    many = compare(stored, stored)
+    assert many.returncode == 1
+    assert "more than one page" in many.stderr
+
+
+def test_what_a_page_says_is_not_obeyed_by_the_terminal(written):
+    a = written("a.html", page(FERRY, "\x1b[31mred\x1b[0m [bold]title[/bold]"))
+    done = compare(a, a)
+    assert "\x1b" not in done.stdout
+    assert "[bold]title[/bold]" in done.stdout

@@ -1,0 +1,257 @@
+"""Crawls that are stopped in the middle lose no content; benchmarks/kills.py kills many more."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from scrapy_neardup.crawl.job_state import Job
+from tests.support import warm
+from tests.support.crawl import LOOPS
+from tests.support.killing import (
+    Account,
+    Runs,
+    Shape,
+    account,
+    confirmed,
+    content_of,
+    passed_over,
+    site,
+)
+from tests.support.processes import linux, wait_for
+
+pytestmark = linux
+
+SHAPE = Shape(24)
+RECOVER = {"NEARDUP_RECOVER": True}
+#: A crawl that does not end before the test has done its part.
+SLOW = {"DOWNLOAD_DELAY": 0.5}
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with site(SHAPE) as port:
+        yield port
+
+
+def in_job(folder: Any, port: int, **how: Any) -> Runs:
+    return Runs(folder, port, settings={"JOBDIR": str(folder / "job")}, **how)
+
+
+def crawled(runs: Runs, least: int) -> None:
+    """Wait until the run has had so many answers."""
+    wait_for(lambda: runs.log.exists() and runs.log.read_text().count("Crawled (200)") >= least)
+
+
+def killed(runs: Runs, process: warm.Program | subprocess.Popen[bytes]) -> frozenset[str]:
+    """Kill a run; what counts by then is on disk."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    known = confirmed(runs.folder / "job/neardup.sqlite")
+    on_disk = {item["path"] for item in runs.stored()}
+    contents = {path for path in known if "content" in path}
+    assert contents <= on_disk
+    copies = passed_over(runs.folder / "job/neardup.sqlite", SHAPE, runs.port)
+    assert set(map(content_of, copies)) <= set(map(content_of, contents))
+    return known
+
+
+def nothing_lost(runs: Runs, *at_kills: frozenset[str]) -> Account:
+    found = account(SHAPE, runs.stored(), at_kills)
+    assert not found.lost
+    assert not found.wrong_pairs
+    assert not found.wrong_again
+    return found
+
+
+# --- kill -9 --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("storing", "loop"), [("synced", LOOPS[-1]), ("feed", "reactor"), ("batches", "reactor")]
+)
+def test_killed_again_and_again_nothing_is_lost(tmp_path, port, storing, loop):
+    runs = in_job(tmp_path, port, storing=storing)
+    runs.settings["TWISTED_REACTOR_ENABLED"] = loop == "reactor"
+    at_kills = []
+    for answers in (25, 50):
+        # Slow enough for the feeds to be looked at in between.
+        process = runs.start(**RECOVER, DOWNLOAD_DELAY=0.2)
+        crawled(runs, answers)
+        at_kills.append(killed(runs, process))
+    runs.finish(**RECOVER)
+    nothing_lost(runs, *at_kills)
+    runs.finish()
+    assert runs.said("WARNING") == []
+
+
+@pytest.mark.parametrize("storing", ["synced", "feed"])
+def test_a_page_counts_when_all_its_items_are_stored(tmp_path, port, storing):
+    runs = in_job(tmp_path, port, storing=storing)
+    runs.settings["ITEMS_PER_PAGE"] = 2
+    pipelines = {"tests.support.killing.Pausing": 300}
+    if storing == "synced":
+        pipelines["tests.support.killing.Syncing"] = 500
+    process = runs.start(ITEM_PIPELINES=pipelines)
+    crawled(runs, 10)
+    # Time for the first items to reach the disk, and for the store to be told of it.
+    time.sleep(5)
+    known = killed(runs, process)
+    assert not {path for path in known if "content" in path}
+    runs.finish(**RECOVER)
+    places = {(content_of(item["path"]), item["place"]) for item in runs.stored()}
+    assert places == {(content, place) for content in range(SHAPE.contents) for place in (0, 1)}
+
+
+def test_a_kill_amid_recovery_is_recovered_from(tmp_path, port):
+    runs = in_job(tmp_path, port)
+    # Slow enough that its feed is known to be on disk in between.
+    process = runs.start(DOWNLOAD_DELAY=0.1)
+    crawled(runs, 40)
+    before = killed(runs, process)
+    process = runs.start(**RECOVER)
+    wait_for(lambda: runs.log.exists() and "are made again" in runs.log.read_text())
+    amid = killed(runs, process)
+    assert before <= amid
+    # As if it had come a little earlier: neither is there what was seen nor what waited.
+    (tmp_path / "job/requests.seen").unlink(missing_ok=True)
+    runs.finish(**RECOVER)
+    nothing_lost(runs, before, amid)
+    assert runs.stats()["item_dropped_reasons_count/UnchangedPage"] > 0
+
+
+def test_a_job_that_runs_is_not_recovered(tmp_path, port):
+    runs = in_job(tmp_path, port)
+    process = runs.start(**SLOW)
+    crawled(runs, 4)
+    other = in_job(tmp_path, port, number=100)
+    other.finish(**RECOVER)
+    assert any("another process" in line for line in other.said("ERROR"))
+    assert list((tmp_path / "job").glob("unclean-*")) == []
+    # The other one has not ended it.
+    assert Job(tmp_path / "job").ended_uncleanly
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 0
+    runs.finish()
+    assert runs.said("WARNING") == []
+    assert nothing_lost(runs).again == []
+
+
+# --- signals --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("number", "storing"), [(signal.SIGINT, "feed"), (signal.SIGTERM, "synced")]
+)
+def test_a_crawl_that_is_asked_to_end_goes_on_later(tmp_path, port, number, storing):
+    runs = in_job(tmp_path, port, storing=storing)
+    process = runs.start()
+    crawled(runs, 20)
+    process.send_signal(number)
+    assert process.wait(60) == 0
+    assert 0 < len(runs.stored()) < SHAPE.contents
+    runs.finish()
+    assert runs.said("WARNING") == []
+    found = nothing_lost(runs)
+    assert not found.pairs
+    assert not found.again
+
+
+@pytest.mark.parametrize("storing", ["synced", "feed"])
+def test_a_crawl_that_is_made_to_end_is_recovered(tmp_path, port, storing):
+    runs = in_job(tmp_path, port, storing=storing)
+    process = runs.start(**SLOW)
+    crawled(runs, 6)
+    process.send_signal(signal.SIGINT)
+    wait_for(lambda: "gracefully" in runs.log.read_text())
+    process.send_signal(signal.SIGINT)
+    process.wait(60)
+    known = confirmed(tmp_path / "job/neardup.sqlite")
+    runs.finish(**RECOVER)
+    [warning] = [line for line in runs.said("WARNING") if "made again" in line]
+    assert "unclean-" in warning
+    nothing_lost(runs, known)
+
+
+# --- a full disk ----------------------------------------------------------------------------
+
+#: Takes the store's log of changes, which has more already, and nothing else of the crawl's.
+STORE_FULL: dict[str, Any] = {
+    "ITEM_PIPELINES": {"tests.support.killing.Syncing": 500, "tests.support.killing.Limiting": 600},
+    "LIMITS": {4: 40_000},
+    "LOG_LEVEL": "INFO",
+    "DOWNLOAD_DELAY": 0.2,
+}
+
+
+def test_a_crawl_goes_on_when_its_store_cannot_be_written(tmp_path, port):
+    runs = in_job(tmp_path, port)
+    runs.finish(**STORE_FULL)
+    found = nothing_lost(runs)
+    assert not found.pairs
+    assert not found.again
+    [warning] = runs.said("WARNING")
+    assert "pages are kept" in warning
+    [error] = runs.said("ERROR")
+    assert "Not all pages could be remembered" in error
+    assert runs.stats()["neardup/store/errors"] > 0
+    assert runs.stats()["finish_reason"] == "finished"
+
+
+def test_a_crawl_ends_when_its_store_cannot_be_written_if_that_is_asked_for(tmp_path, port):
+    runs = in_job(tmp_path, port)
+    runs.finish(**STORE_FULL, NEARDUP_ON_STORE_ERROR="stop")
+    assert runs.stats()["finish_reason"] == "neardup_store"
+    assert any("Closing the spider" in line for line in runs.said("ERROR"))
+    assert len(runs.stored()) < SHAPE.contents
+    runs.finish()
+    # Some are stored twice: the store did not come to know of what was stored last.
+    assert not account(SHAPE, runs.stored(), ()).lost
+
+
+def test_what_a_feed_did_not_take_is_stored_next_time(tmp_path, port):
+    runs = in_job(tmp_path, port, storing="feed")
+    runs.items.symlink_to("/dev/full")
+    runs.finish()
+    assert "will be forgotten" in runs.said("WARNING")[-1]
+    runs.items.unlink()
+    runs.finish(**RECOVER)
+    found = nothing_lost(runs)
+    assert not found.pairs
+    assert not found.again
+
+
+def test_what_a_feed_without_a_folder_did_not_take_is_stored_next_time(tmp_path, port):
+    runs = in_job(tmp_path, port, storing="feed")
+    (tmp_path / "absent").write_bytes(b"no folder")
+    runs.finish(FEEDS={str(tmp_path / "absent/items.jsonl"): {"format": "jsonlines"}})
+    assert runs.stats()["item_scraped_count"] == runs.stats()["neardup/items/kept"]
+    runs.finish(**RECOVER)
+    assert not nothing_lost(runs).pairs
+
+
+def test_what_a_feed_did_not_take_for_a_while_is_stored_next_time(tmp_path, port):
+    runs = in_job(tmp_path, port, storing="feed")
+    pipelines = {"tests.support.killing.Limiting": 600}
+    limits = {6: 8192, 16: None}
+    runs.finish(ITEM_PIPELINES=pipelines, LIMITS=limits, LOG_FILE=None, DOWNLOAD_DELAY=0.2)
+    # A copy of each that it did not take was tried in its place.
+    assert runs.stats()["neardup/items/kept"] > SHAPE.contents
+    assert Job(tmp_path / "job").ended_uncleanly
+    runs.finish(**RECOVER)
+    assert not account(SHAPE, runs.stored(), ()).lost
+
+
+def test_an_item_is_not_written_to_the_rest_of_another(tmp_path, port):
+    runs = in_job(tmp_path, port, storing="feed")
+    cut_off = b'{"path": "/content/0/0", "run": 0, "te'
+    runs.items.write_bytes(cut_off)
+    runs.finish()
+    assert not nothing_lost(runs).pairs
+    assert runs.items.read_bytes().splitlines()[0] == cut_off

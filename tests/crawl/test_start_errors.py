@@ -1,0 +1,122 @@
+"""What ends a crawl before it starts: one line in the log, and an exit status that cron notices."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.crawl import SCRAPY
+
+ROOT = Path(__file__).parents[2]
+SPIDER = '''
+import asyncio
+import gc
+import sys
+
+import scrapy
+from filelock import FileLock
+from scrapy import crawler
+from scrapy_neardup.crawl.judge import NearDupJudge
+
+
+class Broken:
+    """Fails when the store is open."""
+
+    def __init__(self, crawler):
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(crawler)
+
+    async def open_spider(self):
+        while self.crawler.get_extension(NearDupJudge).detector is None:
+            await asyncio.sleep(0.01)
+        raise ZeroDivisionError
+
+
+class Spider(scrapy.Spider):
+    name = "pages"
+    start_urls = ["data:text/html,page"]
+    custom_settings = {
+        "ADDONS": {"scrapy_neardup.Addon": 500},
+        "NEARDUP_WORKERS": 0,
+        "TELNETCONSOLE_ENABLED": False,
+    }
+
+    def parse(self, response):
+        self.logger.error("crawled")
+
+
+if __name__ == "__main__":
+    settings = {"LOG_LEVEL": "WARNING", **dict(word.split("=", 1) for word in sys.argv[2:])}
+    process = getattr(crawler, sys.argv[1])(settings)
+    process.crawl(Spider)
+    process.start()
+    gc.collect()
+    FileLock("pages.sqlite.lock").acquire(timeout=0)
+    sys.exit(process.bootstrap_failed)
+'''
+COMMAND = [sys.executable, "-m", "scrapy", "runspider", "pages.py", "-L", "WARNING"]
+LAUNCHERS = {
+    "command": COMMAND,
+    "AsyncCrawlerProcess": [sys.executable, "pages.py", "AsyncCrawlerProcess"],
+    "CrawlerProcess": [sys.executable, "pages.py", "CrawlerProcess"],
+}
+LATE = "redis://127.0.0.1:1/0: Error 111 connecting to 127.0.0.1:1. Connection refused."
+ERRORS = {
+    "NEARDUP_MIN_SIMILARITY=7": "NEARDUP_MIN_SIMILARITY is 7, but it must be a number from 0 to 1",
+    "NEARDUP_STORE=redis://127.0.0.1:1/0": f"store {LATE}",
+    "NEARDUP_EXTRACTOR=no.such.thing": "NEARDUP_EXTRACTOR is 'no.such.thing', but it must be",
+    "NEARDUP_DUPEFILTER=no.such.thing": "NEARDUP_DUPEFILTER is 'no.such.thing', but it must be",
+}
+
+
+def run(folder: Path, launcher: str, *settings: str) -> subprocess.CompletedProcess[str]:
+    (folder / "pages.py").write_text(SPIDER)
+    command = LAUNCHERS[launcher]
+    if command is COMMAND:
+        settings = tuple(word for setting in settings for word in ("-s", setting))
+    return subprocess.run(
+        [*command, *settings],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(
+    ("launcher", "setting"),
+    [
+        *((launcher, setting) for launcher in LAUNCHERS for setting in list(ERRORS)[:2]),
+        *(("command", setting) for setting in list(ERRORS)[2:]),
+    ],
+)
+def test_an_error_at_the_start_is_one_line_and_an_exit_status(tmp_path, launcher, setting):
+    done = run(tmp_path, launcher, setting)
+    [line] = done.stdout.splitlines()
+    assert f"ERROR: Cannot start the crawl: {ERRORS[setting]}" in line
+    # Before 2.15 only CrawlerProcess and a missing spider did that.
+    assert done.returncode == (1 if SCRAPY >= (2, 15) else 0)
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_errors_of_other_components_are_logged_as_before(tmp_path, launcher):
+    done = run(
+        tmp_path,
+        launcher,
+        "NEARDUP_STORE=sqlite:///pages.sqlite",
+        'ITEM_PIPELINES={"pages.Broken": 1}',
+    )
+    assert re.search("^ZeroDivisionError", done.stdout, re.M)
+    assert "Cannot start" not in done.stdout
+    if launcher != "command":
+        # The store is closed: the script can lock its file.
+        assert "filelock" not in done.stdout

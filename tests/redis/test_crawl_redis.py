@@ -1,0 +1,190 @@
+"""Real crawls that share a real Redis."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.crawl.test_crawl_url_rules import ON, SORRY, hub, ids_of, items, urls
+from tests.support.crawl import Crawl, run_crawl
+from tests.support.processes import wait_for
+from tests.support.redis_servers import RedisServer, Watched
+from tests.support.server import serving
+from tests.support.texts import FERRY, MUSEUM, article, page
+
+COPIES = {f"/{n}": page(FERRY, frame=str(n)) for n in range(8)} | {"/other": page(MUSEUM)}
+SLOW: dict[str, Any] = {"ITEM_PIPELINES": {"tests.support.crawl.Failing": 500}, "FAIL_AFTER": 1.5}
+
+
+@pytest.fixture
+def server(tmp_path):
+    server = RedisServer(tmp_path, appendonly="yes")
+    yield server
+    server.kill()
+
+
+def together(*crawls: tuple[list[str], dict[str, Any]]) -> list[Crawl]:
+    """Crawls at the same time, each in a process of its own."""
+    with ThreadPoolExecutor(len(crawls)) as threads:
+        futures = [threads.submit(run_crawl, urls, settings) for urls, settings in crawls]
+        return [future.result() for future in futures]
+
+
+def store_of(server: RedisServer) -> dict[str, Any]:
+    return {"NEARDUP_STORE": server.address, "NEARDUP_NAMESPACE": "all"}
+
+
+def test_crawls_that_share_a_namespace_store_each_content_once(server):
+    with serving(COPIES, together=4) as site:
+        urls = [site.url(f"/{n}") for n in range(4)]
+        crawls = together(*[([url], {**store_of(server), **SLOW}) for url in urls])
+    assert sum(len(crawl.stored) for crawl in crawls) == 1
+    assert sum(crawl.stats.get("neardup/waits", 0) for crawl in crawls) == 3
+
+
+def test_rules_that_one_learned_are_applied_by_another_at_the_same_time(server):
+    both = items(100)
+    shared = [f"/item?id={number}&sid=c{number}" for number in range(60, 70)]
+    pages = {**both, **dict.fromkeys(shared, SORRY)}
+    first_links = [*urls(range(40)), *shared]
+    # The first one meets what fails as well; that says nothing of what the second one fetched.
+    pages["/first"], pages["/second"] = hub(first_links), hub(urls(range(60, 100)))
+    learning = {**store_of(server), **ON, "RETRY_ENABLED": False}
+    with serving(pages) as site, ThreadPoolExecutor(1) as threads:
+        slow = {**learning, "DOWNLOAD_DELAY": 0.3, "CONCURRENT_REQUESTS": 1}
+        second = threads.submit(run_crawl, [site.url("/second")], slow)
+        wait_for_hits(site, 5)
+        first = run_crawl([site.url("/first")], learning)
+        later = second.result()
+    assert ids_of(good(first.stored)) == set(range(40))
+    assert ids_of(good(later.stored)) == set(range(60, 100))
+    assert any("Rule taken up" in line for line in first.logged("INFO"))
+    # The second one was not told by its own pages.
+    assert not any("Rule taken up" in line for line in later.logged("INFO"))
+    assert later.stats["neardup/learn/skipped"] > 20
+    assert later.stats["neardup/learn/rules"] == 1
+
+
+def good(stored: list[str]) -> set[str]:
+    """What is no page of an error."""
+    return {
+        path for path in stored if not ("sid=c" in path and ids_of([path]) < set(range(60, 70)))
+    }
+
+
+def test_when_the_first_copy_fails_another_process_stores_its_own(server):
+    fail = {"FAIL_PATHS": {"0": "raise"}}
+    with serving(COPIES, together=2) as site:
+        urls = [[site.url("/0")], [site.url("/1")]]
+        # Whichever is first: the one that fails is not stored, and the other is.
+        first, second = together(*[(u, {**store_of(server), **SLOW, **fail}) for u in urls])
+    assert (first.stored, second.stored) == ([], ["1"])
+
+
+def test_a_later_crawl_knows_what_an_earlier_one_stored(server):
+    with serving(COPIES) as site:
+        assert run_crawl([site.url("/0")], store_of(server)).stored == ["0"]
+        later = run_crawl([site.url("/1"), site.url("/other")], store_of(server))
+    assert later.stored == ["other"]
+    assert any("1 pages known" in line for line in later.logged("INFO"))
+
+
+def test_a_server_that_goes_away_costs_no_page_and_learns_of_all_when_it_is_back(server):
+    texts = [" ".join(article(seed=n)) for n in range(30)]
+    pages = {f"/{n}": page(text, title=f"t{n}") for n, text in enumerate(texts)}
+    slow = {**store_of(server), "DOWNLOAD_DELAY": 0.2, "CONCURRENT_REQUESTS": 1}
+    with serving(pages) as site, ThreadPoolExecutor(1) as threads:
+        urls = list(map(site.url, pages))
+        crawl = threads.submit(run_crawl, urls, slow)
+        wait_for_hits(site, 5)
+        server.kill()
+        wait_for_hits(site, 12)
+        server.start()
+        first = crawl.result()
+        assert len(first.stored) == 30
+        assert first.counts("undecided/")["store_unreachable"] > 0
+        assert first.counts("store/")["errors"] > 0
+        [warning] = first.logged("WARNING")
+        assert "pages are kept" in warning
+        # Another crawl finds all of them remembered, those of the outage too.
+        copies = {f"/copy{n}": page(text, title=f"t{n}") for n, text in enumerate(texts)}
+        site.pages = copies
+        again = run_crawl(list(map(site.url, copies)), store_of(server))
+    assert again.stored == []
+
+
+def test_a_failover_costs_no_page_and_all_are_remembered(tmp_path, afterwards):
+    watched = Watched(tmp_path / "servers")
+    afterwards.callback(watched.kill)
+    texts = [" ".join(article(seed=n)) for n in range(30)]
+    pages = {f"/{n}": page(text, title=f"t{n}") for n, text in enumerate(texts)}
+    store = {"NEARDUP_STORE": watched.address, "NEARDUP_NAMESPACE": "all"}
+    slow = {**store, "DOWNLOAD_DELAY": 0.3, "CONCURRENT_REQUESTS": 1}
+    with serving(pages) as site, ThreadPoolExecutor(1) as threads:
+        crawl = threads.submit(run_crawl, list(map(site.url, pages)), slow)
+        wait_for_hits(site, 5)
+        wait_for(watched.is_replicated)
+        watched.master.kill()
+        first = crawl.result()
+        assert len(first.stored) == 30
+        kinds = first.counts("pages/")
+        assert kinds["new"] > 5
+        assert kinds["undecided"] == first.counts("undecided/")["store_unreachable"] > 0
+        site.pages = {f"/copy{n}": page(text, title=f"t{n}") for n, text in enumerate(texts)}
+        again = run_crawl(list(map(site.url, site.pages)), store)
+    assert again.stored == []
+    assert "of-se" not in "".join(again.logged("INFO"))
+
+
+def test_or_closes_the_spider(server):
+    settings = {**store_of(server), "NEARDUP_ON_STORE_ERROR": "stop", "DOWNLOAD_DELAY": 0.3}
+    texts = [" ".join(article(seed=n)) for n in range(40)]
+    pages = {f"/{n}": page(text) for n, text in enumerate(texts)}
+    with serving(pages) as site:
+        killer = threading.Thread(target=kill_after_hits, args=(server, site, 3))
+        killer.start()
+        crawl = run_crawl(list(map(site.url, pages)), {**settings, "CONCURRENT_REQUESTS": 1})
+        killer.join()
+    assert crawl.stats["finish_reason"] == "neardup_store"
+    assert 0 < len(crawl.stored) < 40
+    assert crawl.logged("INFO")[-1].split("\n")[0].endswith("an unknown number remembered")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda address: address.replace("127.0.0.1", "127.0.0.2"), "neardup_store"),
+        (lambda address: address.replace("//", "//user:Kj7xq@"), "neardup_store"),
+    ],
+    ids=["nobody there", "wrong password"],
+)
+def test_a_server_that_cannot_be_used_closes_the_spider_before_its_first_request(
+    tmp_path, change, said
+):
+    server = RedisServer(tmp_path, requirepass="right")
+    try:
+        with serving(COPIES) as site:
+            settings = {"NEARDUP_STORE": change(server.address)}
+            crawl = run_crawl([site.url("/0")], settings)
+            assert not site.hits
+    finally:
+        server.kill()
+    assert crawl.stats["finish_reason"] == said
+    [error] = crawl.logged("ERROR")
+    assert "Kj7xq" not in error
+
+
+def kill_after_hits(server: RedisServer, site: Any, number: int) -> None:
+    wait_for_hits(site, number)
+    server.kill()
+
+
+def wait_for_hits(site: Any, number: int) -> None:
+    deadline = time.monotonic() + 60
+    while sum(site.hits.values()) < number:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -1,0 +1,14 @@
+"""A spider of scrapy-redis: its start URLs come from a list in Redis, its requests from a queue."""
+
+from __future__ import annotations
+
+from scrapy_redis.spiders import RedisSpider
+
+from tests.support.crawl import CrawlSpider
+
+
+class ListSpider(RedisSpider, CrawlSpider):  # type: ignore[misc]
+    """Ends when the list and the queue have been empty for a second."""
+
+    redis_key = "addresses"
+    max_idle_time = 1

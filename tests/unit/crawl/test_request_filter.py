@@ -1,0 +1,233 @@
+"""What a crawl does with what it learned, where no whole crawl is needed to see it."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scrapy import Spider
+from scrapy.http import Request, Response
+
+from scrapy_neardup import NearDupDetector
+from scrapy_neardup.crawl.job_state import Job
+from scrapy_neardup.crawl.requests import deferred as held
+from scrapy_neardup.crawl.requests import request_filter as sparing
+from scrapy_neardup.crawl.requests.request_filter import Sparing
+from scrapy_neardup.crawl.settings import LearningPlan, Policy
+from scrapy_neardup.crawl.store_client import CrawlMemory
+from scrapy_neardup.matching.verdict import Verdict
+from scrapy_neardup.stores.memory import MemoryStore
+from tests.support.crawl import LOOPS
+
+pytestmark = pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 2.15")
+
+
+class Engine:
+    """Takes requests, and notes in which turn of the event loop each came."""
+
+    def __init__(self) -> None:
+        self.spider = Spider("s")
+        self.turn = 0
+        self.turns: list[int] = []
+        self.urls: list[str] = []
+
+    def crawl(self, request: Request) -> None:
+        self.turns.append(self.turn)
+        self.urls.append(request.url)
+        assert request.dont_filter
+
+    async def count_turns(self) -> None:
+        while True:
+            self.turn += 1
+            await asyncio.sleep(0)
+
+
+def ignored(*counted: object) -> None:
+    """Count nothing."""
+
+
+def memory_of(store: MemoryStore) -> CrawlMemory:
+    return CrawlMemory(NearDupDetector(store=store), 60, lambda error: pytest.fail(str(error)))
+
+
+def sparing_of(engine: Engine, job: Job | None = None, explore: float = 0) -> Sparing:
+    crawler: Any = SimpleNamespace(engine=engine, spider=engine.spider)
+    plan = LearningPlan(learn="on", explore=explore)
+    return Sparing(crawler, plan, ignored, learns=True, job=job)
+
+
+def test_what_a_store_knows_is_read_in_another_thread():
+    threads: list[threading.Thread] = []
+
+    class Asked(MemoryStore):
+        def rules(self) -> dict[str, bytes]:
+            threads.append(threading.current_thread())
+            return super().rules()
+
+        def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
+            threads.append(threading.current_thread())
+            return super().known_duplicates(since)
+
+    async def opened() -> None:
+        await sparing_of(Engine()).open(memory_of(Asked()))
+
+    asyncio.run(opened())
+    assert len(threads) == 2
+    assert threading.main_thread() not in threads
+
+
+def knowing(one: Sparing, url: str) -> None:
+    """It led to a duplicate, and the original was met since."""
+    original, text = "https://a.example/original", bytes(16)
+    one.remember(Request(url), Verdict("duplicate", url, "", original, original_text=text), 0)
+    met = Verdict("revisit", original, "unchanged", original_text=text)
+    one.judged(Response(original, request=Request(original)), met)
+
+
+@pytest.mark.parametrize(
+    ("differs", "is_refused"),
+    [
+        ({}, True),
+        ({"dont_filter": True}, False),
+        ({"meta": {"is_start_request": True}}, False),
+        ({"method": "POST"}, False),
+        ({"method": "HEAD"}, False),
+        ({"body": b"q=1"}, False),
+        ({"meta": {"redirect_urls": None}}, True),
+    ],
+)
+def test_of_a_known_url_only_what_led_to_the_duplicate_is_refused(differs, is_refused):
+    url = "https://a.example/b?d=1&c=2"
+
+    async def asked() -> None:
+        one = sparing_of(Engine())
+        await one.open(memory_of(MemoryStore()))
+        knowing(one, "https://a.example/b?c=2&d=1#top")
+        for refusing in (one.refuses, one.begins):
+            assert refusing(Request(url, **differs), Policy()) is is_refused
+            assert refusing(Request(url, **differs), Policy(action="tag")) is False
+
+    asyncio.run(asked())
+
+
+@pytest.mark.parametrize("refusing", [Sparing.refuses, Sparing.begins])
+def test_a_redirect_to_what_is_superfluous_has_come_to_its_end(refusing):
+    first, target = "https://a.example/b", "https://a.example/c"
+    redirected = Request(target, meta={"redirect_urls": [first]})
+
+    async def under_way() -> list[int]:
+        one = sparing_of(Engine())
+        await one.open(memory_of(MemoryStore()))
+        assert one._learner is not None
+        assert not one.begins(Request(first), Policy())
+        site = one._learner._sites["a.example"]
+        numbers = [len(site.under_way())]
+        knowing(one, target)
+        assert refusing(one, redirected, Policy())
+        return [*numbers, len(site.under_way())]
+
+    assert asyncio.run(under_way()) == [1, 0]
+
+
+def test_many_requests_are_made_bit_by_bit(tmp_path):
+    job, engine = Job(tmp_path), Engine()
+    urls = [f"http://example.com/{number}" for number in range(100)]
+    left = held.Held({}, [held.pack(Request(url), engine.spider) for url in urls])
+    held.write(job.held, left)
+
+    async def made() -> None:
+        counting = asyncio.create_task(engine.count_turns())
+        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
+        await spared.open(memory)
+        # Nothing is asked of an engine that may not be ready.
+        assert engine.urls == []
+        await spared.look_around(memory)
+        assert len(engine.urls) == sparing._MADE
+        while len(engine.urls) < 100:
+            await asyncio.sleep(0)
+        counting.cancel()
+
+    asyncio.run(made())
+    assert engine.urls == urls
+    assert max(map(engine.turns.count, engine.turns)) == sparing._MADE
+
+
+def test_what_was_not_made_before_the_end_is_left_to_the_next_run(tmp_path):
+    job, engine = Job(tmp_path), Engine()
+    packed = [held.pack(Request("http://example.com/"), engine.spider)]
+    held.write(job.held, held.Held({}, packed))
+    assert job.begin()
+
+    async def stopped() -> None:
+        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
+        await spared.open(memory)
+        spared.stop()
+        await spared.close(memory, is_clean=True)
+
+    asyncio.run(stopped())
+    job.end()
+    assert engine.urls == []
+    assert held.read(job.held).wanted == packed
+
+
+def test_a_job_whose_requests_cannot_be_kept_has_not_ended_cleanly(tmp_path):
+    job, engine = Job(tmp_path), Engine()
+    assert job.begin()
+    # In the place of the draft, so that it cannot be written.
+    job.held.with_name("neardup.held.part").mkdir()
+
+    async def closed() -> None:
+        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
+        await spared.open(memory)
+        await spared.close(memory, is_clean=True)
+
+    asyncio.run(closed())
+    job.end()
+    assert job.ended_uncleanly
+
+
+def test_what_cannot_be_kept_is_said(tmp_path, caplog):
+    job, engine = Job(tmp_path), Engine()
+    assert job.begin()
+
+    async def closed() -> None:
+        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
+        await spared.open(memory)
+        spared._wanted.append(Request("http://example.com/", callback=lambda _: ignored()))  # type: ignore[misc]
+        spared.stop()
+        await spared.close(memory, is_clean=True)
+
+    asyncio.run(closed())
+    assert held.read(job.held).wanted == []
+    assert "A request that was held back is lost" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "it is damaged"),
+        (b"broken", "it is damaged"),
+        (pickle.dumps((2, {}, [])), "it has format 2, from another .* which reads format 1"),
+    ],
+)
+def test_a_file_that_is_none_of_ours_is_refused(tmp_path, content, says):
+    (tmp_path / "held").write_bytes(content)
+    with pytest.raises(ValueError, match=says):
+        held.read(tmp_path / "held")
+
+
+def test_a_job_whose_file_cannot_be_read_has_not_ended_cleanly(tmp_path, caplog):
+    job = Job(tmp_path)
+    # A folder where the file should be.
+    job.held.mkdir()
+    assert job.begin()
+    asyncio.run(sparing_of(Engine(), job).open(memory_of(MemoryStore())))
+    job.end()
+    assert job.ended_uncleanly
+    assert f"{job.held} cannot be read: Is a directory. " in caplog.text

@@ -1,0 +1,110 @@
+"""What a page holds besides its text, and which of it tells two contents apart."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from scrapy_neardup.html.extraction import read_page, visible_text
+from scrapy_neardup.matching.verdict import Match
+from tests.support.texts import FERRY
+from tests.unit.matching.test_rule import detector, why
+
+#: Two of each: the same text, another content.
+CARRIERS = {
+    "document": '<a href="/files/report-{}.pdf">Report</a>',
+    "download": '<a href="/download.php?id={}">Report</a>',
+    "picture": '<img src="/{}.jpg">',
+    "lazy picture": '<img src="/blank.gif" data-src="/{}.jpg">',
+    "alternative text": '<img src="/a.jpg" alt="Kettle {}">',
+    "srcset": '<img srcset="/{}-small.jpg 1x, /{}-large.jpg 2x">',
+    "source": '<picture><source srcset="/{}.webp"><img src="/a.jpg"></picture>',
+    "film": '<video poster="/{}.jpg"><source src="/film-{}.mp4"></video>',
+    "object": '<object data="/{}.swf"></object>',
+    "embedded": '<embed src="/{}.swf">',
+    "frame": '<iframe src="/player?v=ab{}"></iframe>',
+    "frame's page": '<iframe srcdoc="<p>Kettle {}</p>"></iframe>',
+    "drawing": '<svg viewBox="0 0 9 9"><path d="M0 0L{} 9"/></svg>',
+    "background": "<div style=\"background: url('/{}.jpg')\"></div>",
+    "input": '<input name="size" value="{}">',
+    "choice": '<select><option value="{}" selected>Size</option></select>',
+    "hidden field": '<input type="hidden" name="product_id" value="{}">',
+    "structured data": '<script type="application/ld+json">'
+    '{{"@type": "Product", "name": "Kettle {}", "price": "{}.90"}}</script>',
+    "state": '<script id="__NEXT_DATA__" type="application/json">'
+    '{{"props": {{"pageProps": {{"price": {}}}}}}}</script>',
+    "assigned state": '<script>window.__INITIAL_STATE__ = {{"price": {}}};</script>',
+    "assigned data": '<script>var ware = {{"price": {}}};</script>',
+    "data attribute": "<div data-ware='{{\"price\": {}}}'></div>",
+    "template": "<template><p>Kettle {}</p></template>",
+}
+#: What differs from one copy to the next.
+PASSING = {
+    "token": '<input type="hidden" name="csrf_token" value="{}">',
+    "random value": '<input type="hidden" name="key" value="a8f5f167f44f4964e6c998dee827110{}">',
+    "nonce": '<script nonce="{}">go()</script>',
+    "moment": '<script type="application/json">{{"at": "2024-05-0{}T10:00:00Z"}}</script>',
+    "time stamp": '<script type="application/json">{{"at": 171480000{}}}</script>',
+    "request": '<script type="application/json">{{"id": "req-7f3c9a1b5d{}"}}</script>',
+    "own address": '<script type="application/ld+json">{{"url": "https://a.example/{}"}}</script>',
+    "pixel": '<img src="/count?{}" width="1" height="1">',
+    "cache": '<img src="/a.jpg?v={}">',
+    "link": '<a href="/login?next=/{}">Log in</a>',
+    "class": '<p class="k{}"></p>',
+    "depth": '<img src="{}/a.jpg">',
+}
+
+
+def two(markup: str, title: str = "Wares") -> list[tuple[str, str]]:
+    """Pages of one site that differ in nothing but this."""
+    return [
+        (
+            f"https://a.example/{n}",
+            f"<html><head><title>{title}</title></head><body><p>{FERRY}</p>"
+            f"{markup.format(n, n, n)}</body></html>",
+        )
+        for n in (1, 2)
+    ]
+
+
+@pytest.mark.parametrize("name", CARRIERS)
+def test_pages_that_differ_in_what_they_hold_are_not_one(name):
+    assert why(detector(), *two(CARRIERS[name])) == "parts_differ"
+    assert why(detector(), *two("", title="Wares")) == "same_page"
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_what_passes_makes_no_other_page(name):
+    pages = two(PASSING[name])
+    if name == "depth":
+        pages = [(url, html.replace("1/a", "../a").replace("2/a", "./a")) for url, html in pages]
+    assert why(detector(), *pages) == "same_text"
+
+
+def test_a_page_whose_files_have_changed_has_changed():
+    judge = detector()
+    for number, reason in (1, "no_match"), (1, "unchanged"), (2, "changed"):
+        [*_, (_, html)] = two(CARRIERS["document"])[:number]
+        assert judge.check(url="https://a.example/", html=html).reason == reason
+
+
+def test_short_pages_are_one_only_when_all_of_them_is_equal():
+    pages = [(url, html.replace(FERRY, "Closed on Mondays.")) for url, html in two("")]
+    assert why(detector(), *pages) == "same_page"
+    other = pages[1][0], pages[1][1].replace("<p>", "<p class=b>")
+    assert why(detector(), pages[0], other) == "few_features"
+
+
+def test_a_text_that_was_taken_out_of_a_page_is_not_the_whole_page():
+    judge = detector()
+    a, b = (judge.signature(url=f"https://{s}.example/", text="Closed on Mondays.") for s in "ab")
+    assert judge.compare(a, b) is None
+    long, too = (judge.signature(url=f"https://{s}.example/", text=FERRY) for s in "ab")
+    assert isinstance(judge.compare(long, too), Match)
+
+
+def test_what_is_held_is_read_in_time_that_grows_with_the_page():
+    data = json.dumps({"a" * 20 + str(n): "b" * 30 + f"1 {n} //" for n in range(20_000)})
+    html = f"<html><body><p>{FERRY}</p><script type=application/json>{data}</script></body></html>"
+    assert FERRY in read_page(html, visible_text).text

@@ -1,0 +1,423 @@
+"""The rule's objections one by one, each with pages that only it tells apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from scrapy_neardup import NearDupDetector
+from scrapy_neardup.matching.rule import Rule, is_thin
+from scrapy_neardup.stores import MemoryStore
+from tests.support.texts import FERRY, MUSEUM, article, replaced, word
+
+NOTICE = (
+    "This theme is missing a module. Install the file parser, then add these lines to your site "
+    "configuration and build again: the parser reads every post and writes the list that is "
+    "searched from the side panel, and without it only this notice can be shown to your readers."
+)
+
+
+def detector() -> NearDupDetector:
+    """Takes the first paragraph for the main text, whatever else a page shows."""
+    store = MemoryStore(b"a secret for tests")
+    return NearDupDetector(store=store, extractor="tests.support.parts.first_paragraph")
+
+
+def html(title: str, text: str, rest: str = "") -> str:
+    return f"<html><head><title>{title}</title></head><body><p>{text}</p>{rest}</body></html>"
+
+
+def words(seed: int, count: int = 300) -> str:
+    return " ".join(article(count, seed))
+
+
+def verdicts(judge: NearDupDetector, *pages: tuple[str, str]) -> list[str]:
+    return [judge.check(url=url, html=page).kind for url, page in pages]
+
+
+def why(judge: NearDupDetector, one: tuple[str, str], other: tuple[str, str]) -> str:
+    a, b = (judge.signature(url=url, html=page) for url, page in (one, other))
+    outcome = judge.rule.compare(a, b, judge.store.frames)
+    assert outcome == judge.rule.compare(b, a, judge.store.frames)
+    return outcome.reason
+
+
+# --- one site ---------------------------------------------------------------------------
+
+
+def test_what_is_equal_all_over_is_one_page():
+    one, other = (
+        (f"https://a.example/{n}", html("Tag: gfw", NOTICE, "<ul><li>Home</ul>")) for n in (1, 2)
+    )
+    assert why(detector(), one, other) == "same_page"
+    assert verdicts(detector(), one, other) == ["new", "duplicate"]
+
+
+def test_but_not_under_another_title():
+    one = ("https://a.example/1", html("Tag: gfw", NOTICE, "<ul><li>Home</ul>"))
+    other = ("https://a.example/2", html("Tag: golang", NOTICE, "<ul><li>Home</ul>"))
+    assert why(detector(), one, other) == "title_differs"
+    assert verdicts(detector(), one, other) == ["new", "new"]
+
+
+def test_or_with_another_picture():
+    one = ("https://a.example/1", html("Photo", NOTICE, "<img src=1.jpg>"))
+    other = ("https://a.example/2", html("Photo", NOTICE, "<img src=2.jpg>"))
+    assert why(detector(), one, other) == "parts_differ"
+    assert verdicts(detector(), one, other) == ["new", "new"]
+
+
+def test_or_stands_on_another_site():
+    one = ("https://a.example/1", html("Tag: gfw", "No posts yet.", "<ul><li>Home, About</ul>"))
+    other = (
+        "https://b.example/1",
+        html("Tag: golang", "No posts yet.", "<ul><li>Home, About</ul>"),
+    )
+    assert why(detector(), one, other) == "thin_text"
+
+
+def test_the_sites_name_in_the_title_is_set_aside_once_it_is_known():
+    versions = [f"Using magics — Handbook {version} documentation" for version in ("1.2", "2.4")]
+    pages = [(f"https://a.example/{n}", html(versions[n], FERRY, f"<ul><li>{n}")) for n in (0, 1)]
+    judge = detector()
+    assert why(judge, *pages) == "title_differs"
+    for number, name in enumerate(["History", "Kernels", "Widgets"]):
+        for version in ("1.2", "2.4"):
+            title = f"{name} — Handbook {version} documentation"
+            judge.check(url=f"https://a.example/{version}/{name}", html=html(title, words(number)))
+    assert why(judge, *pages) == "same_text"
+
+
+def test_a_post_is_not_the_front_page_that_begins_with_it():
+    post = ("https://a.example/hello", html("Hello | Blog", FERRY))
+    front = ("https://a.example/", html("Blog", FERRY, f"<div>{words(1)} {words(2)}</div>"))
+    judge = detector()
+    for number in range(3):
+        judge.check(
+            url=f"https://a.example/{number}", html=html(f"P{number} | Blog", words(number))
+        )
+    assert why(judge, post, front) == "size_differs"
+    assert verdicts(judge, post, front) == ["new", "new"]
+
+
+def test_alike_by_their_frame_alone_is_not_alike():
+    frame = words(99, 400)
+    judge = detector()
+    for number in range(8):
+        text = f"{frame} {words(number, 30)}"
+        judge.check(url=f"https://a.example/{number}", html=html(f"Post {number} | Blog", text))
+    one, other = (
+        (f"https://a.example/list/{n}", html("Archive | Blog", f"{frame} {words(100 + n, 30)}"))
+        for n in (1, 2)
+    )
+    assert why(judge, one, other) == "only_frame_alike"
+    assert verdicts(judge, one, other) == ["new", "new"]
+    # On a site whose frame is not known the same two are one content.
+    assert why(detector(), one, other) == "similar_text"
+
+
+def differing(seed: int, count: int, share: float = 0.03) -> tuple[str, str]:
+    """Two texts of so many words; their 4-shingles resemble by 0.8 or so, with no share by 0.98."""
+    text = article(count, seed)
+    other = replaced(text, share) if share else [*text, word(10**6)]
+    return " ".join(text), " ".join(other)
+
+
+@pytest.mark.parametrize(
+    ("count", "share", "titles_met", "min_similarity", "reason"),
+    [
+        (90, 0.03, 0, 0.73, "site_unknown"),
+        (90, 0.03, 9, 0.73, "site_unknown"),
+        (90, 0.03, 10, 0.73, "similar_text"),
+        (90, 0, 0, 0.73, "similar_text"),
+        (400, 0.03, 0, 0.73, "similar_text"),
+        (90, 0.03, 0, 0, "similar_text"),
+        (400, 0.03, 0, 0.99, "text_differs"),
+    ],
+)
+def test_small_texts_of_a_site_hardly_known_must_be_nearly_equal(
+    count, share, titles_met, min_similarity, reason
+):
+    judge = detector()
+    judge.rule = Rule(min_similarity=min_similarity)
+    for number in range(titles_met):
+        page = html(f"Post {word(number)}", words(number + 1))
+        judge.check(url=f"https://a.example/{number}", html=page)
+    one, other = (
+        (f"https://a.example/list/{n}", html("Archive", text))
+        for n, text in enumerate(differing(0, count, share))
+    )
+    assert why(judge, one, other) == reason
+
+
+@pytest.mark.parametrize(("title", "reason"), [("News", "similar_text"), ("", "site_unknown")])
+def test_and_the_same_where_their_titles_are_not(title, reason):
+    texts = enumerate(differing(0, 90, 0))
+    one, other = (
+        (f"https://a.example/{n}", html(title if n else "News", text)) for n, text in texts
+    )
+    assert why(detector(), one, other) == reason
+    pointed = (other[0], one[1].replace("</p>", "!</p>").replace("News", title))
+    assert why(detector(), one, pointed) == "similar_text"
+
+
+def test_across_sites_they_need_not():
+    texts = zip("ab", differing(0, 90), strict=True)
+    pages = [(f"https://{site}.example/", html("Archive", text)) for site, text in texts]
+    assert why(detector(), *pages) == "similar_text"
+
+
+def test_a_thin_text_that_is_the_sites_frame_says_nothing():
+    rest = [f"<ul><li>{words(200 + n, 200)}</ul>" for n in range(12)]
+    judge = detector()
+    for number in range(8):
+        page = html(f"Post {number} | Blog", NOTICE, rest[number])
+        judge.check(url=f"https://a.example/{number}", html=page)
+    one, other = (
+        (f"https://a.example/list/{n}", html("Archive | Blog", NOTICE, rest[n])) for n in (10, 11)
+    )
+    assert why(judge, one, other) == "thin_text"
+    assert verdicts(judge, one, other) == ["new", "undecided"]
+
+
+@pytest.mark.parametrize(
+    ("heading", "reason"), [("Zanzibar", "similar_text"), ("Samarkand", "values_differ")]
+)
+def test_a_heading_is_not_replaced_by_the_first_word_of_another_template(heading, reason):
+    judge, text = detector(), words(3, 200)
+    one, other = (
+        judge.signature(
+            url=f"https://a.example/{n}", text=f"{first}\n{text}", title="Zanzibar | Docs"
+        )
+        for n, first in enumerate((heading, "Oglethorpe"))
+    )
+    assert judge.rule.compare(one, other, judge.store.frames).reason == reason
+
+
+def test_a_heading_counts_on_two_sites():
+    """Two shops with one maker's description: the titles name the shops as well."""
+    judge, text = detector(), " ".join(article(150, 3))
+    wares = ("Oglethorpe Wardrobe Samarkand", "Farnsworth Bookcase Zanzibar")
+    one, other = (
+        judge.signature(url=f"https://{site}.example/", text=f"{ware}\n{text}", title=ware)
+        for site, ware in zip("ab", wares, strict=True)
+    )
+    assert judge.rule.compare(one, other, judge.store.frames).reason == "values_differ"
+
+
+# --- forms ------------------------------------------------------------------------------
+
+
+def form(*values: str) -> str:
+    """A page of a form: the same 150 words, and these values in them."""
+    text = article(150, 3)
+    for place, value in enumerate(values):
+        text.insert(20 * place + 10, value)
+    return " ".join(text)
+
+
+@pytest.mark.parametrize(
+    ("sites", "one", "other", "reason"),
+    [
+        ("aa", "Farnsworth Zanzibar 4711", "Oglethorpe Samarkand 4812", "values_differ"),
+        ("ab", "Farnsworth Zanzibar 4711", "Oglethorpe Samarkand 4812", "values_differ"),
+        ("aa", "Farnsworth Zanzibar", "Farnsworth Zanzibar zebra okapi", "similar_text"),
+        ("ab", "Farnsworth Zanzibar", "Farnsworth Zanzibar zebra okapi", "similar_text"),
+        # a date may be that of the visit, two are what a form says; another site has its own
+        ("aa", "2024-05-03", "2024-06-04", "similar_text"),
+        ("aa", "2024-05-03 1987", "2024-06-04 1988", "values_differ"),
+        ("ab", "2024-05-03 1987", "2024-06-04 1988", "similar_text"),
+        # one number may be a counter, several are not; names may be longer or shorter
+        ("aa", "4,812", "9,377", "similar_text"),
+        ("aa", "31 of 12 with 47", "29 of 14 with 48", "values_differ"),
+        ("aa", "Farnsworth", "Oglethorpe-Samarkand", "values_differ"),
+        # where one has a word of its own here and the other there, each replaces common ones
+        ("aa", "Zanzibar the okapi", "with okapi zebra", "values_differ"),
+        ("ab", "Zanzibar the okapi", "with okapi zebra", "similar_text"),
+    ],
+)
+def test_pages_of_a_form_are_not_copies(sites, one, other, reason):
+    pages = [
+        (f"https://{site}.example/{n}", html("Register", form(*values.split())))
+        for n, (site, values) in enumerate(zip(sites, (one, other), strict=True))
+    ]
+    judge = detector()
+    for n in range(10):
+        judge.check(url=f"https://a.example/other/{n}", html=html(f"Post {word(n)}", words(n + 1)))
+    assert why(judge, *pages) == reason
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("Farnsworth", "Oglethorpe"), ("Farnsworth Zanzibar", "Zanzibar Farnsworth")]
+)
+def test_one_other_name_or_a_way_back_is_enough_on_one_site_only(one, other):
+    texts = [form(*one.split()), form(*other.split())]
+    judge = detector()
+    for n in range(10):
+        judge.check(url=f"https://a.example/other/{n}", html=html(f"Post {word(n)}", words(n + 1)))
+    one, other, elsewhere = (
+        (f"https://{site}.example/{n}", html("Register", texts[n]))
+        for site, n in (("a", 0), ("a", 1), ("b", 1))
+    )
+    assert why(judge, one, other) == "values_differ"
+    assert why(judge, one, elsewhere) == "similar_text"
+
+
+def test_a_similarity_of_nothing_asks_for_no_values():
+    judge = detector()
+    judge.rule = Rule(min_similarity=0)
+    one, other = (
+        (f"https://{site}.example/", html("Register", form(*values.split())))
+        for site, values in (("a", "Farnsworth Zanzibar 4711"), ("b", "Oglethorpe Samarkand 12"))
+    )
+    assert why(judge, one, other) == "similar_text"
+
+
+# --- lists and sizes --------------------------------------------------------------------
+
+ENTRIES = f"<ul><li><a href=/1>{FERRY}</a><li><a href=/2>{MUSEUM}</a></ul>"
+
+
+@pytest.mark.parametrize(
+    ("paths", "rest", "reason"),
+    [
+        (("tags/boats/", "categories/coast/"), ("", ""), "same_list"),
+        (("tags/boats/", "archives/2024/05/"), ("", ""), "same_list"),
+        (("boats/", "coast/"), ("", ""), "title_differs"),
+        (("tags/boats/", "tags/coast/"), ("<p>Another entry.</p>", ""), "title_differs"),
+        (("tags/boats/", "tags/coast/"), ("<img src=1.jpg>", ""), "title_differs"),
+        # what scripts may show is not shown yet
+        (
+            ("tags/boats/", "tags/coast/"),
+            2 * ('<script type="application/json">{"a": "Red kettles for two cups"}</script>',),
+            "title_differs",
+        ),
+    ],
+)
+def test_lists_of_the_same_entries_are_one_under_any_name(paths, rest, reason):
+    one, other = (
+        (f"https://a.example/{path}", html(title, NOTICE, f"{ENTRIES}{more}"))
+        for path, title, more in zip(paths, ("Tag: boats", "Coast"), rest, strict=True)
+    )
+    assert why(detector(), one, other) == reason
+
+
+@pytest.mark.parametrize(
+    ("titles", "reason"),
+    [
+        (("Category: Boats", "Tag: Boats"), "similar_text"),
+        (("分类: 渡船", "标签: 渡船"), "similar_text"),
+        (("Category: Boats", "Tag: Coast"), "title_differs"),
+        (("Category", "Tag"), "title_differs"),
+    ],
+)
+def test_the_name_of_its_kind_does_not_tell_a_list_from_another(titles, reason):
+    text = [words(1, 150), words(2, 150)]
+    one, other = (
+        (f"https://a.example/{path}/", html(title, f"\n{kind}\n".join(text), f"<p>{kind}</p>"))
+        for path, title, kind in zip(("categories", "tags"), titles, ("分类", "标签"), strict=True)
+    )
+    assert why(detector(), one, other) == reason
+
+
+@pytest.mark.parametrize(
+    ("count", "rest", "reason"),
+    [
+        (300, "", "similar_text"),
+        # a quarter more of text; twice as much of what is shown
+        (375, "", "size_differs"),
+        (300, f"<ul><li>{words(7, 300)}</ul>", "size_differs"),
+    ],
+)
+def test_on_one_site_a_page_that_has_much_more_is_kept(count, rest, reason):
+    text = article(375, 5)
+    one = ("https://a.example/1", html("Ferry", " ".join(text[:300])))
+    # What is more resembles by less already; so does the rest where three words of 100 are others.
+    changed = " ".join(text[:count] if count > 300 else replaced(text[:count], 0.03))
+    other = ("https://a.example/2", html("Ferry", changed, rest))
+    assert why(detector(), one, other) == reason
+
+
+def test_a_post_is_not_a_copy_of_a_list_that_shows_it_first():
+    post = ("https://a.example/post", html("Ferry", words(1, 500)))
+    front = ("https://b.example/", html("Blog", words(1, 500), f"<ul><li>{words(2, 800)}</ul>"))
+    assert why(detector(), post, front) == "size_differs"
+
+
+@pytest.mark.parametrize(
+    ("title", "changed", "reason"),
+    [("Ferry", 1, "similar_text"), ("Other", 1, "text_differs"), ("Ferry", 0, "far")],
+)
+def test_texts_whose_values_agree_may_differ_more(title, changed, reason):
+    # One word of three is a value. Nine common words are others, or nine values are.
+    text = replaced(article(150, 5), 1)
+    text[::3] = article(50, 6)
+    edited = list(text)
+    edited[changed::18] = ["those"] * 9 if changed else article(9, 7)
+    pages = [
+        (f"https://{site}.example/", html(name, " ".join(each)))
+        for site, name, each in (("a", "Ferry", text), ("b", title, edited))
+    ]
+    assert why(detector(), *pages) == reason
+
+
+# --- two sites --------------------------------------------------------------------------
+
+
+def blog(site: str, name: str, seed: int, title: str = "") -> tuple[str, str]:
+    rest = f"<ul><li>{words(seed, 200)}</ul>"
+    return f"https://{site}.example/{name}", html(title or f"{name} | {site}", NOTICE, rest)
+
+
+def test_a_notice_does_not_make_two_blogs_one():
+    judge = detector()
+    signature = judge.signature(url="https://a.example/", html=blog("a", "About", 1)[1])
+    assert is_thin(signature)
+    assert why(judge, blog("a", "Photos", 1), blog("b", "Links", 2)) == "thin_text"
+    pages = [blog(site, f"Page{n}", n) for n, site in enumerate("abcdefgh")]
+    assert verdicts(judge, *pages) == ["new", *["undecided"] * 7]
+
+
+def test_a_thin_text_counts_where_the_titles_agree():
+    one, other = (blog(site, "poem", n, f"A long way home | {site}") for n, site in enumerate("ab"))
+    assert why(detector(), one, other) == "same_text"
+
+
+def test_unless_it_stands_under_several_titles_of_its_own_site():
+    one, other = (blog(site, "about", n, "About us") for n, site in enumerate("ab"))
+    judge = detector()
+    assert why(judge, one, other) == "same_text"
+    verdicts(judge, blog("a", "Photos", 7), blog("a", "Archive", 7))
+    assert why(judge, one, other) == "thin_text"
+
+
+def test_a_text_that_is_most_of_its_page_needs_no_title():
+    one = ("https://a.example/1", html("Kettle", MUSEUM, "<ul><li>Home</ul>"))
+    other = ("https://b.example/2", html("Wasserkocher", MUSEUM, "<ul><li>Start</ul>"))
+    assert why(detector(), one, other) == "same_text"
+
+
+# --- the texts themselves ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "other_text", "reason"),
+    [
+        (FERRY, MUSEUM, "far"),
+        ("Closed on Mondays.", "Closed on Tuesdays.", "few_features"),
+        (FERRY, FERRY.upper(), "same_text"),
+        (FERRY, FERRY + " " + MUSEUM, "far"),
+    ],
+)
+def test_texts(text, other_text, reason):
+    one, other = (
+        ("https://a.example/", html("", text)),
+        ("https://b.example/", html("", other_text)),
+    )
+    assert why(detector(), one, other) == reason
+
+
+def test_the_same_words_in_another_order_are_another_text():
+    shuffled = " ".join(sorted(words(1).split()))
+    one = ("https://a.example/", html("", words(1)))
+    other = ("https://b.example/", html("", shuffled))
+    assert why(detector(), one, other) == "text_differs"
