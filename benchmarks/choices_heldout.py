@@ -22,7 +22,7 @@ from scrapy_neardup.hashing.minhash import resemblance
 from scrapy_neardup.hashing.simhash_index import MAX_DISTANCE
 from scrapy_neardup.matching import rule as judgement
 from scrapy_neardup.matching import site_boilerplate as frame
-from scrapy_neardup.matching.site_boilerplate import Frames
+from scrapy_neardup.matching.site_boilerplate import Boilerplates
 from scrapy_neardup.matching.verdict import Match
 
 _CUTS = 8
@@ -92,7 +92,7 @@ class Judge:
     signatures: Signatures
     candidates: Sequence[Pair] = field(init=False)
     _known: dict[Choice, frozenset[Pair]] = field(default_factory=dict)
-    _frames: dict[tuple[float, int], Frames] = field(default_factory=dict)
+    _frames: dict[tuple[float, int], Boilerplates] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         least = min(GRID["min_similarity"])
@@ -104,11 +104,11 @@ class Judge:
                 self._known[choice] = frozenset(self._hits(rule))
         return self._known[choice]
 
-    def _learned(self) -> Frames:
+    def _learned(self) -> Boilerplates:
         """What the crawl teaches; of what can be chosen it hangs on what a thin text is."""
         thin = judgement.THIN_COVERAGE, judgement.THIN_FEATURES
         if thin not in self._frames:
-            self._frames[thin] = Frames()
+            self._frames[thin] = Boilerplates()
             for signature in filter(None, self.signatures):
                 judgement.learn(self._frames[thin].of(signature.site), signature)
         return self._frames[thin]

@@ -176,7 +176,7 @@ def _unopposed(pages: dict[int, ShortPage], pairs: Iterable[Pair]) -> Iterator[P
         detector.check(page.signature)
     for a, b in pairs:
         first, second = pages[a].signature, pages[b].signature
-        outcome = detector.rule.compare(first, second, detector.store.frames)
+        outcome = detector.rule.compare(first, second, detector.store.boilerplates)
         if not (isinstance(outcome, Mismatch) and outcome.reason in _OBJECTIONS):
             yield a, b
 

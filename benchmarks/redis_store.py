@@ -42,7 +42,7 @@ from tables import Table
 from scrapy_neardup import Rule
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores.codec import packed, row_of
-from scrapy_neardup.stores.redis.layout import Part, packed_number, place_of
+from scrapy_neardup.stores.redis.layout import KeySpace, packed_number, place_of
 from scrapy_neardup.stores.redis.store import RedisStore
 
 _PAGES = (10_000, 100_000, 1_000_000)
@@ -98,7 +98,7 @@ def fill(port: int, pages: Iterator[PageSignature], count: int, first: int) -> N
 
     Buckets are put together here: one by one, the scripts would take minutes.
     """
-    part = Part(_NAMESPACE)
+    part = KeySpace(_NAMESPACE)
     with redis.Redis(port=port) as client:
         tables: list[dict[bytes, list[bytes]]] = [{} for _ in range(5)]
         sites: dict[bytes, list[bytes]] = {}
@@ -199,7 +199,7 @@ def _processor(client: Any) -> float:
 
 def memory(port: int) -> tuple[int, int]:
     """Bytes that the server holds, and those of the tables for lookups."""
-    part = Part(_NAMESPACE)
+    part = KeySpace(_NAMESPACE)
     with redis.Redis(port=port) as client:
         told: Any = client.info("memory")
         index = [client.memory_usage(part.key(name), samples=2000) or 0 for name in _INDEX]

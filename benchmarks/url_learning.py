@@ -3,12 +3,13 @@
     python benchmarks/url_learning.py --seed 1 2 3 [--change both] [--json FILE] [--docs docs]
 
 Each site is crawled once by each method, in a process of its own: with Scrapy's own filter, where
-everything is fetched, judged and dropped after the fact; with NEARDUP_LEARN = "report" and "on";
-and with MaybeDont's middleware (``pip install --group benchmarks``). Printed are fetches, unique
-pages stored, and how many of the superfluous fetches, those beyond the first of each content, are
-saved, and how long the dupefilter took for each request: in the crawl, where all else leaves the
-caches cold, and with "on" one after the other when it is over. The site that changes gives
-parameters that meant nothing a meaning, when as many pages have been answered as it has contents.
+everything is fetched, judged and dropped after the fact; with NEARDUP_URL_RULES = "report"
+and "on"; and with MaybeDont's middleware (``pip install --group benchmarks``). Printed are
+fetches, unique pages stored, how many of the superfluous fetches, those beyond the first of each
+content, are saved, and how long the dupefilter took for each request: in the crawl, where all else
+leaves the caches cold, and with "on" one after the other when it is over. The site that changes
+gives parameters that meant nothing a meaning, when as many pages have been answered as it has
+contents.
 
 The exit status is 1 when something that has to be reached is not.
 """
@@ -40,7 +41,7 @@ _PAGES, _URLS = 2000, 20_000
 _FRESH = 4000
 _SEEDS = (1, 2, 3)
 _SERVER = Path(__file__).with_name("url_server.py")
-_LEARN = "NEARDUP_LEARN"
+_LEARN = "NEARDUP_URL_RULES"
 _MAYBE_DONT = Package("MaybeDont", "MaybeDont", "maybe_dont")
 
 

@@ -16,7 +16,7 @@ from url_crawl import UrlCrawl
 from url_seen import Times
 
 PAGE = "learning.md"
-_STATS = "neardup/learn/"
+_STATS = "neardup/url_rules/"
 #: What has to be reached: of the superfluous fetches saved, of the unique pages stored.
 _SAVED, _STORED = 0.8, 0.998
 #: Contents and sections that are named.
@@ -286,9 +286,9 @@ has are counted among the unique ones.
 _ABOUT_SEEN = """\
 The last table says how long the dupefilter holds a crawl up: processor time of each `request_seen`
 within these crawls, where everything else leaves the processor's caches cold, with a garbage
-collection where one fell into it. When a crawl with NEARDUP_LEARN = "on" is over, its dupefilter is
-asked for URLs of the site with values that they never had, one after the other: what the same takes
-with warm caches.
+collection where one fell into it. When a crawl with NEARDUP_URL_RULES = "on" is over,
+its dupefilter is asked for URLs of the site with values that they never had, one after the other:
+what the same takes with warm caches.
 """
 _ABOUT_MAYBE_DONT = """\
 MaybeDont's middleware is used as it documents, with its defaults, and with our words, so that

@@ -146,7 +146,7 @@ class NearDupDetector:
         :raises SignatureMismatch: when another detector made one of them.
         """
         self._require_own(a)
-        outcome = self.rule.compare(a, b, self.store.frames)
+        outcome = self.rule.compare(a, b, self.store.boilerplates)
         return outcome if isinstance(outcome, Match) and a.n_features else None
 
     def _require_own(self, signature: PageSignature) -> None:

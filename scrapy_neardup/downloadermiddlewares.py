@@ -56,9 +56,9 @@ class NearDupDownloaderMiddleware:
 
         :raises SuperfluousRequest: when it would bring nothing new.
         """
-        refusal = self._judge.begins(request)
+        refusal = self._judge.should_cancel(request)
         if isinstance(refusal, UrlRule):
-            self._judge.sparing.count_skipped(refusal)
+            self._judge.request_filter.count_skipped(refusal)
             logger.debug("Skipped request, for %s: %s", refusal.text, request)
             raise SuperfluousRequest(refusal.text)
         if refusal:
@@ -75,10 +75,10 @@ class NearDupDownloaderMiddleware:
             if self._judge.may_judge(request, response):
                 await self._judge.throttle.turn()
             elif why_not_judged(response):
-                self._judge.sparing.failed(request)
+                self._judge.request_filter.failed(request)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """A request came to nothing."""
         if not isinstance(exception, SuperfluousRequest):
-            self._judge.sparing.failed(request)
+            self._judge.request_filter.failed(request)

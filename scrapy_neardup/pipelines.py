@@ -140,9 +140,9 @@ class NearDupPipeline:
 
     def _say(self, what: str, verdict: Verdict) -> None:
         assert self._judge is not None
-        if self._judge.config.log is not None:
+        if self._judge.config.item_log_level is not None:
             logger.log(
-                self._judge.config.log,
+                self._judge.config.item_log_level,
                 "%s an item of <%s>: %s",
                 what,
                 on_one_line(verdict.url),

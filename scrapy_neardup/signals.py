@@ -5,10 +5,11 @@ item or link goes on; ``item_judged(verdict, item, response, spider)`` after eac
 of an item, when ``NEARDUP_ITEM_FIELD`` is set. ``verdict`` is a
 :class:`~scrapy_neardup.Verdict`.
 
-``pages_swallowed(cluster, spider)`` when one page stands in the place of many, once for each such
-page. ``cluster`` is a :class:`~scrapy_neardup.crawl.monitoring.duplicate_floods.Swallowed`.
+``duplicate_flood_detected(cluster, spider)`` when one page stands in the place of many, once for
+each such page. ``cluster`` is a
+:class:`~scrapy_neardup.crawl.monitoring.duplicate_floods.DuplicateFlood`.
 """
 
 page_judged = object()
 item_judged = object()
-pages_swallowed = object()
+duplicate_flood_detected = object()

@@ -60,15 +60,15 @@ class NearDupSpiderMiddleware:
         finally:
             if not judged:
                 self._judge.pass_page("no_output" if ended else "callback_failed", response)
-            if judgement is not None and judgement.outcome is not None:
-                judgement.outcome.ended(failed=not ended)
+            if judgement is not None and judgement.pending is not None:
+                judgement.pending.ended(failed=not ended)
 
     async def _sent(
         self, item: Any, place: Place, response: Response, judgement: Judgement | None
     ) -> Any:
         """The item, of which it is noted what decides on it."""
-        if judgement is not None and judgement.outcome is not None:
-            judgement.outcome.item_sent()
+        if judgement is not None and judgement.pending is not None:
+            judgement.pending.item_sent()
         await self._judge.send_from_page(item, response, judgement, place)
         return item
 
@@ -80,7 +80,7 @@ class NearDupSpiderMiddleware:
             self._judge.count_link_skipped()
             return False
         if judgement is not None and judgement.refuses_requests:
-            self._judge.sparing.linked(request, response)
+            self._judge.request_filter.linked(request, response)
         return True
 
     def _is_skipped(
@@ -105,9 +105,9 @@ class NearDupSpiderMiddleware:
             if not isinstance(output, Request):
                 place += 1
                 judgement = await self._judge.judge_item(output, place, response)
-                if judgement is not None and judgement.outcome is not None:
-                    judgement.outcome.item_sent()
-                    judgement.outcome.ended(failed=False)
+                if judgement is not None and judgement.pending is not None:
+                    judgement.pending.item_sent()
+                    judgement.pending.ended(failed=False)
                 self._judge.send_along(output, judgement)
             yield output
 

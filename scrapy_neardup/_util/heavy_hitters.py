@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 
-class Frequent:
+class HeavyHitters:
     """Counts things, and lets go of rare ones when there is no room.
 
     Beyond twice the room, what the first thing without room was counted is taken off all counts

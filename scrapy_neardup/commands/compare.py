@@ -216,7 +216,7 @@ def _facts(a: _Page, b: _Page) -> Table:
 
 def _measures(a: _Page, b: _Page, judge: Judge) -> Table:
     rule = judge.detector.rule
-    least = rule.least_similarity(a.signature, b.signature, judge.detector.store.frames)
+    least = rule.least_similarity(a.signature, b.signature, judge.detector.store.boilerplates)
     shared = len(a.shingles & b.shingles)
     either = len(a.shingles | b.shingles)
     lesser = min(len(a.shingles), len(b.shingles))

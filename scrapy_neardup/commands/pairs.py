@@ -20,7 +20,7 @@ from ..matching.rule import Rule
 from ..signatures.signature import PageSignature
 from ..sources.record import PageReader
 from ..stores import MemoryStore, StoreReader
-from ..stores.in_process import LocalStore
+from ..stores.in_process import InProcessStore
 from ..workers import sign_record
 from .support.options import (
     OFFLINE_KEY,
@@ -107,7 +107,7 @@ def _require_something(options: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _store(options: argparse.Namespace) -> Iterator[LocalStore]:
+def _store(options: argparse.Namespace) -> Iterator[InProcessStore]:
     """What is remembered, and a place in memory for the pages; nothing of the store changes."""
     if options.store is None:
         yield MemoryStore(OFFLINE_KEY)
@@ -119,11 +119,11 @@ def _store(options: argparse.Namespace) -> Iterator[LocalStore]:
             yield store
 
 
-def as_it_is(reader: StoreReader, namespace: str) -> LocalStore:
+def as_it_is(reader: StoreReader, namespace: str) -> InProcessStore:
     """The namespace's pages; those of a store that is elsewhere are all read into memory."""
     if not reader.is_remote:
         store = reader.overlay(namespace)
-        assert isinstance(store, LocalStore)
+        assert isinstance(store, InProcessStore)
         return store
     [space] = [space for space in reader.namespaces() if space.name == namespace]
     copy = MemoryStore(space.secret)
@@ -150,7 +150,7 @@ def _write(lines: Iterator[dict[str, Any]], stream: TextIO | None) -> None:
 class _Gathered:
     """The pages to compare."""
 
-    def __init__(self, store: LocalStore) -> None:
+    def __init__(self, store: InProcessStore) -> None:
         self.store = store
         self._remembered = len(store)
         self._signed = 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..exceptions import InvalidOption
 from ..report import Columns, DecisionReader, KeptTexts, Origin, stored_decisions, written
 from ..sources.record import PageReader, Record, beginning
-from ..stores.in_process import LocalStore
+from ..stores.in_process import InProcessStore
 from ..workers import Failure, read_page
 from .pairs import as_it_is
 from .support.options import (
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 @contextmanager
-def _store(options: argparse.Namespace) -> Iterator[tuple[LocalStore | None, str]]:
+def _store(options: argparse.Namespace) -> Iterator[tuple[InProcessStore | None, str]]:
     """The store, if a store it is, and what the page calls its source; nothing of it changes."""
     stores = [source for source in options.sources if _is_store(source)]
     if not stores:

@@ -74,7 +74,7 @@ def start(coroutine: Coroutine[Any, Any, None]) -> None:
         Deferred.fromCoroutine(coroutine)
 
 
-async def others_first() -> None:
+async def yield_to_loop() -> None:
     """Let all others go on that can, where that takes no time."""
     if is_asyncio_available():
         await asyncio.sleep(0)

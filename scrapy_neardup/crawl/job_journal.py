@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from ..stores import Store
 from ..stores.digests import key_digest, key_seed
-from ..stores.in_process import LocalStore
+from ..stores.in_process import InProcessStore
 from .feed_durability import FeedTarget
 from .job_state import Job
 
@@ -213,7 +213,7 @@ def begun(job: Job, store: Store, feeds: Sequence[FeedTarget]) -> tuple[JobJourn
     overwritten = sorted(journal.feeds.intersection(f.id for f in feeds if f.is_overwritten))
     forgotten = sum(map(store.forget, journal.lost(overwritten)))
     # The journal must know of them until the store does not.
-    if isinstance(store, LocalStore):
+    if isinstance(store, InProcessStore):
         store.flush()
     journal.begin([feed.id for feed in feeds], overwritten)
     if forgotten:

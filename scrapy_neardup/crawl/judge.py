@@ -34,19 +34,19 @@ from .backpressure import Throttle
 from .feed_durability import Feeds
 from .items.built_items import BuiltItems, Place
 from .items.item_origins import ItemOrigin, has_origins
-from .items.item_tracker import ItemsUnderWay, Judgement
-from .items.pending_claim import Outcome
+from .items.item_tracker import ItemTracker, Judgement
+from .items.pending_claim import PendingClaim
 from .job_journal import JobJournal, begun
 from .job_state import Job, recover_where_asked
 from .monitoring.crawl_log import CrawlLog
 from .monitoring.start_errors import close_unstarted, log_start_error
 from .page_signing import PageSigning, require_parts
-from .report_recorder import Reporting
-from .requests.request_filter import Sparing
+from .report_recorder import ReportRecorder
+from .requests.request_filter import RequestFilter
 from .response_records import item_record, page_record, why_not_judged
 from .scrapy_versions import engine_of
 from .settings import META_KEY, Config, Policy, item_origin, request_policy, unknown_settings
-from .store_client import CrawlMemory
+from .store_client import StoreClient
 from .switches import is_off
 
 if TYPE_CHECKING:
@@ -75,20 +75,20 @@ class NearDupJudge:
         #: Where pages wait before they come to their callbacks.
         self.throttle = Throttle(config.workers)
         #: What spares the crawl fetches.
-        self.sparing = Sparing(
+        self.request_filter = RequestFilter(
             crawler, config.learning, self._count, learns=config.item_field is None, job=job
         )
         self._crawler = crawler
         self._job = job
         self._journal: JobJournal | None = None
         self._signing: PageSigning | None = None
-        self._memory: CrawlMemory | None = None
+        self._memory: StoreClient | None = None
         self._feeds: Feeds | None = None
-        self._reporting: Reporting | None = None
+        self._reporting: ReportRecorder | None = None
         self._log = CrawlLog(config)
         self._ticking: Any = None
         self._built_items = BuiltItems(self._judge_origin, self._count, self.warn_once)
-        self._items = ItemsUnderWay(
+        self._items = ItemTracker(
             by_item=config.item_field is not None, on_stored=self._built_items.stored
         )
         self._warned: set[str] = set()
@@ -119,7 +119,7 @@ class NearDupJudge:
             (judge._items.lost, scrapy_signals.item_dropped),
             (judge._items.lost, scrapy_signals.item_error),
             (judge.feeds_closed, scrapy_signals.feed_exporter_closed),
-            (judge.sparing.idle, scrapy_signals.spider_idle),
+            (judge.request_filter.idle, scrapy_signals.spider_idle),
             (judge.spider_closed, scrapy_signals.spider_closed),
             (judge.engine_stopped, scrapy_signals.engine_stopped),
         ):
@@ -149,13 +149,13 @@ class NearDupJudge:
         if self._reporting is not None:
             self._reporting.judged(judgement.verdict, len(response.body))
         if not judgement.knows_links:
-            self.sparing.judged(response, judgement.verdict)
+            self.request_filter.judged(response, judgement.verdict)
         if judgement.refuses_requests and not self._carries_on(response.request):
             assert self._memory is not None
             mark = self._memory.store.mark()
-            self.sparing.remember(response.request, judgement.verdict, mark)
-        if judgement.outcome is not None:
-            self._items.judged(response, judgement.outcome, self._active_requests())
+            self.request_filter.remember(response.request, judgement.verdict, mark)
+        if judgement.pending is not None:
+            self._items.judged(response, judgement.pending, self._active_requests())
         return judgement
 
     def arrived(self, response: Response) -> None:
@@ -186,9 +186,9 @@ class NearDupJudge:
     def pass_page(self, reason: str, response: Response | None = None) -> None:
         """Count a response that nothing came of, so that there was nothing to judge for."""
         self.throttle.settle()
-        self.sparing.failed(None if response is None else response.request)
+        self.request_filter.failed(None if response is None else response.request)
         if response is not None:
-            self.sparing.passed(response)
+            self.request_filter.passed(response)
         self._count("responses")
         self._count(f"skipped/{reason}")
 
@@ -210,8 +210,8 @@ class NearDupJudge:
         self._send(signals.item_judged, verdict=judgement.verdict, item=item, response=response)
         if self._reporting is not None:
             self._reporting.judged(judgement.verdict)
-        if judgement.outcome is not None:
-            self._items.judged(response, judgement.outcome, self._active_requests())
+        if judgement.pending is not None:
+            self._items.judged(response, judgement.pending, self._active_requests())
         return judgement
 
     def send_along(self, item: Any, judgement: Judgement | None) -> None:
@@ -239,14 +239,14 @@ class NearDupJudge:
         policy = self._policy_for(request)
         if not isinstance(policy, Policy) or self._carries_on(request):
             return False
-        return self.sparing.refuses(request, policy)
+        return self.request_filter.refuses(request, policy)
 
-    def begins(self, request: Request) -> UrlRule | bool:
+    def should_cancel(self, request: Request) -> UrlRule | bool:
         """It is about to be fetched. Is it superfluous by now? By which rule, if it is by one."""
         policy = self._policy_for(request)
         if isinstance(policy, Policy) and not self._carries_on(request):
-            return self.sparing.begins(request, policy)
-        return self.sparing.begins(request, None)
+            return self.request_filter.should_cancel(request, policy)
+        return self.request_filter.should_cancel(request, None)
 
     def count_request_refused(self) -> None:
         """Count a request that the dupefilter refused for what is known of its URL."""
@@ -293,9 +293,9 @@ class NearDupJudge:
             raise CloseSpider("neardup_store") from error
         plan = self.config.memory
         note = (lambda key: None) if self._journal is None else self._journal.note
-        self._memory = CrawlMemory(self.detector, plan.max_wait, self._store_failed, note)
-        await self.sparing.open(self._memory)
-        self._reporting = Reporting.of(self.config, spider.name)
+        self._memory = StoreClient(self.detector, plan.max_wait, self._store_failed, note)
+        await self.request_filter.open(self._memory)
+        self._reporting = ReportRecorder.of(self.config, spider.name)
         self._signing = PageSigning(
             {"secret": self.detector.store.secret, **self.config.parts},
             self.config.page_limits,
@@ -343,7 +343,7 @@ class NearDupJudge:
         self._count("equal_bodies", self._signing.spared)
         self._count("workers_lost", self._signing.workers_lost)
         self._count("waits", self._memory.waits)
-        self.sparing.count_learned()
+        self.request_filter.count_learned()
         assert self._crawler.stats
         self._crawler.stats.set_value("neardup/seconds", self._memory.seconds)
         report = None if self._reporting is None else self._reporting.path
@@ -358,7 +358,7 @@ class NearDupJudge:
         are_stored = self._feeds is None or await self._are_on_disk(self._feeds)
         if are_stored:
             self._memory.confirm(self._memory.mark())
-        await self.sparing.close(self._memory, is_clean=are_stored)
+        await self.request_filter.close(self._memory, is_clean=are_stored)
         try:
             await self._memory.close(confirmed=are_stored)
         except StoreError as error:
@@ -415,7 +415,7 @@ class NearDupJudge:
         self._items.let_go(self._active_requests())
         if store.problem is not None:
             self._store_failed(StoreError(store.name, f"{store.problem}; it is tried again"))
-        await self.sparing.look_around(self._memory)
+        await self.request_filter.look_around(self._memory)
         mark = self._memory.mark()
         if self._feeds is None:
             self._memory.confirm(mark)
@@ -479,10 +479,10 @@ class NearDupJudge:
         memory = self._memory
         text = None if memory is None else memory.text_digest(claim.ticket)
         if (cluster := self._log.judged(claim.verdict, text)) is not None:
-            self._send(signals.pages_swallowed, cluster=cluster)
+            self._send(signals.duplicate_flood_detected, cluster=cluster)
         shown = claim.verdict.original_text or text
         if shown is not None and self._log.is_flood(claim.verdict, text):
-            self.sparing.flooded(shown)
+            self.request_filter.flooded(shown)
         return self._judgement(claim, policy, signature, page)
 
     def _judgement(
@@ -503,7 +503,7 @@ class NearDupJudge:
             self._memory.settle(claim.ticket, None)
             return judgement
         settle = partial(self._settle, claim.ticket, judgement, page)
-        return replace(judgement, outcome=Outcome(settle))
+        return replace(judgement, pending=PendingClaim(settle))
 
     def _was_stored_before(self, claim: Claim) -> bool:
         """Is everything fetched again, and was this page stored by the job before that?"""
@@ -516,13 +516,13 @@ class NearDupJudge:
     async def _claim(self, record: Record, policy: Policy) -> tuple[PageSignature | None, Claim]:
         if self._signing is None or self._memory is None:
             raise WorkersFailedError("the store was not opened")
-        outcome = await self._signing.sign(record)
-        if isinstance(outcome, Failure):
-            return None, Claim(self._undecided(record, outcome))
-        claim = await self._memory.claim(outcome, policy.rule)
+        signature = await self._signing.sign(record)
+        if isinstance(signature, Failure):
+            return None, Claim(self._undecided(record, signature))
+        claim = await self._memory.claim(signature, policy.rule)
         if claim.verdict.reason == "waited":
             self._undecided(record, Failure("waited", "a near-duplicate's storing takes too long"))
-        return outcome, claim
+        return signature, claim
 
     def _settle(
         self,
@@ -534,7 +534,7 @@ class NearDupJudge:
         """The outcome of a claim is known."""
         assert self._memory is not None
         if items is None:
-            self.sparing.lost(judgement.verdict.url)
+            self.request_filter.lost(judgement.verdict.url)
         if judgement.knows_links:
             self._learn_late(judgement.verdict, page, items)
             # A page of the same links is remembered already.
@@ -552,7 +552,7 @@ class NearDupJudge:
             return
         if items == NO_ITEMS:
             verdict = replace(verdict, kind="duplicate", duplicate_of=verdict.links_seen_at)
-        self.sparing.judged(response, verdict)
+        self.request_filter.judged(response, verdict)
 
     def _active_requests(self) -> Container[Request]:
         """Requests whose responses are in their callbacks, or their items in the pipelines."""

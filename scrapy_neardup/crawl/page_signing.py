@@ -21,7 +21,7 @@ from ..sources.record import Record
 from ..workers import Failure, Limits, Reading, WorkerPool, call_here, sign_and_read
 from .async_bridge import from_any_thread, result_of
 from .backpressure import Throttle
-from .report_recorder import Reporting
+from .report_recorder import ReportRecorder
 from .settings import Config, as_setting
 
 #: Signatures of the bodies met last, which are not made again for an equal body: 8 MB of them.
@@ -53,7 +53,7 @@ class PageSigning:
         limits: Limits,
         throttle: Throttle,
         *,
-        reporting: Reporting | None = None,
+        reporting: ReportRecorder | None = None,
     ) -> None:
         self._page_limits = page_limits
         keep_text = reporting is not None and reporting.keeps_text
@@ -96,10 +96,10 @@ class PageSigning:
         :raises WorkersFailedError: when no worker can be started.
         """
         with self._throttle.reading():
-            outcome = await self._signed(record)
-        if isinstance(outcome, Failure):
-            return outcome
-        signature, reading = outcome
+            result = await self._signed(record)
+        if isinstance(result, Failure):
+            return result
+        signature, reading = result
         if self._reporting is not None:
             self._reporting.read(record.url, reading)
         return signature
@@ -119,22 +119,22 @@ class PageSigning:
             return _at(known, record.url)
         if (under_way := self._under_way.get(body)) is None:
             return await self._first(body, record)
-        outcome = await result_of(under_way)
+        result = await result_of(under_way)
         self.spared += 1
-        return outcome if isinstance(outcome, Failure) else _at(outcome, record.url)
+        return result if isinstance(result, Failure) else _at(result, record.url)
 
     async def _first(self, body: bytes, record: Record) -> _Outcome:
         """Sign a body that is not known; equal ones that come meanwhile wait for it."""
         future = self._under_way[body] = self._pool.submit(record)
         try:
-            outcome = await result_of(future)
+            result = await result_of(future)
         finally:
             del self._under_way[body]
-        if not isinstance(outcome, Failure):
-            self._known[body] = outcome
+        if not isinstance(result, Failure):
+            self._known[body] = result
             if len(self._known) > _BODIES:
                 self._known.popitem(last=False)
-        return outcome
+        return result
 
     def _body_hash(self, record: Record) -> bytes:
         content = record.content

@@ -24,7 +24,7 @@ from .settings import Config
 logger = logging.getLogger(__name__)
 
 
-class Reporting:
+class ReportRecorder:
     """What is to be shown of a crawl.
 
     The decisions stand in a temporary file, titles and texts in another one.
@@ -45,7 +45,7 @@ class Reporting:
         self._guarded(self._open)
 
     @classmethod
-    def of(cls, config: Config, name: str) -> Reporting | None:
+    def of(cls, config: Config, name: str) -> ReportRecorder | None:
         """That of a crawl; ``None`` where nobody asked for one."""
         return None if config.report is None else cls(config, config.report, name)
 

@@ -31,11 +31,11 @@ _ACTIONS = ("drop", "tag", "report")
 _LINKS = ("follow", "skip")
 _REVISITS = ("store", "drop")
 _ON_STORE_ERROR = ("keep", "stop")
-_LEARN = ("off", "report", "on")
+_URL_RULES = ("off", "report", "on")
 #: Key beside the policy's in ``request.meta["neardup"]``, and its values.
 _ITEM_ORIGIN = "item_origin"
 _ITEM_ORIGINS = ("auto", "parent", "own")
-_LOG_SETTING = f"{PREFIX}LOG"
+_ITEM_LOG_LEVEL = f"{PREFIX}ITEM_LOG_LEVEL"
 _LOG_LEVELS = {
     "DEBUG": logging.DEBUG,
     "INFO": logging.INFO,
@@ -87,7 +87,7 @@ POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit")
 
 
 @dataclass(frozen=True)
-class MemoryPlan:
+class StorePlan:
     """Where a crawl remembers pages, and what is to happen when that fails.
 
     :ivar store: an address, see :func:`~scrapy_neardup.stores.open_store`, or a store.
@@ -115,32 +115,33 @@ class MemoryPlan:
 
 
 @dataclass(frozen=True)
-class LearningPlan:
+class UrlRulesPlan:
     """What is learned of URLs that bring nothing new, and what follows from it.
 
-    :ivar learn: ``"off"``, ``"report"`` what would be skipped, or ``"on"``.
-    :ivar explore: share of what would be skipped that is fetched all the same, 0.0 to 1.0.
+    :ivar url_rules: ``"off"``, ``"report"`` what would be skipped, or ``"on"``.
+    :ivar url_rules_sample_rate: share of the requests to skip that is fetched all the same, 0.0
+        to 1.0.
     :ivar cluster_budget: fetches, 1 or more, that a site may spend on near-duplicates of one
         original before their like is slowed down; ``None`` for no bound.
-    :ivar known_ttl: seconds, 0 or more, for which a URL that led to a duplicate is not fetched
-        again.
+    :ivar duplicate_url_ttl: seconds, 0 or more, for which a URL that led to a duplicate is not
+        fetched again.
     :ivar links_min_depth: links of duplicates that are nearer to the start are followed, whatever
         the policy says; 0 or more.
     :raises InvalidOption: when a value is none of these.
     """
 
-    learn: Literal["off", "report", "on"] = "report"
-    explore: float = 0.05
+    url_rules: Literal["off", "report", "on"] = "report"
+    url_rules_sample_rate: float = 0.05
     cluster_budget: int | None = None
-    known_ttl: float = 604800.0
+    duplicate_url_ttl: float = 604800.0
     links_min_depth: int = 0
 
     def __post_init__(self) -> None:
-        _require_choice("learn", self.learn, _LEARN)
-        require_number("explore", self.explore, float, 0, 1)
+        _require_choice("url_rules", self.url_rules, _URL_RULES)
+        require_number("url_rules_sample_rate", self.url_rules_sample_rate, float, 0, 1)
         if self.cluster_budget is not None:
             require_number("cluster_budget", self.cluster_budget, int, 1)
-        require_number("known_ttl", self.known_ttl, float, 0, unit="seconds")
+        require_number("duplicate_url_ttl", self.duplicate_url_ttl, float, 0, unit="seconds")
         require_number("links_min_depth", self.links_min_depth, int, 0)
 
 
@@ -165,8 +166,8 @@ class Config:
     :ivar page_limits: what one page may be made of.
     :ivar report: where a page goes to that shows what was decided, if it is wanted.
     :ivar keep_text: is it to show the pages' texts as well?
-    :ivar log: level, as of :mod:`logging`, at which is said what became of a single item of a
-        duplicate; ``None`` where that is not said.
+    :ivar item_log_level: level, as of :mod:`logging`, of the messages about single items; ``None``
+        for no such messages.
     :ivar dupefilter: class or import path of the dupefilter that is wrapped.
     """
 
@@ -174,8 +175,8 @@ class Config:
     policy: Policy
     item_field: str | None
     parts: Mapping[str, Any]
-    memory: MemoryPlan
-    learning: LearningPlan
+    memory: StorePlan
+    learning: UrlRulesPlan
     job: Path | None
     recover: bool
     workers: int
@@ -183,7 +184,7 @@ class Config:
     page_limits: PageLimits
     report: str | None
     keep_text: bool
-    log: int | None
+    item_log_level: int | None
     dupefilter: Any
 
     @classmethod
@@ -206,8 +207,8 @@ class Config:
                 policy=Policy().changed({k: v for k, v in given.items() if k in POLICY_OPTIONS}),
                 item_field=_require_name("item_field", given.get("item_field")),
                 parts={k: v for k, v in given.items() if k in _PARTS},
-                memory=_made(MemoryPlan, _MEMORY, given),
-                learning=_made(LearningPlan, _LEARNING, given),
+                memory=_made(StorePlan, _MEMORY, given),
+                learning=_made(UrlRulesPlan, _URL_RULES_OPTIONS, given),
                 job=job,
                 recover=parse_switch("recover", given.get("recover", False)),
                 # One core is left to the crawl itself.
@@ -218,7 +219,7 @@ class Config:
                 page_limits=_made(PageLimits, _PAGE_LIMITS, given),
                 report=_require_name("report", given.get("report")),
                 keep_text=parse_switch("keep_text", given.get("keep_text", False)),
-                log=_log_level(settings),
+                item_log_level=_log_level(settings),
                 dupefilter=_require_class("dupefilter", given.get("dupefilter", _DUPEFILTER)),
             )
         except InvalidOption as error:
@@ -228,8 +229,8 @@ class Config:
 _PARTS = ("tokenizer", "idf", "extractor")
 #: Options that set a field of these classes, some under another name.
 _TEXTS = ("store", "namespace")
-_MEMORY = {option.name: option.name for option in fields(MemoryPlan)}
-_LEARNING = {option.name: option.name for option in fields(LearningPlan)}
+_MEMORY = {option.name: option.name for option in fields(StorePlan)}
+_URL_RULES_OPTIONS = {option.name: option.name for option in fields(UrlRulesPlan)}
 _WORKER_LIMITS = {"page_timeout": "seconds", "worker_memory": "memory_mb"}
 _PAGE_LIMITS = {f"max_{limit.name}": limit.name for limit in fields(PageLimits)}
 _OPTIONS = (
@@ -238,14 +239,14 @@ _OPTIONS = (
     "item_field",
     *_PARTS,
     *_MEMORY,
-    *_LEARNING,
+    *_URL_RULES_OPTIONS,
     "recover",
     "workers",
     *_WORKER_LIMITS,
     *_PAGE_LIMITS,
     "report",
     "keep_text",
-    "log",
+    "item_log_level",
     "dupefilter",
 )
 
@@ -352,11 +353,11 @@ def _require_class(option: str, value: Any) -> Any:
 
 def _log_level(settings: BaseSettings) -> int | None:
     # Elsewhere None is as good as no setting; here it is a wish.
-    wish = settings[_LOG_SETTING]
-    value = wish if wish is not None or _LOG_SETTING in settings else "DEBUG"
+    wish = settings[_ITEM_LOG_LEVEL]
+    value = wish if wish is not None or _ITEM_LOG_LEVEL in settings else "DEBUG"
     name = str(value).strip().upper()
     if name not in _LOG_LEVELS:
-        raise InvalidOption("log", value, "one of 'DEBUG', 'INFO', 'WARNING', 'OFF'")
+        raise InvalidOption("item_log_level", value, "one of 'DEBUG', 'INFO', 'WARNING', 'OFF'")
     return _LOG_LEVELS[name]
 
 

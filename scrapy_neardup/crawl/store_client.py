@@ -22,7 +22,7 @@ from ..matching.stored_items import NO_ITEMS
 from ..matching.verdict import Verdict
 from ..signatures.signature import PageSignature
 from ..stores import Claim, Store, Ticket
-from .async_bridge import in_thread, others_first, result_of, start, wait_for
+from .async_bridge import in_thread, result_of, start, wait_for, yield_to_loop
 
 T = TypeVar("T")
 
@@ -37,10 +37,10 @@ _BACKLOG = 100_000
 
 
 #: The crawls of this process by their stores: what one says of the disk is not true of others.
-_crawls: WeakKeyDictionary[Store, list[CrawlMemory]] = WeakKeyDictionary()
+_crawls: WeakKeyDictionary[Store, list[StoreClient]] = WeakKeyDictionary()
 
 
-class CrawlMemory:
+class StoreClient:
     """Claims pages in a store, and settles the claims.
 
     :param detector: with its store open.
@@ -109,7 +109,7 @@ class CrawlMemory:
         if self._threads is None:
             # Pages that were signed together are claimed in a row, which takes less time: what
             # becomes of a page sweeps the processor's caches of all that a claim needs.
-            await others_first()
+            await yield_to_loop()
         return claim
 
     def text_digest(self, ticket: Ticket | None) -> bytes | None:
@@ -235,7 +235,7 @@ class CrawlMemory:
             left = give_up - monotonic()
             if left <= 0:
                 return Claim(Verdict("undecided", signature.url, "waited"))
-            # An outcome that is told ends the wait at once; another process's is asked for.
+            # An outcome in this process ends the wait at once; another process must be asked again.
             await wait_for(claim.outcome, min(left, _LONGEST_DELAY if claim.outcome else delay))
             delay = min(2 * delay, _LONGEST_DELAY)
             claim = await self._ask(lambda: self._detector.claim(signature, rule=rule))

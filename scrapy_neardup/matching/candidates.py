@@ -28,7 +28,7 @@ from ..hashing.simhash_index import Candidates
 from ..signatures.signature import PageSignature
 from ..text.titles import Title
 from .rule import MIN_LOOK_ALIKE, Rule
-from .site_boilerplate import Frames
+from .site_boilerplate import Boilerplates
 from .stored_items import NO_ITEMS, OWN_ITEMS
 from .verdict import Kind, LookAlike, Match, Mismatch, Verdict
 
@@ -49,7 +49,7 @@ _PIECE = 1024
 #: Equal values have equal digests; what differs may have the same, so the rule is asked as well.
 #: The key's digest and the time are the store's own business; for ``items`` see
 #: :mod:`~scrapy_neardup.matching.stored_items`.
-TRAITS = np.dtype(
+SUMMARY_DTYPE = np.dtype(
     [
         ("key", "<u8"),
         ("site", "<u4"),
@@ -67,11 +67,11 @@ _TRAITS = Struct("<QIIIIIIQ")
 Similarities = npt.NDArray[np.float64]
 
 
-class Shelf(Protocol):
+class SignatureSource(Protocol):
     """Where a store keeps its pages, by the numbers under which the index has them."""
 
-    def traits(self, numbers: npt.NDArray[np.intp]) -> Traits:
-        """What :func:`packed_traits` said of these pages."""
+    def summaries(self, numbers: npt.NDArray[np.intp]) -> Traits:
+        """What :func:`packed_summary` said of these pages."""
 
     def first_bins(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
         """The first :data:`FIRST_BINS` bins of the sketches of these pages, a row each."""
@@ -83,10 +83,10 @@ class Shelf(Protocol):
         """The whole signature."""
 
 
-def packed_traits(
+def packed_summary(
     page: PageSignature, key: int = 0, stored_at: int = 0, items: int = OWN_ITEMS
 ) -> bytes:
-    """A page's row of :data:`TRAITS`, as bytes."""
+    """A page's row of :data:`SUMMARY_DTYPE`, as bytes."""
     return _TRAITS.pack(
         key,
         site_digest(page.site),
@@ -110,7 +110,7 @@ def title_digest(title: Title) -> int:
 
 
 class Likeness(NamedTuple):
-    """What the traits of two pages say; all of the same shape.
+    """What the summaries of two pages say; all of the same shape.
 
     :ivar possible: could the rule accept the two, whatever their sketches say?
     :ivar equal: is their text equal, or on one site the whole page, and that is enough?
@@ -123,7 +123,7 @@ class Likeness(NamedTuple):
 
 
 def likeness_of(one: Traits, other: Traits, rule: Rule) -> Likeness:
-    """Compare pages by their traits: of one shape, or one page's with those of many."""
+    """Compare pages by their summaries: of one shape, or one page's with those of many."""
     same_site = one["site"] == other["site"]
     enough = np.minimum(one["n_features"], other["n_features"]) >= rule.min_features
     whole_equal = (one["shown"] == other["shown"]) & (one["shown"] != 0)
@@ -152,9 +152,9 @@ class Found(NamedTuple):
 def find_original(
     page: PageSignature,
     near: Candidates,
-    shelf: Shelf,
+    source: SignatureSource,
     rule: Rule,
-    frames: Frames,
+    boilerplates: Boilerplates,
     *,
     is_open: npt.NDArray[np.bool_],
 ) -> Found:
@@ -170,11 +170,11 @@ def find_original(
 
     def by(places: npt.NDArray[np.bool_]) -> tuple[Verdict, int | None]:
         some = Candidates(near.keys[places], near.distances[places])
-        return judge(page, some, shelf, rule, frames)
+        return judge(page, some, source, rule, boilerplates)
 
     if not near.keys.size:
-        return Found(judge(page, near, shelf, rule, frames)[0])
-    items = shelf.traits(near.keys)["items"]
+        return Found(judge(page, near, source, rule, boilerplates)[0])
+    items = source.summaries(near.keys)["items"]
     has_items = items != NO_ITEMS
     verdict, number = by(has_items & ~is_open)
     if number is not None:
@@ -191,7 +191,11 @@ def find_original(
 
 
 def judge(
-    page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule, frames: Frames
+    page: PageSignature,
+    candidates: Candidates,
+    source: SignatureSource,
+    rule: Rule,
+    boilerplates: Boilerplates,
 ) -> tuple[Verdict, int | None]:
     """The verdict on a page that is not remembered under its address, and its original's number.
 
@@ -200,10 +204,10 @@ def judge(
 
     Of several originals it names the most similar, of equals the nearest, then the oldest.
     """
-    promising = _promising(page, candidates, shelf, rule)
+    promising = _promising(page, candidates, source, rule)
     refused: list[LookAlike] = []
     for number, original, similarity in promising.pages:
-        outcome = rule.compare(page, original, frames)
+        outcome = rule.compare(page, original, boilerplates)
         if isinstance(outcome, Match):
             verdict = Verdict(
                 "duplicate",
@@ -219,7 +223,7 @@ def judge(
         refused.append(_look_alike(page, original, similarity, outcome))
     kind, reason = _why_kept(page, rule, refused, is_cut=promising.is_cut)
     for _, original, similarity in promising.runner_up:
-        outcome = rule.compare(page, original, frames)
+        outcome = rule.compare(page, original, boilerplates)
         if isinstance(outcome, Mismatch):
             refused.append(_look_alike(page, original, similarity, outcome))
     refused.sort(key=lambda other: -other.similarity)
@@ -280,34 +284,38 @@ class _Pool(NamedTuple):
         return _Pool(*(column[places] for column in self))
 
 
-def _promising(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule) -> _Promising:
+def _promising(
+    page: PageSignature, candidates: Candidates, source: SignatureSource, rule: Rule
+) -> _Promising:
     if not candidates.keys.size:
         return _Promising()
     if candidates.keys.size == 1:
         # Most have one at most; for that one alone, arrays would take several times as long.
-        return _promising_one(page, int(candidates.keys[0]), shelf, rule)
-    pool, is_cut = _possible(page, candidates, shelf, rule), False
+        return _promising_one(page, int(candidates.keys[0]), source, rule)
+    pool, is_cut = _possible(page, candidates, source, rule), False
     if pool.numbers.size > MAX_SKETCHES:
-        sample, error = _estimate(page, pool, shelf)
+        sample, error = _estimate(page, pool, source)
         least = _least(pool, rule) - _ERRORS * error
         pool, _, is_cut = _most_alike(pool, sample, least, MAX_SKETCHES)
-    similarity = resemblances(page.sketch_values, shelf.sketches(pool.numbers))
+    similarity = resemblances(page.sketch_values, source.sketches(pool.numbers))
     similarity[pool.equal] = 1.0
     least = _least(pool, rule)
     runner_up = _runner_up(pool, similarity, least)
     pool, similarity, more = _most_alike(pool, similarity, least, MAX_RULED)
     order = np.argsort(-similarity, kind="stable")
     pages = zip(pool.numbers[order].tolist(), similarity[order].tolist(), strict=True)
-    return _Promising(_read(shelf, pages), is_cut or more, _read(shelf, runner_up))
+    return _Promising(_read(source, pages), is_cut or more, _read(source, runner_up))
 
 
-def _read(shelf: Shelf, pages: Iterable[tuple[int, float]]) -> Iterator[_Candidate]:
-    return ((number, shelf.page(number), similarity) for number, similarity in pages)
+def _read(source: SignatureSource, pages: Iterable[tuple[int, float]]) -> Iterator[_Candidate]:
+    return ((number, source.page(number), similarity) for number, similarity in pages)
 
 
-def _promising_one(page: PageSignature, number: int, shelf: Shelf, rule: Rule) -> _Promising:
+def _promising_one(
+    page: PageSignature, number: int, source: SignatureSource, rule: Rule
+) -> _Promising:
     """The same of one page; see :func:`likeness_of`."""
-    other = shelf.page(number)
+    other = source.page(number)
     same_site = page.site == other.site
     is_equal = (same_site and page.equals(other)) or rule.takes_as_equal(page, other)
     has_enough = min(page.n_features, other.n_features) >= rule.min_features
@@ -329,9 +337,14 @@ def _runner_up(
     return [(int(pool.numbers[below.argmax()]), most)]
 
 
-def _possible(page: PageSignature, candidates: Candidates, shelf: Shelf, rule: Rule) -> _Pool:
+def _possible(
+    page: PageSignature, candidates: Candidates, source: SignatureSource, rule: Rule
+) -> _Pool:
     """Leave out what the rule refuses whatever the sketches say."""
-    [own], theirs = np.frombuffer(packed_traits(page), TRAITS), shelf.traits(candidates.keys)
+    [own], theirs = (
+        np.frombuffer(packed_summary(page), SUMMARY_DTYPE),
+        source.summaries(candidates.keys),
+    )
     likeness = likeness_of(own, theirs, rule)
     same_title = theirs["title"] == own["title"]
     pool = _Pool(candidates.keys, likeness.equal, same_title + 2 * likeness.same_page)
@@ -344,7 +357,9 @@ def _least(pool: _Pool, rule: Rule) -> Similarities:
     return np.where(pool.favour & 1, same, other)
 
 
-def _estimate(page: PageSignature, pool: _Pool, shelf: Shelf) -> tuple[Similarities, float]:
+def _estimate(
+    page: PageSignature, pool: _Pool, source: SignatureSource
+) -> tuple[Similarities, float]:
     """Upper bound of the similarity with each page by the first bins, and its standard error.
 
     The error of a share of ``n`` bins is ``1 / 2 / sqrt(n)`` at most.
@@ -352,7 +367,7 @@ def _estimate(page: PageSignature, pool: _Pool, shelf: Shelf) -> tuple[Similarit
     sketch = page.sketch_values[:FIRST_BINS]
     filled = max(1, int(np.count_nonzero(sketch)))
     pieces = np.split(pool.numbers, range(_PIECE, pool.numbers.size, _PIECE))
-    agreeing = [agreements(sketch, shelf.first_bins(piece)) for piece in pieces]
+    agreeing = [agreements(sketch, source.first_bins(piece)) for piece in pieces]
     share = np.concatenate(agreeing) / filled
     share[pool.equal] = 1.0
     return share, 1 / 2 / sqrt(filled)

@@ -14,7 +14,7 @@ from ..hashing.simhash import hamming_distance
 from ..hashing.simhash_index import MAX_DISTANCE
 from ..signatures.signature import PageSignature
 from ..text.titles import may_be_one, title_words, without_list_kind
-from .site_boilerplate import Frames, SiteFrame
+from .site_boilerplate import Boilerplates, SiteBoilerplate
 from .value_rules import SAME_VALUES_LENIENCY, values_agree, values_differ
 from .verdict import Match, Mismatch
 
@@ -76,11 +76,11 @@ class Rule:
             raise InvalidOption("scope", self.scope, "'all' or 'site'")
 
     def compare(
-        self, page: PageSignature, other: PageSignature, frames: Frames
+        self, page: PageSignature, other: PageSignature, boilerplates: Boilerplates
     ) -> Match | Mismatch:
         """Are these one content? Gives the same answer in either order.
 
-        :param frames: what was learned of the sites so far.
+        :param boilerplates: what was learned of the sites so far.
         :raises SignatureMismatch: when the signatures were made in different ways.
         """
         if page.recipe != other.recipe:
@@ -88,12 +88,12 @@ class Rule:
         if page.site == other.site:
             if reason := self._equal_as(page, other):
                 return Match(hamming_distance(page.fingerprint, other.fingerprint), 1.0, reason)
-            objection = _objection_on_one_site(page, other, frames.of(page.site))
+            objection = _objection_on_one_site(page, other, boilerplates.of(page.site))
         else:
-            objection = self._objection_across_sites(page, other, frames)
+            objection = self._objection_across_sites(page, other, boilerplates)
         if objection or page.holds_other(other):
             return Mismatch(objection or "parts_differ")
-        return self._compare_texts(page, other, self.least_similarity(page, other, frames))
+        return self._compare_texts(page, other, self.least_similarity(page, other, boilerplates))
 
     def _equal_as(self, page: PageSignature, other: PageSignature) -> str | None:
         """Why two pages of a site are one, if that needs no comparison of what they share."""
@@ -108,7 +108,9 @@ class Rule:
             return self.min_similarity
         return 1 - (1 - self.min_similarity) * SAME_VALUES_LENIENCY
 
-    def least_similarity(self, page: PageSignature, other: PageSignature, frames: Frames) -> float:
+    def least_similarity(
+        self, page: PageSignature, other: PageSignature, boilerplates: Boilerplates
+    ) -> float:
         """Estimated resemblance, 0.0 to 1.0, that confirms these two.
 
         It is ``min_similarity``, but more for small texts of a site that is hardly known.
@@ -116,7 +118,7 @@ class Rule:
         small = min(page.n_features, other.n_features) < EARLY_FEATURES
         if not (small and page.site == other.site and self.min_similarity):
             return self.min_similarity
-        if frames.of(page.site).titles.met >= EARLY_TITLES:
+        if boilerplates.of(page.site).titles.met >= EARLY_TITLES:
             return self.min_similarity
         same_title = page.title == other.title
         return max(self.min_similarity, MIN_EARLY_SIMILARITY) if same_title else 1.0
@@ -129,7 +131,7 @@ class Rule:
         return enough or page.equals(other)
 
     def _objection_across_sites(
-        self, page: PageSignature, other: PageSignature, frames: Frames
+        self, page: PageSignature, other: PageSignature, boilerplates: Boilerplates
     ) -> str | None:
         if self.scope == "site":
             return "other_site"
@@ -137,7 +139,7 @@ class Rule:
             return "size_differs"
         if not (is_thin(page) or is_thin(other)):
             return None
-        notice = any(frames.of(p.site).is_notice(p.text_digest) for p in (page, other))
+        notice = any(boilerplates.of(p.site).is_notice(p.text_digest) for p in (page, other))
         return "thin_text" if notice or _title_overlap(page, other) < MIN_TITLE_OVERLAP else None
 
     def _compare_texts(
@@ -169,15 +171,15 @@ def is_thin(page: PageSignature) -> bool:
     return page.n_text < THIN_COVERAGE * page.n_shown and page.n_features < THIN_FEATURES
 
 
-def learn(frame: SiteFrame, page: PageSignature) -> None:
+def learn(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
     """Learn from a page what its site's pages share."""
-    frame.learn(page.title, page.sketch_values)
+    boilerplate.learn(page.title, page.sketch_values)
     if is_thin(page):
-        frame.learn_thin(page.title, page.text_digest)
+        boilerplate.learn_thin(page.title, page.text_digest)
 
 
 def _objection_on_one_site(
-    page: PageSignature, other: PageSignature, frame: SiteFrame
+    page: PageSignature, other: PageSignature, boilerplate: SiteBoilerplate
 ) -> str | None:
     """What speaks against two pages of a site, however alike their texts are.
 
@@ -185,22 +187,22 @@ def _objection_on_one_site(
     what tells them apart, a name or a number, then stands in the title. Copies of a page bear
     its title, or the title with more around it.
     """
-    own, other_own = (frame.titles.own_parts(p.title) for p in (page, other))
+    own, other_own = (boilerplate.titles.own_parts(p.title) for p in (page, other))
     if page.is_list and other.is_list:
         own, other_own = without_list_kind(own), without_list_kind(other_own)
     if not may_be_one(own, other_own):
         return "title_differs"
     core, other_core = title_words(own), title_words(other_own)
-    if not (core or other_core) and _only_the_sites_name_is_common(page, other, frame):
+    if not (core or other_core) and _only_the_sites_name_is_common(page, other, boilerplate):
         return "title_differs"
     same_title = core == other_core
     if not (same_title and core) and _size_ratio(page, other) < MIN_SIZE_RATIO:
         return "size_differs"
     if is_thin(page) or is_thin(other):
         untitled = not same_title and not (core and other_core)
-        if untitled or any(_is_all_frame(p, frame) for p in (page, other)):
+        if untitled or any(_is_all_frame(p, boilerplate) for p in (page, other)):
             return "thin_text"
-    if _own_resemblance(page, other, frame) < MIN_OWN_SIMILARITY:
+    if _own_resemblance(page, other, boilerplate) < MIN_OWN_SIMILARITY:
         return "only_frame_alike"
     return None
 
@@ -211,7 +213,7 @@ def _contained(words: frozenset[str], other_words: frozenset[str]) -> bool:
 
 
 def _only_the_sites_name_is_common(
-    page: PageSignature, other: PageSignature, frame: SiteFrame
+    page: PageSignature, other: PageSignature, boilerplate: SiteBoilerplate
 ) -> bool:
     """Of two titles of which every part stood beside others: is one part of both its page's name?
 
@@ -221,25 +223,27 @@ def _only_the_sites_name_is_common(
     if _contained(*(title_words(p.title) for p in (page, other))):
         return False
     both = tuple(part for part in page.title if part in other.title)
-    return not frame.titles.own_words(both)
+    return not boilerplate.titles.own_words(both)
 
 
-def _is_all_frame(page: PageSignature, frame: SiteFrame) -> bool:
+def _is_all_frame(page: PageSignature, boilerplate: SiteBoilerplate) -> bool:
     """Is nearly everything in this page's text its site's?"""
-    own = frame.texts.own(page.sketch_values)
+    own = boilerplate.texts.own(page.sketch_values)
     return bool(np.count_nonzero(own) < MIN_OWN_SHARE * np.count_nonzero(page.sketch_values))
 
 
-def _own_resemblance(page: PageSignature, other: PageSignature, frame: SiteFrame) -> float:
+def _own_resemblance(
+    page: PageSignature, other: PageSignature, boilerplate: SiteBoilerplate
+) -> float:
     """Resemblance of the texts without what both have of the site's; 1.0 where there is no more.
 
     What differs counts even where each page has something of the site's: whoever teaches a site's
-    frame can take away what makes two pages alike, but never what tells them apart.
+    boilerplate can take away what makes two pages alike, but never what tells them apart.
     """
     if page.text_digest == other.text_digest:
         return 1.0
     texts = [p.sketch_values for p in (page, other)]
-    own = [frame.texts.own(text) for text in texts]
+    own = [boilerplate.texts.own(text) for text in texts]
     counts = own[0] | own[1] | (texts[0] != texts[1])
     if not counts.any():
         return 1.0

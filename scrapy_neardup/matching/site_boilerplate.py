@@ -3,8 +3,8 @@
 Side lists, tag clouds, notices and the site's name stand on many of its pages. They make
 different pages alike, so they are taken out before two pages of the site are compared:
 
-* a **title**'s frame is the parts that stood beside several different rests;
-* a **text**'s frame is the bins of its sketch that hold the same value on many pages;
+* a **title**'s boilerplate is the parts that stood beside several different rests;
+* a **text**'s boilerplate is the bins of its sketch that hold the same value on many pages;
 * a **notice** is a text that stood under several different titles.
 
 Copies of a page bear its title and teach nothing new, so each title counts once.
@@ -29,7 +29,7 @@ LEAST = 3
 #: A text under this many titles of its site is a notice.
 NOTICE_TITLES = 2
 
-#: Bounds: entries of each table of a site, values of each bin of its text frame, and sites.
+#: Bounds: entries of each table of a site, values of each bin of its text boilerplate, and sites.
 #: A site with full tables takes a quarter of a megabyte, one of thirty pages a tenth of that.
 MAX_ENTRIES = 256
 _SLOTS = 3
@@ -40,7 +40,7 @@ MAX_SITES = 4096
 _WAITING = 16
 
 
-class TitleFrame:
+class TitleBoilerplate:
     """Parts and words that a site's titles share.
 
     :ivar met: how many titles were counted; one that comes back later than
@@ -106,7 +106,7 @@ class TitleFrame:
             self._rests = dict(by_rests[-MAX_ENTRIES // 2 :])
 
 
-class TextFrame:
+class TextBoilerplate:
     """Values that recur in the bins of a site's sketches.
 
     Each bin counts a few values; a new one takes the place of the rarest and starts from one. A
@@ -140,12 +140,12 @@ class TextFrame:
         return own
 
 
-class SiteFrame:
+class SiteBoilerplate:
     """All that was learned of one site."""
 
     def __init__(self) -> None:
-        self._titles = TitleFrame()
-        self._texts = TextFrame()
+        self._titles = TitleBoilerplate()
+        self._texts = TextBoilerplate()
         self._thin_texts: OrderedDict[bytes, tuple[int, ...]] = OrderedDict()
         self._waiting: list[tuple[Title, Sketch]] = []
         # Several threads may ask, and what waits is learned by the first of them.
@@ -159,14 +159,14 @@ class SiteFrame:
                 self._catch_up()
 
     @property
-    def titles(self) -> TitleFrame:
+    def titles(self) -> TitleBoilerplate:
         """What its titles share."""
         with self._lock:
             self._catch_up()
         return self._titles
 
     @property
-    def texts(self) -> TextFrame:
+    def texts(self) -> TextBoilerplate:
         """What its texts share."""
         with self._lock:
             self._catch_up()
@@ -191,31 +191,31 @@ class SiteFrame:
         return len(self._thin_texts.get(text_digest, ())) >= NOTICE_TITLES
 
 
-class Frames:
-    """The frames of the sites met last, at most :data:`MAX_SITES` of them.
+class Boilerplates:
+    """The boilerplates of the sites met last, at most :data:`MAX_SITES` of them.
 
-    :param teach: given a site and its new, empty frame, teaches it what is known of the site from
-        an earlier crawl, or from before its frame was forgotten.
+    :param teach: given a site and its new, empty boilerplate, teaches it what is known of the site
+        from an earlier crawl, or from before its boilerplate was forgotten.
     """
 
-    def __init__(self, teach: Callable[[str, SiteFrame], None] = lambda *_: None) -> None:
-        self._sites: OrderedDict[str, SiteFrame] = OrderedDict()
+    def __init__(self, teach: Callable[[str, SiteBoilerplate], None] = lambda *_: None) -> None:
+        self._sites: OrderedDict[str, SiteBoilerplate] = OrderedDict()
         self._teach = teach
         # Pages may be compared in one thread and claimed in another.
         self._lock = RLock()
 
-    def of(self, site: str) -> SiteFrame:
-        """The frame of a site; that of the site not met for longest may be forgotten."""
+    def of(self, site: str) -> SiteBoilerplate:
+        """The boilerplate of a site; that of the site not met for longest may be forgotten."""
         with self._lock:
-            if (frame := self._sites.get(site)) is None:
-                frame = SiteFrame()
-                self._teach(site, frame)
+            if (boilerplate := self._sites.get(site)) is None:
+                boilerplate = SiteBoilerplate()
+                self._teach(site, boilerplate)
                 # Only now: teaching may fail, and is then tried again.
-                self._sites[site] = frame
+                self._sites[site] = boilerplate
             self._sites.move_to_end(site)
             if len(self._sites) > MAX_SITES:
                 self._sites.popitem(last=False)
-            return frame
+            return boilerplate
 
 
 def _key(words: tuple[Segment, ...]) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..matching.rule import Rule
-from ..stores.in_process import LocalStore
+from ..stores.in_process import InProcessStore
 from .decisions import Decision
 
 
-def stored_decisions(store: LocalStore, rule: Rule) -> Iterator[Decision]:
+def stored_decisions(store: InProcessStore, rule: Rule) -> Iterator[Decision]:
     """The pairs of near-duplicates that stand in a store, then all of its pages, oldest first."""
     for pair in store.pairs(rule):
         first, second = pair.pages

@@ -12,7 +12,7 @@ import numpy.typing as npt
 class Archive(Protocol):
     """Keeps pages by their numbers.
 
-    See :class:`~scrapy_neardup.stores.in_process.LocalStore` for what it is told when.
+    See :class:`~scrapy_neardup.stores.in_process.InProcessStore` for what it is told when.
     """
 
     @property
@@ -41,7 +41,7 @@ class Archive(Protocol):
         """Pages in the order of their numbers given, packed."""
 
     def of_site(self, digest: int, most: int) -> Iterable[int]:
-        """Numbers of the newest pages of a site whose frame is not in memory, the oldest first.
+        """Numbers of the newest pages of a site whose boilerplate is not in memory, oldest first.
 
         Some may just have been removed.
         """

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..matching.rule import Rule
-from ..matching.site_boilerplate import Frames
+from ..matching.site_boilerplate import Boilerplates
 from ..matching.stored_items import OWN_ITEMS
 from ..matching.verdict import Verdict
 from ..signatures.signature import PageSignature
@@ -83,7 +83,7 @@ class Store(Protocol):
         """Key of all sketches in this store; never to be published."""
 
     @property
-    def frames(self) -> Frames:
+    def boilerplates(self) -> Boilerplates:
         """What was learned of each site."""
 
     @property

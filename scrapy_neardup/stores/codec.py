@@ -11,7 +11,7 @@ import struct
 import numpy as np
 
 from ..hashing.minhash import SKETCH_BINS
-from ..matching.candidates import FIRST_BINS, TRAITS, packed_traits
+from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, packed_summary
 from ..matching.stored_items import NO_ITEMS
 from ..signatures.signature import PageSignature
 
@@ -23,13 +23,15 @@ _as_json = json.JSONEncoder(separators=(",", ":")).encode
 _SKETCH_END = _HEAD.size + SKETCH_BINS
 
 #: What is kept of each page to build the index from, and to choose among many pages: 96 bytes.
-ROW = np.dtype([("fingerprint", "<u8"), ("traits", TRAITS), ("first_bins", "u1", (FIRST_BINS,))])
+ROW = np.dtype(
+    [("fingerprint", "<u8"), ("summaries", SUMMARY_DTYPE), ("first_bins", "u1", (FIRST_BINS,))]
+)
 #: The same as a structure; and in it the site's digest, behind fingerprint and key.
-_ROW = struct.Struct(f"<Q{TRAITS.itemsize}s{FIRST_BINS}s")
+_ROW = struct.Struct(f"<Q{SUMMARY_DTYPE.itemsize}s{FIRST_BINS}s")
 _SITE = struct.Struct("<16xI")
-#: Where what was stored of the page stands in a row: behind the fingerprint and the other traits.
+#: Where a row has the stored items of the page: behind the fingerprint and the summary.
 _ITEMS = struct.Struct("<Q")
-_ITEMS_START = 8 + TRAITS.itemsize - _ITEMS.size
+_ITEMS_START = 8 + SUMMARY_DTYPE.itemsize - _ITEMS.size
 _ITEMS_END = _ITEMS_START + _ITEMS.size
 
 
@@ -89,8 +91,8 @@ def row_of(page: PageSignature, key: int, stored_at: int, items: int = NO_ITEMS)
     :param stored_at: seconds since 1970, 32 bits.
     :param items: see :data:`~scrapy_neardup.matching.stored_items.NO_ITEMS`, 64 bits.
     """
-    traits = packed_traits(page, key, stored_at, items)
-    return _ROW.pack(page.fingerprint, traits, page.sketch[:FIRST_BINS])
+    summaries = packed_summary(page, key, stored_at, items)
+    return _ROW.pack(page.fingerprint, summaries, page.sketch[:FIRST_BINS])
 
 
 def with_items(row: bytes, items: int) -> bytes:
@@ -106,5 +108,5 @@ def site_in(row: bytes) -> int:
 
 
 def parts_of(row: bytes) -> tuple[int, bytes, bytes]:
-    """A row's fingerprint, traits and first bins."""
+    """A row's fingerprint, summaries and first bins."""
     return _ROW.unpack(row)

@@ -12,7 +12,7 @@ from weakref import ref
 from ..exceptions import InvalidOption
 from ..matching.rule import Scope
 from .base import Store
-from .in_process import LocalStore
+from .in_process import InProcessStore
 from .memory import MemoryStore
 from .reading import StoreReader
 
@@ -121,7 +121,7 @@ def _shared(place: tuple[str, str], make: Callable[[], _Shared], ttl: float | No
         known = _open.get(place)
         if known is None or (store := known.shared()) is None:
             _open[place] = store = make()
-            if isinstance(store, LocalStore):
+            if isinstance(store, InProcessStore):
                 store.at_close = partial(_let_go, place, ref(store))
             return store
         if store.ttl != ttl:
@@ -134,13 +134,13 @@ def _shared(place: tuple[str, str], make: Callable[[], _Shared], ttl: float | No
         return store
 
 
-def _let_go(place: tuple[str, str], closed: ref[LocalStore]) -> None:
+def _let_go(place: tuple[str, str], closed: ref[InProcessStore]) -> None:
     """Keep a store no longer that was closed: it has all its pages' rows in memory."""
     if _open.get(place) is closed():
         del _open[place]
 
 
-def _lasting(store: LocalStore) -> LocalStore:
+def _lasting(store: InProcessStore) -> InProcessStore:
     """With a user who never closes it."""
     store.shared()
     return store

@@ -20,9 +20,9 @@ from ..exceptions import InvalidOption, SignatureMismatch, StoreError
 from ..hashing.minhash import SKETCH_BINS
 from ..hashing.simhash_index import Candidates, SimhashIndex
 from ..matching.all_pairs import Pair, matching_pairs
-from ..matching.candidates import FIRST_BINS, TRAITS, Traits, find_original, site_digest
+from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Traits, find_original, site_digest
 from ..matching.rule import Rule, learn
-from ..matching.site_boilerplate import MAX_ENTRIES, Frames, SiteFrame
+from ..matching.site_boilerplate import MAX_ENTRIES, Boilerplates, SiteBoilerplate
 from ..matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ..matching.verdict import Verdict, revisit, revisit_of_links
 from ..signatures.signature import PageSignature
@@ -35,7 +35,7 @@ from .hints import known_at, take_changes
 
 #: Each claim that reserves a page takes a number, also where the page is known or is released.
 MOST_NUMBERS = 1 << 32
-_LATEST = np.iinfo(TRAITS["stored_at"]).max
+_LATEST = np.iinfo(SUMMARY_DTYPE["stored_at"]).max
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class _Reservation:
             self.outcome.set_result(None)
 
 
-class LocalStore:
+class InProcessStore:
     """See :class:`~scrapy_neardup.stores.Store`.
 
     :param archive: where the pages are kept.
@@ -85,8 +85,8 @@ class LocalStore:
         self._reserved: dict[int, _Reservation] = {}
         # Nothing below refers to the store: whoever drops it gets its memory back at once, and not
         # when cycles are collected, which is seldom in a process with much in memory.
-        self._shelf = _Shelf(archive, self._reserved)
-        self.frames = Frames(partial(_teach, archive, self._shelf, self._keys))
+        self._signatures = _StoredSignatures(archive, self._reserved)
+        self.boilerplates = Boilerplates(partial(_teach, archive, self._signatures, self._keys))
         self._reserved_keys: dict[str, int] = {}
         self._rules = archive.rules()
         self._recipe = ""
@@ -117,7 +117,7 @@ class LocalStore:
         """Seconds after which a page is forgotten."""
         return self._ttl
 
-    def shared(self) -> LocalStore | None:
+    def shared(self) -> InProcessStore | None:
         """This store for one user more, each of whom closes it; ``None`` when it is closed.
 
         Waits for one that is being closed: what is opened after it finds all that it wrote.
@@ -139,19 +139,19 @@ class LocalStore:
                 if len(self):
                     raise SignatureMismatch(known, recipe, known_parts, parts)
                 self._archive.adopt(recipe, parts)
-            self._recipe = self._shelf.recipe = recipe
+            self._recipe = self._signatures.recipe = recipe
 
     def claim(self, signature: PageSignature, rule: Rule) -> Claim:
         with self._lock:
             self._require_open()
             self.adopt(signature.recipe, {})
-            learn(self.frames.of(signature.site), signature)
+            learn(self.boilerplates.of(signature.site), signature)
             if (number := self._reserved_keys.get(signature.key)) is not None:
                 return self._blocked_by(number, revisit(signature, self._reserved[number].page))
             known = self._known_page(signature.key)
             if known is None or self._has_expired(known[0]):
                 return self._judged(signature, rule)
-            if (items := self._shelf.items_at(known[0])) != NO_ITEMS:
+            if (items := self._signatures.items_at(known[0])) != NO_ITEMS:
                 return Claim(revisit(signature, known[1]), self._reserve(signature), items=items)
             claim = self._judged(signature, rule)
             if claim.is_blocked or claim.verdict.is_duplicate:
@@ -175,7 +175,7 @@ class LocalStore:
             self._commits += 1
             mark = 0 if confirmed else self._commits
             row = with_items(reserved.row, items)
-            self._shelf.put(ticket, row)
+            self._signatures.put(ticket, row)
             self._archive.put(ticket, row, reserved.packed, mark)
         reserved.settle()
 
@@ -208,7 +208,7 @@ class LocalStore:
         with self._lock:
             self._require_open()
             self.adopt(signature.recipe, {})
-            learn(self.frames.of(signature.site), signature)
+            learn(self.boilerplates.of(signature.site), signature)
             self.commit(self._reserve(signature, stored_at), confirmed=confirmed, items=items)
 
     def find(self, key: str) -> Entry | None:
@@ -230,7 +230,7 @@ class LocalStore:
                     # It may have been replaced or forgotten since.
                     if not self._is_committed(number):
                         continue
-                    entry = self._entry(number, self._shelf.page(number))
+                    entry = self._entry(number, self._signatures.page(number))
                 yield entry
 
     def numbers(self) -> npt.NDArray[np.intp]:
@@ -240,7 +240,7 @@ class LocalStore:
     def page(self, number: int) -> PageSignature:
         """The page of this number."""
         with self._lock:
-            return self._shelf.page(number)
+            return self._signatures.page(number)
 
     def pairs(self, rule: Rule) -> Iterator[Pair]:
         """All pairs of pages remembered that the rule takes for one content.
@@ -248,7 +248,7 @@ class LocalStore:
         See :func:`~scrapy_neardup.matching.all_pairs.matching_pairs`. While they are asked for,
         the store must not change.
         """
-        return matching_pairs(*self._remembered(), self._shelf, rule)
+        return matching_pairs(*self._remembered(), self._signatures, rule)
 
     def rules(self) -> dict[str, bytes]:
         with self._lock:
@@ -278,7 +278,7 @@ class LocalStore:
             for number in numbers.tolist():
                 with self._lock:
                     if self._is_committed(number) and self._has_expired(number):
-                        self._remove(number, self._shelf.page(number))
+                        self._remove(number, self._signatures.page(number))
                         count += 1
         self._archive.compact()
         return count
@@ -309,18 +309,18 @@ class LocalStore:
             raise StoreError(self.name, "it has been closed")
 
     def _load(self) -> None:
-        self._shelf.recipe = self._archive.recipe[0]
+        self._signatures.recipe = self._archive.recipe[0]
         oldest = 0 if self._ttl is None else int(time.time() - self._ttl)
         fingerprints, digests, loaded = Column("<u8"), Column("<u8"), Column("<u4")
         for all_numbers, all_rows in self._archive.load():
             self._next = int(all_numbers[-1]) + 1
-            old = all_rows["traits"]["stored_at"] < oldest
+            old = all_rows["summaries"]["stored_at"] < oldest
             for first, last in _runs(all_numbers, old):
                 self._archive.remove(first, last)
             numbers, rows = all_numbers[~old], all_rows[~old]
-            self._shelf.extend(numbers, rows)
+            self._signatures.extend(numbers, rows)
             fingerprints.append(rows["fingerprint"])
-            digests.append(rows["traits"]["key"])
+            digests.append(rows["summaries"]["key"])
             loaded.append(numbers)
         # All at once, so that each bucket is made once, and as large as it must be.
         self._keys.extend(digests.values, loaded.values)
@@ -331,7 +331,9 @@ class LocalStore:
         """The verdict by what was committed; of what is only reserved, what to wait for."""
         near = self._without_expired(self._index.near(signature.fingerprint, rule.max_distance))
         is_open = np.isin(near.keys, list(self._reserved))
-        found = find_original(signature, near, self._shelf, rule, self.frames, is_open=is_open)
+        found = find_original(
+            signature, near, self._signatures, rule, self.boilerplates, is_open=is_open
+        )
         if found.blocker is not None:
             return self._blocked_by(found.blocker, found.verdict)
         if found.verdict.is_duplicate:
@@ -355,7 +357,7 @@ class LocalStore:
         now = int(time.time()) if stored_at is None else stored_at
         digest = self._digest(signature.key)
         row = row_of(signature, digest, now)
-        self._shelf.put(number, row)
+        self._signatures.put(number, row)
         self._index.add(signature.fingerprint, number)
         self._reserved[number] = _Reservation(signature, digest, row, packed(signature))
         self._reserved_keys[signature.key] = number
@@ -380,7 +382,7 @@ class LocalStore:
         self._archive.remove(number, number)
 
     def _is_committed(self, number: int) -> bool:
-        return _is_committed(self._shelf, self._keys, number)
+        return _is_committed(self._signatures, self._keys, number)
 
     def _known_page(self, key: str) -> tuple[int, PageSignature] | None:
         """Number and signature of the page that was committed under this key."""
@@ -388,9 +390,9 @@ class LocalStore:
         if digest not in self._keys:
             return None
         numbers = self._keys.numbers(digest)
-        numbers = numbers[self._shelf.traits(numbers)["key"] == digest]
+        numbers = numbers[self._signatures.summaries(numbers)["key"] == digest]
         for number in numbers.tolist():
-            if (page := self._shelf.page(number)).key == key:
+            if (page := self._signatures.page(number)).key == key:
                 return number, page
         return None
 
@@ -399,12 +401,12 @@ class LocalStore:
 
     def _has_items(self, number: int) -> bool:
         """Was an item of this page stored, and is it still remembered?"""
-        return self._shelf.items_at(number) != NO_ITEMS and not self._has_expired(number)
+        return self._signatures.items_at(number) != NO_ITEMS and not self._has_expired(number)
 
     def _has_expired(self, number: int) -> bool:
         if self._ttl is None:
             return False
-        return bool(self._shelf.traits_at(number)["stored_at"] < time.time() - self._ttl)
+        return bool(self._signatures.summaries_at(number)["stored_at"] < time.time() - self._ttl)
 
     def _without_expired(self, near: Candidates) -> Candidates:
         if self._ttl is None or not near.keys.size:
@@ -417,7 +419,7 @@ class LocalStore:
         if self._ttl is None:
             return np.ones(numbers.size, bool)
         alive: npt.NDArray[np.bool_] = (
-            self._shelf.traits(numbers)["stored_at"] >= time.time() - self._ttl
+            self._signatures.summaries(numbers)["stored_at"] >= time.time() - self._ttl
         )
         return alive
 
@@ -432,12 +434,12 @@ class LocalStore:
         return numbers[kept], fingerprints[order][kept]
 
     def _entry(self, number: int, page: PageSignature) -> Entry:
-        stored_at = int(self._shelf.traits_at(number)["stored_at"])
-        return Entry(page, stored_at, self._shelf.items_at(number))
+        stored_at = int(self._signatures.summaries_at(number)["stored_at"])
+        return Entry(page, stored_at, self._signatures.items_at(number))
 
 
-class _Shelf:
-    """The pages by their numbers; see :class:`~scrapy_neardup.matching.candidates.Shelf`.
+class _StoredSignatures:
+    """The pages by their numbers; see :class:`~scrapy_neardup.matching.candidates.SignatureSource`.
 
     What is asked of many pages at once stands in arrays; the rest is read one by one.
 
@@ -449,15 +451,15 @@ class _Shelf:
         self.recipe = ""
         self._archive = archive
         self._reserved = reserved
-        self._traits = Rows(TRAITS)
+        self._summaries = Rows(SUMMARY_DTYPE)
         # By themselves: to look at them in many pages moves little memory.
         self._first_bins = Rows(np.uint8, FIRST_BINS)
 
     def put(self, number: int, row: bytes) -> None:
-        _, self._traits[number], self._first_bins[number] = parts_of(row)
+        _, self._summaries[number], self._first_bins[number] = parts_of(row)
 
     def extend(self, numbers: npt.NDArray[np.uint32], rows: npt.NDArray[np.void]) -> None:
-        self._traits.put(numbers, rows["traits"])
+        self._summaries.put(numbers, rows["summaries"])
         self._first_bins.put(numbers, rows["first_bins"])
 
     def page(self, number: int) -> PageSignature:
@@ -468,19 +470,19 @@ class _Shelf:
 
     def __contains__(self, number: int) -> bool:
         """May it be here? Of what was never put this may be said as well."""
-        return number in self._traits
+        return number in self._summaries
 
-    def traits_at(self, number: int) -> Traits:
-        return self._traits[number]
+    def summaries_at(self, number: int) -> Traits:
+        return self._summaries[number]
 
     def key_at(self, number: int) -> int:
-        return int(self._traits[number]["key"])
+        return int(self._summaries[number]["key"])
 
     def items_at(self, number: int) -> int:
-        return int(self._traits[number]["items"])
+        return int(self._summaries[number]["items"])
 
-    def traits(self, numbers: npt.NDArray[np.intp]) -> Traits:
-        return self._traits.take(numbers)
+    def summaries(self, numbers: npt.NDArray[np.intp]) -> Traits:
+        return self._summaries.take(numbers)
 
     def first_bins(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
         return self._first_bins.take(numbers)
@@ -502,20 +504,26 @@ class _Shelf:
         ]
 
 
-def _is_committed(shelf: _Shelf, keys: KeyTable, number: int) -> bool:
-    return number in shelf and keys.has(shelf.key_at(number), number)
+def _is_committed(signatures: _StoredSignatures, keys: KeyTable, number: int) -> bool:
+    return number in signatures and keys.has(signatures.key_at(number), number)
 
 
-def _teach(archive: Archive, shelf: _Shelf, keys: KeyTable, site: str, frame: SiteFrame) -> None:
+def _teach(
+    archive: Archive,
+    signatures: _StoredSignatures,
+    keys: KeyTable,
+    site: str,
+    boilerplate: SiteBoilerplate,
+) -> None:
     """Learn again what had been learned of a site."""
     numbers = [
         number
         for number in archive.of_site(site_digest(site), MAX_ENTRIES)
-        if _is_committed(shelf, keys, number)
+        if _is_committed(signatures, keys, number)
     ]
-    for page in shelf.pages(numbers):
+    for page in signatures.pages(numbers):
         if page.site == site:
-            learn(frame, page)
+            learn(boilerplate, page)
 
 
 def _runs(

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from ..matching.site_boilerplate import MAX_ENTRIES
 from .codec import site_in
 from .hints import KnownLog
-from .in_process import LocalStore
+from .in_process import InProcessStore
 
 
-class MemoryStore(LocalStore):
+class MemoryStore(InProcessStore):
     """Keeps signatures in a dictionary, what is looked up in an index.
 
     :param secret: key of the sketches, 16 to 64 bytes; drawn at random unless given.

@@ -35,7 +35,7 @@ Keys = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int32]
 
 
-class SpanNumbers:
+class TokenIdTable:
     """Numbers tokens in the order in which they come, from 0 on.
 
     A token is known by a key of 64 bits, a cyclic polynomial of its characters: each has a random

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from .._util.arrays import borders_of_runs, with_more
 from .idf import IdfTable, encoded_tokens, hashes_of, token_hashes
-from .token_ids import SpanNumbers
+from .token_ids import TokenIdTable
 from .tokenization import Spans, are_units, units_of
 from .values import Codes, value_codes
 from .weighting import NUMBER_WEIGHT, Features, are_numbers, saturated
@@ -43,7 +43,7 @@ T = TypeVar("T")
 A = TypeVar("A", bound=np.generic)
 
 
-class Readings:
+class FeatureBatch:
     """What fingerprints and sketches of some pages are made of.
 
     :ivar features: distinct tokens of each page, weighed.
@@ -124,7 +124,7 @@ class _Vocabulary(ABC, Generic[T]):
     def _forget_numbers(self) -> None:
         """Begin from 0."""
 
-    def read(self, *pages: T) -> Readings:
+    def read(self, *pages: T) -> FeatureBatch:
         """Weigh and hash the tokens of some pages.
 
         Features come in the order in which their tokens were first met by this vocabulary.
@@ -143,7 +143,7 @@ class _Vocabulary(ABC, Generic[T]):
             ends = list(accumulate(self._sizes(pages)))
             features = self._features(numbers, ends)
             values = _parts(self._codes.take(numbers), ends)
-            return Readings(features, values, numbers, ends, (self._first_units, self._units))
+            return FeatureBatch(features, values, numbers, ends, (self._first_units, self._units))
 
     def _features(self, numbers: npt.NDArray[np.int32], ends: Sequence[int]) -> list[Features]:
         ordered = numbers.copy()
@@ -188,7 +188,7 @@ class _Vocabulary(ABC, Generic[T]):
 class SpanVocabulary(_Vocabulary[Spans]):
     """Reads tokens by the places where they stand."""
 
-    _numbers: SpanNumbers
+    _numbers: TokenIdTable
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -200,7 +200,7 @@ class SpanVocabulary(_Vocabulary[Spans]):
         return [page.starts.size for page in pages]
 
     def _forget_numbers(self) -> None:
-        self._numbers = SpanNumbers()
+        self._numbers = TokenIdTable()
 
 
 class Vocabulary(_Vocabulary[Sequence[str]]):

@@ -1,4 +1,4 @@
-"""Trials of rules: two addresses that differ in what a rule leaves out, and what they led to."""
+"""Compares URLs that differ in what a rule leaves out, by the contents that they led to."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from .evidence import MAX_COUNTED, Key
-from .path_patterns import Families
-from .rule_set import MAX_RULES, RuleBook
-from .skeletons import Form, Leaving, LeftOut, Skeleton, differing
-from .url_parts import Address, Component, is_of_path
-from .visited_urls import Known, KnownAddresses
+from .path_patterns import PathPatterns
+from .rule_set import MAX_RULES, RuleSet
+from .skeletons import Form, LeftOut, Skeleton, SkeletonBuilder, differing
+from .url_parts import Component, UrlParts, is_of_path
+from .visited_urls import VisitedUrl, VisitedUrls
 
 #: Skeletons of addresses that wait for another one.
 MAX_SKELETONS = 80_000
@@ -57,18 +57,18 @@ class _Seen(NamedTuple):
         return self.address != other.address and self.form != other.form
 
 
-class Trials:
+class Comparisons:
     """Compares the addresses of a site, and tells its rules what that shows.
 
     :param tried: what is left out while rules are tried.
     """
 
     def __init__(
-        self, book: RuleBook, known: KnownAddresses, families: Families, tried: Leaving
+        self, book: RuleSet, known: VisitedUrls, patterns: PathPatterns, tried: SkeletonBuilder
     ) -> None:
         self._book = book
         self._known = known
-        self._families = families
+        self._patterns = patterns
         self._tried = tried
         #: By skeleton and by what it lacks: one address that has it. (A plain dict takes the longer
         #: to find its first entry the more were taken away before that.)
@@ -79,7 +79,7 @@ class Trials:
         self._named_by: OrderedDict[int, set[int]] = OrderedDict()
         self._origins: set[Origin] = set()
 
-    def compare(self, known: Known, *, brings_new: bool = False) -> None:
+    def compare(self, known: VisitedUrl, *, brings_new: bool = False) -> None:
         """Compare an address with all that differ from it in one component."""
         assert known.content is not None
         form = known.tried
@@ -162,7 +162,7 @@ class Trials:
         components = dict.fromkeys(component for _, component, _ in between)
         return [(key[0], c) for c in components if not self._book.applies(key[0], c)]
 
-    def _compare_with_nearest(self, known: Known, *, brings_new: bool) -> None:
+    def _compare_with_nearest(self, known: VisitedUrl, *, brings_new: bool) -> None:
         """Try what is taken for granted: addresses of one form should be of one content."""
         nearest, between = None, list[LeftOut]()
         for other in islice(self._known.judged(known.tried.digest), _MAX_COMPARED):
@@ -187,7 +187,7 @@ class Trials:
                 suspects = [other for other in unproven if other != key]
                 self._book.agree(key, known.content, known.seen, suspects=suspects)
 
-    def look_for_hints(self, known: Known, same: list[Known]) -> None:
+    def look_for_hints(self, known: VisitedUrl, same: list[VisitedUrl]) -> None:
         """Two addresses of one content that differ in a few components may differ in nothing that
         matters.
         """
@@ -195,7 +195,7 @@ class Trials:
         for other in same:
             if other.tried.digest == known.tried.digest:
                 continue
-            between = differing(known.tried, other.tried, self._families)
+            between = differing(known.tried, other.tried, self._patterns)
             for family, component, text in between if len(between) <= _MAX_DIFFERENCE else ():
                 hint = family, (*component, "hint")
                 if component[0] != "segment_at" or self._is_other_text(hint, text):
@@ -203,7 +203,7 @@ class Trials:
 
     # --- what pages say of themselves -------------------------------------------------------
 
-    def learn_name(self, known: Known, canonical: Address) -> None:
+    def learn_name(self, known: VisitedUrl, canonical: UrlParts) -> None:
         """A page names its canonical address, which may be its own."""
         assert known.content is not None
         if not self._book.believes_names:
@@ -232,7 +232,7 @@ class Trials:
         """Do pages name other hosts or another scheme in their canonical addresses, never these?"""
         return bool(self._origins) and (label, scheme) not in self._origins
 
-    def tell_apart(self, alternates: list[Address]) -> None:
+    def tell_apart(self, alternates: list[UrlParts]) -> None:
         """These are no duplicates of one another, whatever they look like.
 
         Which of them the page is, in another spelling, it does not say.
@@ -243,7 +243,7 @@ class Trials:
                 for key in self._between(self._tried.form(one, one.digest), other):
                     self._book.contradict(key, contents, seen, brings_new=True)
 
-    def _between(self, form: Form, address: Address) -> Iterator[Key]:
+    def _between(self, form: Form, address: UrlParts) -> Iterator[Key]:
         """The rules that each alone make one address of two."""
         other = self._tried.form(address, address.digest)
         if other.digest == form.digest:
@@ -261,7 +261,7 @@ class Trials:
                 yield their.family, their.component
 
 
-def _shortened(one: Known, other: Known) -> int:
+def _shortened(one: VisitedUrl, other: VisitedUrl) -> int:
     """How many segments were left out of one of them, at most."""
     return max(
         sum(is_of_path(component) for _, component, _ in known.tried.left_out)
@@ -278,7 +278,7 @@ def _left_out_between(one: tuple[LeftOut, ...], other: tuple[LeftOut, ...]) -> l
     return [left_out for left_out in (*one, *other) if left_out[1:] in differ]
 
 
-def _seen(known: Known, form: int) -> _Seen:
+def _seen(known: VisitedUrl, form: int) -> _Seen:
     assert known.content is not None
     is_certain = known.tried.digest == known.normal.digest
     return _Seen(known.content, known.seen, known.digest, form, is_certain, known.tried.left_out)

@@ -11,13 +11,13 @@ from xxhash import xxh3_64_intdigest
 
 from .rule import UrlRule
 from .rule_set import RuleChange
-from .site_learner import Decision, SiteRules
-from .url_parts import Address, parse_address
+from .site_learner import Decision, SiteLearner
+from .url_parts import UrlParts, parse_url
 
 #: Addresses that are known at most, of all sites together.
 MAX_ADDRESSES = 30_000
 MAX_SITES = 5_000
-#: Skipped requests that are kept at most, in case they are wanted after all.
+#: SkippedUrl requests that are kept at most, in case they are wanted after all.
 MAX_SKIPPED = 20_000
 #: In how large steps room is made.
 _STEP = 500
@@ -49,13 +49,13 @@ class Learner:
         #: Kept requests that were forgotten, and URLs that were not learned from.
         self.let_go, self.unlearned = 0, 0
         self._explore, self._budget, self._seed, self._now = explore, cluster_budget, seed, now
-        self._sites: OrderedDict[str, SiteRules] = OrderedDict()
+        self._sites: OrderedDict[str, SiteLearner] = OrderedDict()
         self._stored: dict[str, dict[str, UrlRule]] = {}
         self._changes: list[RuleChange] = []
         self._wanted: list[Any] = []
         self._turns = 0
         #: Sites whose rules have changed, see :meth:`tidy`.
-        self._untidy: dict[str, SiteRules] = {}
+        self._untidy: dict[str, SiteLearner] = {}
         #: Digests of the rules that were loaded, by their names.
         self._loaded: dict[str, int] = {}
 
@@ -63,7 +63,7 @@ class Learner:
 
     def decide(self, url: str) -> Decision:
         """Would a fetch bring anything new? Nothing is changed by asking."""
-        address = parse_address(url)
+        address = parse_url(url)
         site = None if address is None else self._sites.get(address.site)
         if address is None or (site is None and address.site not in self._stored):
             return _FETCH
@@ -87,7 +87,7 @@ class Learner:
 
     def fail(self, url: str) -> None:
         """Nothing came of a fetch, or what came of it was not stored."""
-        address = parse_address(url)
+        address = parse_url(url)
         if address is not None and (site := self._sites.get(address.site)) is not None:
             site.fail(address)
             self._note_changes(site)
@@ -98,7 +98,7 @@ class Learner:
         What was being fetched, and was not heard of since, has failed. When that leaves nothing
         to do, some of what each rule skipped are fetched, to see whether it was right to the end.
         """
-        while self.tidy(_STEP):
+        while self.process_pending(_STEP):
             pass
         for site in self._sites.values():
             for address in site.under_way():
@@ -110,7 +110,7 @@ class Learner:
 
     def redirect(self, url: str, target: str) -> None:
         """A fetch led on to an address that is not fetched, because that is known."""
-        address, other = parse_address(url), parse_address(target)
+        address, other = parse_url(url), parse_url(target)
         if address is None or (site := self._sites.get(address.site)) is None:
             return
         content = None if other is None or other.site != address.site else site.content_of(other)
@@ -147,8 +147,8 @@ class Learner:
         address = self._address(url)
         if address is None:
             return
-        name = parse_address(canonical) if canonical else None
-        others = (parse_address(alternate) for alternate in alternates)
+        name = parse_url(canonical) if canonical else None
+        others = (parse_url(alternate) for alternate in alternates)
         site = self._site(address.site)
         site.observe(
             address,
@@ -161,7 +161,7 @@ class Learner:
         self._note_changes(site)
         self._bound()
 
-    def tidy(self, most: int) -> bool:
+    def process_pending(self, most: int) -> bool:
         """Do a part of what follows from changes of rules, so that nothing waits for all of it.
 
         :param most: addresses that are looked at, at most; some ten microseconds each.
@@ -169,7 +169,7 @@ class Learner:
         """
         if self._untidy:
             name, site = next(iter(self._untidy.items()))
-            if not site.tidy(most):
+            if not site.process_pending(most):
                 del self._untidy[name]
         return bool(self._untidy)
 
@@ -208,12 +208,12 @@ class Learner:
 
         :param state: of :meth:`state`; empty for nothing.
         """
-        known: defaultdict[str, list[tuple[Address, int | None]]] = defaultdict(list)
-        kept: defaultdict[str, list[tuple[Address, Any]]] = defaultdict(list)
+        known: defaultdict[str, list[tuple[UrlParts, int | None]]] = defaultdict(list)
+        kept: defaultdict[str, list[tuple[UrlParts, Any]]] = defaultdict(list)
         for plain, content in state.get("known", ()):
-            known[plain[0]].append((Address(*plain), content))
+            known[plain[0]].append((UrlParts(*plain), content))
         for plain, request in state.get("kept", ()):
-            kept[plain[0]].append((Address(*plain), request))
+            kept[plain[0]].append((UrlParts(*plain), request))
         for name in {**known, **kept}:
             site = self._site(name)
             site.recall(known[name], kept[name])
@@ -225,7 +225,7 @@ class Learner:
     # --- rules ------------------------------------------------------------------------------
 
     @property
-    def is_untidy(self) -> bool:
+    def has_pending(self) -> bool:
         """Is there something for :meth:`tidy` to do?"""
         return bool(self._untidy)
 
@@ -267,21 +267,21 @@ class Learner:
 
     # --- bounds -----------------------------------------------------------------------------
 
-    def _note_changes(self, site: SiteRules) -> None:
+    def _note_changes(self, site: SiteLearner) -> None:
         self._changes += site.take_changes()
-        if site.is_untidy:
+        if site.has_pending:
             self._untidy[site.name] = site
 
-    def _address(self, url: str) -> Address | None:
-        address = parse_address(url)
+    def _address(self, url: str) -> UrlParts | None:
+        address = parse_url(url)
         if address is None:
             self.unlearned += 1
         return address
 
-    def _site(self, name: str) -> SiteRules:
+    def _site(self, name: str) -> SiteLearner:
         site = self._sites.get(name)
         if site is None:
-            site = SiteRules(
+            site = SiteLearner(
                 name,
                 explore=self._explore,
                 seed=self._seed,

@@ -17,7 +17,7 @@ MAX_SIBLINGS = 24
 MIN_MET = 25
 #: Of so many places of a site is remembered what they held; beyond, all segments vary.
 MAX_PLACES = 1000
-#: Paths whose families are kept, for being asked for again.
+#: Paths whose patterns are kept, for being asked for again.
 _MAX_NAMES = 20_000
 
 VARIES = "*"
@@ -48,8 +48,8 @@ class _Place:
         return True
 
 
-class Families:
-    """The families of one site."""
+class PathPatterns:
+    """The patterns of one site."""
 
     def __init__(self) -> None:
         self._places: dict[Family, _Place] = {}

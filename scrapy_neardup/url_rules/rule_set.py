@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from .evidence import Evidence, Key
-from .path_patterns import Families
+from .path_patterns import PathPatterns
 from .rule import NOTHING_NEW, State, UrlRule
 from .skeletons import LeftOut
 from .url_parts import Component, is_of_path, text_hash
 
 EVERYWHERE = ""
-#: Of how many families a rule must be borne out that is to hold everywhere,
+#: Of how many patterns a rule must be borne out that is to hold everywhere,
 FAMILIES_EVERYWHERE = 3
 #: and how often within a family before it is applied there.
 AGREEMENTS_IN_FAMILY = 3
@@ -27,7 +27,7 @@ _PROBATION = 3
 _MAX_DEMAND = 8
 #: So often two contents may hang on one of several components before one of them is taken for it.
 _DISPUTES = 3
-#: Contradictions in so many families take a rule back that held everywhere.
+#: Contradictions in so many patterns take a rule back that held everywhere.
 _CONTRADICTED_FAMILIES = 2
 
 
@@ -43,7 +43,7 @@ class RuleChange:
     evidence: str
 
 
-class RuleBook:
+class RuleSet:
     """The rules of a site.
 
     :param now: the time in seconds since 1970.
@@ -59,13 +59,13 @@ class RuleBook:
         self.changes: list[RuleChange] = []
         #: Does what canonical addresses say count?
         self.believes_names = True
-        #: Trials that are older than this count no more, by rule.
+        #: Comparisons that are older than this count no more, by rule.
         self._fresh_from: dict[Key, int] = {}
         self._site = site
         self._now = now
         #: The number of the last observation.
         self.observations = 0
-        self._families: dict[Component, set[str]] = {}
+        self._patterns: dict[Component, set[str]] = {}
         self._applied: set[Key] = set()
         self._on_trial: set[Key] = set()
         self._on_trial_everywhere: set[Component] = set()
@@ -164,7 +164,7 @@ class RuleBook:
             else:
                 rule.evidence.agree(content, suspects)
         if not by_name:
-            self._families.setdefault(key[1], set()).add(key[0])
+            self._patterns.setdefault(key[1], set()).add(key[0])
         self._dirty.add(key)
 
     def hint(self, key: Key, content: int) -> None:
@@ -306,11 +306,11 @@ class RuleBook:
         self.agreed.add(rule.component)
         self._dirty.add(key)
 
-    def rename(self, families: Families) -> None:
-        """Other segments vary from now on: count families as one that have become one."""
+    def rename(self, patterns: PathPatterns) -> None:
+        """Other segments vary from now on: count patterns as one that have become one."""
         renamed: dict[Key, UrlRule] = {}
         for (family, component), rule in self.rules.items():
-            rule.family = _renamed(family, families)
+            rule.family = _renamed(family, patterns)
             key = rule.family, component
             if key in renamed:
                 renamed[key].evidence.add(rule.evidence)
@@ -319,8 +319,8 @@ class RuleBook:
             else:
                 renamed[key] = rule
         self.rules = renamed
-        for component, names in self._families.items():
-            self._families[component] = {_renamed(name, families) for name in names}
+        for component, names in self._patterns.items():
+            self._patterns[component] = {_renamed(name, patterns) for name in names}
         for keys in (self._applied, self._on_trial, self._suspected):
             keys.clear()
         for counter in (self.applied_components, self.tried_components):
@@ -350,9 +350,9 @@ class RuleBook:
         return applied, tried
 
     def _settle_general(self, component: Component, general: UrlRule, tried: set[Key]) -> bool:
-        """Has anything changed for all families?"""
+        """Has anything changed for all patterns?"""
         before = general.state
-        spread = len(self._families.get(component, ())) >= FAMILIES_EVERYWHERE
+        spread = len(self._patterns.get(component, ())) >= FAMILIES_EVERYWHERE
         if general.state in ("watched", "withdrawn") and spread and general.is_proven:
             self._failed_in.pop(component, None)
             self._set(general, "in_force", general.evidence_text)
@@ -431,7 +431,7 @@ class RuleBook:
         rule.demand = min(2 * rule.demand, _MAX_DEMAND)
         self._fresh_from[key] = self.observations
         if not key[0]:
-            self._families.pop(key[1], None)
+            self._patterns.pop(key[1], None)
         self._set(rule, "withdrawn", why)
 
     def _set(self, rule: UrlRule, state: State, why: str) -> None:
@@ -465,7 +465,7 @@ class RuleBook:
         self._fresh_from.pop(key, None)
         self._probation.pop(key, None)
         if not key[0]:
-            self._families.pop(key[1], None)
+            self._patterns.pop(key[1], None)
         self._put(key, self._applied, self.applied_components, False)
         self._put(key, self._on_trial, self.tried_components, False)
         if not key[0] and key[1] in self._on_trial_everywhere:
@@ -473,10 +473,10 @@ class RuleBook:
             self._less(self.tried_components, key[1])
 
 
-def _renamed(family: str, families: Families) -> str:
+def _renamed(family: str, patterns: PathPatterns) -> str:
     """What a family is called from now on; of a shape, its path."""
     path, mark, names = family.partition("?")
     if path in ("", "/"):
         return family
     # A segment that varied does so for ever.
-    return families.name(tuple(path[1:].split("/"))) + mark + names
+    return patterns.name(tuple(path[1:].split("/"))) + mark + names

@@ -9,16 +9,16 @@ from typing import Any, Literal, NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
-from .comparisons import Trials
+from .comparisons import Comparisons
 from .crawl_traps import Budget, Runs
 from .evidence import Key
-from .path_patterns import Families
+from .path_patterns import PathPatterns
 from .rule import UrlRule
-from .rule_set import EVERYWHERE, RuleBook, RuleChange
-from .skeletons import Form, Leaving, LeftOut, Touched
-from .skipped_urls import Probes, Skipped, SkippedAddresses, probe_keys
-from .url_parts import SCHEME, Address, Component, path_components
-from .visited_urls import Known, KnownAddresses
+from .rule_set import EVERYWHERE, RuleChange, RuleSet
+from .skeletons import Form, LeftOut, RuleMatcher, SkeletonBuilder
+from .skipped_urls import Probes, SkippedUrl, SkippedUrls, probe_keys
+from .url_parts import SCHEME, Component, UrlParts, path_components
+from .visited_urls import VisitedUrl, VisitedUrls
 
 #: Addresses of a site that are known at most.
 MAX_ADDRESSES = 10_000
@@ -32,7 +32,7 @@ _DIGESTS = 2**64
 _SLOWER = 10
 #: Whatever changed, all addresses have something of it.
 _EVERYTHING: Key = (EVERYWHERE, SCHEME)
-#: Known addresses that are compared anew with each that is observed.
+#: VisitedUrl addresses that are compared anew with each that is observed.
 _AGAIN = 30
 #: A parameter of which so many values were fetched may have any.
 _FEW_VALUES = 10
@@ -52,10 +52,10 @@ class Decision(NamedTuple):
     action: Literal["fetch", "skip", "explore"]
     rules: tuple[UrlRule, ...] = ()
     delay: int = 0
-    skipped: Skipped | None = None
+    skipped: SkippedUrl | None = None
 
 
-class SiteRules:
+class SiteLearner:
     """What is known of one site, and its rules.
 
     :param explore: share of what would be skipped that is fetched, 0.0 to 1.0.
@@ -76,13 +76,17 @@ class SiteRules:
         wanted: list[Any],
     ) -> None:
         self.name = site
-        self.book = RuleBook(site, now)
-        self.skipped = SkippedAddresses()
-        self.known = KnownAddresses(MAX_ADDRESSES)
-        self._families = Families()
-        self._normal = Leaving(self._families, self.book.applies, self.book.applied_components)
-        self._tried = Leaving(self._families, self.book.is_tried, self.book.tried_components)
-        self._trials = Trials(self.book, self.known, self._families, self._tried)
+        self.book = RuleSet(site, now)
+        self.skipped = SkippedUrls()
+        self.known = VisitedUrls(MAX_ADDRESSES)
+        self._patterns = PathPatterns()
+        self._normal = SkeletonBuilder(
+            self._patterns, self.book.applies, self.book.applied_components
+        )
+        self._tried = SkeletonBuilder(
+            self._patterns, self.book.is_tried, self.book.tried_components
+        )
+        self._trials = Comparisons(self.book, self.known, self._patterns, self._tried)
         #: Values of parameters that were fetched, a few of each.
         self._values: OrderedDict[Component, set[str]] = OrderedDict()
         self._runs, self._budget = Runs(), Budget(budget)
@@ -92,8 +96,8 @@ class SiteRules:
         self._probes: OrderedDict[int, None] = OrderedDict()
         #: What was fetched to try the rules.
         self.probes = Probes()
-        #: Known addresses whose form has changed, by digest, to be compared anew.
-        self._again: OrderedDict[int, Known] = OrderedDict()
+        #: VisitedUrl addresses whose form has changed, by digest, to be compared anew.
+        self._again: OrderedDict[int, VisitedUrl] = OrderedDict()
         #: What is left out now and was not, or the other way round, and not everywhere yet.
         self._applied: set[Key] = set()
         self._changed: set[Key] = set()
@@ -104,7 +108,7 @@ class SiteRules:
 
     # --- deciding ---------------------------------------------------------------------------
 
-    def decide(self, address: Address) -> Decision:
+    def decide(self, address: UrlParts) -> Decision:
         """Would a fetch of this address bring anything new?"""
         digest = address.digest
         form = self._normal.form(address, digest)
@@ -113,24 +117,24 @@ class SiteRules:
             return Decision("fetch", delay=self._delay(address, digest, form))
         if self._is_probe(digest, form, rules):
             return Decision("explore", rules)
-        return Decision("skip", rules, skipped=Skipped(address, digest, form, rules))
+        return Decision("skip", rules, skipped=SkippedUrl(address, digest, form, rules))
 
-    def begin(self, address: Address) -> None:
+    def begin(self, address: UrlParts) -> None:
         """It is being fetched."""
         digest = address.digest
         if self.known.get(digest) is None:
             self._add(address, digest)
 
-    def fail(self, address: Address) -> None:
+    def fail(self, address: UrlParts) -> None:
         """Nothing came of fetching it: one that was skipped for its sake is wanted."""
         known = self.known.get(address.digest)
         if known is not None:
             self.known.remove(known)
             # One that was skipped for its sake may still have another form.
-            self._has_doubts |= self.is_untidy
+            self._has_doubts |= self.has_pending
             self._want_one_of(known.normal.digest)
 
-    def content_of(self, address: Address) -> int | None:
+    def content_of(self, address: UrlParts) -> int | None:
         """What an address shows, or another one of its normal form."""
         digest = address.digest
         known = self.known.get(digest)
@@ -138,7 +142,7 @@ class SiteRules:
         group = [known] if known else self.known.of_normal(form.digest)
         return next((k.content for k in group if k.content is not None), None)
 
-    def under_way(self) -> list[Address]:
+    def under_way(self) -> list[UrlParts]:
         """Addresses that are being fetched, or of which nothing was heard."""
         return [known.address for known in self.known if known.content is None]
 
@@ -175,7 +179,7 @@ class SiteRules:
                     rules.append(rule)
         return tuple(rules)
 
-    def _delay(self, address: Address, digest: int, form: Form) -> int:
+    def _delay(self, address: UrlParts, digest: int, form: Form) -> int:
         """How many parts may mean nothing; more for shapes that are to be slowed down.
 
         None for what a page names as its canonical address: it is to stand for the others.
@@ -196,7 +200,7 @@ class SiteRules:
         for component, rest, _ in path_components(form.segments):
             # The family of what is left of a path takes longest.
             if component in book.agreed:
-                delay += book.seems_idle((self._families.name(rest), component))
+                delay += book.seems_idle((self._patterns.name(rest), component))
         return delay
 
     def _is_probe(self, digest: int, form: Form, rules: tuple[UrlRule, ...]) -> bool:
@@ -229,13 +233,13 @@ class SiteRules:
 
     def observe(
         self,
-        address: Address,
+        address: UrlParts,
         content: int,
         *,
         is_duplicate: bool,
         depth: int = 0,
-        canonical: Address | None = None,
-        alternates: Iterable[Address] = (),
+        canonical: UrlParts | None = None,
+        alternates: Iterable[UrlParts] = (),
     ) -> None:
         """A page was fetched and judged.
 
@@ -243,7 +247,7 @@ class SiteRules:
         :param depth: links from the start to it.
         """
         self.book.observations += 1
-        self._learn_families(address)
+        self._learn_patterns(address)
         self._learn_values(address)
         digest = address.digest
         known = self.known.get(digest) or self._add(address, digest)
@@ -265,7 +269,7 @@ class SiteRules:
         self._has_doubts = True
 
     def recall(
-        self, known: Iterable[tuple[Address, int | None]], kept: Iterable[tuple[Address, Any]]
+        self, known: Iterable[tuple[UrlParts, int | None]], kept: Iterable[tuple[UrlParts, Any]]
     ) -> None:
         """Take over what the last run of this crawl fetched, and what it skipped.
 
@@ -274,10 +278,10 @@ class SiteRules:
         :param kept: addresses and their requests, to be wanted where nothing stands for them.
         """
         known = list(known)
-        # Forms hang on families.
+        # Forms hang on patterns.
         for address, content in known:
             if content is not None:
-                self._learn_families(address)
+                self._learn_patterns(address)
                 self._learn_values(address)
         self.settle()
         for address, content in known:
@@ -287,7 +291,7 @@ class SiteRules:
         for address, request in kept:
             digest = address.digest
             form = self._normal.form(address, digest)
-            self.skipped.add(Skipped(address, digest, form, (), request))
+            self.skipped.add(SkippedUrl(address, digest, form, (), request))
         self._has_doubts = True
 
     def settle(self) -> None:
@@ -299,11 +303,11 @@ class SiteRules:
         self._has_doubts |= any(not self.book.applies(*key) for key in applied)
 
     @property
-    def is_untidy(self) -> bool:
+    def has_pending(self) -> bool:
         """Is there something for :meth:`tidy` to do?"""
         return bool(self._changed) or self._is_reforming or self._has_doubts
 
-    def tidy(self, most: int) -> bool:
+    def process_pending(self, most: int) -> bool:
         """Bring so many addresses, at most, into the form that the rules give them now.
 
         And want what was skipped by rules that hold no longer. Until all is done, what is not in
@@ -318,15 +322,15 @@ class SiteRules:
         changes, self.book.changes = self.book.changes, []
         return changes
 
-    def _learn_families(self, address: Address) -> None:
-        if self._families.learn(address.segments):
-            self.book.rename(self._families)
+    def _learn_patterns(self, address: UrlParts) -> None:
+        if self._patterns.learn(address.segments):
+            self.book.rename(self._patterns)
             self.book.settle()
             self._applied.add(_EVERYTHING)
             self._changed.add(_EVERYTHING)
             self._has_doubts = True
 
-    def _learn_values(self, address: Address) -> None:
+    def _learn_values(self, address: UrlParts) -> None:
         for name, value in address.params:
             values = self._values.setdefault(("param", name), set())
             if len(values) < _FEW_VALUES:
@@ -334,7 +338,7 @@ class SiteRules:
         while len(self._values) > _MAX_REMEMBERED:
             self._values.popitem(last=False)
 
-    def _watch_for_the_end(self, known: Known, is_duplicate: bool, depth: int) -> None:
+    def _watch_for_the_end(self, known: VisitedUrl, is_duplicate: bool, depth: int) -> None:
         """Does page after page of this shape bring nothing new?"""
         assert known.content is not None
         shape = known.normal.shape
@@ -350,9 +354,9 @@ class SiteRules:
 
     # --- keeping order ----------------------------------------------------------------------
 
-    def _add(self, address: Address, digest: int) -> Known:
+    def _add(self, address: UrlParts, digest: int) -> VisitedUrl:
         normal, tried = (way.form(address, digest) for way in (self._normal, self._tried))
-        known = Known(address, digest, normal, tried)
+        known = VisitedUrl(address, digest, normal, tried)
         self.known.add(known)
         return known
 
@@ -371,7 +375,7 @@ class SiteRules:
 
     def _reforming(self) -> Iterator[bool]:
         """Bring what has something of what changed into its new form."""
-        of_normal, of_tried = Touched(self._applied), Touched(self._changed)
+        of_normal, of_tried = RuleMatcher(self._applied), RuleMatcher(self._changed)
         is_applied = bool(self._applied)
         self._applied, self._changed = set(), set()
         for known in list(self.known):
@@ -388,7 +392,7 @@ class SiteRules:
                 self.skipped.change(skipped, self._normal.form(skipped.address, skipped.digest))
             yield True
 
-    def _reform(self, known: Known, *, with_normal: bool) -> None:
+    def _reform(self, known: VisitedUrl, *, with_normal: bool) -> None:
         address, digest = known.address, known.digest
         normal = self._normal.form(address, digest) if with_normal else known.normal
         tried = self._tried.form(address, digest)
@@ -429,7 +433,7 @@ class SiteRules:
             for skipped in [*named, *group][:1]:
                 self._want(skipped)
 
-    def _want(self, skipped: Skipped) -> None:
+    def _want(self, skipped: SkippedUrl) -> None:
         self.skipped.remove(skipped)
         self._wanted.append(skipped.request)
         self.begin(skipped.address)

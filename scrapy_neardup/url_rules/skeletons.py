@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from .path_patterns import Families
+from .path_patterns import PathPatterns
 from .url_parts import (
     SCHEME,
-    Address,
     Component,
+    UrlParts,
     label_hash,
     param_hash,
     path_components,
@@ -69,7 +69,7 @@ class Skeleton(NamedTuple):
     varying: str | None
 
 
-def differing(one: Form, other: Form, families: Families) -> list[LeftOut]:
+def differing(one: Form, other: Form, patterns: PathPatterns) -> list[LeftOut]:
     """What two forms differ in; nothing where their paths have little in common."""
     found: list[LeftOut] = []
     shorter = one.segments
@@ -77,10 +77,10 @@ def differing(one: Form, other: Form, families: Families) -> list[LeftOut]:
         longer, shorter = sorted((one.segments, other.segments), key=len, reverse=True)
         for component, rest, text in path_components(longer):
             if rest == shorter:
-                found.append((families.name(rest), component, text))
+                found.append((patterns.name(rest), component, text))
         if not found:
             return []
-    family = families.name(shorter)
+    family = patterns.name(shorter)
     for kind, pairs in (
         ("param", set(one.params) ^ set(other.params)),
         ("path_param", {param[1:] for param in set(one.path_params) ^ set(other.path_params)}),
@@ -93,25 +93,25 @@ def differing(one: Form, other: Form, families: Families) -> list[LeftOut]:
     return found
 
 
-class Leaving:
+class SkeletonBuilder:
     """Says what is left out of the addresses of a site.
 
-    :param families: of the site.
+    :param patterns: of the site.
     :param is_left_out: asked with a family and a component.
     :param components: those that are left out anywhere; kept by whoever changes the answer.
     """
 
     def __init__(
         self,
-        families: Families,
+        patterns: PathPatterns,
         is_left_out: Callable[[str, Component], bool],
         components: Collection[Component],
     ) -> None:
-        self._families = families
+        self._patterns = patterns
         self._is_left_out = is_left_out
         self._components = components
 
-    def form(self, address: Address, digest: int) -> Form:
+    def form(self, address: UrlParts, digest: int) -> Form:
         """The form of an address.
 
         :param digest: the address's.
@@ -119,10 +119,10 @@ class Leaving:
         _, scheme, label, _, segments, path_params, params = address
         left: list[LeftOut] = []
         if not self._components:
-            family = self._families.name(segments)
+            family = self._patterns.name(segments)
             return Form(digest, family, segments, path_params, params, label, scheme, ())
         segments = self._path(segments, left)
-        family = self._families.name(segments)
+        family = self._patterns.name(segments)
         if left:
             digest += path_hash(segments) - path_hash(address.segments)
         if params:
@@ -167,7 +167,7 @@ class Leaving:
         for component, segments, text in path_components(form.segments):
             rest = (digest - whole + path_hash(segments)) & _MASK
             varying = text if component[0] == "segment_at" else None
-            yield Skeleton(component, self._families.name(segments), rest, varying)
+            yield Skeleton(component, self._patterns.name(segments), rest, varying)
 
     def _path(self, segments: tuple[str, ...], left: list[LeftOut]) -> tuple[str, ...]:
         """Leave out segment after segment."""
@@ -178,7 +178,7 @@ class Leaving:
             again = False
             for component, rest, text in path_components(segments):
                 if component in components and component not in done:
-                    family = self._families.name(rest)
+                    family = self._patterns.name(rest)
                     if self._is_left_out(family, component):
                         left.append((family, component, text))
                         # Once each: a rule says nothing of what comes to stand there then.
@@ -202,10 +202,10 @@ class Leaving:
         return False
 
 
-class Touched:
+class RuleMatcher:
     """Which addresses have something of what changed.
 
-    :param keys: families, ``""`` for all, and components.
+    :param keys: patterns, ``""`` for all, and components.
     """
 
     def __init__(self, keys: Collection[tuple[str, Component]]) -> None:
@@ -227,7 +227,7 @@ class Touched:
             else:
                 self._all.add(family)
 
-    def touches(self, address: Address, family: str) -> bool:
+    def touches(self, address: UrlParts, family: str) -> bool:
         """Is it one of these?
 
         :param family: of the path that is left of it; one that changes is found by its segments.
@@ -240,7 +240,7 @@ class Touched:
             return True
         if self._params:
             for name, _ in address.params:
-                families = self._params.get(name)
-                if families and (family in families or "" in families):
+                patterns = self._params.get(name)
+                if patterns and (family in patterns or "" in patterns):
                     return True
         return any(name in self._path_params for _, name, _ in address.path_params)

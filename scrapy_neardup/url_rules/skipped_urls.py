@@ -8,13 +8,13 @@ from typing import Any
 
 from .rule import UrlRule
 from .skeletons import Form
-from .url_parts import Address
+from .url_parts import UrlParts
 
 #: A rule by its name, and a family.
 ProbeKey = tuple[str, str]
 
 
-class Skipped:
+class SkippedUrl:
     """An address that was skipped.
 
     :ivar normal: what is left of it by the rules in force.
@@ -26,7 +26,7 @@ class Skipped:
 
     def __init__(
         self,
-        address: Address,
+        address: UrlParts,
         digest: int,
         normal: Form,
         rules: tuple[UrlRule, ...],
@@ -39,42 +39,42 @@ class Skipped:
         self.request = request
 
 
-class SkippedAddresses:
+class SkippedUrls:
     """Those of one site."""
 
     def __init__(self) -> None:
-        self._all: dict[int, Skipped] = {}
-        self._by_normal: dict[int, dict[int, Skipped]] = {}
+        self._all: dict[int, SkippedUrl] = {}
+        self._by_normal: dict[int, dict[int, SkippedUrl]] = {}
 
     def __len__(self) -> int:
         return len(self._all)
 
-    def __iter__(self) -> Iterator[Skipped]:
+    def __iter__(self) -> Iterator[SkippedUrl]:
         return iter(self._all.values())
 
-    def get(self, digest: int) -> Skipped | None:
+    def get(self, digest: int) -> SkippedUrl | None:
         return self._all.get(digest)
 
-    def add(self, skipped: Skipped) -> None:
+    def add(self, skipped: SkippedUrl) -> None:
         if (before := self._all.get(skipped.digest)) is not None:
             self.remove(before)
         self._all[skipped.digest] = skipped
         self._by_normal.setdefault(skipped.normal.digest, {})[skipped.digest] = skipped
 
-    def remove(self, skipped: Skipped) -> None:
+    def remove(self, skipped: SkippedUrl) -> None:
         del self._all[skipped.digest]
         group = self._by_normal[skipped.normal.digest]
         del group[skipped.digest]
         if not group:
             del self._by_normal[skipped.normal.digest]
 
-    def change(self, skipped: Skipped, normal: Form) -> None:
+    def change(self, skipped: SkippedUrl, normal: Form) -> None:
         """Other components of it are left out from now on."""
         self.remove(skipped)
         skipped.normal = normal
         self.add(skipped)
 
-    def of_normal(self, digest: int) -> list[Skipped]:
+    def of_normal(self, digest: int) -> list[SkippedUrl]:
         return list(self._by_normal.get(digest, {}).values())
 
     def let_go(self, number: int) -> int:
@@ -89,7 +89,7 @@ class SkippedAddresses:
             self.remove(skipped)
         return len(by_proof)
 
-    def spread(self, of_each: int, probes: Probes) -> Iterable[Skipped]:
+    def spread(self, of_each: int, probes: Probes) -> Iterable[SkippedUrl]:
         """Of each rule, and family, that skipped any, so many of those that came last.
 
         Fewer where some were fetched all the same, but never none; and none where few came since

@@ -32,7 +32,7 @@ _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
-class Address(NamedTuple):
+class UrlParts(NamedTuple):
     """A URL, taken apart.
 
     :ivar site: registrable domain, see :func:`~scrapy_neardup._util.urls.site_of`.
@@ -64,7 +64,7 @@ class Address(NamedTuple):
         return total & _MASK
 
 
-def parse_address(url: str) -> Address | None:
+def parse_url(url: str) -> UrlParts | None:
     """Take a URL apart; ``None`` when it is none that is learned from.
 
     Those are absolute ``http`` and ``https`` URLs of at most :data:`MAX_URL_CHARS` characters and
@@ -91,7 +91,7 @@ def parse_address(url: str) -> Address | None:
             name, _, value = piece.partition("=")
             params.append((name, value))
     site, label, base = origin
-    return Address(site, scheme, label, base, segments, path_params, tuple(params))
+    return UrlParts(site, scheme, label, base, segments, path_params, tuple(params))
 
 
 @lru_cache(maxsize=1024)

@@ -21,11 +21,11 @@ from __future__ import annotations
 
 from .pool import WorkerPool, call_here, usable_cores
 from .tasks import (
+    BatchTask,
     Failure,
     Job,
     Limits,
     Reading,
-    TwoSteps,
     WorkersFailedError,
     attempt_all,
     main_text,
@@ -36,11 +36,11 @@ from .tasks import (
 )
 
 __all__ = [
+    "BatchTask",
     "Failure",
     "Job",
     "Limits",
     "Reading",
-    "TwoSteps",
     "WorkerPool",
     "WorkersFailedError",
     "attempt_all",

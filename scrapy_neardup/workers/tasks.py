@@ -61,12 +61,12 @@ class Limits:
 
 
 #: What workers do with a page: a function of a module, so that it can be found again in another
-#: process; or a :class:`TwoSteps`.
+#: process; or a :class:`BatchTask`.
 Job = Callable[[Signer, Record], T]
 
 
 @dataclass(frozen=True)
-class TwoSteps(Generic[P, T]):
+class BatchTask(Generic[P, T]):
     """A job of which the second step is done for several pages at once, in less time.
 
     :ivar read: what is done with each page by itself.
@@ -96,7 +96,7 @@ def _signatures(signer: Signer, pages: Sequence[ReadPage]) -> list[PageSignature
 
 
 #: Signature of a page.
-sign_record = TwoSteps(_page_of, _signatures)
+sign_record = BatchTask(_page_of, _signatures)
 
 
 def _decoded(signer: Signer, record: Record) -> str:
@@ -144,9 +144,9 @@ def _signatures_and_readings(
     return list(zip(signer.sign(*pages), readings, strict=True))
 
 
-def sign_and_read(*, keep_text: bool) -> TwoSteps[ReadPage, tuple[PageSignature, Reading]]:
+def sign_and_read(*, keep_text: bool) -> BatchTask[ReadPage, tuple[PageSignature, Reading]]:
     """Signature of a page, and what people are to see of it, from reading it once."""
-    return TwoSteps(_page_of, partial(_signatures_and_readings, keep_text=keep_text))
+    return BatchTask(_page_of, partial(_signatures_and_readings, keep_text=keep_text))
 
 
 def main_tokens(signer: Signer, record: Record) -> list[str]:
@@ -170,7 +170,7 @@ def attempt(job: Job[T], signer: Signer, record: Record) -> T | Failure:
 
 def attempt_all(job: Job[T], signer: Signer, records: Sequence[Record]) -> list[T | Failure]:
     """Do the job with each of these pages, as far as it can be with all of them at once."""
-    if not isinstance(job, TwoSteps) or len(records) == 1:
+    if not isinstance(job, BatchTask) or len(records) == 1:
         return [attempt(job, signer, record) for record in records]
     read = [attempt(job.read, signer, record) for record in records]
     try:

@@ -15,7 +15,7 @@ sys.path.insert(0, str(BENCHMARKS))
 
 import scaling  # noqa: E402
 
-from scrapy_neardup.matching.candidates import packed_traits  # noqa: E402
+from scrapy_neardup.matching.candidates import packed_summary  # noqa: E402
 from scrapy_neardup.stores.codec import packed  # noqa: E402
 from scrapy_neardup.stores.digests import key_digest, key_seed  # noqa: E402
 from scrapy_neardup.stores.sqlite.store import SqliteStore  # noqa: E402
@@ -63,14 +63,14 @@ def test_a_file_that_is_filled_at_once_is_what_a_store_writes(tmp_path):
         pages = [entry.signature for entry in entries]
         assert len(store) == len(pages) == 230
         assert set(stored) <= set(pages)
-        traits = [store._shelf.traits_at(number).tobytes() for number in range(230)]
+        traits = [store._signatures.summaries_at(number).tobytes() for number in range(230)]
         with closing(SqliteStore(tmp_path / "one by one.sqlite")) as other:
             for entry in entries:
                 other.add(entry.signature, entry.stored_at)
             assert list(other.entries()) == entries
         for page, known, entry in zip(pages, traits, entries, strict=True):
             digest = key_digest(page.key, key_seed(store.secret))
-            assert known == packed_traits(page, digest, entry.stored_at)
+            assert known == packed_summary(page, digest, entry.stored_at)
         stock = scaling.Stock(0, 3, np.random.default_rng(scaling._SEED))
         assert stock.packed() == [packed(page) for page in pages[:3]]
 

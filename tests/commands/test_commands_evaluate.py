@@ -135,7 +135,7 @@ def test_every_cell_is_what_the_rule_says_there():
         for n, text in enumerate(texts)
     }
     known = [Pair("0", str(n), n < 5) for n in range(1, len(texts))]
-    frames = detector.store.frames
+    frames = detector.store.boilerplates
 
     def compare(a, b, rule):
         return rule.compare(a, b, frames)

@@ -306,7 +306,7 @@ def test_signatures_made_under_another_secret_are_refused():
         lambda: judge.check(forged),
         lambda: judge.compare(own, forged),
         lambda: judge.compare(forged, own),
-        lambda: judge.rule.compare(own, forged, judge.store.frames),
+        lambda: judge.rule.compare(own, forged, judge.store.boilerplates),
         lambda: judge.store.claim(forged, judge.rule),
     ):
         with pytest.raises(SignatureMismatch):
@@ -339,7 +339,7 @@ def test_who_teaches_a_sites_frame_cannot_make_two_pages_one():
     assert judge.compare(*signed) is None
     # The attacker copies both under so many titles that all of their text seems the site's.
     taught(judge, [f"Copy {word(n)} | Blog" for n in range(60)], [one, other])
-    texts = judge.store.frames.of("host.example").texts
+    texts = judge.store.boilerplates.of("host.example").texts
     left = [int(np.count_nonzero(texts.own(s.sketch_values))) for s in signed]
     assert max(left) < 20, left
     assert judge.compare(*signed) is None
@@ -373,7 +373,7 @@ def kinds_of_two_wares(rest: str) -> list[str]:
         )
         for seed, name in enumerate(("Kettle X200", "Kettle X300"))
     ]
-    core = judge.store.frames.of("host.example").titles.core
+    core = judge.store.boilerplates.of("host.example").titles.core
     assert core(wares[0].title) == core(wares[1].title)
     return [judge.check(ware).kind for ware in wares]
 

@@ -372,7 +372,7 @@ LED_BACK: Pages = {
     "/3": page(MUSEUM, "The museum", links="/4 /1"),
     "/4": page(BRIDGE, "A bridge", links="/2"),
 }
-IN_ORDER = {"CONCURRENT_REQUESTS": 1, "DOWNLOAD_DELAY": 0.3, "NEARDUP_EXPLORE": 0}
+IN_ORDER = {"CONCURRENT_REQUESTS": 1, "DOWNLOAD_DELAY": 0.3, "NEARDUP_URL_RULES_SAMPLE_RATE": 0}
 
 
 def test_an_address_known_to_lead_to_a_duplicate_is_not_asked_for():
@@ -443,12 +443,12 @@ def test_the_projects_own_dupefilter_is_wrapped():
         ("NEARDUP_TTL", 0, "a number of seconds above 0"),
         ("NEARDUP_MAX_WAIT", "long", "a number of seconds above 0"),
         ("NEARDUP_ON_STORE_ERROR", "ignore", "one of 'keep', 'stop'"),
-        ("NEARDUP_LEARN", "yes", "one of 'off', 'report', 'on'"),
-        ("NEARDUP_LOG", "loud", "one of 'DEBUG', 'INFO', 'WARNING', 'OFF'"),
-        ("NEARDUP_LOG", 10, "one of 'DEBUG', 'INFO', 'WARNING', 'OFF'"),
-        ("NEARDUP_EXPLORE", "1.5", "a number from 0 to 1"),
+        ("NEARDUP_URL_RULES", "yes", "one of 'off', 'report', 'on'"),
+        ("NEARDUP_ITEM_LOG_LEVEL", "loud", "one of 'DEBUG', 'INFO', 'WARNING', 'OFF'"),
+        ("NEARDUP_ITEM_LOG_LEVEL", 10, "one of 'DEBUG', 'INFO', 'WARNING', 'OFF'"),
+        ("NEARDUP_URL_RULES_SAMPLE_RATE", "1.5", "a number from 0 to 1"),
         ("NEARDUP_CLUSTER_BUDGET", 0, "a whole number of 1 or more"),
-        ("NEARDUP_KNOWN_TTL", -1, "a number of seconds of 0 or more"),
+        ("NEARDUP_DUPLICATE_URL_TTL", -1, "a number of seconds of 0 or more"),
         ("NEARDUP_LINKS_MIN_DEPTH", 0.5, "a whole number of 0 or more"),
         ("NEARDUP_RECOVER", "perhaps", "'on' or 'off'"),
         ("NEARDUP_STORE", "sqlite:///", "'sqlite:///path'"),

@@ -24,7 +24,7 @@ WALL = page(" ".join(article(80, seed=999)), "Log in")
 #: So many articles stand behind the wall: the flood detector needs one duplicate more.
 WALLED = 30
 #: Nothing else than what is tested lets a request through.
-EXACT = {"NEARDUP_EXPLORE": 0, "CONCURRENT_REQUESTS": 1}
+EXACT = {"NEARDUP_URL_RULES_SAMPLE_RATE": 0, "CONCURRENT_REQUESTS": 1}
 
 
 def with_walls(paths: list[str]) -> Pages:
@@ -113,7 +113,9 @@ def test_what_is_explored_ends_what_it_contradicts(exact):
     with serving({}) as site:
         first = crawl(site, with_walls(few), exact)
         original = original_of(first)
-        explored = crawl(site, with_walls([original]), {**exact, "NEARDUP_EXPLORE": 1})
+        explored = crawl(
+            site, with_walls([original]), {**exact, "NEARDUP_URL_RULES_SAMPLE_RATE": 1}
+        )
         assert explored.stats["neardup/requests/explored"] >= 1
         assert set(few) - {original} <= articles_of(explored)
         assert refused(explored) == 0
@@ -165,7 +167,7 @@ def test_print_views_are_not_fetched_on_the_second_day(exact):
         # The last of them may be fetched before their originals have been judged.
         assert refused(second) >= 35
         assert sum(site.hits.values()) == 81 - refused(second)
-        explored = crawl(site, pages, {**settings, "NEARDUP_EXPLORE": 1})
+        explored = crawl(site, pages, {**settings, "NEARDUP_URL_RULES_SAMPLE_RATE": 1})
         assert refused(explored) == 0
         assert explored.stats["neardup/requests/explored"] >= 35
         # Who wants duplicates tagged gets them all.

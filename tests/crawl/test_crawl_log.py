@@ -29,7 +29,7 @@ def said_of_items(crawl):
 @pytest.mark.parametrize("action", SAID)
 @pytest.mark.parametrize(("setting", "level"), [("debug", "DEBUG"), ("Info", "INFO")])
 def test_each_item_of_a_duplicate_is_said_at_the_level_that_is_set(action, setting, level):
-    settings = {**ONE_BY_ONE, "NEARDUP_ACTION": action, "NEARDUP_LOG": setting}
+    settings = {**ONE_BY_ONE, "NEARDUP_ACTION": action, "NEARDUP_ITEM_LOG_LEVEL": setting}
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/2")], settings)
         one, two = site.url("/1"), site.url("/2")
@@ -40,7 +40,7 @@ def test_each_item_of_a_duplicate_is_said_at_the_level_that_is_set(action, setti
 @pytest.mark.parametrize("action", SAID)
 @pytest.mark.parametrize("setting", ["off", None])
 def test_or_not_at_all(action, setting):
-    settings = {**ONE_BY_ONE, "NEARDUP_ACTION": action, "NEARDUP_LOG": setting}
+    settings = {**ONE_BY_ONE, "NEARDUP_ACTION": action, "NEARDUP_ITEM_LOG_LEVEL": setting}
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/2")], settings)
     assert said_of_items(crawl) == []
@@ -49,7 +49,7 @@ def test_or_not_at_all(action, setting):
 
 def test_the_text_of_a_dropped_item_is_not_logged():
     with serving(TWO) as site:
-        crawl = run_crawl([site.url("/1"), site.url("/2")], {"NEARDUP_LOG": "WARNING"})
+        crawl = run_crawl([site.url("/1"), site.url("/2")], {"NEARDUP_ITEM_LOG_LEVEL": "WARNING"})
     [warning] = crawl.logged("WARNING")
     assert warning.startswith("Dropped an item of <")
     shown = [text for _, _, text in crawl.log if "captain likes" in text]
@@ -57,7 +57,7 @@ def test_the_text_of_a_dropped_item_is_not_logged():
 
 
 def test_an_unchanged_page_that_is_dropped_is_said_too():
-    settings = {**ONE_BY_ONE, "NEARDUP_REVISIT": "drop", "NEARDUP_LOG": "INFO"}
+    settings = {**ONE_BY_ONE, "NEARDUP_REVISIT": "drop", "NEARDUP_ITEM_LOG_LEVEL": "INFO"}
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/1")], settings, dont_filter=True)
         said = f"Dropped an item of <{site.url('/1')}>: stored already, and unchanged"

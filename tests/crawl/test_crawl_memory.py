@@ -104,7 +104,7 @@ def test_a_callback_that_fails_after_a_link_has_stored_nothing():
 @pytest.mark.parametrize("by", ["page", "item"])
 def test_where_another_component_takes_the_items_away_a_copy_is_stored(loop, by):
     settings = {
-        "SPIDER_MIDDLEWARES": {"tests.support.crawl.Swallowing": 50},
+        "SPIDER_MIDDLEWARES": {"tests.support.crawl.DuplicateFloodDetector": 50},
         "NEARDUP_ITEM_FIELD": "text" if by == "item" else None,
     }
     pages = {"/swallowed": page(FERRY), "/1": page(FERRY, frame="1")}

@@ -18,7 +18,7 @@ Pages = dict[str, Answer | str]
 #: Before Scrapy 2.15 nothing holds the downloader back, and a site on the same machine is fetched
 #: before it is judged.
 PACE = {"DOWNLOAD_DELAY": 0.04}
-ON = {**PACE, "NEARDUP_LEARN": "on", "NEARDUP_EXPLORE": 0}
+ON = {**PACE, "NEARDUP_URL_RULES": "on", "NEARDUP_URL_RULES_SAMPLE_RATE": 0}
 SORRY = Answer("Sorry.", status=500)
 RULE = "the parameter sid means nothing under /item on 127.0.0.1"
 
@@ -57,10 +57,10 @@ def test_what_is_learned_is_not_fetched_again(loop):
     fetched = sum(site.hits.values())
     # Each copy of 29 pages may come, then one of each page, and what was under way.
     assert 60 + 29 < fetched < 60 + 2 * 29 + 20
-    skipped = crawl.stats["neardup/learn/skipped"]
-    assert crawl.stats["neardup/learn/skipped/127.0.0.1 param sid /item"] == skipped
-    assert fetched + skipped - crawl.stats["neardup/learn/refetched"] == 181
-    assert crawl.stats["neardup/learn/rules"] == 1
+    skipped = crawl.stats["neardup/url_rules/skipped"]
+    assert crawl.stats["neardup/url_rules/skipped/127.0.0.1 param sid /item"] == skipped
+    assert fetched + skipped - crawl.stats["neardup/url_rules/refetched"] == 181
+    assert crawl.stats["neardup/url_rules/rules"] == 1
     # Counted in time for what the log says at the end.
     [*_, last] = crawl.logged("INFO")
     assert re.search("rules in force +1", last)
@@ -87,45 +87,45 @@ def test_http_and_https_of_one_host_are_not_both_fetched(tmp_path):
     fetched = sum(proxy.hits.values())
     # Of 29 pages both may come, then one of each, what was under way, and what is tried at the end.
     assert 61 + 29 <= fetched < 61 + 29 + 20
-    skipped = crawl.stats[f"neardup/learn/skipped/{host} scheme /item"]
-    assert fetched + skipped - crawl.stats["neardup/learn/refetched"] == 121
+    skipped = crawl.stats[f"neardup/url_rules/skipped/{host} scheme /item"]
+    assert fetched + skipped - crawl.stats["neardup/url_rules/refetched"] == 121
     assert sum(url.startswith("https:") for url in proxy.hits) >= 29
     assert crawl.errors == 0
 
 
 def test_a_report_fetches_everything_and_says_what_would_be_skipped():
     with serving(items(60)) as site:
-        crawl = run_crawl([site.url()], {**PACE, "NEARDUP_EXPLORE": 0})
+        crawl = run_crawl([site.url()], {**PACE, "NEARDUP_URL_RULES_SAMPLE_RATE": 0})
     assert ids_of(crawl.stored) == set(range(60))
     assert sum(site.hits.values()) == 181
-    would = crawl.stats["neardup/learn/would_skip"]
+    would = crawl.stats["neardup/url_rules/would_skip"]
     assert would > 30
-    assert crawl.stats["neardup/learn/would_skip/127.0.0.1 param sid /item"] == would
-    assert "neardup/learn/skipped" not in crawl.stats
+    assert crawl.stats["neardup/url_rules/would_skip/127.0.0.1 param sid /item"] == would
+    assert "neardup/url_rules/skipped" not in crawl.stats
     assert any(RULE in line for line in crawl.logged("INFO"))
 
 
 def test_off_learns_nothing():
     with serving(items(40)) as site:
-        crawl = run_crawl([site.url()], {"NEARDUP_LEARN": "off"})
+        crawl = run_crawl([site.url()], {"NEARDUP_URL_RULES": "off"})
     assert sum(site.hits.values()) == 121
-    assert crawl.counts("learn/") == {}
+    assert crawl.counts("url_rules/") == {}
 
 
 def test_a_duplicate_that_would_be_kept_is_fetched():
     with serving(items(60)) as site:
         crawl = run_crawl([site.url()], {**ON, "NEARDUP_ACTION": "tag"})
     assert sum(site.hits.values()) == len(crawl.stored) == 181
-    assert crawl.stats["neardup/learn/would_skip"] > 30
+    assert crawl.stats["neardup/url_rules/would_skip"] > 30
 
 
 def test_pages_of_a_list_are_all_fetched():
     paths = [f"/posts?page={number}" for number in range(80)]
     pages: Pages = {"/": hub(paths), **{path: unique(n) for n, path in enumerate(paths)}}
     with serving(pages) as site:
-        crawl = run_crawl([site.url()], {**PACE, "NEARDUP_LEARN": "on"})
+        crawl = run_crawl([site.url()], {**PACE, "NEARDUP_URL_RULES": "on"})
     assert len(crawl.stored) == 81
-    assert "neardup/learn/skipped" not in crawl.stats
+    assert "neardup/url_rules/skipped" not in crawl.stats
 
 
 def test_what_changes_its_meaning_half_way_is_recovered_from():
@@ -143,11 +143,11 @@ def test_what_changes_its_meaning_half_way_is_recovered_from():
         return Answer(lambda: answer(path))
 
     with serving({"/": hub(paths), **{path: body(path) for path in paths}}) as site:
-        crawl = run_crawl([site.url()], {**PACE, "NEARDUP_LEARN": "on"})
+        crawl = run_crawl([site.url()], {**PACE, "NEARDUP_URL_RULES": "on"})
     assert set(asked) == set(paths)
     assert any(line.startswith(f"Rule withdrawn: {RULE}") for line in crawl.logged("INFO"))
-    assert crawl.stats["neardup/learn/withdrawn"] >= 1
-    assert crawl.stats["neardup/learn/refetched"] >= 1
+    assert crawl.stats["neardup/url_rules/withdrawn"] >= 1
+    assert crawl.stats["neardup/url_rules/refetched"] >= 1
     # All pages of after the change, whatever they are copies of by their addresses.
     late = {path.removeprefix("/") for path in asked[95:]}
     assert len(late) == 55
@@ -165,7 +165,7 @@ def test_a_page_that_fails_costs_nothing():
         path for path in crawl.stored if not ("sid=c" in path and ids_of([path]) < set(range(20)))
     ]
     assert ids_of(good) == set(range(60))
-    assert crawl.stats["neardup/learn/skipped"] > 20
+    assert crawl.stats["neardup/url_rules/skipped"] > 20
     assert sum(site.hits.values()) < 160
 
 
@@ -179,7 +179,7 @@ def test_a_page_whose_item_is_not_stored_costs_nothing():
     with serving(items(60)) as site:
         crawl = run_crawl([site.url()], settings)
     assert ids_of(crawl.stored) == set(range(60))
-    assert crawl.stats["neardup/learn/skipped"] > 20
+    assert crawl.stats["neardup/url_rules/skipped"] > 20
     assert sum(site.hits.values()) < 160
 
 
@@ -218,8 +218,8 @@ def test_no_crawl_ends_before_some_of_what_it_skipped_are_tried():
     pages |= {path: unique(1000 + place) for place, path in enumerate(hidden)}
     with serving(pages) as site:
         crawl = run_crawl([site.url()], ON)
-    assert crawl.stats["neardup/learn/skipped"] >= 40
-    assert crawl.stats["neardup/learn/withdrawn"] == 1
+    assert crawl.stats["neardup/url_rules/skipped"] >= 40
+    assert crawl.stats["neardup/url_rules/withdrawn"] == 1
     assert {path.removeprefix("/") for path in hidden} <= set(crawl.stored)
 
 
@@ -271,7 +271,7 @@ def test_a_budget_that_is_spent_slows_down_and_then_skips():
     assert 6 <= sum("shop" in path for path in asked[:last]) < 10
     # 5 more; then the rest is skipped, but for what is tried in the end.
     assert 11 <= sum("shop" in path for path in asked) < 16
-    assert crawl.stats["neardup/learn/skipped"] >= 9
+    assert crawl.stats["neardup/url_rules/skipped"] >= 9
 
 
 def test_when_what_is_beyond_the_budget_is_new_after_all_nothing_is_lost():
@@ -284,7 +284,7 @@ def test_when_what_is_beyond_the_budget_is_new_after_all_nothing_is_lost():
         assert len(beyond) == 13
         site.pages = pages | {path: unique(2000 + n) for n, path in enumerate(beyond)}
         crawl = run_crawl([site.url(_list(0))], BUDGET)
-    assert crawl.stats["neardup/learn/withdrawn"] >= 1
+    assert crawl.stats["neardup/url_rules/withdrawn"] >= 1
     assert {path.removeprefix("/") for path in [*others, *beyond]} <= set(crawl.stored)
 
 
@@ -306,7 +306,7 @@ def test_rules_outlive_a_crawl(tmp_path, redis_server, backend):
         crawl = run_crawl([site.url()], settings)
     assert ids_of(crawl.stored) == set(range(40, 60))
     assert not any("taken up" in line for line in crawl.logged("INFO"))
-    assert crawl.stats["neardup/learn/skipped"] > 20
+    assert crawl.stats["neardup/url_rules/skipped"] > 20
 
 
 @pytest.mark.parametrize(("ttl", "hits"), [(None, 0), (0, 1)])
@@ -314,9 +314,9 @@ def test_what_led_to_a_duplicate_is_not_fetched_in_the_next_crawl(tmp_path, ttl,
     settings = {
         "NEARDUP_STORE": f"sqlite:///{tmp_path}/pages.sqlite",
         "CONCURRENT_REQUESTS": 1,
-        "NEARDUP_EXPLORE": 0,
+        "NEARDUP_URL_RULES_SAMPLE_RATE": 0,
         "DOWNLOAD_DELAY": 0.3,
-        "NEARDUP_KNOWN_TTL": 604800 if ttl is None else ttl,
+        "NEARDUP_DUPLICATE_URL_TTL": 604800 if ttl is None else ttl,
     }
     # The copy's turn comes last in the next crawl, when its original was judged.
     pages: Pages = {

@@ -44,10 +44,10 @@ def test_what_was_held_back_is_fetched_when_its_rule_falls_in_the_next_run(tmp_p
     with serving(with_hidden_pages()) as site:
         first = run_crawl([site.url()], settings_of(tmp_path, **STOP))
         assert first.stats["finish_reason"] == "closespider_pagecount"
-        assert first.stats["neardup/learn/skipped"] > 10
+        assert first.stats["neardup/url_rules/skipped"] > 10
         assert {f"/{path}" for path in first.stored}.isdisjoint(HIDDEN)
         second = run_crawl([site.url()], settings_of(tmp_path))
-    assert second.stats["neardup/learn/withdrawn"] == 1
+    assert second.stats["neardup/url_rules/withdrawn"] == 1
     assert is_all(first.stored + second.stored)
 
 
@@ -57,11 +57,11 @@ def test_what_was_held_back_is_fetched_when_the_other_page_fails_in_the_next_run
         pages[f"/item?id={number}&sid=c{number}"] = AWAY
     with serving(pages) as site:
         first = run_crawl([site.url()], settings_of(tmp_path, **STOP, RETRY_TIMES=99))
-        assert first.stats["neardup/learn/skipped"] > 10
+        assert first.stats["neardup/url_rules/skipped"] > 10
         second = run_crawl([site.url()], settings_of(tmp_path, RETRY_TIMES=0))
     assert ids_of(first.stored + second.stored) == set(range(60))
     # One copy of each, for the sake of what failed; the others stay where they are.
-    assert 10 < second.stats["neardup/learn/refetched"] < 30
+    assert 10 < second.stats["neardup/url_rules/refetched"] < 30
 
 
 def test_pages_that_were_fetched_stand_for_others_in_the_next_run(tmp_path):
@@ -71,7 +71,7 @@ def test_pages_that_were_fetched_stand_for_others_in_the_next_run(tmp_path):
         second = run_crawl([site.url()], settings_of(tmp_path))
     assert ids_of(first.stored + second.stored) == set(range(60))
     # Of what was met in the first run, only some are tried before the end.
-    assert second.stats["neardup/learn/refetched"] <= 6
+    assert second.stats["neardup/url_rules/refetched"] <= 6
     assert sum(site.hits.values()) - fetched < 60
 
 
@@ -79,11 +79,13 @@ def test_pages_that_were_fetched_stand_for_others_in_the_next_run(tmp_path):
 def test_what_was_held_back_is_fetched_by_a_run_that_skips_nothing(tmp_path, learn):
     with serving(with_hidden_pages()) as site:
         first = run_crawl([site.url()], settings_of(tmp_path, **STOP))
-        second = run_crawl([site.url()], settings_of(tmp_path, NEARDUP_LEARN=learn))
-        assert second.stats["neardup/learn/refetched"] == first.stats["neardup/learn/skipped"]
+        second = run_crawl([site.url()], settings_of(tmp_path, NEARDUP_URL_RULES=learn))
+        assert (
+            second.stats["neardup/url_rules/refetched"] == first.stats["neardup/url_rules/skipped"]
+        )
         third = run_crawl([site.url()], settings_of(tmp_path))
     assert is_all(first.stored + second.stored)
-    assert "neardup/learn/refetched" not in third.stats
+    assert "neardup/url_rules/refetched" not in third.stats
 
 
 def killing(site: Site, pages: Pages, after: int) -> Pages:
@@ -125,7 +127,7 @@ def test_after_a_kill_all_that_was_held_back_is_met_again(tmp_path):
 
 def test_what_is_said_to_help_when_the_file_cannot_be_read_does_help(tmp_path):
     # Whatever it learns, a run asks for the file; without a pace it is over soon.
-    settings = settings_of(tmp_path, NEARDUP_LEARN="off", DOWNLOAD_DELAY=0)
+    settings = settings_of(tmp_path, NEARDUP_URL_RULES="off", DOWNLOAD_DELAY=0)
     file = tmp_path / "job/neardup.held"
     with serving(with_hidden_pages()) as site:
         first = run_crawl([site.url()], settings_of(tmp_path, **STOP))

@@ -19,7 +19,7 @@ from scrapy.settings import Settings
 import scrapy_neardup
 from scrapy_neardup import NearDupError, PageLimits, Rule, signals, stores
 from scrapy_neardup.commands import Command
-from scrapy_neardup.crawl.settings import POLICY_OPTIONS, SETTINGS, LearningPlan, MemoryPlan, Policy
+from scrapy_neardup.crawl.settings import POLICY_OPTIONS, SETTINGS, Policy, StorePlan, UrlRulesPlan
 from scrapy_neardup.workers import Limits
 from tests.support.crawl import run_crawl
 from tests.support.documents import DOCUMENTS, ROOT
@@ -47,7 +47,7 @@ def test_no_other_setting_is():
 
 def test_the_defaults_are_as_documented():
     defaults = dict(re.findall(r"\| `(NEARDUP_\w+)` \| `([^`]+)` \|", README))
-    policy, plan = Policy(), MemoryPlan()
+    policy, plan = Policy(), StorePlan()
     actual = {
         "NEARDUP_ENABLED": True,
         **{f"NEARDUP_{f.name.upper()}": getattr(policy.rule, f.name) for f in fields(Rule)},
@@ -62,13 +62,13 @@ def test_the_defaults_are_as_documented():
         "NEARDUP_MAX_WAIT": plan.max_wait,
         "NEARDUP_ON_STORE_ERROR": plan.on_store_error,
         **{
-            f"NEARDUP_{f.name.upper()}": getattr(LearningPlan(), f.name)
-            for f in fields(LearningPlan)
+            f"NEARDUP_{f.name.upper()}": getattr(UrlRulesPlan(), f.name)
+            for f in fields(UrlRulesPlan)
         },
         "NEARDUP_RECOVER": False,
         "NEARDUP_REPORT": None,
         "NEARDUP_KEEP_TEXT": False,
-        "NEARDUP_LOG": "DEBUG",
+        "NEARDUP_ITEM_LOG_LEVEL": "DEBUG",
         "NEARDUP_PAGE_TIMEOUT": Limits.seconds,
         "NEARDUP_WORKER_MEMORY": Limits.memory_mb,
         **{
@@ -92,7 +92,7 @@ def test_every_stat_in_the_code_is_documented():
     names = set(re.findall(r'_count\(f?"([a-z_/]+)', code))
     # What is made up at run time is looked for in each crawl of the tests, see run_crawl().
     names |= set(re.findall(r'set_value\("neardup/([a-z_/]+)"', code))
-    names |= {f"learn/{what}" for what in re.findall(r'_count_by_rule\("(\w+)"', code)}
+    names |= {f"url_rules/{what}" for what in re.findall(r'_count_by_rule\("(\w+)"', code)}
     names |= {f"skipped/{reason}" for reason in re.findall(r'pass_page\("(\w+)"[,)]', code)}
     names |= {f"items/{outcome}" for outcome in re.findall(r'count_item\("(\w+)"\)', code)}
     names |= set(re.findall(r'_value\(f?"neardup/([a-z_/]+)', code))

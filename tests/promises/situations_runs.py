@@ -285,7 +285,7 @@ def stories_that_a_pipeline_failed_on_in_the_first_of_two_runs(site: Site) -> An
     return [Run(PromiseSpider, **first), Run(Prints, **_store(site))]
 
 
-@situation(contents=N, finds=N, NEARDUP_TTL=3600, NEARDUP_KNOWN_TTL=0)
+@situation(contents=N, finds=N, NEARDUP_TTL=3600, NEARDUP_DUPLICATE_URL_TTL=0)
 def stories_whose_copies_are_fetched_on_each_day(site: Site) -> Any:
     _in_two_views(site)
     return [Run(PromiseSpider, **_store(site)), Run(PromiseSpider, **_store(site))]
@@ -333,7 +333,7 @@ def pages_that_take_a_worker_too_long(site: Site) -> Any:
     return PromiseSpider
 
 
-@situation(contents=40, finds=10, NEARDUP_LEARN="on", NEARDUP_EXPLORE=0)
+@situation(contents=40, finds=10, NEARDUP_URL_RULES="on", NEARDUP_URL_RULES_SAMPLE_RATE=0)
 def stories_of_a_site_of_which_parameters_are_learned(site: Site) -> Any:
     def story(asked: Asked) -> Answer:
         number = asked.query["id"]

@@ -65,8 +65,8 @@ def test_rules_that_one_learned_are_applied_by_another_at_the_same_time(server):
     assert any("Rule taken up" in line for line in first.logged("INFO"))
     # The second one was not told by its own pages.
     assert not any("Rule taken up" in line for line in later.logged("INFO"))
-    assert later.stats["neardup/learn/skipped"] > 20
-    assert later.stats["neardup/learn/rules"] == 1
+    assert later.stats["neardup/url_rules/skipped"] > 20
+    assert later.stats["neardup/url_rules/rules"] == 1
 
 
 def good(stored: list[str]) -> set[str]:

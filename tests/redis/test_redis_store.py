@@ -23,7 +23,7 @@ from scrapy_neardup.stores.codec import ROW
 from scrapy_neardup.stores.redis import pages as redis_pages
 from scrapy_neardup.stores.redis.address import RedisAddress
 from scrapy_neardup.stores.redis.layout import (
-    Part,
+    KeySpace,
     fields,
     near,
     number_in,
@@ -219,7 +219,7 @@ def test_what_is_learned_of_a_site_is_learned_by_who_comes_later(opened):
         )
         met(first, page, Rule())
     shared = (("article",), ("daily",))
-    cores = [store.frames.of("a.example").titles.core(shared) for store in (first, second)]
+    cores = [store.boilerplates.of("a.example").titles.core(shared) for store in (first, second)]
     assert cores[0] == cores[1] == {"article"}
 
 
@@ -432,7 +432,7 @@ def test_a_number_is_found_by_whole_records_only():
 )
 def test_parts_of_a_cluster_share_one_hash_tag_and_no_key(names):
     everyone = {("a:b", None), ("a", "b"), ("a", None), ("a}b", None), ("{", "")}
-    keys = {name: Part(*name).rows for name in everyone}
+    keys = {name: KeySpace(*name).rows for name in everyone}
     assert len(set(keys.values())) == len(everyone)
     key = keys[names].decode()
     assert key.count("{") == key.count("}") == 1

@@ -101,7 +101,7 @@ def by_brute_force(
         distance = (page.fingerprint ^ other.fingerprint).bit_count()
         if distance > rule.max_distance:
             continue
-        outcome = rule.compare(page, other, store.frames)
+        outcome = rule.compare(page, other, store.boilerplates)
         if isinstance(outcome, Match):
             accepted.append((-outcome.similarity, distance, number, outcome))
         elif outcome.reason == "thin_text":
@@ -239,7 +239,7 @@ class StoreContract:
                     title=f"Article {number} about it | Daily",
                 )
             )
-        titles = detector.store.frames.of("a.example").titles
+        titles = detector.store.boilerplates.of("a.example").titles
         assert titles.core((("article", "77"), ("daily",))) == {"article", "77"}
 
     def test_of_many_alike_one_is_new(self, store, detector):
@@ -312,13 +312,13 @@ class StoreContract:
                 if (like := verdict.look_alike) is not None:
                     # Perhaps not the most similar one either.
                     [other] = [other for other in stored if other.url == like.url]
-                    outcome = rule.compare(page, other, store.frames)
+                    outcome = rule.compare(page, other, store.boilerplates)
                     assert isinstance(outcome, Mismatch)
                     assert outcome.reason == like.objection
                 if verdict.is_duplicate:
                     # Perhaps not the most similar page, but one that the rule accepts.
                     [original] = [other for other in stored if other.url == verdict.duplicate_of]
-                    assert isinstance(rule.compare(page, original, store.frames), Match)
+                    assert isinstance(rule.compare(page, original, store.boilerplates), Match)
                 else:
                     assert verdict.reason in ("crowded", expected.reason)
 

@@ -115,7 +115,7 @@ def require_whole(store: SqliteStore, path: Path) -> list[PageSignature]:
             found = store._index.near(asked, distance)
             apart = np.bitwise_count(fingerprints ^ np.uint64(asked))
             assert sorted(found.distances) == sorted(apart[apart <= distance])
-            assert {store._shelf.page(n).url for n in found.keys.tolist()} == {
+            assert {store._signatures.page(n).url for n in found.keys.tolist()} == {
                 pages[place].url for place in np.flatnonzero(apart <= distance)
             }
         again = store.claim(replace(page, url="other", key="other", title=()), Rule(scope="all"))
@@ -668,7 +668,7 @@ class TestEntries:
         with opened(path) as store:
             for number in (0, 7, 14, 21, 1):
                 keep(store, made_page(number))
-            titles = store.frames.of(made_page(0).site).titles
+            titles = store.boilerplates.of(made_page(0).site).titles
             assert titles.core(made_page(28).title) == {"page 28"}
 
     def test_pages_that_change_meanwhile_do_no_harm(self, path):
@@ -719,7 +719,7 @@ class TestOpenedAgain:
                 # A file's site is learned again when it is asked for: what is forgotten until then
                 # teaches nothing, unlike in the model, which learns from all pages at once.
                 for entry in store.entries():
-                    store.frames.of(entry.signature.site)
+                    store.boilerplates.of(entry.signature.site)
                 model = self.reopened(model)
             elif what == "f":
                 assert store.forget(f"u{number}") == model.forget(f"u{number}")

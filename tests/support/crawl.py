@@ -37,8 +37,8 @@ from scrapy.signals import (
 from scrapy.utils.misc import load_object
 
 from scrapy_neardup.crawl.async_bridge import wait_for
-from scrapy_neardup.crawl.monitoring.duplicate_floods import Swallowed
-from scrapy_neardup.signals import item_judged, page_judged, pages_swallowed
+from scrapy_neardup.crawl.monitoring.duplicate_floods import DuplicateFlood
+from scrapy_neardup.signals import duplicate_flood_detected, item_judged, page_judged
 from tests.support import warm
 
 if TYPE_CHECKING:
@@ -276,7 +276,7 @@ class Failing:
         return item
 
 
-class Swallowing:
+class DuplicateFloodDetector:
     """A spider middleware that takes away the items of some pages."""
 
     async def process_spider_output(
@@ -295,10 +295,10 @@ class CarefulSpider(CrawlSpider):
     @classmethod
     def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Self:
         spider = super().from_crawler(crawler, *args, **kwargs)
-        crawler.signals.connect(spider.swallowed, pages_swallowed)
+        crawler.signals.connect(spider.swallowed, duplicate_flood_detected)
         return spider
 
-    def swallowed(self, cluster: Swallowed) -> None:
+    def swallowed(self, cluster: DuplicateFlood) -> None:
         self.wall = cluster.original
 
     def parse(self, response: Response) -> Iterator[Any]:

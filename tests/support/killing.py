@@ -29,7 +29,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response, TextResponse
 
 from scrapy_neardup.crawl.async_bridge import wait_for
-from scrapy_neardup.crawl.requests.duplicate_urls import KnownUrls
+from scrapy_neardup.crawl.requests.duplicate_urls import DuplicateUrls
 from scrapy_neardup.matching.verdict import revisit
 from scrapy_neardup.stores import Store
 from scrapy_neardup.stores.sqlite.store import SqliteStore
@@ -330,7 +330,7 @@ def passed_over(store: Path, shape: Shape, port: int) -> frozenset[str]:
         for file in store.parent.glob(f"{store.name}*"):
             shutil.copy(file, aside)
         with contextlib.closing(SqliteStore(Path(aside, store.name), SiteSpider.name)) as copied:
-            known = KnownUrls(10**6, time.time)
+            known = DuplicateUrls(10**6, time.time)
             known.open(copied.secret, copied.known_duplicates(known.since))
             for entry in copied.entries():
                 known.judged(revisit(entry.signature, entry.signature))

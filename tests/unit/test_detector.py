@@ -337,7 +337,7 @@ def test_signatures_made_in_other_ways_are_refused(options):
         lambda: own.compare(a, b),
         lambda: own.compare(b, a),
         lambda: own.check(b),
-        lambda: Rule().compare(a, b, own.store.frames),
+        lambda: Rule().compare(a, b, own.store.boilerplates),
     ):
         with pytest.raises(SignatureMismatch, match="tokenizer, dictionary, IDF table") as info:
             refused()

@@ -148,7 +148,7 @@ class Judge:
 
     def compare(self, a: PageSignature, b: PageSignature, rule: Rule) -> Match | Mismatch:
         """What the rule says of two pages, with what the detector has learned of their sites."""
-        return rule.compare(a, b, self.detector.store.frames)
+        return rule.compare(a, b, self.detector.store.boilerplates)
 
     def learn(self, signature: PageSignature) -> None:
         """Let the detector meet a page, as in a crawl."""

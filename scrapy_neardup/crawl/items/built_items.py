@@ -173,10 +173,10 @@ class BuiltItems:
             original = page.verdict.duplicate_of or page.verdict.url
             self._warn_once("differs", _DIFFERS, response, original, began.verdict.url)
         share = None
-        if began.outcome is not None:
+        if began.pending is not None:
             note = partial(self._stored.note, began.verdict.url, built.digest)
-            share = ItemShare(began.outcome, OWN_ITEMS | built.whole, note)
-            began.outcome.ended(failed=False)
+            share = ItemShare(began.pending, OWN_ITEMS | built.whole, note)
+            began.pending.ended(failed=False)
         return ItemJudgement(page and replace(page, is_kept=True), built.items, share)
 
     def _is_lossless(self, built: _Built, page: Judgement | None, began: Judgement) -> bool:
@@ -223,7 +223,7 @@ class BuiltItems:
         if origin is None:
             return None
         known = self._visits.get(origin.visit)
-        if known is not None and not (known.outcome and known.outcome.is_lost):
+        if known is not None and not (known.pending and known.pending.is_lost):
             return known
         try:
             signature = origin.signature

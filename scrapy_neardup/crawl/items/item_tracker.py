@@ -22,7 +22,7 @@ from ...matching.verdict import Verdict
 from ...signatures.signature import PageSignature
 from ..async_bridge import from_any_thread
 from ..settings import Policy
-from .pending_claim import ItemShare, Outcome
+from .pending_claim import ItemShare, PendingClaim
 
 #: Items on their way from the middleware to the pipeline; beyond this the oldest are let go
 #: (kept and counted as unjudged). Only items that another component replaced get old.
@@ -33,7 +33,7 @@ _MAX_ITEMS = 10_000
 class Judgement:
     """A verdict and what is to follow from it.
 
-    :ivar outcome: to be told what becomes of the items; ``None`` where nothing hangs on that.
+    :ivar pending: to be told what becomes of the items; ``None`` where nothing hangs on that.
     :ivar signature: of the page; ``None`` where there is none.
     :ivar items: see :attr:`~scrapy_neardup.stores.base.Claim.items`.
     :ivar is_kept: items are kept whatever the verdict says, for they hold more than this page.
@@ -41,7 +41,7 @@ class Judgement:
 
     verdict: Verdict
     policy: Policy
-    outcome: Outcome | None = None
+    pending: PendingClaim | None = None
     signature: PageSignature | None = None
     items: int = OWN_ITEMS
     is_kept: bool = False
@@ -109,10 +109,10 @@ class _Received:
 _in_pipelines: ContextVar[_Received | None] = ContextVar("in_pipelines", default=None)
 
 
-_NOBODYS = Outcome(lambda items: None)
+_NOBODYS = PendingClaim(lambda items: None)
 
 
-class ItemsUnderWay:
+class ItemTracker:
     """The items of a crawl that are neither stored nor lost.
 
     :param by_item: is each item judged by itself? Else each page is.
@@ -130,19 +130,19 @@ class ItemsUnderWay:
         self._on_stored = on_stored
         self._sent: OrderedDict[int, tuple[Any, deque[_Sent]]] = OrderedDict()
         self._shares: WeakKeyDictionary[Response, list[ItemShare]] = WeakKeyDictionary()
-        self._outcomes: WeakKeyDictionary[Response, list[Outcome]] = WeakKeyDictionary()
+        self._pending_claims: WeakKeyDictionary[Response, list[PendingClaim]] = WeakKeyDictionary()
         self._known_active: WeakSet[Response] = WeakSet()
 
-    def judged(self, response: Response, outcome: Outcome, active: Container[Request]) -> None:
-        """A page, or an item of it, was judged; its end is to be told to this outcome.
+    def judged(self, response: Response, pending: PendingClaim, active: Container[Request]) -> None:
+        """A page, or an item of it, was judged; its end is to be told to this claim.
 
         :param active: see :meth:`let_go`.
         """
         self._note_active(response, active)
-        self._outcomes.setdefault(response, []).append(outcome)
+        self._pending_claims.setdefault(response, []).append(pending)
         # Where another component takes items away, nothing else tells of their end; see let_go().
         # Garbage is collected in any thread.
-        finalize(response, from_any_thread(outcome.abandoned)).atexit = False
+        finalize(response, from_any_thread(pending.abandoned)).atexit = False
 
     def shares(self, response: Response, share: ItemShare, active: Container[Request]) -> None:
         """An item of a response has a part in the outcome of another page.
@@ -184,11 +184,11 @@ class ItemsUnderWay:
 
         :param active: requests whose responses are still being processed.
         """
-        for response, outcomes in list(self._outcomes.items()):
+        for response, pending_claims in list(self._pending_claims.items()):
             # A middleware may have given a response another request, which is never active.
             if response in self._known_active and response.request not in active:
-                for outcome in outcomes:
-                    outcome.abandoned()
+                for pending in pending_claims:
+                    pending.abandoned()
         for response, shares in list(self._shares.items()):
             if response in self._known_active and response.request not in active:
                 for share in shares:
@@ -199,25 +199,25 @@ class ItemsUnderWay:
         for shares in list(self._shares.values()):
             for share in shares:
                 share.lost()
-        for outcomes in list(self._outcomes.values()):
-            for outcome in outcomes:
-                outcome.abandoned()
+        for pending_claims in list(self._pending_claims.values()):
+            for pending in pending_claims:
+                pending.abandoned()
 
     def stored(self, item: Any, response: Any) -> None:
         """An item has passed all pipelines; they may have replaced it."""
         sent, is_known = self._end_of(item)
         if sent is not None and sent.judgement is not None and not self._by_item:
             self._on_stored(sent.judgement, sent.digest)
-        if (outcome := self._outcome_of(sent, response, is_known=is_known)) is not None:
-            outcome.item_stored(OWN_ITEMS if sent is None else sent.items)
+        if (pending := self._pending_of(sent, response, is_known=is_known)) is not None:
+            pending.item_stored(OWN_ITEMS if sent is None else sent.items)
         if sent is not None and sent.share is not None:
             sent.share.stored()
 
     def lost(self, item: Any, response: Any) -> None:
         """An item was dropped, or a pipeline failed; the item is the one that was sent."""
         sent, is_known = self._end_of(item)
-        if (outcome := self._outcome_of(sent, response, is_known=is_known)) is not None:
-            outcome.item_lost()
+        if (pending := self._pending_of(sent, response, is_known=is_known)) is not None:
+            pending.item_lost()
         if sent is not None and sent.share is not None:
             sent.share.lost()
 
@@ -225,17 +225,21 @@ class ItemsUnderWay:
         if response.request in active:
             self._known_active.add(response)
 
-    def _outcome_of(self, sent: _Sent | None, response: Any, *, is_known: bool) -> Outcome | None:
-        outcomes = self._outcomes.get(response, []) if isinstance(response, Response) else []
+    def _pending_of(
+        self, sent: _Sent | None, response: Any, *, is_known: bool
+    ) -> PendingClaim | None:
+        pending_claims = (
+            self._pending_claims.get(response, []) if isinstance(response, Response) else []
+        )
         if not self._by_item:
-            return outcomes[0] if outcomes else None
+            return pending_claims[0] if pending_claims else None
         if not is_known:
             # Some item of this page has its end, and nobody knows which. To release a claim is
             # always safe: its copies are stored. Else they would wait for it.
-            open_ones = (outcome for outcome in outcomes if not outcome.is_known)
+            open_ones = (pending for pending in pending_claims if not pending.is_known)
             next(open_ones, _NOBODYS).abandoned()
         judgement = None if sent is None else sent.judgement
-        return None if judgement is None else judgement.outcome
+        return None if judgement is None else judgement.pending
 
     def _end_of(self, item: Any) -> tuple[_Sent | None, bool]:
         """What was noted of an item that has come to its end; and is it known which item it is?"""

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from ...matching.stored_items import NO_ITEMS, OWN_ITEMS, joined
 
 
-class Outcome:
+class PendingClaim:
     """Of one claim: counts what becomes of the items that it stands for.
 
     :param settle: called once, with what was stored, ``None`` for nothing: see
@@ -92,24 +92,24 @@ class ItemShare:
 
     def __init__(
         self,
-        outcome: Outcome,
+        pending: PendingClaim,
         items: int = OWN_ITEMS,
         on_stored: Callable[[], None] = lambda: None,
     ) -> None:
-        self._outcome: Outcome | None = outcome
+        self._pending: PendingClaim | None = pending
         self._items = items
         self._on_stored = on_stored
-        outcome.item_sent()
+        pending.item_sent()
 
     def stored(self) -> None:
         """The item has passed all pipelines."""
-        outcome, self._outcome = self._outcome, None
-        if outcome is not None:
-            outcome.item_stored(self._items)
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending.item_stored(self._items)
             self._on_stored()
 
     def lost(self) -> None:
         """The item was dropped, a pipeline failed, or nothing more will be heard of it."""
-        outcome, self._outcome = self._outcome, None
-        if outcome is not None:
-            outcome.item_lost()
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending.item_lost()

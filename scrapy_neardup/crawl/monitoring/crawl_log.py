@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..._util.escaping import on_one_line
-from ..._util.heavy_hitters import Frequent
+from ..._util.heavy_hitters import HeavyHitters
 from ..._util.urls import site_of
 from ...detector import NearDupDetector
 from ...exceptions import StoreError
 from ...matching.verdict import Verdict
 from ...stores import Store
 from ..settings import Config
-from .duplicate_floods import MAX_NAMED, MAX_SITES, Swallowed, Swallowing
+from .duplicate_floods import MAX_NAMED, MAX_SITES, DuplicateFlood, DuplicateFloodDetector
 from .stats_table import counts, summary
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ logger = logging.getLogger("scrapy_neardup")
 _HOW_TO = 'none; NEARDUP_REPORT = "report.html" writes one, for a browser'
 #: At so many pages of a site that scripts have yet to fill, a warning says so.
 _SCRIPTED_PAGES = 3
-_DOING = {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}
+_DOING = {"drop": "Dropping", "tag": "Tagging", "report": "ReportRecorder"}
 
 
 class CrawlLog:
@@ -34,8 +34,8 @@ class CrawlLog:
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._clusters = Frequent()
-        self._swallowing = Swallowing()
+        self._clusters = HeavyHitters()
+        self._swallowing = DuplicateFloodDetector()
         #: Pages that need scripts, by site; of more sites, those that were met first are let go.
         self._scripted: OrderedDict[str, int] = OrderedDict()
 
@@ -65,7 +65,7 @@ class CrawlLog:
             len(store),
         )
 
-    def judged(self, verdict: Verdict, text_digest: bytes | None) -> Swallowed | None:
+    def judged(self, verdict: Verdict, text_digest: bytes | None) -> DuplicateFlood | None:
         """A page, or an item, was judged; what was warned of for it, if anything was?
 
         :param text_digest: of its text, where it is known.
@@ -153,12 +153,12 @@ _WALL = (
 )
 _ENDLESS = (
     "Nearly all their addresses are like {shape}. An endless space, such as a calendar, looks like "
-    'this: NEARDUP_LEARN = "on" spares it. So does a login wall, a cookie banner, a ban page or an '
-    "error page with status 200 in front of these pages; open some to see which it is"
+    'this: NEARDUP_URL_RULES = "on" spares it. So does a login wall, a cookie banner, a ban page '
+    "or an error page with status 200 in front of these pages; open some to see which it is"
 )
 
 
-def _warning(found: Swallowed) -> str:
+def _warning(found: DuplicateFlood) -> str:
     whose = f" of {found.site}" if found.site else ""
     shown = _SHOWN[found.what].format(original=found.original)
     is_endless = found.what == "duplicates" and found.shape is not None

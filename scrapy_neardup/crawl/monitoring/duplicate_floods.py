@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from ..._util.urls import site_of
 from ...matching.verdict import Verdict
-from ...url_rules.path_patterns import Families
-from ...url_rules.url_parts import parse_address
+from ...url_rules.path_patterns import PathPatterns
+from ...url_rules.url_parts import parse_url
 
 #: Of so many pages that were judged last,
 WINDOW = 50
@@ -37,7 +37,7 @@ _TOO_LITTLE = ("no_text", "few_features", "thin_text")
 
 
 @dataclass(slots=True, eq=False)
-class Swallowed:
+class DuplicateFlood:
     """Pages in whose place one content stands.
 
     :ivar what: ``"duplicates"`` of one original, ``"changed"`` pages that show one text since, or
@@ -63,17 +63,17 @@ class Swallowed:
     pages: int
 
 
-class Swallowing:
+class DuplicateFloodDetector:
     """Looks at the pages of a crawl one after the other."""
 
     def __init__(self) -> None:
         #: Clusters that swallowed pages, in the order in which that was noticed.
-        self.named: list[Swallowed] = []
-        self._by_key: dict[Hashable, Swallowed] = {}
+        self.named: list[DuplicateFlood] = []
+        self._by_key: dict[Hashable, DuplicateFlood] = {}
         self._sites: OrderedDict[str, _LastPages] = OrderedDict()
         self._everywhere = _LastPages()
 
-    def judged(self, verdict: Verdict, text_digest: bytes | None = None) -> Swallowed | None:
+    def judged(self, verdict: Verdict, text_digest: bytes | None = None) -> DuplicateFlood | None:
         """Look at one more page; which cluster is now seen to swallow pages, if one is?
 
         :param text_digest: of the page's whole text, where it is known.
@@ -120,7 +120,7 @@ class Swallowing:
         return pages
 
 
-#: What a page shows: :attr:`Swallowed.what`, and which.
+#: What a page shows: :attr:`DuplicateFlood.what`, and which.
 _Key = tuple[str, Hashable]
 
 
@@ -176,11 +176,11 @@ class _LastPages:
         return [url for at, url in self._pages if at == key]
 
 
-def _described(pages: _LastPages, key: _Key, site: str, verdict: Verdict) -> Swallowed:
+def _described(pages: _LastPages, key: _Key, site: str, verdict: Verdict) -> DuplicateFlood:
     urls = pages.urls(key)
     shapes = _shapes(urls)
     (shape, times), *_ = shapes.most_common(1)
-    return Swallowed(
+    return DuplicateFlood(
         what=key[0],
         site=site,
         original=verdict.duplicate_of or verdict.links_seen_at or urls[0],
@@ -195,17 +195,17 @@ def _described(pages: _LastPages, key: _Key, site: str, verdict: Verdict) -> Swa
 
 def _shapes(urls: list[str]) -> Counter[str]:
     """Site, path with ``*`` for each segment that varies, and names of parameters."""
-    addresses = [(url, parse_address(url)) for url in urls]
-    families: dict[str, Families] = {}
+    addresses = [(url, parse_url(url)) for url in urls]
+    patterns: dict[str, PathPatterns] = {}
     for _, address in addresses:
         if address is not None:
-            families.setdefault(address.site, Families()).learn(address.segments)
+            patterns.setdefault(address.site, PathPatterns()).learn(address.segments)
     shapes: Counter[str] = Counter()
     for url, address in addresses:
         if address is None:
             shapes[url] += 1
             continue
-        path = families[address.site].name(address.segments)
+        path = patterns[address.site].name(address.segments)
         names = "&".join(sorted({name for name, _ in address.params}))
         shapes[f"{address.site}{path}?{names}" if names else f"{address.site}{path}"] += 1
     return shapes

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ..._util.escaping import on_one_line
-from ..._util.heavy_hitters import Frequent
-from .duplicate_floods import Swallowed
+from ..._util.heavy_hitters import HeavyHitters
+from .duplicate_floods import DuplicateFlood
 
 #: A heading, a number, its share, and more about it.
 Row = tuple[str, str, str, str]
@@ -23,10 +23,10 @@ _ITEMS = ("kept", "dropped", "tagged", "untagged", "reported", "unjudged")
 #: Stats of one row each, where there is something to say.
 _REQUESTS = {
     "requests/refused": "requests refused",
-    "learn/rules": "rules in force",
-    "learn/skipped": "requests skipped",
-    "learn/would_skip": "would be skipped",
-    "learn/refetched": "made after all",
+    "url_rules/rules": "rules in force",
+    "url_rules/skipped": "requests skipped",
+    "url_rules/would_skip": "would be skipped",
+    "url_rules/refetched": "made after all",
     "links/skipped": "links held back",
 }
 _TROUBLES = {
@@ -42,8 +42,8 @@ _WIDTH = 4 * _LONGEST
 
 def summary(
     stats: Mapping[str, Any],
-    clusters: Frequent,
-    swallowed: Sequence[Swallowed],
+    clusters: HeavyHitters,
+    swallowed: Sequence[DuplicateFlood],
     remembered: str,
     report: str | None,
 ) -> str:
@@ -121,7 +121,7 @@ def _single(
             yield what, str(number), "", detail(name)
 
 
-def _swallowed(swallowed: Sequence[Swallowed]) -> Iterator[Row]:
+def _swallowed(swallowed: Sequence[DuplicateFlood]) -> Iterator[Row]:
     for number, found in enumerate(swallowed[:_SWALLOWED]):
         what = "" if found.what == "duplicates" else f"{found.what}: "
         yield "swallowed by" if not number else "", str(found.pages), "", what + found.original
@@ -130,7 +130,7 @@ def _swallowed(swallowed: Sequence[Swallowed]) -> Iterator[Row]:
         yield "", "", "", f"and {more} more, see the warnings above"
 
 
-def _clusters(clusters: Frequent) -> Iterator[Row]:
+def _clusters(clusters: HeavyHitters) -> Iterator[Row]:
     heading = "duplicates of" if not clusters.error else "duplicates of, at least"
     for url, number in clusters.most_common(_CLUSTERS):
         yield heading, str(number), "", url

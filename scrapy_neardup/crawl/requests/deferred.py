@@ -23,7 +23,7 @@ _VERSION = 1
 
 
 @dataclass
-class Held:
+class DeferredRequests:
     """What a run leaves to the next one.
 
     :ivar learned: see :meth:`~scrapy_neardup.url_rules.learner.Learner.state`, with packed
@@ -54,7 +54,7 @@ def unpack(packed: bytes, spider: Spider) -> Request:
     return request_from_dict(pickle.loads(packed), spider=spider)
 
 
-def read(path: Path) -> Held:
+def read(path: Path) -> DeferredRequests:
     """What the last run left; nothing where there is no such file.
 
     :raises OSError: when the file cannot be read.
@@ -63,7 +63,7 @@ def read(path: Path) -> Held:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        return Held()
+        return DeferredRequests()
     try:
         version, learned, wanted = pickle.loads(content)
     except Exception as error:  # whatever broken bytes make of the unpickler
@@ -73,10 +73,10 @@ def read(path: Path) -> Held:
             f"it has format {version!r}, from another scrapy-neardup than this one, which reads "
             f"format {_VERSION}"
         )
-    return Held(learned, wanted)
+    return DeferredRequests(learned, wanted)
 
 
-def write(path: Path, held: Held) -> None:
+def write(path: Path, held: DeferredRequests) -> None:
     """Put it in the place of what the run before left, all of it or nothing.
 
     :raises OSError: when it cannot be written.

@@ -26,7 +26,7 @@ from xxhash import xxh3_64_intdigest
 from ..._util.urls import page_key
 from ...matching.verdict import Verdict
 from ...stores.hints import COPY, MAX_KNOWN, ending_of, ending_of_copy, without_ended
-from .stored_duplicate_urls import CONFIRMED, DOUBTED, ENDED, MANY, MET, LoadedUrls, Shown
+from .stored_duplicate_urls import CONFIRMED, DOUBTED, ENDED, MANY, MET, Shown, StoredDuplicateUrls
 
 Standing = Literal["unknown", "copy", "superfluous"]
 
@@ -49,7 +49,7 @@ class Unsaved(NamedTuple):
     copies: list[tuple[int, int, int]]
 
 
-class KnownUrls:
+class DuplicateUrls:
     """Digests of canonical URLs, with the time when each led to a duplicate last.
 
     :param ttl: seconds for which that is believed; with 0 nothing is.
@@ -64,7 +64,7 @@ class KnownUrls:
         self._explored_below = round(explore * 2**64)
         self._seed = 0
         self._hasher = _hasher(b"")
-        self._loaded = LoadedUrls(np.empty(0, COPY), np.empty(0, np.uint32))
+        self._loaded = StoredDuplicateUrls(np.empty(0, COPY), np.empty(0, np.uint32))
         self._own: OrderedDict[int, _Copy] = OrderedDict()
         self._originals: dict[int, _Original] = {}
         #: Counts what happens in this crawl.
@@ -89,7 +89,7 @@ class KnownUrls:
         times = known["seen_at"]
         self._last_noted = int(times[times <= now + _MAX_SKEW].max(initial=0))
         copies = without_ended(known)
-        self._loaded = LoadedUrls(copies, copies["seen_at"])
+        self._loaded = StoredDuplicateUrls(copies, copies["seen_at"])
 
     @property
     def since(self) -> int:

@@ -26,11 +26,11 @@ from ..async_bridge import in_thread, start, wait_for
 from ..job_state import Job
 from ..response_records import why_not_judged
 from ..scrapy_versions import engine_of
-from ..settings import LearningPlan, Policy
-from ..store_client import CrawlMemory
+from ..settings import Policy, UrlRulesPlan
+from ..store_client import StoreClient
 from . import deferred as held
 from .canonical_links import page_links
-from .duplicate_urls import KnownUrls
+from .duplicate_urls import DuplicateUrls
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -47,7 +47,7 @@ _FOR_GOOD = (301, 308)
 _MAX_COUNTED_RULES = 100
 
 
-class Sparing:
+class RequestFilter:
     """Decides on requests, and learns from what came of them.
 
     :param plan: what is to be learned, and what is to follow.
@@ -59,7 +59,7 @@ class Sparing:
     def __init__(
         self,
         crawler: Crawler,
-        plan: LearningPlan,
+        plan: UrlRulesPlan,
         count: Callable[[str, int], None],
         *,
         learns: bool,
@@ -68,9 +68,9 @@ class Sparing:
         self._crawler = crawler
         self._plan = plan
         self._count = count
-        self._learns = learns and plan.learn != "off"
+        self._learns = learns and plan.url_rules != "off"
         self._learner: Learner | None = None
-        self._known = KnownUrls(plan.known_ttl, time.time, plan.explore)
+        self._known = DuplicateUrls(plan.duplicate_url_ttl, time.time, plan.url_rules_sample_rate)
         #: Requests that duplicates yielded, with the addresses of these.
         self._linked: WeakKeyDictionary[Request, list[str]] = WeakKeyDictionary()
         self._unsaved: dict[str, UrlRule] = {}
@@ -84,7 +84,7 @@ class Sparing:
 
     # --- the store --------------------------------------------------------------------------
 
-    async def open(self, memory: CrawlMemory) -> None:
+    async def open(self, memory: StoreClient) -> None:
         """Begin with what the store knows, and with what the last run of the job held back."""
         store, since = memory.store, self._known.since
         known = await memory.advise(lambda: store.known_duplicates(since), aside=True)
@@ -99,7 +99,9 @@ class Sparing:
             self._known.open(secret, known)
         if self._learns:
             seed = int.from_bytes(secret[-8:], "little")
-            self._learner = Learner(self._plan.explore, self._plan.cluster_budget, seed)
+            self._learner = Learner(
+                self._plan.url_rules_sample_rate, self._plan.cluster_budget, seed
+            )
             self._looked_at = time.monotonic()
             self._adopt(rules)
         if self._job is not None:
@@ -122,12 +124,12 @@ class Sparing:
             )
             return
         self._wanted.extend(left.wanted)
-        if self._learner is not None and self._plan.learn == "on":
+        if self._learner is not None and self._plan.url_rules == "on":
             self._learner.resume(left.learned)
         else:
             self._wanted.extend(request for _, request in left.learned.get("kept", ()))
 
-    async def look_around(self, memory: CrawlMemory) -> None:
+    async def look_around(self, memory: StoreClient) -> None:
         """Tell the store what was learned, and look what others did."""
         store = memory.store
         if (known := self._known.take_unsaved(memory.confirmed)) is not None:
@@ -147,11 +149,11 @@ class Sparing:
     def count_learned(self) -> None:
         """Count what was learned by the end of the crawl."""
         if self._learner is not None:
-            self._count("learn/rules", len(self._learner.in_force))
-            self._count("learn/let_go", self._learner.let_go)
-            self._count("learn/unlearned", self._learner.unlearned)
+            self._count("url_rules/rules", len(self._learner.in_force))
+            self._count("url_rules/let_go", self._learner.let_go)
+            self._count("url_rules/unlearned", self._learner.unlearned)
 
-    async def close(self, memory: CrawlMemory, *, is_clean: bool) -> None:
+    async def close(self, memory: StoreClient, *, is_clean: bool) -> None:
         """Tell the store the rest.
 
         :param is_clean: is all that was stored on disk?
@@ -171,8 +173,8 @@ class Sparing:
 
     def _leave(self, job: Job) -> None:
         """Leave to the next run of the job what was held back."""
-        left = held.Held()
-        if self._learner is not None and self._plan.learn == "on":
+        left = held.DeferredRequests()
+        if self._learner is not None and self._plan.url_rules == "on":
             self._wanted.extend(self._learner.take_wanted())
             left.learned = self._learner.state(self._packed)
         left.wanted = [packed for request in self._wanted if (packed := self._packed(request))]
@@ -195,7 +197,7 @@ class Sparing:
     def _let_go(self, request: object, error: Exception) -> None:
         """Like Scrapy's own queue, which loses what cannot be written as well."""
         logger.warning("A request that was held back is lost, %s: %s", request, error)
-        self._count("learn/let_go", 1)
+        self._count("url_rules/let_go", 1)
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -223,7 +225,7 @@ class Sparing:
             self.redirected(request)
         return refusal
 
-    def begins(self, request: Request, policy: Policy | None) -> UrlRule | bool:
+    def should_cancel(self, request: Request, policy: Policy | None) -> UrlRule | bool:
         """Has it become superfluous since it was scheduled? By which rule, if it has by one.
 
         If not, it is about to be fetched.
@@ -335,7 +337,7 @@ class Sparing:
             self._known.passed(_urls(response.request))
 
     def flooded(self, text: bytes) -> None:
-        """A text stands in the place of many pages; see :meth:`.KnownUrls.flood`."""
+        """A text stands in the place of many pages; see :meth:`.DuplicateUrls.flood`."""
         self._known.flood(text)
 
     def remember(self, request: Request | None, verdict: Verdict, mark: int) -> None:
@@ -365,14 +367,14 @@ class Sparing:
 
     def _skips(self, policy: Policy) -> bool:
         """A duplicate that would be stored all the same is wanted."""
-        return self._plan.learn == "on" and policy.action == "drop"
+        return self._plan.url_rules == "on" and policy.action == "drop"
 
     def _follow_up(self) -> None:
         """Say what changed, and make the requests that are wanted after all."""
         if self._learner is not None:
             self._say_changes(self._learner)
             self._wanted.extend(self._learner.take_wanted())
-        is_more = self._make(_MADE) or (self._learner is not None and self._learner.is_untidy)
+        is_more = self._make(_MADE) or (self._learner is not None and self._learner.has_pending)
         if is_more and not self._is_at_work:
             self._is_at_work = True
             start(self._work())
@@ -384,7 +386,7 @@ class Sparing:
                 logger.info("Rule taken up: %s (%s)", change.rule.text, change.evidence)
             else:
                 logger.info("Rule withdrawn: %s (%s)", change.rule.text, change.evidence)
-                self._count("learn/withdrawn", 1)
+                self._count("url_rules/withdrawn", 1)
 
     async def _work(self) -> None:
         """What follows from rules, bit by bit: pages must not wait for all of it."""
@@ -394,7 +396,7 @@ class Sparing:
                 await wait_for(None, 0)
                 is_more = False
                 if self._learner is not None:
-                    is_more = self._learner.tidy(_LOOKED_AT)
+                    is_more = self._learner.process_pending(_LOOKED_AT)
                     self._wanted.extend(self._learner.take_wanted())
                 is_more |= self._make(_MADE)
         finally:
@@ -413,20 +415,20 @@ class Sparing:
             except ValueError as error:
                 self._let_go("from an earlier run", error)
                 continue
-            self._count("learn/refetched", 1)
+            self._count("url_rules/refetched", 1)
             engine.crawl(request.replace(dont_filter=True))
         return bool(self._wanted)
 
     def _count_by_rule(self, what: str, rule: UrlRule) -> None:
-        self._count(f"learn/{what}", 1)
+        self._count(f"url_rules/{what}", 1)
         if rule.name in self._counted or len(self._counted) < _MAX_COUNTED_RULES:
             self._counted.add(rule.name)
-            self._count(f"learn/{what}/{rule.name}", 1)
+            self._count(f"url_rules/{what}/{rule.name}", 1)
         else:
-            self._count(f"learn/{what}/others", 1)
+            self._count(f"url_rules/{what}/others", 1)
 
 
-async def _told(memory: CrawlMemory, call: Callable[[], None]) -> bool:
+async def _told(memory: StoreClient, call: Callable[[], None]) -> bool:
     """Did the store take it?"""
 
     def told() -> bool:

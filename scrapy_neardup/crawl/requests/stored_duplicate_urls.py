@@ -24,7 +24,7 @@ class Shown(NamedTuple):
     content: int
 
 
-class LoadedUrls:
+class StoredDuplicateUrls:
     """Copies of earlier crawls, in arrays; each has a place, and a group with the others of its
     original and content.
 

@@ -20,7 +20,7 @@ from ..hints import (
     without_times,
 )
 from .connection import Link, Script
-from .layout import Part, pieces
+from .layout import KeySpace, pieces
 
 #: Work for the server, or answers of it, at once.
 _RULES_AT_ONCE = 200
@@ -30,7 +30,7 @@ _READ_AT_ONCE = 10_000
 _PUT_RULES = Script("put_rules")
 
 
-class RedisAdvice:
+class RedisHints:
     """See :mod:`~scrapy_neardup.stores.hints`.
 
     Rules are a hash. Known duplicates are a sorted set of triples of digests, a copy's, its
@@ -41,7 +41,7 @@ class RedisAdvice:
         looked up before anything is known of its site.
     """
 
-    def __init__(self, link: Link, part: Part) -> None:
+    def __init__(self, link: Link, part: KeySpace) -> None:
         self._link = link
         self._part = part
 

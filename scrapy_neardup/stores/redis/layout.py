@@ -26,7 +26,7 @@ _DIGEST_BYTES = 8
 _WORD = np.dtype("<u8")
 
 
-class Part:
+class KeySpace:
     """The keys of a namespace, or of one site's pages in it.
 
     :param namespace: of any characters.

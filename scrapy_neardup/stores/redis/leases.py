@@ -17,7 +17,7 @@ from time import monotonic
 
 from ...exceptions import StoreError
 from .connection import Link
-from .layout import Part
+from .layout import KeySpace
 
 logger = logging.getLogger("scrapy_neardup")
 
@@ -30,7 +30,7 @@ _RENEWALS = 3
 _TRUST = 1 / 60
 
 
-class Runs:
+class LeaseRegistry:
     """The runs of a namespace, of which this is one.
 
     :param namespace: its common part.
@@ -42,7 +42,7 @@ class Runs:
     def __init__(
         self,
         link: Link,
-        namespace: Part,
+        namespace: KeySpace,
         lease: float,
         *,
         at_renewal: Callable[[], None],
@@ -69,7 +69,7 @@ class Runs:
         self._thread.start()
 
     def dead(self) -> list[bytes]:
-        """Runs that ended without a word, or with something not confirmed."""
+        """LeaseRegistry that ended without a word, or with something not confirmed."""
         known = _pairs(self._link.command("HGETALL", self._list))
         here = _place()
         return [

@@ -11,14 +11,14 @@ import numpy as np
 from ...hashing.simhash_index import Candidates
 from ...matching.candidates import find_original
 from ...matching.rule import Rule
-from ...matching.site_boilerplate import Frames
+from ...matching.site_boilerplate import Boilerplates
 from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ...matching.verdict import Verdict, revisit, revisit_of_links
 from ...signatures.signature import PageSignature
 from ..codec import unpacked
 from .layout import packed_number
 from .pages import Look, RedisPages, Stored
-from .signature_source import Changed, RedisShelf
+from .signature_source import Changed, RedisSignatureSource
 
 
 class Finding(NamedTuple):
@@ -40,7 +40,7 @@ class Lookup:
     :param key: digest of the page's key.
     :param oldest: what was stored before it, in seconds since 1970, has expired.
     :param is_gone: is a run dead? Then its pages are there no more.
-    :param judging: held while a site's frame is asked, which only one thread may do.
+    :param judging: held while a site's boilerplate is asked, which only one thread may do.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Lookup:
         rule: Rule,
         key: bytes,
         *,
-        frames: Frames,
+        boilerplates: Boilerplates,
         oldest: float,
         is_gone: Callable[[bytes], bool],
         judging: Callable[[], AbstractContextManager[None]],
@@ -59,7 +59,7 @@ class Lookup:
         self._signature = signature
         self._rule = rule
         self._key = key
-        self._frames = frames
+        self._boilerplates = boilerplates
         self._oldest = oldest
         self._is_gone = is_gone
         self._judging = judging
@@ -107,18 +107,18 @@ class Lookup:
 
     def _judged(self, look: Look) -> Finding:
         """The verdict by what is settled; of what is not, what to wait for."""
-        shelf = RedisShelf(self._pages.link, self._pages.part, self._signature.recipe)
-        near, holders = shelf.load(look.near)
+        source = RedisSignatureSource(self._pages.link, self._pages.part, self._signature.recipe)
+        near, holders = source.load(look.near)
         if any(self._is_gone(run) for run in {holder.run for holder in holders if holder}):
             raise Changed
-        alive = shelf.traits(near.keys)["stored_at"] >= self._oldest
+        alive = source.summaries(near.keys)["stored_at"] >= self._oldest
         is_settled = np.array([self._pages.is_settled(holder) for holder in holders], bool)
         found = find_original(
             self._signature,
             Candidates(near.keys[alive], near.distances[alive]),
-            shelf,
+            source,
             self._rule,
-            self._frames,
+            self._boilerplates,
             is_open=~is_settled[alive],
         )
         blocker = b"" if found.blocker is None else packed_number(found.blocker)

@@ -8,7 +8,7 @@ import secrets
 from ...exceptions import StoreError
 from ...matching.rule import Scope
 from .connection import Link
-from .layout import Part
+from .layout import KeySpace
 
 logger = logging.getLogger("scrapy_neardup")
 
@@ -25,7 +25,7 @@ class RedisNamespace:
 
     def __init__(self, link: Link, name: str) -> None:
         self.name = name
-        self.whole = Part(name)
+        self.whole = KeySpace(name)
         self.site_names = self.whole.key("site-names")
         self.is_by_site = False
         self.secret = b""
@@ -37,9 +37,9 @@ class RedisNamespace:
         """Keys under which all this stands."""
         return [self._meta, self.site_names]
 
-    def part(self, site: str | None) -> Part:
+    def part(self, site: str | None) -> KeySpace:
         """Where a site's pages are."""
-        return Part(self.name, site) if self.is_by_site and site is not None else self.whole
+        return KeySpace(self.name, site) if self.is_by_site and site is not None else self.whole
 
     def sites(self) -> list[str | None]:
         """Sites whose parts hold all pages; ``None`` stands for the part of all sites."""

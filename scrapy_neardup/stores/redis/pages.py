@@ -9,7 +9,16 @@ from ...exceptions import SignatureMismatch
 from ...hashing.simhash_index import Candidates
 from ..codec import with_items
 from .connection import Link, Script
-from .layout import Part, fields, near, number_in, packed_number, pieces, place_of, unpacked_numbers
+from .layout import (
+    KeySpace,
+    fields,
+    near,
+    number_in,
+    packed_number,
+    pieces,
+    place_of,
+    unpacked_numbers,
+)
 from .signature_source import Holder, holder_of, pages_of, parsed_rows, rows_of
 
 #: The server compares so many new pages with the one to be reserved; more are judged again here.
@@ -73,7 +82,7 @@ class RedisPages:
     :param run: on whose behalf everything is done.
     """
 
-    def __init__(self, link: Link, part: Part, run: bytes) -> None:
+    def __init__(self, link: Link, part: KeySpace, run: bytes) -> None:
         self.link = link
         self.part = part
         self._run = run
@@ -132,8 +141,8 @@ class RedisPages:
         )
         if row is None or page is None:
             return None
-        [traits] = parsed_rows([row])["traits"]
-        return Stored(page, int(traits["stored_at"]), int(traits["items"]), holder_of(row))
+        [summaries] = parsed_rows([row])["summaries"]
+        return Stored(page, int(summaries["stored_at"]), int(summaries["items"]), holder_of(row))
 
     def known(self, key: bytes) -> bytes:
         """Number of the page that was committed under a key; empty where there is none."""
@@ -209,8 +218,8 @@ class RedisPages:
         """Pages that were committed, oldest first."""
         for numbers, rows in self.rows():
             pages = pages_of(self.link, self.part, numbers)
-            traits = parsed_rows(rows)["traits"][["stored_at", "items"]].tolist()
-            for row, page, (stored_at, items) in zip(rows, pages, traits, strict=True):
+            summaries = parsed_rows(rows)["summaries"][["stored_at", "items"]].tolist()
+            for row, page, (stored_at, items) in zip(rows, pages, summaries, strict=True):
                 if page is not None:
                     yield Stored(page, stored_at, items, holder_of(row))
 
@@ -224,7 +233,7 @@ class RedisPages:
                 *(
                     n
                     for n, old in zip(
-                        numbers, parsed_rows(rows)["traits"]["stored_at"] < oldest, strict=True
+                        numbers, parsed_rows(rows)["summaries"]["stored_at"] < oldest, strict=True
                     )
                     if old
                 ),

@@ -12,8 +12,8 @@ from ..codec import unpacked
 from ..reading import Figures, Namespace, StoredPage
 from .address import RedisAddress
 from .connection import Link
-from .hints import RedisAdvice
-from .layout import Part
+from .hints import RedisHints
+from .layout import KeySpace
 from .pages import RedisPages
 from .signature_source import holder_of, parsed_rows
 
@@ -67,7 +67,7 @@ class RedisReader:
         return sum(
             (
                 Figures.of(
-                    parsed_rows(rows)["traits"]["stored_at"],
+                    parsed_rows(rows)["summaries"]["stored_at"],
                     sum(holder_of(row) is not None for row in rows),
                 )
                 for part in self._parts(namespace, None)
@@ -105,15 +105,15 @@ class RedisReader:
             if b"secret" in meta:
                 yield unquote(quoted, errors="surrogatepass"), meta
 
-    def _advice(self, namespace: str) -> RedisAdvice:
-        return RedisAdvice(self._link, Part(namespace))
+    def _advice(self, namespace: str) -> RedisHints:
+        return RedisHints(self._link, KeySpace(namespace))
 
-    def _parts(self, namespace: str, site: str | None) -> Iterator[Part]:
-        whole = Part(namespace)
+    def _parts(self, namespace: str, site: str | None) -> Iterator[KeySpace]:
+        whole = KeySpace(namespace)
         if self._meta[namespace].get(b"layout") != b"site":
             yield whole
         elif site is not None:
-            yield Part(namespace, site)
+            yield KeySpace(namespace, site)
         else:
             for name in sorted(self._link.command("SMEMBERS", whole.key("site-names"))):
-                yield Part(namespace, name.decode("utf-8", "surrogatepass"))
+                yield KeySpace(namespace, name.decode("utf-8", "surrogatepass"))

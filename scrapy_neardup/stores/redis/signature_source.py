@@ -14,7 +14,7 @@ from ...matching.candidates import Traits
 from ...signatures.signature import PageSignature
 from ..codec import ROW, sketch_in, unpacked
 from .connection import Link
-from .layout import Part, packed_number, pieces
+from .layout import KeySpace, packed_number, pieces
 
 #: So many rows or pages are read at once.
 _ROWS_AT_ONCE = 2048
@@ -36,10 +36,10 @@ class Holder(NamedTuple):
     run: bytes
 
 
-class RedisShelf:
-    """See :class:`~scrapy_neardup.matching.candidates.Shelf`."""
+class RedisSignatureSource:
+    """See :class:`~scrapy_neardup.matching.candidates.SignatureSource`."""
 
-    def __init__(self, link: Link, part: Part, recipe: str) -> None:
+    def __init__(self, link: Link, part: KeySpace, recipe: str) -> None:
         self._link = link
         self._part = part
         self._recipe = recipe
@@ -57,9 +57,9 @@ class RedisShelf:
         self._places = {number: place for place, number in enumerate(kept.keys.tolist())}
         return kept, [holder_of(row) for row in found]
 
-    def traits(self, numbers: npt.NDArray[np.intp]) -> Traits:
-        traits: Traits = self._rows["traits"][self._at(numbers)]
-        return traits
+    def summaries(self, numbers: npt.NDArray[np.intp]) -> Traits:
+        summaries: Traits = self._rows["summaries"][self._at(numbers)]
+        return summaries
 
     def first_bins(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
         bins: npt.NDArray[np.uint8] = self._rows["first_bins"][self._at(numbers)]
@@ -92,12 +92,12 @@ class RedisShelf:
             self._pages[number] = page
 
 
-def rows_of(link: Link, part: Part, numbers: Sequence[bytes]) -> list[bytes | None]:
+def rows_of(link: Link, part: KeySpace, numbers: Sequence[bytes]) -> list[bytes | None]:
     """Rows of these pages, with their holders."""
     return _many(link, part.rows, numbers, _ROWS_AT_ONCE)
 
 
-def pages_of(link: Link, part: Part, numbers: Sequence[bytes]) -> list[bytes | None]:
+def pages_of(link: Link, part: KeySpace, numbers: Sequence[bytes]) -> list[bytes | None]:
     """These pages, packed."""
     return _many(link, part.pages, numbers, _PAGES_AT_ONCE)
 

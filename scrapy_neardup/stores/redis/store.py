@@ -31,7 +31,7 @@ from ..._util.urls import site_of
 from ...exceptions import InvalidOption, SignatureMismatch, StoreError, StoreUnreachable
 from ...matching.candidates import site_digest
 from ...matching.rule import Rule, Scope, learn
-from ...matching.site_boilerplate import Frames, SiteFrame
+from ...matching.site_boilerplate import Boilerplates, SiteBoilerplate
 from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ...matching.verdict import Verdict
 from ...signatures.signature import PageSignature
@@ -41,9 +41,9 @@ from ..digests import key_digest, key_seed
 from ..hints import known_at
 from .address import RedisAddress
 from .connection import CALL_SECONDS, CONNECT_SECONDS, Link
-from .hints import RedisAdvice
+from .hints import RedisHints
 from .layout import unpacked_number
-from .leases import LEASE_SECONDS, Runs
+from .leases import LEASE_SECONDS, LeaseRegistry
 from .lookup import Lookup
 from .namespace import RedisNamespace
 from .pages import RedisPages, Row, Stored
@@ -120,10 +120,10 @@ class RedisStore:
         self._link = Link(RedisAddress.parse(address), connect_timeout, call_timeout)
         self.name = self._link.name
         self.ttl = ttl
-        self.frames = Frames(self._teach)
+        self.boilerplates = Boilerplates(self._teach)
         self._space = RedisNamespace(self._link, namespace)
-        self._advice = RedisAdvice(self._link, self._space.whole)
-        self._runs = Runs(
+        self._advice = RedisHints(self._link, self._space.whole)
+        self._runs = LeaseRegistry(
             self._link,
             self._space.whole,
             lease,
@@ -199,7 +199,7 @@ class RedisStore:
             self.adopt(signature.recipe, {})
             self._catch_up()
             with self._alone():
-                learn(self.frames.of(signature.site), signature)
+                learn(self.boilerplates.of(signature.site), signature)
             return self._claimed(signature, rule)
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
@@ -242,7 +242,7 @@ class RedisStore:
         with self._link.within(CLAIM_SECONDS):
             self.adopt(signature.recipe, {})
             with self._alone():
-                learn(self.frames.of(signature.site), signature)
+                learn(self.boilerplates.of(signature.site), signature)
             pages = self._pages_for_writing(signature.site)
             now = int(time.time()) if stored_at is None else stored_at
             row = self._row(signature, now, items)
@@ -341,7 +341,8 @@ class RedisStore:
         page = self._row(signature, int(time.time()))
         lookup = Lookup(
             pages, signature, rule, page.key,
-            frames=self.frames, oldest=self._oldest, is_gone=self._is_gone, judging=self._alone,
+            boilerplates=self.boilerplates, oldest=self._oldest,
+            is_gone=self._is_gone, judging=self._alone,
         )  # fmt: skip
         token = self._token()
         for _ in range(_TRIES):
@@ -480,9 +481,9 @@ class RedisStore:
         recipe = self._recipe or self._space.recipe()
         return Entry(unpacked(stored.page, recipe), stored.stored_at, stored.items)
 
-    def _teach(self, site: str, frame: SiteFrame) -> None:
+    def _teach(self, site: str, boilerplate: SiteBoilerplate) -> None:
         """Learn what other processes, or earlier ones, knew of a site."""
         for data in self._pages(site).of_site(site_digest(site)):
             page = unpacked(data, self._recipe)
             if page.site == site:
-                learn(frame, page)
+                learn(boilerplate, page)

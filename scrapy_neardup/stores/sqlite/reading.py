@@ -20,7 +20,7 @@ from ...exceptions import StoreError, StoreMissing
 from ...matching.candidates import site_digest
 from ..codec import unpacked
 from ..hints import newest
-from ..in_process import LocalStore
+from ..in_process import InProcessStore
 from ..memory import Dictionary
 from ..reading import Figures, Namespace, StoredPage
 from . import hints as sqlite_advice
@@ -120,7 +120,7 @@ class SqliteReader:
         space = self._spaces[namespace]
         found = self.rows(space, unconfirmed=True)
         return sum(
-            (Figures.of(rows["traits"]["stored_at"]) for _, rows in found),
+            (Figures.of(rows["summaries"]["stored_at"]) for _, rows in found),
             Figures(
                 unconfirmed=self._unconfirmed(space),
                 rules=self._count("rules", space),
@@ -137,8 +137,8 @@ class SqliteReader:
             signature = unpacked(self._whole(id_, page), space.namespace.recipe)
             if site is None or signature.site == site:
                 _, rows = self._columns([(id_, row)])
-                [traits] = rows["traits"]
-                stored_at, items = int(traits["stored_at"]), int(traits["items"])
+                [summaries] = rows["summaries"]
+                stored_at, items = int(summaries["stored_at"]), int(summaries["items"])
                 yield StoredPage(signature, stored_at, bool(is_confirmed), items)
 
     def rules(self, namespace: str) -> dict[str, bytes]:
@@ -150,10 +150,10 @@ class SqliteReader:
         with complaining(self._path):
             return sqlite_advice.known(self._connection, self._spaces[namespace].number, since)
 
-    def overlay(self, namespace: str, ttl: float | None = None) -> LocalStore:
+    def overlay(self, namespace: str, ttl: float | None = None) -> InProcessStore:
         space = self._spaces[namespace]
         archive = _Overlay(self, space, self._unconfirmed(space))
-        return LocalStore(self.name, archive, space.namespace.secret, ttl)
+        return InProcessStore(self.name, archive, space.namespace.secret, ttl)
 
     def close(self) -> None:
         self._connection.close()

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..codec import ROW, site_in
-from ..in_process import LocalStore
+from ..in_process import InProcessStore
 from .batch import Put
 from .file import BATCH_PAGES, BATCH_SECONDS, File
 from .format import FORMAT, NUMBER_BITS, NUMBER_MASK, address_of
@@ -33,7 +33,7 @@ __all__ = ["BATCH_PAGES", "BATCH_SECONDS", "FORMAT", "SqliteStore"]
 _ROWS = 1 << 17
 
 
-class SqliteStore(LocalStore):
+class SqliteStore(InProcessStore):
     """A namespace of a file.
 
     A process that was forked off (``os.fork`` without ``exec``) must not use it: neither SQLite

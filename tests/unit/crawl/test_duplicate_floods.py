@@ -11,8 +11,8 @@ from scrapy_neardup._util.urls import site_of
 from scrapy_neardup.crawl.monitoring.duplicate_floods import (
     MAX_NAMED,
     MAX_SITES,
-    Swallowed,
-    Swallowing,
+    DuplicateFlood,
+    DuplicateFloodDetector,
 )
 
 pytestmark = pytest.mark.slow
@@ -36,9 +36,9 @@ def good(number: int, start: int = 0) -> list[Verdict]:
     return [new(f"{SHOP}/good/{n}") for n in range(start, start + number)]
 
 
-def noticed(verdicts: list[Verdict]) -> list[tuple[int, Swallowed]]:
+def noticed(verdicts: list[Verdict]) -> list[tuple[int, DuplicateFlood]]:
     """What is noticed, and after how many pages."""
-    swallowing = Swallowing()
+    swallowing = DuplicateFloodDetector()
     found = [(n, swallowing.judged(verdict)) for n, verdict in enumerate(verdicts, start=1)]
     named = [(n, cluster) for n, cluster in found if cluster is not None]
     assert [cluster for _, cluster in named] == swallowing.named
@@ -132,7 +132,7 @@ def test_other_reasons_for_judging_nothing_are_no_wall():
 
 
 def test_known_pages_that_come_to_show_one_text_are_noticed():
-    swallowing = Swallowing()
+    swallowing = DuplicateFloodDetector()
     changed = [Verdict("revisit", f"{SHOP}/{n}", "changed") for n in range(60)]
     for number, verdict in enumerate(changed):
         assert swallowing.judged(verdict, b"%d" % number) is None
@@ -152,14 +152,14 @@ def test_only_some_are_named_and_memory_is_bounded():
     assert [found.site for _, found in noticed(walls)] == [
         f"site{site}.example" for site in range(MAX_NAMED)
     ]
-    swallowing = Swallowing()
+    swallowing = DuplicateFloodDetector()
     for number in range(MAX_SITES + 100):
         swallowing.judged(new(f"https://site{number}.example/"))
     assert len(swallowing._sites) == MAX_SITES
 
 
 def test_a_site_that_comes_again_and_again_is_not_let_go():
-    swallowing = Swallowing()
+    swallowing = DuplicateFloodDetector()
     wall = walled(30)
     assert not any(map(swallowing.judged, wall[:29]))
     for number in range(MAX_SITES + 100):
@@ -179,7 +179,7 @@ _urls = st.one_of(
 @given(st.lists(_urls, min_size=1, max_size=5), st.text(max_size=20))
 def test_no_address_breaks_it(urls, original):
     """Whatever it raised would cost a page."""
-    swallowing = Swallowing()
+    swallowing = DuplicateFloodDetector()
     for number in range(60):
         url = urls[number % len(urls)]
         swallowing.judged(copy(f"{url}{number}", original))

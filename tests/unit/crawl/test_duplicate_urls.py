@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from scrapy_neardup.crawl.requests import duplicate_urls as known_urls
-from scrapy_neardup.crawl.requests.duplicate_urls import KnownUrls, Unsaved
-from scrapy_neardup.crawl.requests.stored_duplicate_urls import MANY, LoadedUrls
+from scrapy_neardup.crawl.requests.duplicate_urls import DuplicateUrls, Unsaved
+from scrapy_neardup.crawl.requests.stored_duplicate_urls import MANY, StoredDuplicateUrls
 from scrapy_neardup.matching.verdict import Verdict
 from scrapy_neardup.stores import MemoryStore
 from scrapy_neardup.stores import hints as advice
@@ -35,12 +35,12 @@ class World:
         self.store, self.clock = MemoryStore(), Clock()
         self.ttl, self.explore = ttl, explore
 
-    def crawl(self) -> KnownUrls:
-        known = KnownUrls(self.ttl, self.clock, self.explore)
+    def crawl(self) -> DuplicateUrls:
+        known = DuplicateUrls(self.ttl, self.clock, self.explore)
         known.open(self.store.secret, self.store.known_duplicates(known.since))
         return known
 
-    def save(self, known: KnownUrls) -> None:
+    def save(self, known: DuplicateUrls) -> None:
         if (unsaved := known.take_unsaved(EVERYTHING)) is not None:
             self.store.note_duplicates(unsaved.rows, unsaved.seen_at)
 
@@ -51,7 +51,7 @@ class World:
             copy(known, url, original)
         self.save(known)
 
-    def next_day(self) -> KnownUrls:
+    def next_day(self) -> DuplicateUrls:
         self.clock.now += 10
         return self.crawl()
 
@@ -65,7 +65,7 @@ def unchanged(url: str = ORIGINAL, text: bytes = TEXT) -> Verdict:
 
 
 def copy(
-    known: KnownUrls, url: str, original: str = ORIGINAL, text: bytes = TEXT, mark: int = 0
+    known: DuplicateUrls, url: str, original: str = ORIGINAL, text: bytes = TEXT, mark: int = 0
 ) -> None:
     """A fetch of it leads to a duplicate."""
     known.judged(duplicate(url, original, text))
@@ -76,7 +76,7 @@ def numbered(count: int) -> list[str]:
     return [f"{SITE}/copy/{number}" for number in range(count)]
 
 
-def taken(known: KnownUrls, confirmed: int = EVERYTHING) -> Unsaved:
+def taken(known: DuplicateUrls, confirmed: int = EVERYTHING) -> Unsaved:
     unsaved = known.take_unsaved(confirmed)
     assert unsaved is not None
     return unsaved
@@ -399,7 +399,7 @@ def test_what_is_loaded_is_what_was_noted_since_the_last_ending():
             world.store.note_duplicates(np.array([*rows.values()], COPY), time)
         found = advice.without_ended(world.store.known_duplicates(0))
         assert {d: (o, c) for d, o, c, _ in found.tolist()} == plain
-        loaded = LoadedUrls(found, found["seen_at"])
+        loaded = StoredDuplicateUrls(found, found["seen_at"])
         for digest in range(8):
             at = loaded.find(digest)
             assert (None if at is None else loaded.shown(at)) == plain.get(digest)

@@ -17,10 +17,10 @@ from scrapy.http import Request, Response
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.crawl.job_state import Job
 from scrapy_neardup.crawl.requests import deferred as held
-from scrapy_neardup.crawl.requests import request_filter as sparing
-from scrapy_neardup.crawl.requests.request_filter import Sparing
-from scrapy_neardup.crawl.settings import LearningPlan, Policy
-from scrapy_neardup.crawl.store_client import CrawlMemory
+from scrapy_neardup.crawl.requests import request_filter
+from scrapy_neardup.crawl.requests.request_filter import RequestFilter
+from scrapy_neardup.crawl.settings import Policy, UrlRulesPlan
+from scrapy_neardup.crawl.store_client import StoreClient
 from scrapy_neardup.matching.verdict import Verdict
 from scrapy_neardup.stores.memory import MemoryStore
 from tests.support.crawl import LOOPS
@@ -52,14 +52,14 @@ def ignored(*counted: object) -> None:
     """Count nothing."""
 
 
-def memory_of(store: MemoryStore) -> CrawlMemory:
-    return CrawlMemory(NearDupDetector(store=store), 60, lambda error: pytest.fail(str(error)))
+def memory_of(store: MemoryStore) -> StoreClient:
+    return StoreClient(NearDupDetector(store=store), 60, lambda error: pytest.fail(str(error)))
 
 
-def sparing_of(engine: Engine, job: Job | None = None, explore: float = 0) -> Sparing:
+def sparing_of(engine: Engine, job: Job | None = None, explore: float = 0) -> RequestFilter:
     crawler: Any = SimpleNamespace(engine=engine, spider=engine.spider)
-    plan = LearningPlan(learn="on", explore=explore)
-    return Sparing(crawler, plan, ignored, learns=True, job=job)
+    plan = UrlRulesPlan(url_rules="on", url_rules_sample_rate=explore)
+    return RequestFilter(crawler, plan, ignored, learns=True, job=job)
 
 
 def test_what_a_store_knows_is_read_in_another_thread():
@@ -82,7 +82,7 @@ def test_what_a_store_knows_is_read_in_another_thread():
     assert threading.main_thread() not in threads
 
 
-def knowing(one: Sparing, url: str) -> None:
+def knowing(one: RequestFilter, url: str) -> None:
     """It led to a duplicate, and the original was met since."""
     original, text = "https://a.example/original", bytes(16)
     one.remember(Request(url), Verdict("duplicate", url, "", original, original_text=text), 0)
@@ -109,14 +109,14 @@ def test_of_a_known_url_only_what_led_to_the_duplicate_is_refused(differs, is_re
         one = sparing_of(Engine())
         await one.open(memory_of(MemoryStore()))
         knowing(one, "https://a.example/b?c=2&d=1#top")
-        for refusing in (one.refuses, one.begins):
+        for refusing in (one.refuses, one.should_cancel):
             assert refusing(Request(url, **differs), Policy()) is is_refused
             assert refusing(Request(url, **differs), Policy(action="tag")) is False
 
     asyncio.run(asked())
 
 
-@pytest.mark.parametrize("refusing", [Sparing.refuses, Sparing.begins])
+@pytest.mark.parametrize("refusing", [RequestFilter.refuses, RequestFilter.should_cancel])
 def test_a_redirect_to_what_is_superfluous_has_come_to_its_end(refusing):
     first, target = "https://a.example/b", "https://a.example/c"
     redirected = Request(target, meta={"redirect_urls": [first]})
@@ -125,7 +125,7 @@ def test_a_redirect_to_what_is_superfluous_has_come_to_its_end(refusing):
         one = sparing_of(Engine())
         await one.open(memory_of(MemoryStore()))
         assert one._learner is not None
-        assert not one.begins(Request(first), Policy())
+        assert not one.should_cancel(Request(first), Policy())
         site = one._learner._sites["a.example"]
         numbers = [len(site.under_way())]
         knowing(one, target)
@@ -138,7 +138,7 @@ def test_a_redirect_to_what_is_superfluous_has_come_to_its_end(refusing):
 def test_many_requests_are_made_bit_by_bit(tmp_path):
     job, engine = Job(tmp_path), Engine()
     urls = [f"http://example.com/{number}" for number in range(100)]
-    left = held.Held({}, [held.pack(Request(url), engine.spider) for url in urls])
+    left = held.DeferredRequests({}, [held.pack(Request(url), engine.spider) for url in urls])
     held.write(job.held, left)
 
     async def made() -> None:
@@ -148,20 +148,20 @@ def test_many_requests_are_made_bit_by_bit(tmp_path):
         # Nothing is asked of an engine that may not be ready.
         assert engine.urls == []
         await spared.look_around(memory)
-        assert len(engine.urls) == sparing._MADE
+        assert len(engine.urls) == request_filter._MADE
         while len(engine.urls) < 100:
             await asyncio.sleep(0)
         counting.cancel()
 
     asyncio.run(made())
     assert engine.urls == urls
-    assert max(map(engine.turns.count, engine.turns)) == sparing._MADE
+    assert max(map(engine.turns.count, engine.turns)) == request_filter._MADE
 
 
 def test_what_was_not_made_before_the_end_is_left_to_the_next_run(tmp_path):
     job, engine = Job(tmp_path), Engine()
     packed = [held.pack(Request("http://example.com/"), engine.spider)]
-    held.write(job.held, held.Held({}, packed))
+    held.write(job.held, held.DeferredRequests({}, packed))
     assert job.begin()
 
     async def stopped() -> None:

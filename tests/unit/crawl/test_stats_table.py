@@ -10,8 +10,8 @@ import unicodedata
 import pytest
 
 from scrapy_neardup._util.escaping import on_one_line, printable
-from scrapy_neardup._util.heavy_hitters import Frequent
-from scrapy_neardup.crawl.monitoring.duplicate_floods import Swallowed
+from scrapy_neardup._util.heavy_hitters import HeavyHitters
+from scrapy_neardup.crawl.monitoring.duplicate_floods import DuplicateFlood
 from scrapy_neardup.crawl.monitoring.stats_table import summary
 
 EVERYTHING = {
@@ -31,11 +31,11 @@ EVERYTHING = {
     "neardup/bytes/judged": 2_000_000,
     "neardup/bytes/duplicate": 500_000,
     "neardup/requests/refused": 4,
-    "neardup/learn/skipped": 26,
-    **{f"neardup/learn/skipped/shop.example param p{n}": n for n in range(1, 6)},
-    "neardup/learn/skipped/others": 11,
-    "neardup/learn/would_skip": 2,
-    "neardup/learn/refetched": 1,
+    "neardup/url_rules/skipped": 26,
+    **{f"neardup/url_rules/skipped/shop.example param p{n}": n for n in range(1, 6)},
+    "neardup/url_rules/skipped/others": 11,
+    "neardup/url_rules/would_skip": 2,
+    "neardup/url_rules/refetched": 1,
     "neardup/links/skipped": 9,
     "neardup/workers_lost": 1,
     "neardup/store/errors": 3,
@@ -78,12 +78,12 @@ EXPECTED = """\
 )
 
 
-def swallowed(original: str, pages: int = 40, what: str = "duplicates") -> Swallowed:
-    return Swallowed(what, "shop.example", original, original, 30, 50, 1, None, pages)
+def swallowed(original: str, pages: int = 40, what: str = "duplicates") -> DuplicateFlood:
+    return DuplicateFlood(what, "shop.example", original, original, 30, 50, 1, None, pages)
 
 
 def table(stats=EVERYTHING, clusters=(), walls=(), report=None) -> list[str]:
-    frequent = Frequent()
+    frequent = HeavyHitters()
     for url in clusters:
         frequent.add(url)
     return summary(stats, frequent, walls, "50", report).split("\n")
@@ -123,7 +123,7 @@ def test_an_address_is_on_one_line_and_not_endless():
 
 
 def test_counts_that_may_be_too_low_say_so():
-    frequent = Frequent(room=1)
+    frequent = HeavyHitters(room=1)
     for url in "aabca":
         frequent.add(url)
     assert frequent.error
@@ -133,9 +133,9 @@ def test_counts_that_may_be_too_low_say_so():
 
 def test_the_environment_changes_nothing():
     program = (
-        "from scrapy_neardup._util.heavy_hitters import Frequent\n"
+        "from scrapy_neardup._util.heavy_hitters import HeavyHitters\n"
         "from scrapy_neardup.crawl.monitoring.stats_table import summary\n"
-        "f = Frequent(); f.add('https://a.example/' + 'x' * 120)\n"
+        "f = HeavyHitters(); f.add('https://a.example/' + 'x' * 120)\n"
         "print(summary({'neardup/pages/new': 1}, f, [], '1', None))\n"
     )
     forced = {"FORCE_COLOR": "1", "COLUMNS": "20", "TERM": "xterm-256color", "CLICOLOR_FORCE": "1"}

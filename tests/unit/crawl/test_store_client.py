@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scrapy_neardup import NearDupDetector, Rule
-from scrapy_neardup.crawl.store_client import CrawlMemory
+from scrapy_neardup.crawl.store_client import StoreClient
 from scrapy_neardup.matching.stored_items import OWN_ITEMS
 from scrapy_neardup.stores import open_store
 from tests.support.crawl import LOOPS
@@ -21,12 +21,12 @@ pytestmark = pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 
 PAGES = {"http://a.example/content/0/0": FERRY, "http://b.example/content/1/0": MUSEUM}
 
 
-def memory(file: Path) -> CrawlMemory:
+def memory(file: Path) -> StoreClient:
     detector = NearDupDetector(store=open_store(f"sqlite:///{file}", "site"))
-    return CrawlMemory(detector, 60, lambda error: pytest.fail(str(error)))
+    return StoreClient(detector, 60, lambda error: pytest.fail(str(error)))
 
 
-async def committed(crawl: CrawlMemory, number: int, **how: Any) -> Any:
+async def committed(crawl: StoreClient, number: int, **how: Any) -> Any:
     url, text = list(PAGES.items())[number]
     signature = NearDupDetector(store=crawl.store).signature(url=url, html=page(text))
     claim = await crawl.claim(signature, Rule())
@@ -69,7 +69,7 @@ def test_what_all_crawls_have_on_disk_is_confirmed(tmp_path):
 
 def test_pages_that_come_at_once_are_all_claimed_before_anything_becomes_of_one():
     detector = NearDupDetector()
-    crawl = CrawlMemory(detector, 60, lambda error: pytest.fail(str(error)))
+    crawl = StoreClient(detector, 60, lambda error: pytest.fail(str(error)))
     texts = [" ".join(article(seed=number)) for number in range(4)]
     claimed = []
 

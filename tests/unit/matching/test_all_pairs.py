@@ -18,11 +18,11 @@ from scrapy_neardup import Rule
 from scrapy_neardup.hashing.minhash import SKETCH_BINS
 from scrapy_neardup.matching.all_pairs import Pair
 from scrapy_neardup.matching.rule import learn
-from scrapy_neardup.matching.site_boilerplate import MAX_SITES, Frames
+from scrapy_neardup.matching.site_boilerplate import MAX_SITES, Boilerplates
 from scrapy_neardup.matching.verdict import Match
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore
-from scrapy_neardup.stores.in_process import LocalStore
+from scrapy_neardup.stores.in_process import InProcessStore
 from scrapy_neardup.stores.sqlite.reading import SqliteReader
 from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests.stores.test_stores import RULES, numbered, signatures
@@ -34,7 +34,7 @@ Found = list[tuple[str, str, Match]]
 
 
 @contextmanager
-def in_memory(pages: list[PageSignature]) -> Iterator[LocalStore]:
+def in_memory(pages: list[PageSignature]) -> Iterator[InProcessStore]:
     store = MemoryStore(b"a secret of tests")
     for page in pages:
         store.add(page)
@@ -42,7 +42,7 @@ def in_memory(pages: list[PageSignature]) -> Iterator[LocalStore]:
 
 
 @contextmanager
-def over_a_file(pages: list[PageSignature]) -> Iterator[LocalStore]:
+def over_a_file(pages: list[PageSignature]) -> Iterator[InProcessStore]:
     """Half of the pages are in a file, the others came to it afterwards."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "seen.sqlite"
@@ -64,7 +64,7 @@ def found(pairs: Iterator[Pair]) -> Found:
 
 
 def by_brute_force(pages: list[PageSignature], rule: Rule) -> Found:
-    frames = Frames()
+    frames = Boilerplates()
     for page in pages:
         learn(frames.of(page.site), page)
     return sorted(

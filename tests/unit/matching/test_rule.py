@@ -36,8 +36,8 @@ def verdicts(judge: NearDupDetector, *pages: tuple[str, str]) -> list[str]:
 
 def why(judge: NearDupDetector, one: tuple[str, str], other: tuple[str, str]) -> str:
     a, b = (judge.signature(url=url, html=page) for url, page in (one, other))
-    outcome = judge.rule.compare(a, b, judge.store.frames)
-    assert outcome == judge.rule.compare(b, a, judge.store.frames)
+    outcome = judge.rule.compare(a, b, judge.store.boilerplates)
+    assert outcome == judge.rule.compare(b, a, judge.store.boilerplates)
     return outcome.reason
 
 
@@ -190,7 +190,7 @@ def test_a_heading_is_not_replaced_by_the_first_word_of_another_template(heading
         )
         for n, first in enumerate((heading, "Oglethorpe"))
     )
-    assert judge.rule.compare(one, other, judge.store.frames).reason == reason
+    assert judge.rule.compare(one, other, judge.store.boilerplates).reason == reason
 
 
 def test_a_heading_counts_on_two_sites():
@@ -201,7 +201,7 @@ def test_a_heading_counts_on_two_sites():
         judge.signature(url=f"https://{site}.example/", text=f"{ware}\n{text}", title=ware)
         for site, ware in zip("ab", wares, strict=True)
     )
-    assert judge.rule.compare(one, other, judge.store.frames).reason == "values_differ"
+    assert judge.rule.compare(one, other, judge.store.boilerplates).reason == "values_differ"
 
 
 # --- forms ------------------------------------------------------------------------------

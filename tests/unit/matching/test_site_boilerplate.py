@@ -7,10 +7,10 @@ from scrapy_neardup.hashing.minhash import SKETCH_BINS
 from scrapy_neardup.matching.site_boilerplate import (
     MAX_ENTRIES,
     MAX_SITES,
-    Frames,
-    SiteFrame,
-    TextFrame,
-    TitleFrame,
+    Boilerplates,
+    SiteBoilerplate,
+    TextBoilerplate,
+    TitleBoilerplate,
 )
 from scrapy_neardup.text.titles import title_of, title_parts
 
@@ -19,8 +19,8 @@ def title(text: str) -> tuple[tuple[str, ...], ...]:
     return title_of(map(str.split, title_parts(text)))
 
 
-def learned(*titles: str) -> TitleFrame:
-    frame = TitleFrame()
+def learned(*titles: str) -> TitleBoilerplate:
+    frame = TitleBoilerplate()
     for text in titles:
         frame.learn(title(text))
     return frame
@@ -61,7 +61,7 @@ def test_copies_of_a_page_teach_nothing():
 
 
 def test_and_neither_does_their_text():
-    frame = SiteFrame()
+    frame = SiteBoilerplate()
     for _ in range(9):
         frame.learn(title("Ferry | Harbour News"), sketch(b0=7))
     assert own_places(frame.texts, sketch(b0=7)) == [0]
@@ -75,7 +75,7 @@ def test_what_comes_back_on_few_pages_stays_the_pages_own():
 
 
 def test_titles_are_learned_in_bounded_memory():
-    frame = SiteFrame()
+    frame = SiteBoilerplate()
     empty = np.zeros(SKETCH_BINS, np.uint8)
     for number in range(20 * MAX_ENTRIES):
         page_title = title(f"Page {number} of many {number} | Part {number} | Site")
@@ -95,21 +95,21 @@ def sketch(**values: int) -> np.ndarray:
     return out
 
 
-def own_places(frame: TextFrame, page: np.ndarray) -> list[int]:
+def own_places(frame: TextBoilerplate, page: np.ndarray) -> list[int]:
     return np.flatnonzero(frame.own(page)).tolist()
 
 
 def test_what_many_pages_hold_is_the_sites():
-    frame = TextFrame()
+    frame = TextBoilerplate()
     for number in range(1, 11):
         frame.learn(sketch(b0=7, b1=number, b2=9 if number < 3 else number + 20))
     page = sketch(b0=7, b1=1, b2=9, b3=5)
     assert own_places(frame, page) == [1, 2, 3]
-    assert own_places(TextFrame(), page) == [0, 1, 2, 3]
+    assert own_places(TextBoilerplate(), page) == [0, 1, 2, 3]
 
 
 def test_a_value_of_the_frame_outlives_passing_ones():
-    frame = TextFrame()
+    frame = TextBoilerplate()
     for number in range(1, 200):
         frame.learn(sketch(b0=number % 250 + 1 if number % 3 else 7))
     assert own_places(frame, sketch(b0=7)) == []
@@ -118,7 +118,7 @@ def test_a_value_of_the_frame_outlives_passing_ones():
 
 
 def test_counters_do_not_overflow():
-    frame = TextFrame()
+    frame = TextBoilerplate()
     for _ in range(70_000):
         frame.learn(sketch(b0=7))
     assert own_places(frame, sketch(b0=7, b1=1)) == [1]
@@ -127,7 +127,7 @@ def test_counters_do_not_overflow():
 @pytest.mark.parametrize("every", [1, 3, 7, 1000])
 def test_a_site_is_learned_alike_however_often_it_is_asked_about(every):
     rng = np.random.default_rng(7)
-    frame, titles, texts = SiteFrame(), TitleFrame(), TextFrame()
+    frame, titles, texts = SiteBoilerplate(), TitleBoilerplate(), TextBoilerplate()
     for number in range(100):
         page_title = title(f"Page {number % 60} | Part {number % 5} | Site")
         page = rng.integers(0, 4, SKETCH_BINS).astype(np.uint8)
@@ -142,14 +142,14 @@ def test_a_site_is_learned_alike_however_often_it_is_asked_about(every):
 
 
 def test_of_a_site_that_nobody_asks_about_few_pages_wait():
-    frame = SiteFrame()
+    frame = SiteBoilerplate()
     for number in range(1000):
         frame.learn(title(f"Page {number}"), sketch(b0=7))
         assert len(frame._waiting) < 16
 
 
 def test_a_text_under_several_titles_is_a_notice():
-    frame = SiteFrame()
+    frame = SiteBoilerplate()
     frame.learn_thin(title("One"), b"text")
     frame.learn_thin(title("One"), b"text")
     assert not frame.is_notice(b"text")
@@ -159,7 +159,7 @@ def test_a_text_under_several_titles_is_a_notice():
 
 
 def test_sites_are_remembered_in_bounded_number():
-    frames = Frames()
+    frames = Boilerplates()
     first = frames.of("first.example")
     for number in range(MAX_SITES - 1):
         frames.of(f"{number}.example")
@@ -173,12 +173,12 @@ def test_sites_are_remembered_in_bounded_number():
 def test_a_site_that_was_forgotten_is_learned_again():
     taught = []
 
-    def teach(site: str, frame: SiteFrame) -> None:
+    def teach(site: str, frame: SiteBoilerplate) -> None:
         taught.append(site)
         frame.learn_thin(title("One"), b"text")
         frame.learn_thin(title("Two"), b"text")
 
-    frames = Frames(teach)
+    frames = Boilerplates(teach)
     assert frames.of("a.example").is_notice(b"text")
     assert frames.of("a.example") is frames.of("a.example")
     assert taught == ["a.example"]

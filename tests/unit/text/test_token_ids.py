@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup.text import token_ids as numbering
-from scrapy_neardup.text.token_ids import SpanNumbers, _Table
+from scrapy_neardup.text.token_ids import TokenIdTable, _Table
 from scrapy_neardup.text.tokenization import ScriptTokenizer, Spans, shipped_tokenizer
 
 TOKENS = st.text(st.sampled_from("ab\0茶𠮷\ud800"), max_size=3) | st.text(
@@ -17,7 +17,7 @@ PAGES = st.lists(st.lists(TOKENS, max_size=30), max_size=6)
 
 def require_one_number_each(pages: list[list[str]]) -> None:
     """Equal tokens have one number, others have others, and the new ones are named."""
-    numbers, named = SpanNumbers(), list[str]()
+    numbers, named = TokenIdTable(), list[str]()
     for page in pages:
         found, new = numbers.of(Spans.of(page))
         named += new
@@ -39,9 +39,9 @@ def test_tokens_that_want_one_slot_all_get_one(pages, slot):
 
 @given(PAGES)
 def test_a_key_of_zero_is_a_key_like_others(pages):
-    keys = SpanNumbers._keys
+    keys = TokenIdTable._keys
 
-    def with_zero(self: SpanNumbers, spans: Spans) -> numbering.Keys:
+    def with_zero(self: TokenIdTable, spans: Spans) -> numbering.Keys:
         found = keys(self, spans)
         # Which is the empty token's otherwise.
         found[[token == "" for token in spans]] = 1
@@ -49,7 +49,7 @@ def test_a_key_of_zero_is_a_key_like_others(pages):
         return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SpanNumbers, "_keys", with_zero)
+        patch.setattr(TokenIdTable, "_keys", with_zero)
         require_one_number_each(pages)
 
 
@@ -78,7 +78,7 @@ def test_long_tokens_are_told_apart_by_their_ends(length):
 
 @given(st.lists(TOKENS, max_size=30))
 def test_a_key_is_the_cyclic_polynomial_of_a_tokens_characters(tokens):
-    numbers = SpanNumbers()
+    numbers = TokenIdTable()
     marks, of_planes = numbers._marks.tolist(), numbers._marks_of_planes.tolist()
     found = numbers._keys(Spans.of(tokens)).tolist()
     for token, key in zip(tokens, found, strict=True):
@@ -92,14 +92,14 @@ def test_a_key_is_the_cyclic_polynomial_of_a_tokens_characters(tokens):
 
 def test_nobody_knows_the_keys():
     spans = Spans.of(["ferry", "pier", "a" * 100])
-    one, other = SpanNumbers()._keys(spans), SpanNumbers()._keys(spans)
+    one, other = TokenIdTable()._keys(spans), TokenIdTable()._keys(spans)
     assert (one != other).all()
 
 
 def test_a_token_has_one_key_wherever_it_stands():
     tokenizer, _ = shipped_tokenizer("pairs")
     assert isinstance(tokenizer, ScriptTokenizer)
-    numbers = SpanNumbers()
+    numbers = TokenIdTable()
     in_text, _ = numbers.of(tokenizer.spans(["the ferry, the pier", "- pier - ferry 😀 the"])[1])
     alone, new = numbers.of(Spans.of(["pier", "ferry", "the"]))
     assert in_text.tolist() == alone.tolist()
@@ -109,5 +109,5 @@ def test_a_token_has_one_key_wherever_it_stands():
 @pytest.mark.parametrize("first", ["", "x", "x" * 63, "😀"])
 def test_a_token_has_one_key_in_all_of_a_long_text(first):
     tokens = ["ferry", "pier", "a" * 21, "a" * 22] * 300
-    _, *found = SpanNumbers().of(Spans.of([first, *tokens]))[0].tolist()
+    _, *found = TokenIdTable().of(Spans.of([first, *tokens]))[0].tolist()
     assert found == [1, 2, 3, 4] * 300

@@ -15,7 +15,7 @@ from scrapy_neardup import IdfTable
 from scrapy_neardup.hashing.simhash import simhash
 from scrapy_neardup.text import vocabulary
 from scrapy_neardup.text.tokenization import Spans, shingle_units
-from scrapy_neardup.text.vocabulary import Readings, SpanVocabulary, Vocabulary
+from scrapy_neardup.text.vocabulary import FeatureBatch, SpanVocabulary, Vocabulary
 
 SEED = 0x0123456789ABCDEF
 TABLE = IdfTable("test", 80, {"the": 1, "ferry": 50, "茶叶": 30})
@@ -40,7 +40,7 @@ AnyVocabulary = Vocabulary | SpanVocabulary
 BOTH = pytest.mark.parametrize("kind", [Vocabulary, SpanVocabulary])
 
 
-def reading_of(words: AnyVocabulary, *pages: list[str]) -> Readings:
+def reading_of(words: AnyVocabulary, *pages: list[str]) -> FeatureBatch:
     return (
         words.read(*pages) if isinstance(words, Vocabulary) else words.read(*map(Spans.of, pages))
     )

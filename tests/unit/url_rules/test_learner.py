@@ -21,12 +21,12 @@ from scrapy_neardup.url_rules import (
 )
 from scrapy_neardup.url_rules.evidence import Evidence, Key
 from scrapy_neardup.url_rules.learner import Learner
-from scrapy_neardup.url_rules.path_patterns import Families
+from scrapy_neardup.url_rules.path_patterns import PathPatterns
 from scrapy_neardup.url_rules.rule import NOTHING_NEW, UrlRule
 from scrapy_neardup.url_rules.rule_set import MAX_RULES
-from scrapy_neardup.url_rules.skeletons import Leaving
-from scrapy_neardup.url_rules.skipped_urls import Skipped, SkippedAddresses
-from scrapy_neardup.url_rules.url_parts import parse_address
+from scrapy_neardup.url_rules.skeletons import SkeletonBuilder
+from scrapy_neardup.url_rules.skipped_urls import SkippedUrl, SkippedUrls
+from scrapy_neardup.url_rules.url_parts import parse_url
 
 pytestmark = pytest.mark.slow
 
@@ -91,7 +91,7 @@ class World:
 
 def tidied(learner: Learner) -> None:
     """Do all that follows from changes of rules, which a crawl does bit by bit."""
-    while learner.tidy(100):
+    while learner.process_pending(100):
         pass
 
 
@@ -328,7 +328,7 @@ V: Key = "/docs/*", ("param", "v")
 
 
 def test_what_is_known_to_matter_explains_what_comes_of_a_trial():
-    book = rulebook.RuleBook("example.com", lambda: 1_800_000_000)
+    book = rulebook.RuleSet("example.com", lambda: 1_800_000_000)
     book.hint(LITE, 1)
     book.agree(LITE, 1, 1, suspects=[V])
     book.contradict(V, (1, 2), 1, brings_new=False)
@@ -355,7 +355,7 @@ def test_what_was_left_out_of_one_address_may_stand_in_both():
 
 
 def test_what_was_taken_for_the_culprit_is_cleared_when_it_is_another():
-    book = rulebook.RuleBook("example.com", lambda: 1_800_000_000)
+    book = rulebook.RuleSet("example.com", lambda: 1_800_000_000)
     sid: Key = "/docs/*", ("param", "sid")
     for number in range(3):
         book.dispute([sid, V], (number, -1), 1, brings_new=False)
@@ -365,13 +365,13 @@ def test_what_was_taken_for_the_culprit_is_cleared_when_it_is_another():
 
 
 def test_of_what_may_explain_trials_no_more_is_kept_than_of_rules():
-    book = rulebook.RuleBook("example.com", lambda: 1_800_000_000)
+    book = rulebook.RuleSet("example.com", lambda: 1_800_000_000)
     for number in range(3 * MAX_RULES):
         book.agree(LITE, number, 1, suspects=[("/docs/*", ("param", f"p{number}"))])
     assert len(book._suspected) <= MAX_RULES
 
 
-def told(book: rulebook.RuleBook, key: Key) -> tuple[int, int]:
+def told(book: rulebook.RuleSet, key: Key) -> tuple[int, int]:
     evidence = book.rules[key].evidence
     return evidence.agreements, evidence.contradictions
 
@@ -462,7 +462,7 @@ def test_a_segment_that_may_mean_nothing_comes_later():
 
 def test_what_something_speaks_for_is_known_while_rules_are_forgotten(monkeypatch):
     monkeypatch.setattr(rulebook, "MAX_RULES", 10)
-    book = rulebook.RuleBook("example.com", lambda: 1)
+    book = rulebook.RuleSet("example.com", lambda: 1)
     for number in range(30):
         key = "/news", ("segment", f"x{number}", "last")
         for content in (1, 2):
@@ -487,7 +487,7 @@ def test_one_of_two_rules_that_holds_no_longer_makes_nothing_superfluous():
     off = UrlRule("example.com", "/shop/item", ("param", "sid"), "off", 2_000_000_000)
     world.learner.load({off.name: off.to_bytes()})
     # What was fetched, with a session, still has the form that the rule gave it.
-    assert world.learner.is_untidy
+    assert world.learner.has_pending
     assert not world.would_skip(between)
 
 
@@ -747,13 +747,13 @@ def test_what_cannot_be_read_is_passed_over():
 @pytest.fixture
 def forms_made(monkeypatch):
     """How many forms were made of addresses, as the only entry of a list."""
-    made, form = [0], Leaving.form
+    made, form = [0], SkeletonBuilder.form
 
-    def counted(self: Leaving, address: Any, digest: int) -> Any:
+    def counted(self: SkeletonBuilder, address: Any, digest: int) -> Any:
         made[0] += 1
         return form(self, address, digest)
 
-    monkeypatch.setattr(Leaving, "form", counted)
+    monkeypatch.setattr(SkeletonBuilder, "form", counted)
     return made
 
 
@@ -771,7 +771,7 @@ def test_no_change_of_rules_looks_at_all_addresses_at_once(forms_made):
             is_more = True
             while is_more:
                 forms_made[0] = 0
-                is_more = world.learner.tidy(10)
+                is_more = world.learner.process_pending(10)
                 at_once = max(at_once, forms_made[0])
                 in_all += forms_made[0]
 
@@ -815,7 +815,7 @@ def test_what_fails_amid_a_change_leaves_nothing_behind():
     world.fetch_only(views[-1])
     assert world.changes[-1] == (RULE.replace("sid", "v"), True)
     # What was skipped has its old form, and what it was skipped for its new one.
-    learner.tidy(80)
+    learner.process_pending(80)
     for number in ids:
         learner.fail(f"{SITE}/shop/item?id={number}&sid=a&v=1")
     tidied(learner)
@@ -880,7 +880,7 @@ def sizes(learner: Learner) -> int:
         + len(site._trials._waiting)
         + len(site._trials._met)
         + len(site._trials._texts)
-        + len(site._families._places)
+        + len(site._patterns._places)
         for site in learner._sites.values()
     )
 
@@ -941,14 +941,16 @@ def test_of_too_much_that_was_skipped_the_surest_is_let_go(monkeypatch):
 
 
 def test_the_surest_is_let_go_first():
-    skipped = SkippedAddresses()
+    skipped = SkippedUrls()
     for agreements in (40, 90, 60):
         rule = UrlRule("e", "/", ("param", "p"), evidence=Evidence(agreements))
-        address = parse_address(f"{SITE}/{agreements}")
+        address = parse_url(f"{SITE}/{agreements}")
         assert address is not None
         digest = address.digest
-        form = Leaving(Families(), lambda family, component: False, ()).form(address, digest)
-        skipped.add(Skipped(address, digest, form, (rule,), agreements))
+        form = SkeletonBuilder(PathPatterns(), lambda family, component: False, ()).form(
+            address, digest
+        )
+        skipped.add(SkippedUrl(address, digest, form, (rule,), agreements))
     assert skipped.let_go(1) == 1
     assert {one.request for one in skipped} == {40, 60}
 

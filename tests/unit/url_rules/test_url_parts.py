@@ -4,20 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup.url_rules.path_patterns import MAX_SIBLINGS, MIN_MET, Families
-from scrapy_neardup.url_rules.skeletons import Form, Leaving, differing
-from scrapy_neardup.url_rules.url_parts import Address, parse_address
+from scrapy_neardup.url_rules.path_patterns import MAX_SIBLINGS, MIN_MET, PathPatterns
+from scrapy_neardup.url_rules.skeletons import Form, SkeletonBuilder, differing
+from scrapy_neardup.url_rules.url_parts import UrlParts, parse_url
 
 NAMES = st.sampled_from(["a", "b", "page", "sid", "a.b", "%20", "ä", ""])
 WORDS = st.sampled_from(["news", "print", "index.html", "x-1", "", "s123", "a%2Fb"])
 
 
 @st.composite
-def addresses(draw: st.DrawFn) -> Address:
+def addresses(draw: st.DrawFn) -> UrlParts:
     segments = tuple(draw(st.lists(WORDS, max_size=4)))
     # A path that is one empty segment is the path "/", which has none.
     segments = () if segments == ("",) else segments
-    return Address(
+    return UrlParts(
         "example.com",
         draw(st.sampled_from(["http", "https"])),
         draw(st.sampled_from(["", "www", "m"])),
@@ -28,7 +28,7 @@ def addresses(draw: st.DrawFn) -> Address:
     )
 
 
-def url_of(address: Address) -> str:
+def url_of(address: UrlParts) -> str:
     """Written independently of how addresses are taken apart."""
     host = f"{address.label}.{address.site}" if address.label else address.site
     query = "&".join(f"{name}={value}" for name, value in address.params)
@@ -39,19 +39,19 @@ def url_of(address: Address) -> str:
     return f"{address.scheme}://{host}/{path}" + (f"?{query}" if query else "")
 
 
-def parsed(url: str) -> Address:
-    address = parse_address(url)
+def parsed(url: str) -> UrlParts:
+    address = parse_url(url)
     assert address is not None
     return address
 
 
-def unchanged(address: Address) -> tuple[Leaving, Form]:
+def unchanged(address: UrlParts) -> tuple[SkeletonBuilder, Form]:
     """The form of an address of which nothing is left out."""
-    leaving = Leaving(Families(), lambda family, component: False, ())
+    leaving = SkeletonBuilder(PathPatterns(), lambda family, component: False, ())
     return leaving, leaving.form(address, address.digest)
 
 
-def without(address: Address, component: tuple[str | int, ...]) -> Address:
+def without(address: UrlParts, component: tuple[str | int, ...]) -> UrlParts:
     """The address without a component, worked out anew."""
     match component:
         case ("param", name, value):
@@ -108,7 +108,7 @@ def test_other_addresses_have_other_digests(one, other):
 
 def test_a_url_is_taken_apart():
     address = parsed("HTTP://WWW.Shop.Example.co.uk:8080/a/b;jsessionid=1;v=2/?q=1&&x#top")
-    assert address == Address(
+    assert address == UrlParts(
         "example.co.uk",
         "http",
         "www",
@@ -139,32 +139,32 @@ def test_a_url_is_taken_apart():
     ],
 )
 def test_what_is_never_learned_from(url):
-    assert parse_address(url) is None
+    assert parse_url(url) is None
 
 
 def test_segments_that_vary():
-    families = Families()
-    assert families.name(("news", "2024", "a-long-slug", "x%20y", "index.html")) == (
+    patterns = PathPatterns()
+    assert patterns.name(("news", "2024", "a-long-slug", "x%20y", "index.html")) == (
         "/news/*/*/*/index.html"
     )
-    assert families.name(()) == "/"
+    assert patterns.name(()) == "/"
     for number in range(MIN_MET):
-        families.learn(("tags", "often"))
-        assert not families.learn(("tags", "often", "ab"[number % 2]))
+        patterns.learn(("tags", "often"))
+        assert not patterns.learn(("tags", "often", "ab"[number % 2]))
     letters = "abcdefghijklmnopqrstuvwxyz"
-    changed = [families.learn(("tags", letter)) for letter in letters]
+    changed = [patterns.learn(("tags", letter)) for letter in letters]
     assert changed.count(True) == 1
     assert changed.index(True) == MAX_SIBLINGS - 1
-    assert families.name(("tags", "a")) == families.name(("tags", "never")) == "/tags/*"
-    assert families.name(("tags", "often")) == "/tags/often"
+    assert patterns.name(("tags", "a")) == patterns.name(("tags", "never")) == "/tags/*"
+    assert patterns.name(("tags", "often")) == "/tags/often"
 
 
 def test_what_two_addresses_differ_in():
-    families = Families()
+    patterns = PathPatterns()
 
     def difference(one: str, other: str) -> list[object]:
         forms = [unchanged(parsed(f"http://{url}"))[1] for url in (one, other)]
-        return [left_out[:2] for left_out in differing(forms[0], forms[1], families)]
+        return [left_out[:2] for left_out in differing(forms[0], forms[1], patterns)]
 
     assert difference("www.e.com/print/news?a=1&b=2", "e.com/news?a=2&b=2") == [
         ("/news", ("segment", "print", "first")),

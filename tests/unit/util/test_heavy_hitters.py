@@ -5,12 +5,12 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup._util.heavy_hitters import Frequent
+from scrapy_neardup._util.heavy_hitters import HeavyHitters
 
 
 @given(st.lists(st.sampled_from("abcdefghijklmnop"), max_size=200), st.integers(1, 6))
 def test_a_count_is_too_low_by_the_error_at_most(things, room):
-    frequent, exact = Frequent(room), Counter(things)
+    frequent, exact = HeavyHitters(room), Counter(things)
     for thing in things:
         frequent.add(thing)
     found = dict(frequent.most_common(len(exact)))
@@ -22,7 +22,7 @@ def test_a_count_is_too_low_by_the_error_at_most(things, room):
 
 @given(st.lists(st.sampled_from("abcdefgh"), max_size=100))
 def test_counts_are_exact_while_there_is_room(things):
-    frequent = Frequent(room=4)
+    frequent = HeavyHitters(room=4)
     for thing in things:
         frequent.add(thing)
     assert frequent.error == 0
@@ -30,7 +30,7 @@ def test_counts_are_exact_while_there_is_room(things):
 
 
 def test_what_comes_often_outlives_a_flood_of_others():
-    frequent = Frequent(room=10)
+    frequent = HeavyHitters(room=10)
     for number in range(1000):
         frequent.add("often" if number % 4 == 0 else f"once {number}")
     [(name, count)] = frequent.most_common(1)
