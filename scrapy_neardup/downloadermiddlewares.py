@@ -58,11 +58,11 @@ class NearDupDownloaderMiddleware:
         """
         refusal = self._judge.should_cancel(request)
         if isinstance(refusal, UrlRule):
-            self._judge.request_filter.count_skipped(refusal)
+            self._judge.session.request_filter.count_skipped(refusal)
             logger.debug("Skipped request, for %s: %s", refusal.text, request)
             raise SuperfluousRequest(refusal.text)
         if refusal:
-            self._judge.count_request_refused()
+            self._judge.stats.count("requests/refused")
             logger.debug("Refused request, it leads to a near-duplicate: %s", request)
             raise SuperfluousRequest("it leads to a near-duplicate")
 
@@ -73,12 +73,12 @@ class NearDupDownloaderMiddleware:
         """
         if request.callback is not NO_CALLBACK:
             if self._judge.may_judge(request, response):
-                await self._judge.throttle.turn()
+                await self._judge.session.throttle.turn()
             elif why_not_judged(response):
-                self._judge.request_filter.failed(request)
+                self._judge.session.request_filter.failed(request)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """A request came to nothing."""
         if not isinstance(exception, SuperfluousRequest):
-            self._judge.request_filter.failed(request)
+            self._judge.session.request_filter.failed(request)

@@ -63,20 +63,20 @@ class NearDupDupeFilter(BaseDupeFilter):
     def close(self, reason: str) -> Any:
         # The scheduler's queues are closed by now.
         if self._judge is not None:
-            self._judge.request_filter.stop()
+            self._judge.session.request_filter.stop()
         return self.wrapped.close(reason)
 
     def request_seen(self, request: Request) -> bool:
         """Has the wrapped dupefilter seen it, or is it known to bring nothing new?"""
         if self.wrapped.request_seen(request):
             if self._judge is not None and "redirect_urls" in request.meta:
-                self._judge.request_filter.redirected(request)
+                self._judge.session.request_filter.redirected(request)
             return True
         if self._judge is not None and (refusal := self._judge.refuses(request)):
             self._refused = request, refusal
             return True
         if self._judge is not None:
-            self._judge.request_filter.is_new(request)
+            self._judge.session.request_filter.is_new(request)
         return False
 
     def log(self, request: Request, spider: Spider) -> None:
@@ -89,10 +89,10 @@ class NearDupDupeFilter(BaseDupeFilter):
         assert self._crawler.stats
         self._crawler.stats.inc_value("dupefilter/filtered")
         if isinstance(refusal, UrlRule):
-            self._judge.request_filter.count_skipped(refusal)
+            self._judge.session.request_filter.count_skipped(refusal)
             logger.debug("Skipped request, for %s: %s", refusal.text, request)
         else:
-            self._judge.count_request_refused()
+            self._judge.stats.count("requests/refused")
             logger.debug("Refused request, it leads to a near-duplicate: %s", request)
 
 

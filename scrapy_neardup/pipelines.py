@@ -88,7 +88,7 @@ class NearDupPipeline:
         """
         if self._judge is None:
             return
-        await self._judge.open_store()
+        await self._judge.session.open_store()
         if self._crawler is not None and self._judge.config.policy.action == "drop":
             log_pipelines_before(self._crawler, self)
 
@@ -102,16 +102,16 @@ class NearDupPipeline:
             return item
         judgement = self._judge.receive(item)
         if judgement is None or not judgement.is_superfluous:
-            self._judge.count_item("kept")
+            self._judge.stats.count("items/kept")
             return item
         verdict = judgement.verdict
         if judgement.policy.action == "report":
-            self._judge.count_item("reported")
+            self._judge.stats.count("items/reported")
             self._say("Would drop", verdict)
         elif judgement.policy.action == "tag":
             self._tag(item, verdict)
         else:
-            self._judge.count_item("dropped")
+            self._judge.stats.count("items/dropped")
             self._say("Dropped", verdict)
             raise NearDuplicate(verdict) if verdict.is_duplicate else UnchangedPage(verdict)
         return item
@@ -127,15 +127,15 @@ class NearDupPipeline:
             ItemAdapter(item)[TAG_FIELD] = tag
         except Exception:
             # Item classes refuse unknown fields each in its own way; the item is kept as it is.
-            self._judge.count_item("untagged")
-            self._judge.warn_once(
+            self._judge.stats.count("items/untagged")
+            self._judge.stats.warn_once(
                 "untagged",
                 "Cannot tag items of %s: they need a field %r that can be set",
                 type(item).__qualname__,
                 TAG_FIELD,
             )
         else:
-            self._judge.count_item("tagged")
+            self._judge.stats.count("items/tagged")
             self._say("Tagged", verdict)
 
     def _say(self, what: str, verdict: Verdict) -> None:

@@ -77,10 +77,10 @@ class NearDupSpiderMiddleware:
     ) -> bool:
         """Does a link of a page go on?"""
         if self._is_skipped(request, response, judgement):
-            self._judge.count_link_skipped()
+            self._judge.stats.count("links/skipped")
             return False
         if judgement is not None and judgement.refuses_requests:
-            self._judge.request_filter.linked(request, response)
+            self._judge.session.request_filter.linked(request, response)
         return True
 
     def _is_skipped(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_neardup.crawl.job_state import Job
+from scrapy_neardup.crawl.durability.job_state import Job
 from tests.support import warm
 from tests.support.crawl import LOOPS
 from tests.support.killing import (
@@ -199,7 +199,7 @@ def test_a_crawl_goes_on_when_its_store_cannot_be_written(tmp_path, port):
     [warning] = runs.said("WARNING")
     assert "pages are kept" in warning
     [error] = runs.said("ERROR")
-    assert "Not all pages could be remembered" in error
+    assert "Cannot record all pages" in error
     assert runs.stats()["neardup/store/errors"] > 0
     assert runs.stats()["finish_reason"] == "finished"
 

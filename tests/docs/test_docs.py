@@ -89,12 +89,11 @@ def test_every_stat_in_the_code_is_documented():
         for path in package.rglob("*.py")
         if path.relative_to(package).parts[0] not in ("stores", "report", "commands")
     )
-    names = set(re.findall(r'_count\(f?"([a-z_/]+)', code))
+    names = set(re.findall(r'(?:_|stats\.)count\(f?"([a-z_/]+)', code))
     # What is made up at run time is looked for in each crawl of the tests, see run_crawl().
     names |= set(re.findall(r'set_value\("neardup/([a-z_/]+)"', code))
     names |= {f"url_rules/{what}" for what in re.findall(r'_count_by_rule\("(\w+)"', code)}
     names |= {f"skipped/{reason}" for reason in re.findall(r'pass_page\("(\w+)"[,)]', code)}
-    names |= {f"items/{outcome}" for outcome in re.findall(r'count_item\("(\w+)"\)', code)}
     names |= set(re.findall(r'_value\(f?"neardup/([a-z_/]+)', code))
     assert len(names) > 10
     for name in names:

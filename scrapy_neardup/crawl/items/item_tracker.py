@@ -116,18 +116,13 @@ class ItemTracker:
     """The items of a crawl that are neither stored nor lost.
 
     :param by_item: is each item judged by itself? Else each page is.
-    :param on_stored: called for each item that was stored, with the judgement on its page and a
+    :ivar on_stored: called for each item that was stored, with the judgement on its page and a
         digest of what the item says.
     """
 
-    def __init__(
-        self,
-        *,
-        by_item: bool,
-        on_stored: Callable[[Judgement, int], None] = lambda judgement, digest: None,
-    ) -> None:
+    def __init__(self, *, by_item: bool) -> None:
         self._by_item = by_item
-        self._on_stored = on_stored
+        self.on_stored: Callable[[Judgement, int], None] = lambda judgement, digest: None
         self._sent: OrderedDict[int, tuple[Any, deque[_Sent]]] = OrderedDict()
         self._shares: WeakKeyDictionary[Response, list[ItemShare]] = WeakKeyDictionary()
         self._pending_claims: WeakKeyDictionary[Response, list[PendingClaim]] = WeakKeyDictionary()
@@ -207,7 +202,7 @@ class ItemTracker:
         """An item has passed all pipelines; they may have replaced it."""
         sent, is_known = self._end_of(item)
         if sent is not None and sent.judgement is not None and not self._by_item:
-            self._on_stored(sent.judgement, sent.digest)
+            self.on_stored(sent.judgement, sent.digest)
         if (pending := self._pending_of(sent, response, is_known=is_known)) is not None:
             pending.item_stored(OWN_ITEMS if sent is None else sent.items)
         if sent is not None and sent.share is not None:

@@ -26,7 +26,7 @@ logger = logging.getLogger("scrapy_neardup")
 _HOW_TO = 'none; NEARDUP_REPORT = "report.html" writes one, for a browser'
 #: At so many pages of a site that scripts have yet to fill, a warning says so.
 _SCRIPTED_PAGES = 3
-_DOING = {"drop": "Dropping", "tag": "Tagging", "report": "ReportRecorder"}
+_DOING = {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}
 
 
 class CrawlLog:

@@ -3,7 +3,7 @@
 Scrapy's ``requests.seen`` has them, and its queue has not: without this file nobody would ask for
 them again when the page for whose sake they were held back fails in the next run, or a rule falls.
 It is written when a run ends cleanly, in one piece; after an unclean end the job is recovered as a
-whole, see :mod:`~scrapy_neardup.crawl.job_state`.
+whole, see :mod:`~scrapy_neardup.crawl.durability.job_state`.
 """
 
 from __future__ import annotations

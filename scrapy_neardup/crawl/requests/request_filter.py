@@ -23,7 +23,7 @@ from ...matching.verdict import Verdict
 from ...url_rules.learner import Learner
 from ...url_rules.rule import UrlRule
 from ..async_bridge import in_thread, start, wait_for
-from ..job_state import Job
+from ..durability.job_state import Job
 from ..response_records import why_not_judged
 from ..scrapy_versions import engine_of
 from ..settings import Policy, UrlRulesPlan

@@ -143,7 +143,7 @@ def test_what_may_be_judged_is_held_back_and_nothing_else(asked, response, setti
         middleware = NearDupDownloaderMiddleware.from_crawler(crawler)
         with ExitStack() as reading:
             for _ in range(FULL):
-                reading.enter_context(middleware._judge.throttle.reading())
+                reading.enter_context(middleware._judge.session.throttle.reading())
             answer = asyncio.create_task(middleware.process_response(asked, response))
             await settled()
             assert answer.done() is not held
@@ -157,8 +157,8 @@ def test_a_page_that_nothing_comes_of_makes_room_at_once():
     async def test() -> None:
         judge = find_judge(_crawler({"NEARDUP_WORKERS": 1}))
         for _ in range(FULL):
-            await judge.throttle.turn()
-        next_one = asyncio.create_task(judge.throttle.turn())
+            await judge.session.throttle.turn()
+        next_one = asyncio.create_task(judge.session.throttle.turn())
         await settled()
         assert not next_one.done()
         judge.pass_page("no_output")
@@ -173,7 +173,7 @@ def test_without_workers_nothing_is_held_back():
     async def test() -> None:
         judge = find_judge(_crawler({"NEARDUP_WORKERS": 0}))
         for _ in range(10 * FULL):
-            await judge.throttle.turn()
+            await judge.session.throttle.turn()
 
     asyncio.run(asyncio.wait_for(test(), 60))
 

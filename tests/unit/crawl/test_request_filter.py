@@ -15,7 +15,7 @@ from scrapy import Spider
 from scrapy.http import Request, Response
 
 from scrapy_neardup import NearDupDetector
-from scrapy_neardup.crawl.job_state import Job
+from scrapy_neardup.crawl.durability.job_state import Job
 from scrapy_neardup.crawl.requests import deferred as held
 from scrapy_neardup.crawl.requests import request_filter
 from scrapy_neardup.crawl.requests.request_filter import RequestFilter

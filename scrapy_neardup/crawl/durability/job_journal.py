@@ -20,10 +20,10 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
-from ..stores import Store
-from ..stores.digests import key_digest, key_seed
-from ..stores.in_process import InProcessStore
-from .feed_durability import FeedTarget
+from ...stores import Store
+from ...stores.digests import key_digest, key_seed
+from ...stores.in_process import InProcessStore
+from .feeds import FeedTarget
 from .job_state import Job
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from time import gmtime, strftime
 
 from filelock import FileLock, Timeout
 
-from .settings import Config
+from ..settings import Config
 
 logger = logging.getLogger(__name__)
 

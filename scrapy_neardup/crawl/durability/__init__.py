@@ -1,0 +1,1 @@
+"""Which stored pages are known to be on disk: feeds, and the runs of a job."""

@@ -1,0 +1,170 @@
+"""Judges records: signs a page or an item, claims it in the store, and settles the claim."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from weakref import ReferenceType
+
+from scrapy.http import Response
+
+from .. import signals
+from ..matching.stored_items import NO_ITEMS
+from ..matching.verdict import Verdict
+from ..signatures.signature import PageSignature
+from ..sources.record import Record
+from ..stores import Claim, Ticket
+from ..workers import Failure, WorkersFailedError
+from .items.item_tracker import Judgement
+from .items.pending_claim import PendingClaim
+from .session import CrawlSession
+from .settings import Policy
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+
+class RecordJudge:
+    """Judges what a crawl yields, whatever fails: what cannot be judged is kept and counted.
+
+    :param crawler: whose signals are sent.
+    """
+
+    def __init__(self, crawler: Crawler, session: CrawlSession) -> None:
+        self._crawler = crawler
+        self._session = session
+
+    async def judge(
+        self, record: Record, policy: Policy, page: ReferenceType[Response] | None = None
+    ) -> Judgement:
+        """Return the judgement on a page or an item; ``undecided`` where anything fails.
+
+        :param page: URL rules learn from it when its outcome is known.
+        """
+        signature = None
+        try:
+            signature, claim = await self._claim(record, policy)
+        except WorkersFailedError as error:
+            claim = Claim(self._undecided(record, Failure("no_worker", str(error))))
+        except Exception as error:
+            # A store of the user's own may raise anything.
+            failure = Failure("failed", repr(error))
+            claim = Claim(self._undecided(record, failure, exc_info=True))
+        if claim.verdict.kind == "undecided":
+            self._session.stats.count(f"undecided/{claim.verdict.reason}")
+        elif claim.verdict.kind == "revisit":
+            self._session.stats.count(f"revisits/{claim.verdict.reason}")
+        self._look_for_flood(claim)
+        return self._judgement(claim, policy, signature, page)
+
+    async def judge_origin(self, signature: PageSignature, policy: Policy) -> Judgement:
+        """Return the judgement on a page for an item that began on it; counts nothing."""
+        claim = Claim(Verdict("undecided", signature.url, "failed"))
+        try:
+            assert self._session.store_client is not None
+            claim = await self._session.store_client.claim(signature, policy.rule)
+        except Exception as error:
+            # The page was signed in another way in an earlier run, or the store fails.
+            self._session.stats.warn_once(
+                "origin", "Cannot judge where an item of %s began: %r", signature.url, error
+            )
+        return self._judgement(claim, policy, signature)
+
+    def send(self, signal: object, **kwargs: Any) -> None:
+        """Send a signal of this package."""
+        self._crawler.signals.send_catch_log(signal, spider=self._crawler.spider, **kwargs)
+
+    async def _claim(self, record: Record, policy: Policy) -> tuple[PageSignature | None, Claim]:
+        signing, client = self._session.signing, self._session.store_client
+        if signing is None or client is None:
+            raise WorkersFailedError("the store was not opened")
+        signature = await signing.sign(record)
+        if isinstance(signature, Failure):
+            return None, Claim(self._undecided(record, signature))
+        claim = await client.claim(signature, policy.rule)
+        if claim.verdict.reason == "waited":
+            self._undecided(record, Failure("waited", "a near-duplicate's storing takes too long"))
+        return signature, claim
+
+    def _undecided(self, record: Record, why: Failure, *, exc_info: bool = False) -> Verdict:
+        self._session.stats.warn_once(
+            why.reason,
+            "Cannot judge <%s>, it is kept: %s, %s (the first of its kind; all are counted)",
+            record.url,
+            why.reason,
+            why.detail,
+            exc_info=exc_info,
+        )
+        return Verdict("undecided", record.url, why.reason)
+
+    def _look_for_flood(self, claim: Claim) -> None:
+        """Does one content stand in the place of many pages? Then URL rules do not learn it."""
+        client, log = self._session.store_client, self._session.log
+        text = None if client is None else client.text_digest(claim.ticket)
+        if (flood := log.judged(claim.verdict, text)) is not None:
+            self.send(signals.duplicate_flood_detected, cluster=flood)
+        shown = claim.verdict.original_text or text
+        if shown is not None and log.is_flood(claim.verdict, text):
+            self._session.request_filter.flooded(shown)
+
+    def _judgement(
+        self,
+        claim: Claim,
+        policy: Policy,
+        signature: PageSignature | None,
+        page: ReferenceType[Response] | None = None,
+    ) -> Judgement:
+        """Return what follows from a claim; one that nothing depends on is released."""
+        if self._was_stored_before(claim):
+            policy = replace(policy, revisit="drop")
+        judgement = Judgement(claim.verdict, policy, signature=signature, items=claim.items)
+        if claim.ticket is None:
+            return judgement
+        assert self._session.store_client is not None
+        if judgement.is_superfluous:
+            self._session.store_client.settle(claim.ticket, None)
+            return judgement
+        settle = partial(self._settle, claim.ticket, judgement, page)
+        return replace(judgement, pending=PendingClaim(settle))
+
+    def _was_stored_before(self, claim: Claim) -> bool:
+        """Is everything fetched again, and was this page stored by the job before that?"""
+        session = self._session
+        if session.journal is None or session.job is None or not session.job.is_recovered:
+            return False
+        assert session.store_client is not None
+        key = session.store_client.key(claim.ticket)
+        return claim.verdict.kind == "revisit" and key is not None and key in session.journal
+
+    def _settle(
+        self,
+        ticket: Ticket,
+        judgement: Judgement,
+        page: ReferenceType[Response] | None,
+        items: int | None,
+    ) -> None:
+        """Commit or release a claim whose outcome is known."""
+        client = self._session.store_client
+        assert client is not None
+        if items is None:
+            self._session.request_filter.lost(judgement.verdict.url)
+        if judgement.knows_links:
+            self._learn_late(judgement.verdict, page, items)
+            # A page of the same links is remembered already.
+            items = items or None
+        at_once = self._session.confirms_at_once
+        client.settle(ticket, items, confirmed=at_once)
+        if at_once and not client.store.is_remote:
+            client.confirm(client.mark())
+
+    def _learn_late(
+        self, verdict: Verdict, page: ReferenceType[Response] | None, items: int | None
+    ) -> None:
+        """Learn from a page that is a copy only if it yielded no item either."""
+        response = None if page is None else page()
+        if response is None:
+            return
+        if items == NO_ITEMS:
+            verdict = replace(verdict, kind="duplicate", duplicate_of=verdict.links_seen_at)
+        self._session.request_filter.judged(response, verdict)

@@ -1,0 +1,44 @@
+"""Which policy applies to a request."""
+
+from __future__ import annotations
+
+from scrapy.http import Request
+
+from ..exceptions import InvalidOption
+from .items.item_origins import ItemOrigin, has_origins
+from .monitoring.crawl_stats import CrawlStats
+from .settings import META_KEY, Config, Policy, item_origin, request_policy
+
+
+class RequestPolicies:
+    """Reads the ``neardup`` key of requests' ``meta``."""
+
+    def __init__(self, config: Config, stats: CrawlStats) -> None:
+        self._config = config
+        self._stats = stats
+
+    def policy_of(self, request: Request | None) -> Policy | str:
+        """Return the policy for a request, or the reason why it is not judged."""
+        wish = None if request is None else request.meta.get(META_KEY)
+        if wish is None:
+            return self._config.policy
+        try:
+            return request_policy(self._config.policy, wish) or "disabled"
+        except InvalidOption as error:
+            # To raise here would cost the page; it is kept and not judged.
+            self._stats.warn_once("bad_meta", "Not judging %s: %s", request, error)
+            return "bad_meta"
+
+    def item_origin(self, request: Request | None) -> ItemOrigin:
+        """Return what a request says of the page where its items begin."""
+        wish = None if request is None else request.meta.get(META_KEY)
+        try:
+            return item_origin(wish)
+        except InvalidOption:
+            return "auto"  # policy_of() warns of it
+
+    def carries_item(self, request: Request | None) -> bool:
+        """Does it carry an item that began on another page, and that nothing else yields?"""
+        if request is None or self._config.item_field is not None:
+            return False
+        return self.item_origin(request) != "own" and has_origins(request)

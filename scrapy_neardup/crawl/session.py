@@ -1,0 +1,329 @@
+"""The life cycle of a crawl: opens the store, starts the workers, confirms, closes."""
+
+from __future__ import annotations
+
+import gc
+import logging
+from collections.abc import Container
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.exceptions import CloseSpider
+from scrapy.http import Request
+from scrapy.utils.asyncio import create_looping_call
+
+from ..detector import NearDupDetector
+from ..exceptions import StoreError
+from ..stores import Store, open_store
+from .async_bridge import in_thread, start
+from .backpressure import Throttle
+from .durability.feeds import Feeds
+from .durability.job_journal import JobJournal, begun
+from .durability.job_state import Job
+from .items.item_tracker import ItemTracker
+from .monitoring.crawl_log import CrawlLog
+from .monitoring.crawl_stats import CrawlStats
+from .monitoring.start_errors import close_unstarted, log_start_error
+from .page_signing import PageSigning
+from .report_recorder import ReportRecorder
+from .requests.request_filter import RequestFilter
+from .scrapy_versions import engine_of
+from .settings import Config, unknown_settings
+from .store_client import StoreClient
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.spiders import Spider
+
+logger = logging.getLogger("scrapy_neardup")
+
+#: Between two looks at what the feeds have on disk: what a kill may cost.
+_TICK_SECONDS = 2.0
+#: Crawls of this process that have begun and not ended.
+_n_crawls = 0
+_UNWRITTEN = "Cannot write a feed, its pages stay unconfirmed: %s"
+
+
+class CrawlSession:
+    """What one crawl has open, from ``open_spider`` to ``engine_stopped``.
+
+    :ivar detector: ``None`` until the store is open.
+    :ivar store_client: ``None`` until the spider is opened, like the next one.
+    :ivar signing: signs pages, in worker processes.
+    :ivar journal: which pages the runs of the job stored; ``None`` without a job.
+    :ivar items: the items that are neither stored nor lost.
+    :ivar throttle: where pages wait for workers before they come to their callbacks.
+    :ivar request_filter: filters requests that are expected to yield nothing new.
+    """
+
+    def __init__(
+        self, crawler: Crawler, config: Config, job: Job | None, stats: CrawlStats
+    ) -> None:
+        self.config = config
+        self.stats = stats
+        self.detector: NearDupDetector | None = None
+        self.store_client: StoreClient | None = None
+        self.signing: PageSigning | None = None
+        self.recorder: ReportRecorder | None = None
+        self.job = job
+        self.journal: JobJournal | None = None
+        self.items = ItemTracker(by_item=config.item_field is not None)
+        self.throttle = Throttle(config.workers)
+        self.request_filter = RequestFilter(
+            crawler, config.learning, stats.count, learns=config.item_field is None, job=job
+        )
+        self.log = CrawlLog(config)
+        self._crawler = crawler
+        self._feeds: Feeds | None = None
+        self._ticking: Any = None
+        self._is_closing = False
+        self._has_failed = False
+
+    def connect(self) -> None:
+        """Listen to Scrapy's signals."""
+        for handler, signal in (
+            (self._spider_opened, signals.spider_opened),
+            (self._item_scraped, signals.item_scraped),
+            (self.items.lost, signals.item_dropped),
+            (self.items.lost, signals.item_error),
+            (self._feeds_closed, signals.feed_exporter_closed),
+            (self.request_filter.idle, signals.spider_idle),
+            (self._spider_closed, signals.spider_closed),
+            (self._engine_stopped, signals.engine_stopped),
+        ):
+            self._crawler.signals.connect(handler, signal=signal)
+
+    @property
+    def confirms_at_once(self) -> bool:
+        """Is a page confirmed as soon as it is committed? No feed has to be written first."""
+        return self._feeds is None
+
+    def active_requests(self) -> Container[Request]:
+        """Return the requests whose responses, or items of them, Scrapy is still processing."""
+        slot = getattr(getattr(engine_of(self._crawler), "scraper", None), "slot", None)
+        return () if slot is None else slot.active
+
+    async def open_store(self) -> None:
+        """Open the store while pipelines are opened: Scrapy fails a crawl for what they raise.
+
+        :raises Exception: when the store cannot be used; that was logged.
+        """
+        assert self._crawler.spider is not None
+        try:
+            detector = await self._open(self._crawler.spider)
+        except Exception as error:
+            self._has_failed = True
+            await close_unstarted(self._crawler, error, "neardup_store")
+            raise
+        if self._has_failed:
+            await in_thread(detector.store.close)
+        else:
+            self.detector = detector
+
+    async def _spider_opened(self, spider: Spider) -> None:
+        """Start the workers; open the store if no pipeline did.
+
+        :raises CloseSpider: when the store cannot be used.
+        """
+        if self._has_failed:
+            return
+        try:
+            if self.detector is None:
+                self.detector = await self._open(spider)
+            await self._begin_job(self.detector.store)
+        except Exception as error:
+            self.detector = None
+            log_start_error(error)
+            self._close_spider("neardup_store")
+            raise CloseSpider("neardup_store") from error
+        note = (lambda key: None) if self.journal is None else self.journal.note
+        max_wait = self.config.memory.max_wait
+        self.store_client = StoreClient(self.detector, max_wait, self._store_failed, note)
+        await self.request_filter.open(self.store_client)
+        self.recorder = ReportRecorder.of(self.config, spider.name)
+        self.signing = PageSigning(
+            {"secret": self.detector.store.secret, **self.config.parts},
+            self.config.page_limits,
+            self.config.workers,
+            self.config.limits,
+            self.throttle,
+            reporting=self.recorder,
+        )
+        self.signing.start()
+        self._ticking = create_looping_call(lambda: start(self._tick()))
+        self._ticking.start(_TICK_SECONDS, now=False)
+        _freeze()
+        for complaint in unknown_settings(self._crawler.settings):
+            logger.warning("%s", complaint)
+        self.stats.count("store/forgotten", self.detector.store.forgotten)
+        self.log.begin(self.detector)
+
+    def _item_scraped(self, item: Any, response: Any, spider: Spider) -> None:
+        """An item has passed all pipelines, and is stored unless a feed does not take it."""
+        if self._feeds is None or self._feeds.export(item, spider):
+            self.items.stored(item, response)
+        else:
+            self.items.lost(item, response)
+
+    def _feeds_closed(self) -> None:
+        """Not all that was committed is on disk when a feed could not be stored."""
+        if self.store_client is not None and self._feeds is not None and not self._feeds.are_stored:
+            logger.warning(
+                "A feed could not be stored: pages committed since the last time that all feeds "
+                "were on disk will be forgotten, so that they are stored again"
+            )
+
+    async def _spider_closed(self, spider: Spider) -> None:
+        if self.signing is None or self.store_client is None:
+            # Another component has failed to start.
+            self._has_failed = True
+            if self.detector is not None:
+                await in_thread(self.detector.store.close)
+            return
+        self._ticking.stop()
+        self.signing.stop()
+        self.stats.count("equal_bodies", self.signing.spared)
+        self.stats.count("workers_lost", self.signing.workers_lost)
+        self.stats.count("waits", self.store_client.waits)
+        self.request_filter.count_learned()
+        assert self._crawler.stats
+        self._crawler.stats.set_value("neardup/seconds", self.store_client.seconds)
+        report = None if self.recorder is None else self.recorder.path
+        self.log.end(self._crawler.stats, self.store_client.store, report)
+
+    async def _engine_stopped(self) -> None:
+        """Close the store: feeds have been closed by now."""
+        client = self.store_client
+        if client is None:
+            return
+        _unfreeze()
+        self.items.end_all()
+        are_stored = self._feeds is None or await self._are_on_disk(self._feeds)
+        if are_stored:
+            client.confirm(client.mark())
+        await self.request_filter.close(client, is_clean=are_stored)
+        try:
+            await client.close(confirmed=are_stored)
+        except StoreError as error:
+            logger.error("Cannot record all pages: %s", error)
+        self.stats.count("store/added_later", client.added)
+        lost = client.let_go + client.backlog
+        self.stats.count("store/not_remembered", lost)
+        if lost:
+            logger.error("%d stored pages were not recorded", lost)
+        if self.job is not None and are_stored:
+            self.job.end()
+        if self.recorder is not None:
+            await in_thread(self.recorder.finish)
+
+    async def _open(self, spider: Spider) -> NearDupDetector:
+        """Return the detector with its store, which may take long to open."""
+        plan = self.config.memory
+        if not isinstance(plan.store, str):
+            return NearDupDetector(**self.config.parts, store=plan.store)
+        namespace = plan.namespace
+        if namespace is None and plan.store != "memory":
+            namespace = spider.name
+        address: str = plan.store
+        return await in_thread(
+            lambda: NearDupDetector(
+                **self.config.parts,
+                store=open_store(address, namespace, plan.ttl, self.config.policy.rule.scope),
+            )
+        )
+
+    async def _begin_job(self, store: Store) -> None:
+        """Begin a run of the job; pages are forgotten whose items this run's feeds cut off.
+
+        :raises OSError: when the job's journal cannot be read or written.
+        :raises StoreError: when the store does not forget them.
+        """
+        self._feeds = Feeds.of(self._crawler)
+        if self.job is None or not self.job.begin():
+            return
+        targets = [] if self._feeds is None else self._feeds.targets()
+        try:
+            self.journal, forgotten = await in_thread(partial(begun, self.job, store, targets))
+        except BaseException:
+            self.job.fail()
+            self.job.end()
+            await in_thread(store.close)
+            raise
+        self.stats.count("store/overwritten", forgotten)
+
+    async def _tick(self) -> None:
+        """Look from time to time whether the store writes, and what feeds have on disk."""
+        client = self.store_client
+        assert client is not None
+        self.items.let_go(self.active_requests())
+        if client.store.problem is not None:
+            problem = f"{client.store.problem}; it is tried again"
+            self._store_failed(StoreError(client.store.name, problem))
+        await self.request_filter.look_around(client)
+        mark = client.mark()
+        if self._feeds is None:
+            client.confirm(mark)
+            return
+        save = None if self.journal is None else self.journal.saving()
+        try:
+            synchronise = self._feeds.flush()
+            if synchronise is not None:
+                await in_thread(synchronise)
+                if save is not None:
+                    await in_thread(save)
+                client.confirm(mark)
+        except OSError as error:
+            self.stats.warn_once("feed", _UNWRITTEN, error)
+
+    async def _are_on_disk(self, feeds: Feeds) -> bool:
+        """Are the feeds, which have been closed? The system may still have to write them."""
+        try:
+            if feeds.are_stored:
+                await in_thread(feeds.complete())
+                if self.journal is not None:
+                    await in_thread(self.journal.saving())
+        except OSError as error:
+            self.stats.warn_once("feed", _UNWRITTEN, error)
+            return False
+        return feeds.are_stored
+
+    def _store_failed(self, error: StoreError) -> None:
+        self.stats.count("store/errors")
+        if self.config.memory.on_store_error == "stop":
+            logger.error("Closing the spider: %s", error)
+            self._close_spider("neardup_store")
+        else:
+            self.stats.warn_once(
+                "store",
+                "%s; keeping pages, which will be recorded once the store recovers "
+                "(logged once, counted in neardup/store/errors)",
+                error,
+            )
+
+    def _close_spider(self, reason: str) -> None:
+        assert self._crawler.engine is not None
+        if not self._is_closing:
+            self._is_closing = True
+            start(self._crawler.engine.close_spider_async(reason=reason))
+
+
+def _freeze() -> None:
+    """Keep what is loaded by now out of garbage collections until the end of the crawl.
+
+    Each full collection that walks through it holds the event loop for some 0.1 s, and Scrapy's
+    tasks make them frequent.
+    """
+    global _n_crawls  # noqa: PLW0603 (one garbage collector for all)
+    _n_crawls += 1
+    # Of a crawl before this one: it would be frozen as well, and stay.
+    gc.collect()
+    gc.freeze()
+
+
+def _unfreeze() -> None:
+    """When no crawl is left, what they had may be collected."""
+    global _n_crawls  # noqa: PLW0603
+    _n_crawls -= 1
+    if not _n_crawls:
+        gc.unfreeze()
