@@ -107,7 +107,7 @@ def _words(language: str) -> list[str]:
         lines = (Path(jieba.__file__).parent / "dict.txt").read_text("utf-8").splitlines()
         counted = [(-int(times), word) for word, times, *_ in map(str.split, lines)]
     else:
-        table = resources.files("scrapy_neardup") / "data" / "idf-multilingual.txt.gz"
+        table = resources.files("scrapy_neardup.text") / "data" / "idf-multilingual.txt.gz"
         lines = gzip.decompress(table.read_bytes()).decode().splitlines()[1:]
         weighed = [(int(weight), tokens) for weight, tokens in (line.split("\t") for line in lines)]
         counted = [(weight, word) for weight, words in weighed for word in words.split(" ")]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
-logger = logging.getLogger("scrapy_neardup")
+logger = logging.getLogger(__name__)
 
 
 class NearDupJudge:

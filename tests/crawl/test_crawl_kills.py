@@ -197,7 +197,7 @@ def test_a_crawl_goes_on_when_its_store_cannot_be_written(tmp_path, port):
     assert not found.pairs
     assert not found.again
     [warning] = runs.said("WARNING")
-    assert "pages are kept" in warning
+    assert "keeping pages" in warning
     [error] = runs.said("ERROR")
     assert "Cannot record all pages" in error
     assert runs.stats()["neardup/store/errors"] > 0

@@ -109,7 +109,7 @@ def test_a_server_that_goes_away_costs_no_page_and_learns_of_all_when_it_is_back
         assert first.counts("undecided/")["store_unreachable"] > 0
         assert first.counts("store/")["errors"] > 0
         [warning] = first.logged("WARNING")
-        assert "pages are kept" in warning
+        assert "keeping pages" in warning
         # Another crawl finds all of them remembered, those of the outage too.
         copies = {f"/copy{n}": page(text, title=f"t{n}") for n, text in enumerate(texts)}
         site.pages = copies

@@ -256,7 +256,7 @@ class Runs:
     def said(self, level: str) -> list[str]:
         """What the last run said at this level, of our own."""
         lines = self.log.read_text().splitlines()
-        return [line for line in lines if re.search(rf"\[scrapy_neardup\.\w+\] {level}:", line)]
+        return [line for line in lines if re.search(rf"\[scrapy_neardup\.[\w.]+\] {level}:", line)]
 
     def stats(self) -> dict[str, Any]:
         """The stats of the last run."""

@@ -100,7 +100,7 @@ def test_whichever_call_fails_every_page_is_answered(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\n"
         "if '-c' in sys.orig_argv:\n"
-        "    from tests import faults\n"
+        "    from tests.support import faults\n"
         "    faults.in_helpers()\n"
     )
     (tmp_path / "fault").touch()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-logger = logging.getLogger("scrapy_neardup")
+logger = logging.getLogger(__name__)
 
 
 class CrawlStats:
