@@ -1,7 +1,8 @@
 # make demo    set everything up and crawl the example site
-# make test    set everything up and pass the tests
+# make test    set everything up and pass the tests that a change needs, in minutes
+# make test-slow  the tests that take long: kills, floods, whole documents
 # make scrapy-suite  Scrapy's own tests with the add-on in the default settings
-# make test-all  both
+# make test-all  all three
 # make check   lint, format, types and which module may import which
 # make docs    build the documentation into docs/_build
 # make quality DATA=FOLDER  hold the figures on real pages against their floors
@@ -12,15 +13,20 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PROCESSES ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) * 3 // 2)" 2>/dev/null || echo auto)
 LOWEST_PYTHON ?= $(or $(shell python3.10 -c "import sys; print(sys.executable)" 2>/dev/null),$(PYTHON))
 
-.PHONY: demo test test-min scrapy-suite test-all check docs quality speed clean
+.PHONY: demo test test-slow test-min scrapy-suite test-all check docs quality speed clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python example_project/demo.py
 
+# Many tests wait for servers and crawls, so three at a time keep two cores busy.
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses=$(PROCESSES) -m "not slow" $(PYTEST_ARGS)
+
+test-slow: $(VENV)/.ready
+	$(BIN)/python -m pytest --numprocesses=$(PROCESSES) -m slow $(PYTEST_ARGS)
 
 test-min: .venv-min/.ready
 	.venv-min/bin/python --version
@@ -29,7 +35,7 @@ test-min: .venv-min/.ready
 scrapy-suite: .venv-suite/.ready
 	.venv-suite/bin/python tools/scrapy_suite.py $(SUITE_ARGS)
 
-test-all: test scrapy-suite
+test-all: test test-slow scrapy-suite
 
 quality: $(VENV)/.ready
 	$(BIN)/python benchmarks/quality.py --data $(DATA)/dev --early-close $(DATA)/early-close --no-peers --gate

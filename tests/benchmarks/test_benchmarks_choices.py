@@ -209,6 +209,7 @@ def data(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_questions_are_answered(data):
     questions = ("secrets", "first", "heldout", "masking", "short")
     command = [sys.executable, BENCHMARKS / "choices.py", "--data", data]

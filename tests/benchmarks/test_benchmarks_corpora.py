@@ -216,6 +216,7 @@ def run(folder, *arguments):
     )
 
 
+@pytest.mark.slow
 def test_the_gate_fails_when_a_figure_falls(corpora):
     first = run(corpora, "--update", "--list", "--json", corpora / "report.json")
     assert first.returncode == 0, first.stderr

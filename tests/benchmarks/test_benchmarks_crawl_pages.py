@@ -64,6 +64,7 @@ if scrapy.version_info >= (2, 15):  # the first that can do without a reactor
     OPTIONS.append(["--no-reactor"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", OPTIONS)
 def test_every_page_is_accounted_for(pages: Path, tmp_path: Path, option: list[str]) -> None:
     figures, dropped = tmp_path / "figures.json", tmp_path / "dropped.csv"
@@ -80,6 +81,7 @@ def test_every_page_is_accounted_for(pages: Path, tmp_path: Path, option: list[s
     assert "records skipped: 1 not JSON" in done.stdout
 
 
+@pytest.mark.slow
 def test_settings_reach_the_crawl_and_wrong_ones_are_refused(pages: Path) -> None:
     tagged = run(str(pages), "--set", "NEARDUP_ACTION=tag")
     assert tagged.returncode == 0, tagged.stderr

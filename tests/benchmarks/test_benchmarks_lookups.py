@@ -28,6 +28,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_every_claim_is_accounted_for():
     done = run("--pages", "40", "--pages", "30", "--flood", "50", "--claims", "5")
     assert done.returncode == 0, done.stderr

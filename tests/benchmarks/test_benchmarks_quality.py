@@ -427,6 +427,7 @@ def run(*arguments):
     )
 
 
+@pytest.mark.slow
 def test_the_whole_run(data, tmp_path):
     early = tmp_path / "early-close"
     write_pages(

@@ -31,6 +31,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_every_claim_is_accounted_for(tmp_path):
     done = run("--sizes", "300", "120", "--claims", "10", "--folder", str(tmp_path))
     assert done.returncode == 0, done.stderr

@@ -85,6 +85,7 @@ def structure(page: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_the_whole_run(tmp_path):
     report, docs = tmp_path / "report.json", tmp_path / "docs"
     docs.mkdir()
@@ -113,6 +114,7 @@ def test_the_whole_run(tmp_path):
     assert all((ROOT / "docs" / name).is_file() for name in drawings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [["--max-size", "0"], ["--only", "x"], ["--only", "pages", "--docs", "."], ["no-such-file"]],

@@ -278,6 +278,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_crawl_with_scrapys_filter_alone_finds_and_fetches_everything(tmp_path):
     figures = tmp_path / "figures.json"
     options = ("--seed", 5, "--pages", 200, "--urls", 300, "--change", "both")

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.texts import FERRY, MUSEUM, page
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -22,6 +24,7 @@ def run(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_same_crawl_with_each_number_of_workers(tmp_path):
     pages = tmp_path / "pages.jsonl"
     bodies = page(FERRY), page(MUSEUM), page(FERRY, frame="a mirror")

@@ -136,6 +136,7 @@ def pair(number: int, similarity: float, distance: int = 5) -> list[Decision]:
     ]
 
 
+@pytest.mark.slow
 def test_the_report_of_the_example_says_what_the_crawl_did(chrome, example):
     opened(chrome, example)
     figures = dict(zip(texts(chrome, "#tiles dt"), texts(chrome, "#tiles dd"), strict=True))

@@ -63,6 +63,7 @@ def test_labels(folder):
     assert "pairs left out: 3 (" in done.stderr
 
 
+@pytest.mark.slow
 def test_jaccard_where_there_is_no_label(folder):
     pairs(
         folder,
@@ -79,6 +80,7 @@ def test_jaccard_where_there_is_no_label(folder):
     assert "2 pairs of duplicates, 1 of distinct pages" in lower.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plot.svg", "plot.png"])
 def test_a_plot(folder, name):
     pairs(folder, "id_a,id_b,label", "ferry,reprint,duplicate", "ferry,tea,distinct")
@@ -89,6 +91,7 @@ def test_a_plot(folder, name):
     assert not list(folder.glob("*.part"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "options", "complaint"),
     [

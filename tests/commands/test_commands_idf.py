@@ -49,6 +49,7 @@ def test_weights_are_logarithms_of_document_frequencies(tmp_path, pages, workers
     assert "warning: a table of fewer than 200 pages" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_table_can_be_used(tmp_path, pages):
     assert neardup("idf", "train", pages, "-o", "tea.gz", cwd=tmp_path).returncode == 0
     outputs = [

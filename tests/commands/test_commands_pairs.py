@@ -124,6 +124,7 @@ def test_a_line_for_each_pair_and_for_each_cluster(tmp_path):
     assert b"; 2 clusters of 5 pages, the biggest of 3; " in done.stderr
 
 
+@pytest.mark.slow
 def test_the_output_is_the_same_for_any_number_of_workers(tmp_path, mixed):
     outputs = []
     for workers in (0, 1, 3):
@@ -302,6 +303,7 @@ def test_no_worker_outlives_an_interrupt(tmp_path):
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_ends_it_quietly(tmp_path):
     source = stored(tmp_path / "in", *(FERRY for _ in range(100)))
     with subprocess.Popen(

@@ -499,6 +499,7 @@ def test_a_rule_that_is_switched_off_everywhere_is_off_in_each_family():
     assert expressed([off, rule("param", "v", family="/a")]).rules == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_what_was_learned_of_a_site_makes_no_two_contents_one(tmp_path, seed):
     """All the way: learned, kept in a store, exported by the command, and read."""

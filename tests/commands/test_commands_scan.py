@@ -118,6 +118,7 @@ def test_the_id_of_an_original_is_whatever_was_given(tmp_path):
     assert [line["duplicate_of_id"] for line in lines] == [None] * 4 + ids
 
 
+@pytest.mark.slow
 def test_the_output_is_the_same_for_any_number_of_workers(tmp_path, mixed):
     outputs = []
     for workers in (0, 1, 3):
@@ -141,6 +142,7 @@ def test_options_change_the_verdicts(tmp_path):
         assert [line["verdict"] for line in verdicts(done.stdout)][1:] == expected
 
 
+@pytest.mark.slow
 def test_a_projects_settings_hold_and_options_win(tmp_path):
     project = tmp_path / "project"
     project.mkdir()
@@ -177,6 +179,7 @@ def test_standard_input_to_standard_output(tmp_path):
     assert kinds(done.stdout) == ["new no_match"] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "exitcode", "complaint"),
     [
@@ -228,6 +231,7 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path):
     assert not Path(os.devnull).is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -242,6 +246,7 @@ def test_the_command_itself(arguments, complaint):
     assert complaint in done.stderr
 
 
+@pytest.mark.slow
 def test_a_bar_on_a_terminal(tmp_path, mixed):
     shown = shown_on_terminal(*SCAN, mixed, "-o", tmp_path / "out")
     assert b"60 pages: " in shown
@@ -251,6 +256,7 @@ def test_a_bar_on_a_terminal(tmp_path, mixed):
 # What pages do to workers
 
 
+@pytest.mark.slow
 def test_a_page_that_kills_or_hangs_its_worker_costs_itself_only(tmp_path):
     hang = f"hang {tmp_path / 'marker'}"
     texts = FERRY, "kill me", TEA, hang, "raise an error", MUSEUM, "print this", FERRY
@@ -301,6 +307,7 @@ def test_workers_that_cannot_start(tmp_path):
     assert done.stderr == b"scrapy neardup scan: a worker cannot start: RuntimeError('not here')\n"
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("helpers", ["workers", "all"])
 def test_workers_killed_while_they_wait_are_replaced(tmp_path, helpers):
@@ -322,6 +329,7 @@ def test_workers_killed_while_they_wait_are_replaced(tmp_path, helpers):
     assert kinds(output) == ["new no_match"] * 40
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize(
     ("ending", "exitcode"),

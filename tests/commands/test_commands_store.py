@@ -174,6 +174,7 @@ def run_in(folder: Path, command: str, place: str):
     return neardup("store", command, place, *PER_COMMAND[command], cwd=folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", PER_COMMAND)
 def test_a_path_that_is_not_there_is_an_error_and_is_not_made(tmp_path, command):
     for place in ("none.sqlite", "sqlite:///none.sqlite"):
@@ -201,6 +202,7 @@ def test_scan_cannot_add_while_a_crawl_has_the_store(store, tmp_path):
     assert "another process has it open" in said(done, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "exitcode", "complaint"),
     [
@@ -427,6 +429,7 @@ def test_a_damaged_export_is_refused(store, tmp_path):
             assert "3 pages read; namespace news" in said(done, 1)
 
 
+@pytest.mark.slow
 def test_the_pages_of_an_earlier_crawl_count_as_seen(store, tmp_path):
     words = article(300)
     source = feed(
@@ -507,6 +510,7 @@ def test_a_scan_with_another_tokenizer_is_refused(store, tmp_path):
     assert urls(store) == list(TEXTS)
 
 
+@pytest.mark.slow
 def test_pages_in_a_redis(store, tmp_path):
     exported, again = tmp_path / "out.jsonl", tmp_path / "again.jsonl"
     said(neardup("store", "export", store, "-o", exported, "--with-secret"))

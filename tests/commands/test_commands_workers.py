@@ -126,6 +126,7 @@ def given_at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tokenizer", ["auto", "pairs", "tests.support.parts.letters"])
 @given(pages=TEXTS)
 def test_signed_together_pages_have_the_signatures_that_they_have_alone(tokenizer, pages):

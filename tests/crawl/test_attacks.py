@@ -184,6 +184,7 @@ def near(rng: random.Random, fingerprint: int, bits: int = 3) -> int:
     return fingerprint ^ sum(1 << bit for bit in rng.sample(range(64), bits))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["one block", "near"])
 @pytest.mark.parametrize("victim_first", [True, False])
 def test_verdicts_are_right_amid_a_flood(kind, victim_first):

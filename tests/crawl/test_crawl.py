@@ -387,6 +387,7 @@ def test_an_address_known_to_lead_to_a_duplicate_is_not_asked_for():
     assert any("leads to a near-duplicate" in text for text in crawl.logged("DEBUG"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("status", "hits"), [(301, 1), (302, 2)])
 def test_nor_is_an_address_that_redirects_to_one_for_good(status, hits):
     pages: Pages = {
@@ -400,6 +401,7 @@ def test_nor_is_an_address_that_redirects_to_one_for_good(status, hits):
     assert crawl.stats["neardup/requests/refused"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "meta"),
     [({"NEARDUP_ACTION": "tag"}, {}), ({"NEARDUP_ACTION": "report"}, {}), ({}, {"neardup": False})],
@@ -427,6 +429,7 @@ def test_the_projects_own_dupefilter_is_wrapped():
 # --- settings ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "value", "expected"),
     [

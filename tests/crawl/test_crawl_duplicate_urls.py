@@ -62,6 +62,7 @@ def crawl(site: Site, pages: Pages, settings: dict[str, Any], **more: Any) -> Cr
 # --- walls -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "pages_on_day_2"),
     [("sqlite", 14), ("redis", 14), ("sqlite", 1000)],
@@ -156,6 +157,7 @@ def test_an_address_that_was_behind_the_wall_at_the_start_is_asked_for_again():
 # --- what is still spared ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_print_views_are_not_fetched_on_the_second_day(exact):
     settings = {**exact, "DOWNLOAD_DELAY": 0.02}
     with serving({}) as site:

@@ -7,6 +7,8 @@ import gzip
 import threading
 from pathlib import Path
 
+import pytest
+
 from scrapy_neardup.workers import Limits
 from tests.support import warm
 from tests.support.crawl import run_crawl
@@ -77,6 +79,7 @@ def mebibytes(pid: int, what: str) -> float:
     return 0.0
 
 
+@pytest.mark.slow
 @linux
 def test_hostile_pages_are_kept_and_good_ones_judged_right():
     """Each hostile page, a good one, a copy of that, and the hostile page again."""
@@ -123,6 +126,7 @@ def test_hostile_pages_are_kept_and_good_ones_judged_right():
     assert 0 < memory.peak < Limits.memory_mb
 
 
+@pytest.mark.slow
 @linux
 def test_memory_stays_flat_over_thousands_of_pages():
     """Forty contents under three thousand addresses, no two bodies equal, some of them hostile."""

@@ -128,6 +128,7 @@ def test_a_start_page_that_is_followed_as_index_yields_its_item():
     assert crawl.stored == ["index.html"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reviews", ["/reviews/{}", "/long/{}", "/api/{}.json"])
 def test_an_item_is_from_the_page_where_it_began(reviews):
     # What is carried one by one or in a loader travels as an item after the first page.

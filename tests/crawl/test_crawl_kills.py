@@ -73,6 +73,7 @@ def nothing_lost(runs: Runs, *at_kills: frozenset[str]) -> Account:
 # --- kill -9 --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("storing", "loop"), [("synced", LOOPS[-1]), ("feed", "reactor"), ("batches", "reactor")]
 )
@@ -91,6 +92,7 @@ def test_killed_again_and_again_nothing_is_lost(tmp_path, port, storing, loop):
     assert runs.said("WARNING") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("storing", ["synced", "feed"])
 def test_a_page_counts_when_all_its_items_are_stored(tmp_path, port, storing):
     runs = in_job(tmp_path, port, storing=storing)
@@ -146,6 +148,7 @@ def test_a_job_that_runs_is_not_recovered(tmp_path, port):
 # --- signals --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "storing"), [(signal.SIGINT, "feed"), (signal.SIGTERM, "synced")]
 )
@@ -163,6 +166,7 @@ def test_a_crawl_that_is_asked_to_end_goes_on_later(tmp_path, port, number, stor
     assert not found.again
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("storing", ["synced", "feed"])
 def test_a_crawl_that_is_made_to_end_is_recovered(tmp_path, port, storing):
     runs = in_job(tmp_path, port, storing=storing)
@@ -190,6 +194,7 @@ STORE_FULL: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 def test_a_crawl_goes_on_when_its_store_cannot_be_written(tmp_path, port):
     runs = in_job(tmp_path, port)
     runs.finish(**STORE_FULL)
@@ -204,6 +209,7 @@ def test_a_crawl_goes_on_when_its_store_cannot_be_written(tmp_path, port):
     assert runs.stats()["finish_reason"] == "finished"
 
 
+@pytest.mark.slow
 def test_a_crawl_ends_when_its_store_cannot_be_written_if_that_is_asked_for(tmp_path, port):
     runs = in_job(tmp_path, port)
     runs.finish(**STORE_FULL, NEARDUP_ON_STORE_ERROR="stop")
@@ -236,6 +242,7 @@ def test_what_a_feed_without_a_folder_did_not_take_is_stored_next_time(tmp_path,
     assert not nothing_lost(runs).pairs
 
 
+@pytest.mark.slow
 def test_what_a_feed_did_not_take_for_a_while_is_stored_next_time(tmp_path, port):
     runs = in_job(tmp_path, port, storing="feed")
     pipelines = {"tests.support.killing.Limiting": 600}

@@ -26,6 +26,7 @@ def said_of_items(crawl):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", SAID)
 @pytest.mark.parametrize(("setting", "level"), [("debug", "DEBUG"), ("Info", "INFO")])
 def test_each_item_of_a_duplicate_is_said_at_the_level_that_is_set(action, setting, level):
@@ -37,6 +38,7 @@ def test_each_item_of_a_duplicate_is_said_at_the_level_that_is_set(action, setti
     assert said_of_items(crawl) == [(level, f"{SAID[action]} {expected}")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", SAID)
 @pytest.mark.parametrize("setting", ["off", None])
 def test_or_not_at_all(action, setting):
@@ -176,6 +178,7 @@ def behind_a_wall(show) -> dict[str, str]:
     return {path: show(path) for path in paths}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("action", "workers"), [("drop", 0), ("drop", 2), ("tag", 0), ("report", 0)]
 )
@@ -196,6 +199,7 @@ def test_a_login_wall_is_warned_of_once(action, workers):
     assert f"swallowed by 59 {original}" in table_of(crawl)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shown", "said"),
     [

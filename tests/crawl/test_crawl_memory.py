@@ -31,6 +31,7 @@ def crawled(pages: dict[str, Any], settings: dict[str, Any], **how: Any) -> Craw
 # --- a page counts as seen when it is stored -----------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("failing", [1, 3, 4])
 @pytest.mark.parametrize("how", ["drop", "raise"])
@@ -55,6 +56,7 @@ def test_when_a_pipeline_before_ours_fails_another_copy_is_stored(loop):
     assert not {"0", "1"} & set(crawl.stored)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("order", [50, 500])
 def test_items_judged_by_their_field_are_claimed_each_by_itself(loop, order):
@@ -100,6 +102,7 @@ def test_a_callback_that_fails_after_a_link_has_stored_nothing():
     assert crawl.stored == ["", "nowhere"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("by", ["page", "item"])
 def test_where_another_component_takes_the_items_away_a_copy_is_stored(loop, by):
@@ -124,6 +127,7 @@ def test_who_waits_too_long_is_kept(tmp_path):
     assert len(crawl.logged("WARNING")) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("concurrency", [1, 2, 16])
 @pytest.mark.parametrize("items", [1, 8])
 def test_no_setting_of_concurrency_leads_to_a_deadlock(concurrency, items):
@@ -219,6 +223,7 @@ print([crawler.stats.get_value("item_scraped_count", 0) for crawler in crawlers]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", ["memory", "file"])
 @pytest.mark.parametrize(("namespace", "stored"), [(None, 2), ("shared", 1)])
 def test_two_spiders_of_one_process_share_a_memory_by_its_name(tmp_path, store, namespace, stored):
@@ -276,6 +281,7 @@ def test_a_store_that_another_crawl_has_is_refused(tmp_path):
     assert "another process has it open" in error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["shell", "-c", "response.text"], ["fetch"]])
 def test_who_only_looks_at_a_page_needs_no_store(tmp_path, command):
     store = f"NEARDUP_STORE=sqlite:///{tmp_path / 'pages.sqlite'}"
@@ -294,6 +300,7 @@ def test_who_only_looks_at_a_page_needs_no_store(tmp_path, command):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_what_the_last_stop_lost_is_said_and_fetched_again_when_asked_for(tmp_path):
     job = tmp_path / "job"
     settings = {"JOBDIR": str(job)}
@@ -319,6 +326,7 @@ def test_what_the_last_stop_lost_is_said_and_fetched_again_when_asked_for(tmp_pa
 # --- feeds on a disk ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize(
@@ -382,6 +390,7 @@ print(len(kept), [type(ref()).__name__ for ref in kept if ref() is not None])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 2.15")
 @pytest.mark.parametrize("store", ["memory", "sqlite"])
 def test_a_crawl_that_ended_takes_no_memory_of_the_next(tmp_path, store):

@@ -73,6 +73,7 @@ def job(tmp_path, served):
 # --- kill -9 --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("store", ["of the job", "sqlite", "redis"])
 def test_a_feed_that_the_recovery_overwrites_is_complete_in_the_end(

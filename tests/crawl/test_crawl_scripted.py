@@ -30,6 +30,7 @@ def ware(number: int, root: str, title: str, data: str) -> str:
     return f"<html><head><title>{title.format(number)}</title></head><body>{body}</body></html>"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("root", "title", "data"),
     [

@@ -45,6 +45,7 @@ def ids_of(stored: Iterable[str]) -> set[int]:
     return {int(path.split("id=")[1].split("&")[0]) for path in stored if "id=" in path}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
 def test_what_is_learned_is_not_fetched_again(loop):
     with serving(items(60)) as site:
@@ -93,6 +94,7 @@ def test_http_and_https_of_one_host_are_not_both_fetched(tmp_path):
     assert crawl.errors == 0
 
 
+@pytest.mark.slow
 def test_a_report_fetches_everything_and_says_what_would_be_skipped():
     with serving(items(60)) as site:
         crawl = run_crawl([site.url()], {**PACE, "NEARDUP_URL_RULES_SAMPLE_RATE": 0})
@@ -112,6 +114,7 @@ def test_off_learns_nothing():
     assert crawl.counts("url_rules/") == {}
 
 
+@pytest.mark.slow
 def test_a_duplicate_that_would_be_kept_is_fetched():
     with serving(items(60)) as site:
         crawl = run_crawl([site.url()], {**ON, "NEARDUP_ACTION": "tag"})
@@ -128,6 +131,7 @@ def test_pages_of_a_list_are_all_fetched():
     assert "neardup/url_rules/skipped" not in crawl.stats
 
 
+@pytest.mark.slow
 def test_what_changes_its_meaning_half_way_is_recovered_from():
     paths = urls(range(50))
     asked: list[str] = []
@@ -154,6 +158,7 @@ def test_what_changes_its_meaning_half_way_is_recovered_from():
     assert late <= set(crawl.stored)
 
 
+@pytest.mark.slow
 def test_a_page_that_fails_costs_nothing():
     # Of the first ids, which come last, the copy that comes first is an error.
     pages = items(60)
@@ -169,6 +174,7 @@ def test_a_page_that_fails_costs_nothing():
     assert sum(site.hits.values()) < 160
 
 
+@pytest.mark.slow
 def test_a_page_whose_item_is_not_stored_costs_nothing():
     settings = {
         **ON,
@@ -196,6 +202,7 @@ def noting(asked: list[str], path: str, page: Answer | str) -> Answer:
     return replace(answer, body=said)
 
 
+@pytest.mark.slow
 def test_what_was_skipped_for_a_page_that_fails_is_fetched_at_once():
     # A status that no spider sees, so that nothing but the downloader middleware hears of it.
     pages = items(60)
@@ -211,6 +218,7 @@ def test_what_was_skipped_for_a_page_that_fails_is_fetched_at_once():
         assert not others.isdisjoint(asked[:last])
 
 
+@pytest.mark.slow
 def test_no_crawl_ends_before_some_of_what_it_skipped_are_tried():
     # Whatever the rule says of them, the last ones are other pages.
     pages = items(60)
@@ -256,6 +264,7 @@ def _list(number: int) -> str:
 BUDGET = {**ON, "NEARDUP_CLUSTER_BUDGET": 5, "CONCURRENT_REQUESTS": 1}
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_spent_slows_down_and_then_skips():
     pages, others = colours()
     asked: list[str] = []
@@ -274,6 +283,7 @@ def test_a_budget_that_is_spent_slows_down_and_then_skips():
     assert crawl.stats["neardup/url_rules/skipped"] >= 9
 
 
+@pytest.mark.slow
 def test_when_what_is_beyond_the_budget_is_new_after_all_nothing_is_lost():
     pages, others = colours()
     asked: list[str] = []
@@ -291,6 +301,7 @@ def test_when_what_is_beyond_the_budget_is_new_after_all_nothing_is_lost():
 # --- across crawls ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["sqlite", "redis"])
 def test_rules_outlive_a_crawl(tmp_path, redis_server, backend):
     stores = {"sqlite": f"sqlite:///{tmp_path}/pages.sqlite", "redis": redis_server.address}
@@ -309,6 +320,7 @@ def test_rules_outlive_a_crawl(tmp_path, redis_server, backend):
     assert crawl.stats["neardup/url_rules/skipped"] > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ttl", "hits"), [(None, 0), (0, 1)])
 def test_what_led_to_a_duplicate_is_not_fetched_in_the_next_crawl(tmp_path, ttl, hits):
     settings = {

@@ -40,6 +40,7 @@ def is_all(stored: list[str]) -> bool:
     return ids_of(shown) == set(range(60)) and {f"/{path}" for path in stored} >= set(HIDDEN)
 
 
+@pytest.mark.slow
 def test_what_was_held_back_is_fetched_when_its_rule_falls_in_the_next_run(tmp_path):
     with serving(with_hidden_pages()) as site:
         first = run_crawl([site.url()], settings_of(tmp_path, **STOP))
@@ -51,6 +52,7 @@ def test_what_was_held_back_is_fetched_when_its_rule_falls_in_the_next_run(tmp_p
     assert is_all(first.stored + second.stored)
 
 
+@pytest.mark.slow
 def test_what_was_held_back_is_fetched_when_the_other_page_fails_in_the_next_run(tmp_path):
     pages = items(60)
     for number in range(1, 31, 2):
@@ -64,6 +66,7 @@ def test_what_was_held_back_is_fetched_when_the_other_page_fails_in_the_next_run
     assert 10 < second.stats["neardup/url_rules/refetched"] < 30
 
 
+@pytest.mark.slow
 def test_pages_that_were_fetched_stand_for_others_in_the_next_run(tmp_path):
     with serving(items(60)) as site:
         first = run_crawl([site.url()], settings_of(tmp_path, **STOP))
@@ -75,6 +78,7 @@ def test_pages_that_were_fetched_stand_for_others_in_the_next_run(tmp_path):
     assert sum(site.hits.values()) - fetched < 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learn", ["off", "report"])
 def test_what_was_held_back_is_fetched_by_a_run_that_skips_nothing(tmp_path, learn):
     with serving(with_hidden_pages()) as site:
@@ -105,6 +109,7 @@ def killing(site: Site, pages: Pages, after: int) -> Pages:
     return {path: answer(body) for path, body in pages.items()}
 
 
+@pytest.mark.slow
 @linux
 def test_after_a_kill_all_that_was_held_back_is_met_again(tmp_path):
     feeds = {str(tmp_path / "items.jsonl"): {"format": "jsonlines"}}
@@ -125,6 +130,7 @@ def test_after_a_kill_all_that_was_held_back_is_met_again(tmp_path):
     assert is_all([json.loads(line)["path"] for line in lines])
 
 
+@pytest.mark.slow
 def test_what_is_said_to_help_when_the_file_cannot_be_read_does_help(tmp_path):
     # Whatever it learns, a run asks for the file; without a pace it is over soon.
     settings = settings_of(tmp_path, NEARDUP_URL_RULES="off", DOWNLOAD_DELAY=0)

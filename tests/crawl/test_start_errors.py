@@ -92,6 +92,7 @@ def run(folder: Path, launcher: str, *settings: str) -> subprocess.CompletedProc
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("launcher", "setting"),
     [

@@ -105,6 +105,7 @@ def test_the_chinese_quickstart_has_the_same_blocks():
     assert list(blocks(CHINESE)) == list(blocks(ENGLISH))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", RUN, ids=name_of)
 def test_what_a_document_shows_runs(path, tmp_path, request, afterwards):
     shown = list(blocks(path))

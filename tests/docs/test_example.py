@@ -15,6 +15,7 @@ from tests.support.crawl import LOOPS
 PROJECT = Path(__file__).parents[2] / "example_project"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
 def test_the_demo_stores_exactly_what_is_written_down(loop, tmp_path):
     result = tmp_path / "result.json"

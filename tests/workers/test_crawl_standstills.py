@@ -99,6 +99,7 @@ def assert_nothing_lost(crawl: Crawl) -> None:
     assert contents == {str(n) for n in range(CONTENTS)}
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("seed", range(4))
 def test_helpers_killed_at_random_moments_cost_no_page(seed):
@@ -143,6 +144,7 @@ def every_server_killed(times: int) -> Iterator[None]:
     assert len(killed) == times
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("seed", range(3))
 def test_one_interrupt_ends_a_crawl_whose_helpers_were_killed(tmp_path, seed):

@@ -33,6 +33,7 @@ WORKERS = {"NEARDUP_WORKERS": 2}
 TOUCHY = {**WORKERS, "NEARDUP_TOKENIZER": "tests.support.parts.touchy"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
 def test_workers_and_no_workers_store_the_same(loop):
     texts = [" ".join(article(seed=n)) for n in range(30)]
@@ -81,6 +82,7 @@ def test_equal_bytes_in_two_encodings_are_two_pages():
     assert "equal_bodies" not in crawl.counts()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
 def test_what_harms_a_worker_is_kept_and_counted_and_the_rest_is_judged(tmp_path, loop):
     hang = f"hang {tmp_path / 'marker'}"
@@ -134,6 +136,7 @@ def test_workers_that_do_not_start_leave_all_pages_kept(tmp_path):
     assert "no_worker, a worker cannot start: RuntimeError('not here')" in warning
 
 
+@pytest.mark.slow
 def test_the_crawl_waits_for_its_workers_instead_of_growing():
     """Scrapy fetches no more while as many pages wait as it may fetch at once."""
     asked_for = {}
@@ -161,6 +164,7 @@ def test_the_crawl_waits_for_its_workers_instead_of_growing():
     assert max(waiting) <= 4 + 32 + 1
 
 
+@pytest.mark.slow
 @linux
 def test_killing_workers_at_random_loses_and_doubles_no_page():
     texts = [" ".join(article(seed=n)) for n in range(400)]
@@ -246,6 +250,7 @@ def _script(
     return script
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "run"),
     [
@@ -314,6 +319,7 @@ def _says(log: Path, words: str) -> bool:
     return words in log.read_text()
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize(
     ("signals", "exitcode"),

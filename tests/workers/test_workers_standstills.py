@@ -55,6 +55,7 @@ def test_a_server_that_is_stopped_is_replaced(server, monkeypatch):
     assert server not in children_of(os.getpid())
 
 
+@pytest.mark.slow
 @linux
 def test_a_worker_that_is_stopped_costs_a_page_at_most(server):
     # The page fills what a socket holds, so that it cannot even be sent.
@@ -95,6 +96,7 @@ def test_a_pool_can_be_stopped_while_its_workers_start(server):
 # --- calls that fail ---
 
 
+@pytest.mark.slow
 def test_whichever_call_fails_every_page_is_answered(tmp_path):
     """At every place of a start and of the work, in this process and in those that it starts."""
     (tmp_path / "sitecustomize.py").write_text(

@@ -197,6 +197,7 @@ def slow_pages(count: int, *more: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("requests", [1, 32])
 def test_pages_that_callbacks_ask_for_come_through(loop, requests):

@@ -49,6 +49,7 @@ CONTEXT_SENSITIVE = [
 ] + list(map(chr, range(0, 0x30000, 61)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "behind", "characters"),
     [

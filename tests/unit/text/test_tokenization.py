@@ -129,6 +129,7 @@ def test_tokens_stand_where_their_places_say(texts):
             assert Spans.of(spans.tokens()).tokens() == list(spans) == spans.tokens()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plane", range(4))
 def test_every_character_ends_the_runs_that_it_ends_in_the_patterns(plane):
     pairs, _ = shipped_tokenizer("pairs")

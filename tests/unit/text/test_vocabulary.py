@@ -116,6 +116,7 @@ def test_tokens_keep_their_places_when_they_are_laid_side_by_side(pages):
             assert read(words, page) == expected(page)
 
 
+@pytest.mark.slow
 @BOTH
 def test_what_is_remembered_is_bounded(kind):
     words = kind(TABLE)
