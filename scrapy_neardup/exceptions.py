@@ -1,4 +1,25 @@
-"""All errors of the package, and the values that handlers need."""
+"""All errors of the package, and the values that handlers need.
+
+::
+
+    NearDupError
+    ├── InvalidOption (ValueError)
+    ├── SignatureMismatch (ValueError)
+    ├── InputError
+    ├── StoreError
+    │   ├── StoreMissing
+    │   ├── StoreInUse
+    │   └── StoreUnreachable
+    ├── UnreadablePage
+    │   ├── ExtractionError
+    │   ├── NeedsScripts
+    │   └── LimitExceeded
+    └── WorkersFailed
+
+Errors that Scrapy's components raise to Scrapy are subclasses of its own and stand beside the
+components: ``pipelines.NearDuplicate`` and ``UnchangedPage`` (DropItem),
+``downloadermiddlewares.SuperfluousRequest`` (IgnoreRequest).
+"""
 
 from __future__ import annotations
 
@@ -143,3 +164,16 @@ class LimitExceeded(UnreadablePage):
 
     def __reduce__(self) -> tuple[type[LimitExceeded], tuple[str, int, int]]:
         return type(self), (self.reason, self.value, self.bound)
+
+
+class InputError(NearDupError):
+    """An input cannot be used; the message says which one and why."""
+
+    def __init__(self, source: str, reason: str) -> None:
+        super().__init__(f"{source}: {reason}")
+        self.source = source
+        self.reason = reason
+
+
+class WorkersFailed(NearDupError):
+    """No worker process can be started."""

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from ..exceptions import InputError
 from ..hashing.minhash import SHINGLE_UNITS, resemblance
 from ..hashing.simhash import hamming_distance, to_hex
 from ..html.extraction import MainText
 from ..matching.verdict import Match
 from ..signatures.signature import PageSignature, Signer
-from ..sources.record import InputError, PageReader, Record
+from ..sources.readers import PageReader
+from ..sources.record import Record
 from ..text.idf import UNITS_PER_NAT
 from ..text.tokenization import shingle_units
 from ..text.vocabulary import weigh

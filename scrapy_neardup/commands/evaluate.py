@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..exceptions import InputError
 from ..signatures.signature import PageSignature
-from ..sources.record import InputError, PageReader
+from ..sources.readers import PageReader
 from ..workers import Failure, sign_record
 from .support import plot
 from .support.figures import DISTANCES, SIMILARITIES, Figures, Pair, read_pairs

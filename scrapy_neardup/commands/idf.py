@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 import xxhash
 
+from ..exceptions import InputError
 from ..signatures.signature import Signer
-from ..sources.record import InputError, PageReader, Record
+from ..sources.readers import PageReader
+from ..sources.record import Record
 from ..text.idf import UNITS_PER_NAT, read_table, write_table
 from ..workers import Failure, main_tokens
 from .support.options import AddGlobalOptions, Commands, Judge, add_pages, add_workers, new_command

@@ -18,7 +18,7 @@ from ..hashing.union_find import Clusters
 from ..matching.all_pairs import Pair
 from ..matching.rule import Rule
 from ..signatures.signature import PageSignature
-from ..sources.record import PageReader
+from ..sources.readers import PageReader
 from ..stores import MemoryStore, StoreReader
 from ..stores.in_process import InProcessStore
 from ..workers import sign_record

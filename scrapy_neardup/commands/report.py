@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from ..exceptions import InvalidOption
 from ..report import Columns, DecisionReader, KeptTexts, Origin, stored_decisions, written
-from ..sources.record import PageReader, Record, beginning
+from ..sources.readers import PageReader, beginning
+from ..sources.record import Record
 from ..stores.in_process import InProcessStore
 from ..workers import Failure, read_page
 from .pairs import as_it_is

@@ -14,7 +14,8 @@ from ..exceptions import InvalidOption
 from ..hashing.simhash import to_hex
 from ..report import Decision
 from ..signatures.signature import PageSignature
-from ..sources.record import PageReader, Record
+from ..sources.readers import PageReader
+from ..sources.record import Record
 from ..stores import Store
 from ..workers import Failure, sign_record
 from .support.options import (

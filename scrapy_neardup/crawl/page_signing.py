@@ -93,7 +93,7 @@ class PageSigning:
     async def sign(self, record: Record) -> PageSignature | Failure:
         """Signature of a page, or why there is none.
 
-        :raises WorkersFailedError: when no worker can be started.
+        :raises WorkersFailed: when no worker can be started.
         """
         with self._throttle.reading():
             result = await self._signed(record)

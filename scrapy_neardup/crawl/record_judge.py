@@ -10,12 +10,13 @@ from weakref import ReferenceType
 from scrapy.http import Response
 
 from .. import signals
+from ..exceptions import WorkersFailed
 from ..matching.stored_items import NO_ITEMS
 from ..matching.verdict import Verdict
 from ..signatures.signature import PageSignature
 from ..sources.record import Record
 from ..stores import Claim, Ticket
-from ..workers import Failure, WorkersFailedError
+from ..workers import Failure
 from .items.item_tracker import Judgement
 from .items.pending_claim import PendingClaim
 from .session import CrawlSession
@@ -45,7 +46,7 @@ class RecordJudge:
         signature = None
         try:
             signature, claim = await self._claim(record, policy)
-        except WorkersFailedError as error:
+        except WorkersFailed as error:
             claim = Claim(self._undecided(record, Failure("no_worker", str(error))))
         except Exception as error:
             # A store of the user's own may raise anything.
@@ -78,7 +79,7 @@ class RecordJudge:
     async def _claim(self, record: Record, policy: Policy) -> tuple[PageSignature | None, Claim]:
         signing, client = self._session.signing, self._session.store_client
         if signing is None or client is None:
-            raise WorkersFailedError("the store was not opened")
+            raise WorkersFailed("the store was not opened")
         signature = await signing.sign(record)
         if isinstance(signature, Failure):
             return None, Claim(self._undecided(record, signature))

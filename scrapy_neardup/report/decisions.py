@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
+from ..exceptions import InputError
 from ..matching.verdict import Verdict
-from ..sources.record import InputError, LineReader
+from ..sources.readers import LineReader
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "id": (str, int),

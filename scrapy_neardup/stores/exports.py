@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..exceptions import InputError
 from ..hashing.minhash import SKETCH_BINS
 from ..hashing.simhash import from_hex, to_hex
 from ..matching.stored_items import OWN_ITEMS
 from ..signatures.signature import PageSignature
-from ..sources.record import InputError, LineReader
+from ..sources.readers import LineReader
 from ..text.values import MAX_VALUES
 from .reading import StoredPage
 

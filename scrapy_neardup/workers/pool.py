@@ -111,7 +111,7 @@ class WorkerPool(Generic[T]):
         """Hand a page over.
 
         Its future is always done in the end: with a result, with a failure, with a
-        :exc:`WorkersFailedError` when no worker can be started, or cancelled when the pool is
+        :exc:`WorkersFailed` when no worker can be started, or cancelled when the pool is
         stopped. While no worker can be started it is done at once.
         """
         task: Task[T] = Task(next(self._numbers), record, self._limits.seconds)
@@ -126,7 +126,7 @@ class WorkerPool(Generic[T]):
 
         Reads ahead only so far that the pages under way stay within bounds.
 
-        :raises WorkersFailedError: when no worker can be started.
+        :raises WorkersFailed: when no worker can be started.
         """
         ahead = max(1, _PAGES_PER_WORKER * len(self._supervisors))
         waiting: deque[tuple[Record, Future[T | Failure]]] = deque()

@@ -9,9 +9,10 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any, Protocol
 
+from ..exceptions import WorkersFailed
 from ..sources.record import Record
 from .channel import Channel
-from .tasks import WorkerRecipe, WorkersFailedError
+from .tasks import WorkerRecipe
 from .worker import pack_recipe
 
 #: Seconds that a worker that was killed may take to end.
@@ -49,11 +50,11 @@ class WorkerProcess:
         """Wait until it has loaded all it needs.
 
         :raises OSError, EOFError: when it dies, or is not ready in time.
-        :raises WorkersFailedError: when it says why it cannot work.
+        :raises WorkersFailed: when it says why it cannot work.
         """
         self._channel.send(pack_recipe(self._recipe), deadline)
         if (answer := self._channel.receive(deadline)) is not True:
-            raise WorkersFailedError(f"a worker cannot start: {answer}")
+            raise WorkersFailed(f"a worker cannot start: {answer}")
 
     def ask(self, records: Sequence[Record], seconds: float) -> Any:
         """Return its answers, one for each page.

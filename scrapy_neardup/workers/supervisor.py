@@ -14,9 +14,10 @@ from queue import Empty
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
+from ..exceptions import WorkersFailed
 from .process import WorkerProcess
 from .task_queue import Task, TaskQueue
-from .tasks import Failure, WorkerRecipe, WorkersFailedError, lacks_memory
+from .tasks import Failure, WorkerRecipe, lacks_memory
 
 T = TypeVar("T")
 
@@ -258,7 +259,7 @@ class Supervisor(threading.Thread, Generic[T]):
     def _ready_worker(self, seconds: float) -> WorkerProcess | None:
         """The worker, started if need be; ``None`` when the work is being stopped.
 
-        :raises WorkersFailedError: when none can be started, or not within so many seconds.
+        :raises WorkersFailed: when none can be started, or not within so many seconds.
         """
         if self._worker is not None:
             return self._worker
@@ -272,14 +273,14 @@ class Supervisor(threading.Thread, Generic[T]):
                 break
             try:
                 return self._started_worker(deadline)
-            except WorkersFailedError:
+            except WorkersFailed:
                 raise
             except Exception as error:
                 code = self._discard()
                 problem = str(error) or repr(error)
                 if code is not None and not isinstance(error, TimeoutError):
                     problem = f"it ended with {code}"
-        raise WorkersFailedError(f"a worker process cannot be started: {problem}")
+        raise WorkersFailed(f"a worker process cannot be started: {problem}")
 
     def _started_worker(self, deadline: float) -> WorkerProcess:
         worker = WorkerProcess(self._recipe, deadline)

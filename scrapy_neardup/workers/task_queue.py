@@ -10,8 +10,9 @@ from heapq import heappop, heappush
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
+from ..exceptions import WorkersFailed
 from ..sources.record import Record
-from .tasks import Failure, WorkersFailedError
+from .tasks import Failure
 
 T = TypeVar("T")
 
@@ -130,7 +131,7 @@ class TaskQueue(Generic[T]):
             task.cancel()
         else:
             # A new one for each: an exception that is raised again and again grows.
-            task.answer(WorkersFailedError(self._failure or "no worker serves"))
+            task.answer(WorkersFailed(self._failure or "no worker serves"))
 
     def _take_all(self) -> list[Task[T]]:
         tasks = [task for _, task in sorted(self._waiting, key=lambda entry: entry[0])]

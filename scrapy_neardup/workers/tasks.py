@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from .._util.validation import require_number
-from ..exceptions import ExtractionError, NearDupError, UnreadablePage
+from ..exceptions import ExtractionError, UnreadablePage
 from ..html.encoding_detection import decode
 from ..html.extraction import MainText
 from ..signatures.signature import PageSignature, ReadPage, Signer
@@ -23,10 +23,6 @@ _MOST_SECONDS = 1_000_000
 
 #: What people are to see of a title at most.
 _TITLE_CHARS = 300
-
-
-class WorkersFailedError(NearDupError):
-    """No worker process can be started."""
 
 
 @dataclass(frozen=True, slots=True)

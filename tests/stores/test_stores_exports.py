@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scrapy_neardup import NearDupDetector
-from scrapy_neardup.sources.record import InputError
+from scrapy_neardup.exceptions import InputError
 from scrapy_neardup.stores import StoredPage
 from scrapy_neardup.stores.exports import ExportReader, Head, end_line, is_export, page_line
 from tests.stores.test_stores import signatures

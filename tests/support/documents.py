@@ -14,7 +14,7 @@ from scrapy_neardup.stores.sqlite.store import SqliteStore
 from scrapy_neardup.url_rules.evidence import Evidence
 from scrapy_neardup.url_rules.rule import UrlRule
 from tests.support.texts import BRIDGE, FERRY, MUSEUM, TEA, page
-from tests.unit.sources.test_record import warc
+from tests.unit.sources.test_readers import warc
 
 ROOT = Path(__file__).parents[2]
 

@@ -154,11 +154,12 @@ def _answers(pool: Any) -> list[str]:
 
 def answer(future: Future[Any]) -> str:
     """``""`` for a result, else why there is none."""
-    from scrapy_neardup.workers import Failure, WorkersFailedError
+    from scrapy_neardup.exceptions import WorkersFailed
+    from scrapy_neardup.workers import Failure
 
     try:
         outcome = future.result(_SOON)
-    except WorkersFailedError:
+    except WorkersFailed:
         return "no_worker"
     return outcome.reason if isinstance(outcome, Failure) else ""
 

@@ -20,7 +20,8 @@ from urllib.request import (
 
 from w3lib.url import safe_url_string
 
-from ...sources.record import InputError, Record
+from ...exceptions import InputError
+from ...sources.record import Record
 
 _SECONDS = 30.0
 _MAX_BYTES = 16 * 2**20

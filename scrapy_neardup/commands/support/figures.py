@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...exceptions import InputError
 from ...hashing.simhash_index import MAX_DISTANCE
 from ...matching.rule import Rule
 from ...matching.verdict import Match, Mismatch
 from ...signatures.signature import PageSignature
-from ...sources.record import InputError
 
 DISTANCES = range(MAX_DISTANCE + 1)
 SIMILARITIES = tuple(round(0.05 * step, 2) for step in range(21))

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from ...sources.record import InputError, zstd_module
+from ...exceptions import InputError
+from ...sources.compression import zstd_module
 
 
 @contextmanager

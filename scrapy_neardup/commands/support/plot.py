@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...sources.record import InputError
+from ...exceptions import InputError
 from .figures import DISTANCES, SIMILARITIES, Figures
 from .output_files import whole_file
 

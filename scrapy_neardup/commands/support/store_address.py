@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..._util.urls import site_of
-from ...exceptions import InvalidOption, StoreError, StoreMissing
-from ...sources.record import InputError
+from ...exceptions import InputError, InvalidOption, StoreError, StoreMissing
 from ...stores import Store, StoreReader, open_reader, open_store
 from .terminal import counted_pages, say
 

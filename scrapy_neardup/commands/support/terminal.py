@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..._util.escaping import printable
-from ...sources.record import PageReader
+from ...sources.readers import PageReader
 
 T = TypeVar("T")
 

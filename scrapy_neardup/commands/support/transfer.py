@@ -7,8 +7,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...exceptions import InputError
 from ...matching.stored_items import NO_ITEMS
-from ...sources.record import InputError, PageReader, beginning
+from ...sources.readers import PageReader, beginning
 from ...stores import Entry, Namespace, Store, StoredPage
 from ...stores.exports import ExportReader, Head, end_line, is_export, page_line
 from ...workers import sign_record

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_neardup.exceptions import InputError
 from scrapy_neardup.report import Columns, Decision, DecisionReader, KeptTexts, Origin, written
 from scrapy_neardup.report.document import safe_json
-from scrapy_neardup.sources.record import InputError
 
 ASSETS = files("scrapy_neardup.report") / "assets"
 WORDS = json.loads((ASSETS / "words.json").read_text("utf-8"))

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from scrapy_neardup.sources import record as records
-from scrapy_neardup.sources.record import InputError, PageReader, Record
+from scrapy_neardup.exceptions import InputError
+from scrapy_neardup.sources.readers import PageReader
+from scrapy_neardup.sources.record import Record
 
 PAGES: list[dict[str, Any]] = [
     {"id": "one", "url": "https://a.example/1", "html": "<p>Tea</p>"},
@@ -152,7 +153,8 @@ def test_a_bad_record_is_counted_and_passed_over(tmp_path, line, reason):
 
 
 def test_a_record_that_is_too_large(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "MAX_PAGE_BYTES", 200)
+    for module in ("json_lines", "readers", "warc"):
+        monkeypatch.setattr(f"scrapy_neardup.sources.{module}.MAX_PAGE_BYTES", 200)
     large = json.dumps({"url": "u", "html": "x" * 1000}).encode() + b"\n"
     reader = PageReader([stored(tmp_path, large + json_lines() + large)])
     assert list(reader) == RECORDS
@@ -272,7 +274,8 @@ def test_what_cannot_work_is_said_before_the_first_page(tmp_path):
 def test_a_missing_package_is_named(tmp_path, data, blocked, extra):
     program = (
         f"import sys; sys.modules[{blocked!r}] = None\n"
-        "from scrapy_neardup.sources.record import *\n"
+        "from scrapy_neardup.exceptions import InputError\n"
+        "from scrapy_neardup.sources.readers import PageReader\n"
         f"try: PageReader([{stored(tmp_path, data)!r}])\n"
         "except InputError as error: print(error)\n"
     )
