@@ -11,6 +11,7 @@ from .html.extraction import Extractor
 from .html.limits import PageLimits
 from .matching.rule import Rule, Scope
 from .matching.verdict import Match, Verdict
+from .reasons import Reason
 from .signatures.signature import PageSignature, Signer
 from .stores import Claim, Store, open_store
 from .text.idf import IdfTable
@@ -114,7 +115,7 @@ class NearDupDetector:
         give_up = monotonic() + MAX_WAIT
         while claim.is_blocked:
             if monotonic() > give_up:
-                return Verdict("undecided", signature.url, "waited")
+                return Verdict("undecided", signature.url, Reason.WAITED)
             if claim.outcome:
                 wait([claim.outcome], _ASK_AGAIN)
             else:
@@ -135,7 +136,7 @@ class NearDupDetector:
         """
         self._require_own(signature)
         if not signature.n_features:
-            return Claim(Verdict("undecided", signature.url, "no_text"))
+            return Claim(Verdict("undecided", signature.url, Reason.NO_TEXT))
         return self.store.claim(signature, rule or self.rule)
 
     def compare(self, a: PageSignature, b: PageSignature) -> Match | None:

@@ -26,6 +26,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from .reasons import Reason
+
 
 class NearDupError(Exception):
     """Base of every error that this package raises on purpose."""
@@ -111,13 +113,13 @@ class UnreadablePage(NearDupError):
     """A page cannot be read, and so cannot be judged."""
 
     #: Why, as verdicts and stats name it.
-    reason: str
+    reason: Reason
 
 
 class ExtractionError(UnreadablePage):
     """An extractor failed on a page."""
 
-    reason = "extraction_failed"
+    reason = Reason.EXTRACTION_FAILED
 
     def __init__(self, extractor: str, cause: Exception) -> None:
         super().__init__(f"extractor {extractor} failed: {cause!r}")
@@ -128,7 +130,7 @@ class ExtractionError(UnreadablePage):
 class NeedsScripts(UnreadablePage):
     """A page shows next to nothing of its content until its scripts have run."""
 
-    reason = "needs_scripts"
+    reason = Reason.NEEDS_SCRIPTS
 
     def __init__(self) -> None:
         super().__init__(
@@ -142,14 +144,14 @@ class LimitExceeded(UnreadablePage):
     """A page is beyond what is read of any page."""
 
     _WHAT: ClassVar = {
-        "too_large": "bytes",
-        "too_many_tags": "tags",
-        "too_many_attributes": "attributes on one tag",
-        "too_nested": "elements in one another",
-        "text_too_long": "characters of text",
+        Reason.TOO_LARGE: "bytes",
+        Reason.TOO_MANY_TAGS: "tags",
+        Reason.TOO_MANY_ATTRIBUTES: "attributes on one tag",
+        Reason.TOO_NESTED: "elements in one another",
+        Reason.TEXT_TOO_LONG: "characters of text",
     }
 
-    def __init__(self, reason: str, value: int, bound: int) -> None:
+    def __init__(self, reason: Reason, value: int, bound: int) -> None:
         super().__init__(
             f"the page has at least {value:,} {self._WHAT[reason]}, but {bound:,} is the most that "
             "is read"
@@ -162,7 +164,7 @@ class LimitExceeded(UnreadablePage):
         #: What it may be at most.
         self.bound = bound
 
-    def __reduce__(self) -> tuple[type[LimitExceeded], tuple[str, int, int]]:
+    def __reduce__(self) -> tuple[type[LimitExceeded], tuple[Reason, int, int]]:
         return type(self), (self.reason, self.value, self.bound)
 
 

@@ -10,6 +10,7 @@ from scrapy.http import Request, Response
 from .crawl.items.built_items import Place
 from .crawl.items.item_tracker import Judgement
 from .crawl.judge import NearDupJudge, find_judge
+from .reasons import Reason
 
 if TYPE_CHECKING:
     # typing.Self requires Python 3.11
@@ -59,7 +60,9 @@ class NearDupSpiderMiddleware:
             ended = True
         finally:
             if not judged:
-                self._judge.pass_page("no_output" if ended else "callback_failed", response)
+                self._judge.pass_page(
+                    Reason.NO_OUTPUT if ended else Reason.CALLBACK_FAILED, response
+                )
             if judgement is not None and judgement.pending is not None:
                 judgement.pending.ended(failed=not ended)
 

@@ -15,6 +15,7 @@ from ..hashing.minhash import SHINGLE_UNITS, resemblance
 from ..hashing.simhash import hamming_distance, to_hex
 from ..html.extraction import MainText
 from ..matching.verdict import Match
+from ..reasons import Reason
 from ..signatures.signature import PageSignature, Signer
 from ..sources.readers import PageReader
 from ..sources.record import Record
@@ -33,23 +34,23 @@ if TYPE_CHECKING:
 _UNITS = 16 * UNITS_PER_NAT
 
 _WHY = {
-    "same_page": "they are equal all over",
-    "same_list": "they are lists of the same entries",
-    "same_text": "their texts are equal",
-    "similar_text": "their texts are similar enough",
-    "other_site": "they are of two sites, and only pages of one site are compared (scope)",
-    "title_differs": "on one site a copy has the same title, and neither title contains the other",
-    "size_differs": "one shows, or has in its text, much more than the other",
-    "thin_text": "too little was taken of what a page shows to tell",
-    "only_frame_alike": "what is alike in them is what their site's pages share",
-    "few_features": "one has too few words, and the pages are not equal all over",
-    "far": "their fingerprints differ in too many bits",
-    "text_differs": "their texts are not similar enough",
-    "values_differ": "the same words stand around other numbers or names, as in pages of one form",
-    "site_unknown": "of a site that is hardly known, small texts must be nearly equal "
+    Reason.SAME_PAGE: "they are equal all over",
+    Reason.SAME_LIST: "they are lists of the same entries",
+    Reason.SAME_TEXT: "their texts are equal",
+    Reason.SIMILAR_TEXT: "their texts are similar enough",
+    Reason.OTHER_SITE: "they are of two sites, and only pages of one site are compared (scope)",
+    Reason.TITLE_DIFFERS: "on one site a copy has the same title, and neither contains the other",
+    Reason.SIZE_DIFFERS: "one shows, or has in its text, much more than the other",
+    Reason.THIN_TEXT: "too little was taken of what a page shows to tell",
+    Reason.ONLY_FRAME_ALIKE: "what is alike in them is what their site's pages share",
+    Reason.FEW_FEATURES: "one has too few words, and the pages are not equal all over",
+    Reason.FAR: "their fingerprints differ in too many bits",
+    Reason.TEXT_DIFFERS: "their texts are not similar enough",
+    Reason.VALUES_DIFFER: "the same words stand around other numbers or names, as in a form",
+    Reason.SITE_UNKNOWN: "of a site that is hardly known, small texts must be nearly equal "
     "(--from with --learn reads more of it)",
-    "parts_differ": "their texts are equal, but not their files, pictures, values or data",
-    "no_text": "one has no text",
+    Reason.PARTS_DIFFER: "their texts are equal, but not their files, pictures, values or data",
+    Reason.NO_TEXT: "one has no text",
 }
 
 
@@ -203,7 +204,7 @@ def _verdict(a: _Page, b: _Page, judge: Judge) -> str:
     one_address = a.signature.key == b.signature.key
     note = "One address: a crawl takes the second for a revisit.\n" if one_address else ""
     if not (a.signature.n_features and b.signature.n_features):
-        return f"{note}Undecided (no_text): {_WHY['no_text']}."
+        return f"{note}Undecided (no_text): {_WHY[Reason.NO_TEXT]}."
     outcome = judge.compare(a.signature, b.signature, judge.detector.rule)
     said = "Duplicates" if isinstance(outcome, Match) else "Not duplicates"
     return f"{note}{said} ({outcome.reason}): {_WHY.get(outcome.reason, 'so says the rule')}."

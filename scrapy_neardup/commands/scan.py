@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
 from ..hashing.simhash import to_hex
+from ..reasons import Reason
 from ..report import Decision
 from ..signatures.signature import PageSignature
 from ..sources.readers import PageReader
@@ -112,7 +113,11 @@ class _Scan:
     def line(self, record: Record, outcome: PageSignature | Failure) -> dict[str, Any]:
         """A page's line."""
         verdict = self.tally.judge(record, outcome)
-        if record.id != record.url and not verdict.is_duplicate and verdict.reason != "unchanged":
+        if (
+            record.id != record.url
+            and not verdict.is_duplicate
+            and verdict.reason != Reason.UNCHANGED
+        ):
             self._ids.put(record.url, record.id)
         decision = Decision.of(verdict)
         return {

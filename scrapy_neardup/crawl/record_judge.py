@@ -13,6 +13,7 @@ from .. import signals
 from ..exceptions import WorkersFailed
 from ..matching.stored_items import NO_ITEMS
 from ..matching.verdict import Verdict
+from ..reasons import Reason
 from ..signatures.signature import PageSignature
 from ..sources.record import Record
 from ..stores import Claim, Ticket
@@ -47,10 +48,10 @@ class RecordJudge:
         try:
             signature, claim = await self._claim(record, policy)
         except WorkersFailed as error:
-            claim = Claim(self._undecided(record, Failure("no_worker", str(error))))
+            claim = Claim(self._undecided(record, Failure(Reason.NO_WORKER, str(error))))
         except Exception as error:
             # A store of the user's own may raise anything.
-            failure = Failure("failed", repr(error))
+            failure = Failure(Reason.FAILED, repr(error))
             claim = Claim(self._undecided(record, failure, exc_info=True))
         if claim.verdict.kind == "undecided":
             self._session.stats.count(f"undecided/{claim.verdict.reason}")
@@ -61,7 +62,7 @@ class RecordJudge:
 
     async def judge_origin(self, signature: PageSignature, policy: Policy) -> Judgement:
         """Return the judgement on a page for an item that began on it; counts nothing."""
-        claim = Claim(Verdict("undecided", signature.url, "failed"))
+        claim = Claim(Verdict("undecided", signature.url, Reason.FAILED))
         try:
             assert self._session.store_client is not None
             claim = await self._session.store_client.claim(signature, policy.rule)
@@ -84,8 +85,10 @@ class RecordJudge:
         if isinstance(signature, Failure):
             return None, Claim(self._undecided(record, signature))
         claim = await client.claim(signature, policy.rule)
-        if claim.verdict.reason == "waited":
-            self._undecided(record, Failure("waited", "a near-duplicate's storing takes too long"))
+        if claim.verdict.reason == Reason.WAITED:
+            self._undecided(
+                record, Failure(Reason.WAITED, "a near-duplicate's storing takes too long")
+            )
         return signature, claim
 
     def _undecided(self, record: Record, why: Failure, *, exc_info: bool = False) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from scrapy.http import Request
 
 from ..exceptions import InvalidOption
+from ..reasons import Reason
 from .items.item_origins import ItemOrigin, has_origins
 from .monitoring.crawl_stats import CrawlStats
 from .settings import META_KEY, Config, Policy, item_origin, request_policy
@@ -23,11 +24,11 @@ class RequestPolicies:
         if wish is None:
             return self._config.policy
         try:
-            return request_policy(self._config.policy, wish) or "disabled"
+            return request_policy(self._config.policy, wish) or Reason.DISABLED
         except InvalidOption as error:
             # To raise here would cost the page; it is kept and not judged.
-            self._stats.warn_once("bad_meta", "Not judging %s: %s", request, error)
-            return "bad_meta"
+            self._stats.warn_once(Reason.BAD_META, "Not judging %s: %s", request, error)
+            return Reason.BAD_META
 
     def item_origin(self, request: Request | None) -> ItemOrigin:
         """Return what a request says of the page where its items begin."""

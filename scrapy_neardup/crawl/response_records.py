@@ -7,6 +7,7 @@ from typing import Any
 from itemadapter.adapter import ItemAdapter
 from scrapy.http import HtmlResponse, Response, TextResponse
 
+from ..reasons import Reason
 from ..sources.record import Record
 
 
@@ -17,7 +18,7 @@ def why_not_judged(response: Response) -> str | None:
     if isinstance(response, HtmlResponse):
         return None
     plain = type(response) is TextResponse and _media_type(response) in ("", "text/plain")
-    return None if plain else "not_text"
+    return None if plain else Reason.NOT_TEXT
 
 
 def page_record(response: Response) -> Record:

@@ -20,6 +20,7 @@ from ..exceptions import StoreError
 from ..matching.rule import Rule
 from ..matching.stored_items import NO_ITEMS
 from ..matching.verdict import Verdict
+from ..reasons import Reason
 from ..signatures.signature import PageSignature
 from ..stores import Claim, Store, Ticket
 from .async_bridge import in_thread, result_of, start, wait_for, yield_to_loop
@@ -234,7 +235,7 @@ class StoreClient:
         while claim.is_blocked:
             left = give_up - monotonic()
             if left <= 0:
-                return Claim(Verdict("undecided", signature.url, "waited"))
+                return Claim(Verdict("undecided", signature.url, Reason.WAITED))
             # An outcome in this process ends the wait at once; another process must be asked again.
             await wait_for(claim.outcome, min(left, _LONGEST_DELAY if claim.outcome else delay))
             delay = min(2 * delay, _LONGEST_DELAY)
@@ -277,7 +278,7 @@ class StoreClient:
     def _unanswered(self, signature: PageSignature) -> Claim:
         ticket = _Unanswered()
         self._claimed[ticket] = signature
-        return Claim(Verdict("undecided", signature.url, "store_unreachable"), ticket)
+        return Claim(Verdict("undecided", signature.url, Reason.STORE_UNREACHABLE), ticket)
 
     def _add_later(self, page: _Addition) -> None:
         self._backlog.append(page)

@@ -18,6 +18,7 @@ from lxml.html import HtmlElement
 
 from .._util.validation import require_number
 from ..exceptions import LimitExceeded
+from ..reasons import Reason
 
 #: libxml2 reads no deeper, even when it is told to read huge trees.
 _DEEPEST = 2000
@@ -70,7 +71,7 @@ class PageLimits:
         if isinstance(html, str) and size <= self.body_bytes and not html.isascii():
             size = len(html.encode("utf-8", "surrogatepass"))
         if size > self.body_bytes:
-            raise LimitExceeded("too_large", size, self.body_bytes)
+            raise LimitExceeded(Reason.TOO_LARGE, size, self.body_bytes)
 
     def check_markup(self, html: str) -> None:
         """Refuse what would take long to parse or to walk through.
@@ -80,7 +81,7 @@ class PageLimits:
         if html.count("<") > self.tags:
             tags = sum(1 for _ in _TAG.finditer(html))
             if tags > self.tags:
-                raise LimitExceeded("too_many_tags", tags, self.tags)
+                raise LimitExceeded(Reason.TOO_MANY_TAGS, tags, self.tags)
         few_chars = min(_ATTRIBUTE_CHARS * self.attributes, _AT_ONCE)
         long: Iterable[str] = [tag for tag in _TAG_AT_ONCE.findall(html) if len(tag) > few_chars]
         if any(tag.count("=") >= _AT_ONCE for tag in long):
@@ -94,7 +95,7 @@ class PageLimits:
         :raises LimitExceeded: with reason ``"too_nested"``.
         """
         if _reaches(self.nesting + 1)(tree.getroottree()):
-            raise LimitExceeded("too_nested", self.nesting + 1, self.nesting)
+            raise LimitExceeded(Reason.TOO_NESTED, self.nesting + 1, self.nesting)
 
     def check_text(self, *texts: str) -> None:
         """Refuse texts of which one is too long.
@@ -103,13 +104,13 @@ class PageLimits:
         """
         longest = max(map(len, texts))
         if longest > self.text_chars:
-            raise LimitExceeded("text_too_long", longest, self.text_chars)
+            raise LimitExceeded(Reason.TEXT_TOO_LONG, longest, self.text_chars)
 
     def _check_attributes(self, tag: str) -> None:
         # The tag's name is found as if it were an attribute.
         attributes = sum(1 for _ in _ATTRIBUTE.finditer(tag)) - 1
         if attributes > self.attributes:
-            raise LimitExceeded("too_many_attributes", attributes, self.attributes)
+            raise LimitExceeded(Reason.TOO_MANY_ATTRIBUTES, attributes, self.attributes)
 
 
 def _whole_tags(html: str) -> Iterator[str]:

@@ -25,6 +25,7 @@ import xxhash
 from ..hashing.minhash import agreements, resemblance, resemblances
 from ..hashing.simhash import hamming_distance
 from ..hashing.simhash_index import Candidates
+from ..reasons import Reason
 from ..signatures.signature import PageSignature
 from ..text.titles import Title
 from .rule import MIN_LOOK_ALIKE, Rule
@@ -233,16 +234,16 @@ def judge(
 
 def _why_kept(
     page: PageSignature, rule: Rule, refused: Sequence[LookAlike], *, is_cut: bool
-) -> tuple[Kind, str]:
+) -> tuple[Kind, Reason]:
     """Kind and reason of the verdict on a page without an original."""
     if is_cut:
-        return "undecided", "crowded"
+        return "undecided", Reason.CROWDED
     if page.n_features < rule.min_features:
-        return "undecided", "few_features"
+        return "undecided", Reason.FEW_FEATURES
     alike = (other for other in refused if other.similarity >= rule.min_similarity)
-    if any(look_alike.objection == "thin_text" for look_alike in alike):
-        return "undecided", "thin_text"
-    return "new", "no_match"
+    if any(look_alike.objection == Reason.THIN_TEXT for look_alike in alike):
+        return "undecided", Reason.THIN_TEXT
+    return "new", Reason.NO_MATCH
 
 
 def _look_alike(

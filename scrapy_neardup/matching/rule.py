@@ -12,6 +12,7 @@ from ..exceptions import InvalidOption, SignatureMismatch
 from ..hashing.minhash import resemblance
 from ..hashing.simhash import hamming_distance
 from ..hashing.simhash_index import MAX_DISTANCE
+from ..reasons import Reason
 from ..signatures.signature import PageSignature
 from ..text.titles import may_be_one, title_words, without_list_kind
 from .site_boilerplate import Boilerplates, SiteBoilerplate
@@ -92,15 +93,15 @@ class Rule:
         else:
             objection = self._objection_across_sites(page, other, boilerplates)
         if objection or page.holds_other(other):
-            return Mismatch(objection or "parts_differ")
+            return Mismatch(objection or Reason.PARTS_DIFFER)
         return self._compare_texts(page, other, self.least_similarity(page, other, boilerplates))
 
-    def _equal_as(self, page: PageSignature, other: PageSignature) -> str | None:
+    def _equal_as(self, page: PageSignature, other: PageSignature) -> Reason | None:
         """Why two pages of a site are one, if that needs no comparison of what they share."""
         if page.equals(other):
-            return "same_page"
+            return Reason.SAME_PAGE
         enough = min(page.n_features, other.n_features) >= self.min_features
-        return "same_list" if enough and _list_the_same(page, other) else None
+        return Reason.SAME_LIST if enough and _list_the_same(page, other) else None
 
     def least_to_ask(self, *, same_title: bool) -> float:
         """Estimated resemblance, up to 1.0, below which two pages are not one, whatever else."""
@@ -132,38 +133,40 @@ class Rule:
 
     def _objection_across_sites(
         self, page: PageSignature, other: PageSignature, boilerplates: Boilerplates
-    ) -> str | None:
+    ) -> Reason | None:
         if self.scope == "site":
-            return "other_site"
+            return Reason.OTHER_SITE
         if _is_post_in_list(page, other) or _is_post_in_list(other, page):
-            return "size_differs"
+            return Reason.SIZE_DIFFERS
         if not (is_thin(page) or is_thin(other)):
             return None
         notice = any(boilerplates.of(p.site).is_notice(p.text_digest) for p in (page, other))
-        return "thin_text" if notice or _title_overlap(page, other) < MIN_TITLE_OVERLAP else None
+        return (
+            Reason.THIN_TEXT if notice or _title_overlap(page, other) < MIN_TITLE_OVERLAP else None
+        )
 
     def _compare_texts(
         self, page: PageSignature, other: PageSignature, least_similarity: float
     ) -> Match | Mismatch:
         if self.takes_as_equal(page, other):
-            return Match(0, 1.0, "same_text")
+            return Match(0, 1.0, Reason.SAME_TEXT)
         if min(page.n_features, other.n_features) < self.min_features:
-            return Mismatch("few_features")
+            return Mismatch(Reason.FEW_FEATURES)
         distance = hamming_distance(page.fingerprint, other.fingerprint)
         if distance > self.max_distance:
-            return Mismatch("far")
+            return Mismatch(Reason.FAR)
         similarity = resemblance(page.sketch_values, other.sketch_values)
         if similarity < self.min_similarity and not (
             similarity >= self.least_to_ask(same_title=True) and values_agree(page, other)
         ):
-            return Mismatch("text_differs")
+            return Mismatch(Reason.TEXT_DIFFERS)
         if self.min_similarity <= similarity < least_similarity:
-            return Mismatch("site_unknown")
+            return Mismatch(Reason.SITE_UNKNOWN)
         if similarity < MAX_SIMILARITY_BY_SIZE and _has_much_more(page, other):
-            return Mismatch("size_differs")
+            return Mismatch(Reason.SIZE_DIFFERS)
         if self.min_similarity and values_differ(page, other):
-            return Mismatch("values_differ")
-        return Match(distance, similarity, "similar_text")
+            return Mismatch(Reason.VALUES_DIFFER)
+        return Match(distance, similarity, Reason.SIMILAR_TEXT)
 
 
 def is_thin(page: PageSignature) -> bool:
@@ -180,7 +183,7 @@ def learn(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
 
 def _objection_on_one_site(
     page: PageSignature, other: PageSignature, boilerplate: SiteBoilerplate
-) -> str | None:
+) -> Reason | None:
     """What speaks against two pages of a site, however alike their texts are.
 
     Tag pages, archives, chapters and variants of a product may share nearly all of their text;
@@ -191,19 +194,19 @@ def _objection_on_one_site(
     if page.is_list and other.is_list:
         own, other_own = without_list_kind(own), without_list_kind(other_own)
     if not may_be_one(own, other_own):
-        return "title_differs"
+        return Reason.TITLE_DIFFERS
     core, other_core = title_words(own), title_words(other_own)
     if not (core or other_core) and _only_the_sites_name_is_common(page, other, boilerplate):
-        return "title_differs"
+        return Reason.TITLE_DIFFERS
     same_title = core == other_core
     if not (same_title and core) and _size_ratio(page, other) < MIN_SIZE_RATIO:
-        return "size_differs"
+        return Reason.SIZE_DIFFERS
     if is_thin(page) or is_thin(other):
         untitled = not same_title and not (core and other_core)
         if untitled or any(_is_all_frame(p, boilerplate) for p in (page, other)):
-            return "thin_text"
+            return Reason.THIN_TEXT
     if _own_resemblance(page, other, boilerplate) < MIN_OWN_SIMILARITY:
-        return "only_frame_alike"
+        return Reason.ONLY_FRAME_ALIKE
     return None
 
 

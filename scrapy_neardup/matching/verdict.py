@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ..reasons import Reason
 from ..signatures.signature import PageSignature
 
 Kind = Literal["new", "duplicate", "revisit", "undecided"]
@@ -22,19 +23,17 @@ class Match:
 
     distance: int
     similarity: float
-    reason: str
+    reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
     """Why two pages are not one content.
 
-    :ivar reason: ``"other_site"``, ``"title_differs"``, ``"size_differs"``, ``"thin_text"``,
-        ``"only_frame_alike"``, ``"parts_differ"``, ``"few_features"``, ``"far"``,
-        ``"text_differs"``, ``"site_unknown"`` or ``"values_differ"``.
+    :ivar reason: one of the third and fourth groups of :class:`~scrapy_neardup.reasons.Reason`.
     """
 
-    reason: str
+    reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class LookAlike:
     url: str
     distance: int
     similarity: float
-    objection: str
+    objection: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ class Verdict:
 
     kind: Kind
     url: str
-    reason: str
+    reason: Reason
     duplicate_of: str | None = None
     distance: int | None = None
     similarity: float | None = None
@@ -98,18 +97,18 @@ def revisit_of_links(verdict: Verdict, page: PageSignature, before: PageSignatur
     :param verdict: on the page by all others.
     """
     again = revisit(page, before)
-    links_seen_at = before.url if again.reason == "unchanged" else verdict.links_seen_at
+    links_seen_at = before.url if again.reason == Reason.UNCHANGED else verdict.links_seen_at
     return replace(again, links_seen_at=links_seen_at)
 
 
 def revisit(page: PageSignature, before: PageSignature) -> Verdict:
     """The verdict on a page whose address is known."""
     if before.text_digest != page.text_digest or before.holds_other(page):
-        return Verdict("revisit", page.url, "changed")
+        return Verdict("revisit", page.url, Reason.CHANGED)
     return Verdict(
         "revisit",
         page.url,
-        "unchanged",
+        Reason.UNCHANGED,
         original_text=page.text_digest,
         same_shown=page.shows_and_holds(before),
     )

@@ -15,6 +15,7 @@ from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from ..exceptions import WorkersFailed
+from ..reasons import Reason
 from .process import WorkerProcess
 from .task_queue import Task, TaskQueue
 from .tasks import Failure, WorkerRecipe, lacks_memory
@@ -129,7 +130,7 @@ class Supervisor(threading.Thread, Generic[T]):
             self._do(worker)
         except BaseException as error:
             self._discard()
-            failure = Failure("failed", f"its worker could not be asked: {error!r}")
+            failure = Failure(Reason.FAILED, f"its worker could not be asked: {error!r}")
             self._answer(self._in_hand, *[failure] * len(self._in_hand))
 
     def _take_more(self, task: Task[T]) -> None:
@@ -188,7 +189,7 @@ class Supervisor(threading.Thread, Generic[T]):
         except TimeoutError:
             self._lose()
             limit = self._recipe.limits.seconds
-            self._answer([task], Failure("timeout", f"it took more than {limit:g} s"))
+            self._answer([task], Failure(Reason.TIMEOUT, f"it took more than {limit:g} s"))
         except Exception as error:
             code = self._lose()
             task.tries_left -= 1
@@ -197,7 +198,7 @@ class Supervisor(threading.Thread, Generic[T]):
                 self._put_back([task])
             else:
                 how = repr(error) if code is None else f"its process ended with {code}"
-                self._answer([task], Failure("worker_died", how))
+                self._answer([task], Failure(Reason.WORKER_DIED, how))
         else:
             if lacks_memory(answer):
                 self._lose()

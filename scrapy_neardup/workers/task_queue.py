@@ -11,6 +11,7 @@ from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from ..exceptions import WorkersFailed
+from ..reasons import Reason
 from ..sources.record import Record
 from .tasks import Failure
 
@@ -56,7 +57,7 @@ class Task(Generic[T]):
     def cancel(self) -> None:
         """Cancel the future; a page that a worker was asked about is given a failure."""
         if not self.future.cancel():
-            self.answer(Failure("worker_died", "the work was stopped"))
+            self.answer(Failure(Reason.WORKER_DIED, "the work was stopped"))
 
 
 class TaskQueue(Generic[T]):

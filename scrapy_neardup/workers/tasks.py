@@ -12,6 +12,7 @@ from .._util.validation import require_number
 from ..exceptions import ExtractionError, UnreadablePage
 from ..html.encoding_detection import decode
 from ..html.extraction import MainText
+from ..reasons import Reason
 from ..signatures.signature import PageSignature, ReadPage, Signer
 from ..sources.record import Record
 
@@ -34,7 +35,7 @@ class Failure:
     :ivar detail: what happened, in words for a log.
     """
 
-    reason: str
+    reason: Reason
     detail: str
 
 
@@ -156,12 +157,12 @@ def attempt(job: Job[T], signer: Signer, record: Record) -> T | Failure:
         return job(signer, record)
     except UnreadablePage as error:
         no_memory = isinstance(error, ExtractionError) and isinstance(error.cause, MemoryError)
-        return Failure("out_of_memory" if no_memory else error.reason, str(error))
+        return Failure(Reason.OUT_OF_MEMORY if no_memory else error.reason, str(error))
     except MemoryError as error:
-        return Failure("out_of_memory", repr(error))
+        return Failure(Reason.OUT_OF_MEMORY, repr(error))
     except Exception as error:
         # A tokenizer or an extractor of the user's own may raise anything.
-        return Failure("failed", repr(error))
+        return Failure(Reason.FAILED, repr(error))
 
 
 def attempt_all(job: Job[T], signer: Signer, records: Sequence[Record]) -> list[T | Failure]:
@@ -184,7 +185,7 @@ def _has_failed(answer: Any) -> bool:
 
 def lacks_memory(answer: Any) -> bool:
     """Did this page take more memory than its worker may?"""
-    return isinstance(answer, Failure) and answer.reason == "out_of_memory"
+    return isinstance(answer, Failure) and answer.reason == Reason.OUT_OF_MEMORY
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,14 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
+from ..reasons import Reason
 from ..signatures.signature import Signer
 from .channel import Channel
 from .memory_guard import TRUSTED_SHARE, MemoryGuard
 from .tasks import Failure, WorkerRecipe, attempt_all
 
 _MEMORY_EXHAUSTED = Failure(
-    "out_of_memory", f"it took more than {TRUSTED_SHARE:.0%} of what a worker may"
+    Reason.OUT_OF_MEMORY, f"it took more than {TRUSTED_SHARE:.0%} of what a worker may"
 )
 
 

@@ -18,6 +18,7 @@ from scrapy_neardup import (
     Verdict,
 )
 from scrapy_neardup.hashing.simhash import hamming_distance, to_hex
+from scrapy_neardup.reasons import Reason
 from scrapy_neardup.signatures.signature import Signer
 from scrapy_neardup.stores import MemoryStore
 from scrapy_neardup.text import weighting as features
@@ -93,7 +94,7 @@ def test_a_copy_on_another_site_is_a_duplicate(text):
     )
     verdict = judge.check(url="https://b.example/2", html=page(text, "One title", "Mirror"))
     assert verdict == Verdict(
-        "duplicate", "https://b.example/2", "same_text", "https://a.example/1", 0, 1.0
+        "duplicate", "https://b.example/2", Reason.SAME_TEXT, "https://a.example/1", 0, 1.0
     )
 
 
@@ -135,7 +136,7 @@ def test_a_page_that_is_kept_names_the_one_it_resembles_and_what_spoke_against_i
     like = variant.look_alike
     assert like is not None
     assert (like.url, like.distance, like.similarity) == (f"{site}/0", 0, 1.0)
-    assert like.objection == "title_differs"
+    assert like.objection == Reason.TITLE_DIFFERS
     other = detector(min_similarity=0.9)
     checked(other, "https://a.example/", words)
     like = checked(other, "https://b.example/", replaced(words, 0.02)).look_alike
@@ -160,8 +161,8 @@ def test_the_same_address_again_is_a_revisit_and_its_entry_follows():
     judge = detector()
     first, second = "https://a.example/?b=1&a=2", "https://a.example/?a=2&b=1#top"
     assert judge.check(url=first, text=FERRY).kind == "new"
-    assert judge.check(url=second, text=FERRY) == Verdict("revisit", second, "unchanged")
-    assert judge.check(url=second, text=MUSEUM) == Verdict("revisit", second, "changed")
+    assert judge.check(url=second, text=FERRY) == Verdict("revisit", second, Reason.UNCHANGED)
+    assert judge.check(url=second, text=MUSEUM) == Verdict("revisit", second, Reason.CHANGED)
     assert len(judge.store) == 1
     assert judge.check(url="https://b.example/", text=FERRY).kind == "new"
     assert judge.check(url="https://c.example/", text=MUSEUM).duplicate_of == second
@@ -180,7 +181,7 @@ def test_a_page_that_cannot_be_read_is_undecided():
         raise ZeroDivisionError
 
     verdict = detector(extractor=clumsy).check(url="https://a.example/", html=page(FERRY))
-    assert verdict == Verdict("undecided", "https://a.example/", "extraction_failed")
+    assert verdict == Verdict("undecided", "https://a.example/", Reason.EXTRACTION_FAILED)
 
 
 # --- short pages ------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from scrapy.http import Request, Response
 
 from ...matching.stored_items import OWN_ITEMS
 from ...matching.verdict import Verdict
+from ...reasons import Reason
 from ...signatures.signature import PageSignature
 from ..async_bridge import from_any_thread
 from ..settings import Policy
@@ -50,7 +51,7 @@ class Judgement:
     def is_copy(self) -> bool:
         """Is the page stored already, as another one or under its own address?"""
         verdict = self.verdict
-        is_unchanged = verdict.kind == "revisit" and verdict.reason == "unchanged"
+        is_unchanged = verdict.kind == "revisit" and verdict.reason == Reason.UNCHANGED
         return verdict.is_duplicate or (is_unchanged and verdict.links_seen_at is None)
 
     @property

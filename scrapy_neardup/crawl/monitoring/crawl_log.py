@@ -13,6 +13,7 @@ from ..._util.urls import site_of
 from ...detector import NearDupDetector
 from ...exceptions import StoreError
 from ...matching.verdict import Verdict
+from ...reasons import Reason
 from ...stores import Store
 from ..settings import Config
 from .duplicate_floods import MAX_NAMED, MAX_SITES, DuplicateFlood, DuplicateFloodDetector
@@ -72,7 +73,7 @@ class CrawlLog:
         """
         if verdict.duplicate_of is not None:
             self._clusters.add(verdict.duplicate_of)
-        if verdict.reason == "needs_scripts":
+        if verdict.reason == Reason.NEEDS_SCRIPTS:
             self._needs_scripts(verdict.url)
         found = self._swallowing.judged(verdict, text_digest)
         if found is not None:
@@ -141,10 +142,10 @@ def _size_of(store: Store) -> str:
 
 _SHOWN = {
     "duplicates": "are near-duplicates of <{original}>",
-    "changed": "have changed since they were stored, and now all show the text of <{original}>",
-    "no_text": "have no text to judge them by",
-    "few_features": "have too little text to judge them by",
-    "thin_text": "have too little text of their own to judge them by",
+    Reason.CHANGED: "have changed since they were stored, and all show the text of <{original}>",
+    Reason.NO_TEXT: "have no text to judge them by",
+    Reason.FEW_FEATURES: "have too little text to judge them by",
+    Reason.THIN_TEXT: "have too little text of their own to judge them by",
 }
 _WALL = (
     "Open some: a login wall, a cookie banner, a ban page or an error page with status 200 looks "

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from ..._util.urls import site_of
 from ...matching.verdict import Verdict
+from ...reasons import Reason
 from ...url_rules.path_patterns import PathPatterns
 from ...url_rules.url_parts import parse_url
 
@@ -33,7 +34,7 @@ MAX_SITES = 1000
 #: All but this part of the addresses are of one shape in an endless space.
 _STRAYS = 0.1
 
-_TOO_LITTLE = ("no_text", "few_features", "thin_text")
+_TOO_LITTLE = (Reason.NO_TEXT, Reason.FEW_FEATURES, Reason.THIN_TEXT)
 
 
 @dataclass(slots=True, eq=False)
@@ -132,7 +133,7 @@ def _key(verdict: Verdict, site: str, text_digest: bytes | None) -> _Key | None:
         return "duplicates", verdict.links_seen_at
     if verdict.kind == "undecided" and verdict.reason in _TOO_LITTLE:
         return verdict.reason, site
-    if verdict.kind == "revisit" and verdict.reason == "changed" and text_digest is not None:
+    if verdict.kind == "revisit" and verdict.reason == Reason.CHANGED and text_digest is not None:
         return "changed", text_digest
     return None
 

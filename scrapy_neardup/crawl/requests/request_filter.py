@@ -20,6 +20,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from ..._util.urls import page_key
 from ...matching.verdict import Verdict
+from ...reasons import Reason
 from ...url_rules.learner import Learner
 from ...url_rules.rule import UrlRule
 from ..async_bridge import in_thread, start, wait_for
@@ -333,7 +334,7 @@ class RequestFilter:
 
     def passed(self, response: Response) -> None:
         """A response is not judged, or nothing came of it."""
-        if response.request is not None and why_not_judged(response) == "not_text":
+        if response.request is not None and why_not_judged(response) == Reason.NOT_TEXT:
             self._known.passed(_urls(response.request))
 
     def flooded(self, text: bytes) -> None:

@@ -34,6 +34,7 @@ from ...matching.rule import Rule, Scope, learn
 from ...matching.site_boilerplate import Boilerplates, SiteBoilerplate
 from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ...matching.verdict import Verdict
+from ...reasons import Reason
 from ...signatures.signature import PageSignature
 from ..base import Claim, Entry, Ticket
 from ..codec import packed, row_of, unpacked, with_items
@@ -364,7 +365,7 @@ class RedisStore:
             if number is not None:
                 ticket = self._hold(_Held(pages, number, token, page))
                 return Claim(found.verdict, ticket, items=found.items)
-        return Claim(Verdict("undecided", signature.url, "waited"), is_blocked=True)
+        return Claim(Verdict("undecided", signature.url, Reason.WAITED), is_blocked=True)
 
     def _blocked_by(self, pages: RedisPages, number: bytes, verdict: Verdict) -> Claim:
         own = self._held.get(_Ticket(pages.part.site, unpacked_number(number)))

@@ -14,6 +14,7 @@ from scrapy_neardup.crawl.monitoring.duplicate_floods import (
     DuplicateFlood,
     DuplicateFloodDetector,
 )
+from scrapy_neardup.reasons import Reason
 
 pytestmark = pytest.mark.slow
 
@@ -21,15 +22,15 @@ SHOP = "https://shop.example"
 
 
 def new(url: str) -> Verdict:
-    return Verdict("new", url, "no_match")
+    return Verdict("new", url, Reason.NO_MATCH)
 
 
 def copy(url: str, original: str) -> Verdict:
-    return Verdict("duplicate", url, "same_text", original, 0, 1.0)
+    return Verdict("duplicate", url, Reason.SAME_TEXT, original, 0, 1.0)
 
 
 def undecided(url: str, reason: str) -> Verdict:
-    return Verdict("undecided", url, reason)
+    return Verdict("undecided", url, Reason(reason))
 
 
 def good(number: int, start: int = 0) -> list[Verdict]:
@@ -133,13 +134,13 @@ def test_other_reasons_for_judging_nothing_are_no_wall():
 
 def test_known_pages_that_come_to_show_one_text_are_noticed():
     swallowing = DuplicateFloodDetector()
-    changed = [Verdict("revisit", f"{SHOP}/{n}", "changed") for n in range(60)]
+    changed = [Verdict("revisit", f"{SHOP}/{n}", Reason.CHANGED) for n in range(60)]
     for number, verdict in enumerate(changed):
         assert swallowing.judged(verdict, b"%d" % number) is None
     found = [swallowing.judged(verdict, b"login") for verdict in changed]
     [cluster] = [cluster for cluster in found if cluster is not None]
     assert (cluster.what, cluster.original, cluster.pages) == ("changed", f"{SHOP}/0", 60)
-    unchanged = Verdict("revisit", f"{SHOP}/", "unchanged")
+    unchanged = Verdict("revisit", f"{SHOP}/", Reason.UNCHANGED)
     assert not any(swallowing.judged(unchanged, b"same") for _ in range(60))
 
 
@@ -227,10 +228,10 @@ def spelt_out(verdicts: list[Verdict]) -> list[tuple[int, str, str]]:
                 key = str(last.duplicate_of)
                 alike = [v for v in window if v.duplicate_of == key]
                 is_unusual = True
-            elif last.reason == "few_features" and site:
+            elif last.reason == Reason.FEW_FEATURES and site:
                 key = f"{site} few_features"
-                alike = [v for v in window if v.reason == "few_features"]
-                usual = sum(v.reason == "few_features" for v in before)
+                alike = [v for v in window if v.reason == Reason.FEW_FEATURES]
+                usual = sum(v.reason == Reason.FEW_FEATURES for v in before)
                 is_unusual = len(before) >= 30 and usual <= len(before) / 10
             else:
                 continue

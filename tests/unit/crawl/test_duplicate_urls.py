@@ -9,6 +9,7 @@ from scrapy_neardup.crawl.requests import duplicate_urls as known_urls
 from scrapy_neardup.crawl.requests.duplicate_urls import DuplicateUrls, Unsaved
 from scrapy_neardup.crawl.requests.stored_duplicate_urls import MANY, StoredDuplicateUrls
 from scrapy_neardup.matching.verdict import Verdict
+from scrapy_neardup.reasons import Reason
 from scrapy_neardup.stores import MemoryStore
 from scrapy_neardup.stores import hints as advice
 from scrapy_neardup.stores.hints import COPY, ending_of
@@ -57,11 +58,11 @@ class World:
 
 
 def duplicate(url: str, original: str = ORIGINAL, text: bytes = TEXT) -> Verdict:
-    return Verdict("duplicate", url, "same_text", original, 0, 1.0, original_text=text)
+    return Verdict("duplicate", url, Reason.SAME_TEXT, original, 0, 1.0, original_text=text)
 
 
 def unchanged(url: str = ORIGINAL, text: bytes = TEXT) -> Verdict:
-    return Verdict("revisit", url, "unchanged", original_text=text)
+    return Verdict("revisit", url, Reason.UNCHANGED, original_text=text)
 
 
 def copy(
@@ -82,8 +83,8 @@ def taken(known: DuplicateUrls, confirmed: int = EVERYTHING) -> Unsaved:
     return unsaved
 
 
-CHANGED = Verdict("revisit", ORIGINAL, "changed")
-NEW = Verdict("new", ORIGINAL, "no_match")
+CHANGED = Verdict("revisit", ORIGINAL, Reason.CHANGED)
+NEW = Verdict("new", ORIGINAL, Reason.NO_MATCH)
 OTHER_DUPLICATE = duplicate(ORIGINAL, f"{SITE}/other")
 
 
@@ -111,7 +112,7 @@ def test_it_is_believed_for_its_time_once_the_original_showed_its_content():
         unchanged(f"{SITE}/unheard-of"),
         duplicate(f"{SITE}/b"),
         duplicate(f"{SITE}/b", text=OTHER_TEXT),
-        Verdict("new", f"{SITE}/b", "no_match"),
+        Verdict("new", f"{SITE}/b", Reason.NO_MATCH),
     ],
 )
 def test_nothing_else_lets_it_be_believed(shown):
@@ -175,11 +176,11 @@ ENDINGS = {
     "original new": (NEW, ()),
     "original is a duplicate": (OTHER_DUPLICATE, ()),
     "original redirects": (unchanged(f"{SITE}/login"), (ORIGINAL,)),
-    "copy is new": (Verdict("new", URL, "no_match"), ()),
+    "copy is new": (Verdict("new", URL, Reason.NO_MATCH), ()),
     "copy is stored": (unchanged(URL), ()),
     "copy of another": (duplicate(URL, f"{SITE}/other"), ()),
     "copy of other content": (duplicate(URL, text=OTHER_TEXT), ()),
-    "copy redirects": (Verdict("new", f"{SITE}/login", "no_match"), (URL,)),
+    "copy redirects": (Verdict("new", f"{SITE}/login", Reason.NO_MATCH), (URL,)),
 }
 
 
@@ -218,7 +219,7 @@ def test_a_page_that_cannot_be_judged_ends_it_for_this_crawl():
         world = World()
         world.crawl_with(URL)
         known = world.next_day()
-        known.judged(Verdict("undecided", address, "no_text"))
+        known.judged(Verdict("undecided", address, Reason.NO_TEXT))
         known.judged(unchanged())
         assert known.standing(URL) == "copy"
         world.save(known)

@@ -22,6 +22,7 @@ from scrapy_neardup.crawl.requests.request_filter import RequestFilter
 from scrapy_neardup.crawl.settings import Policy, UrlRulesPlan
 from scrapy_neardup.crawl.store_client import StoreClient
 from scrapy_neardup.matching.verdict import Verdict
+from scrapy_neardup.reasons import Reason
 from scrapy_neardup.stores.memory import MemoryStore
 from tests.support.crawl import LOOPS
 
@@ -85,8 +86,10 @@ def test_what_a_store_knows_is_read_in_another_thread():
 def knowing(one: RequestFilter, url: str) -> None:
     """It led to a duplicate, and the original was met since."""
     original, text = "https://a.example/original", bytes(16)
-    one.remember(Request(url), Verdict("duplicate", url, "", original, original_text=text), 0)
-    met = Verdict("revisit", original, "unchanged", original_text=text)
+    one.remember(
+        Request(url), Verdict("duplicate", url, Reason.SAME_TEXT, original, original_text=text), 0
+    )
+    met = Verdict("revisit", original, Reason.UNCHANGED, original_text=text)
     one.judged(Response(original, request=Request(original)), met)
 
 

@@ -11,6 +11,7 @@ from scrapy_neardup import InvalidOption
 from scrapy_neardup.exceptions import LimitExceeded
 from scrapy_neardup.html.extraction import read_fragment, read_page, visible_text
 from scrapy_neardup.html.limits import PageLimits
+from scrapy_neardup.reasons import Reason
 from scrapy_neardup.signatures.signature import Signer
 from scrapy_neardup.sources.record import Record
 from scrapy_neardup.workers import sign_record
@@ -156,7 +157,7 @@ def test_a_nesting_that_cannot_be_read_is_refused():
 
 
 def test_the_error_survives_the_way_between_processes():
-    error = LimitExceeded("too_nested", 12_000, 500)
+    error = LimitExceeded(Reason.TOO_NESTED, 12_000, 500)
     copy = pickle.loads(pickle.dumps(error))
     assert (copy.reason, copy.value, copy.bound) == ("too_nested", 12_000, 500)
     assert str(copy) == str(error)

@@ -1,0 +1,64 @@
+"""Why a page is a duplicate, is none, or cannot be judged."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Reason(str, Enum):
+    """One word for each reason, as verdicts, stats and reports name it.
+
+    docs/settings.md explains them. A member equals its word.
+    """
+
+    # Two pages are one content.
+    SAME_PAGE = "same_page"
+    SAME_LIST = "same_list"
+    SAME_TEXT = "same_text"
+    SIMILAR_TEXT = "similar_text"
+    # A page is new, or was stored before.
+    NO_MATCH = "no_match"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    # Two pages are not one content.
+    OTHER_SITE = "other_site"
+    TITLE_DIFFERS = "title_differs"
+    SIZE_DIFFERS = "size_differs"
+    ONLY_FRAME_ALIKE = "only_frame_alike"
+    PARTS_DIFFER = "parts_differ"
+    FAR = "far"
+    TEXT_DIFFERS = "text_differs"
+    SITE_UNKNOWN = "site_unknown"
+    VALUES_DIFFER = "values_differ"
+    # A page cannot be compared, alone or with another.
+    NO_TEXT = "no_text"
+    FEW_FEATURES = "few_features"
+    THIN_TEXT = "thin_text"
+    NEEDS_SCRIPTS = "needs_scripts"
+    CROWDED = "crowded"
+    # A page cannot be read.
+    EXTRACTION_FAILED = "extraction_failed"
+    TOO_LARGE = "too_large"
+    TOO_MANY_TAGS = "too_many_tags"
+    TOO_MANY_ATTRIBUTES = "too_many_attributes"
+    TOO_NESTED = "too_nested"
+    TEXT_TOO_LONG = "text_too_long"
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out_of_memory"
+    WORKER_DIED = "worker_died"
+    NO_WORKER = "no_worker"
+    FAILED = "failed"
+    # The store cannot say.
+    WAITED = "waited"
+    STORE_UNREACHABLE = "store_unreachable"
+    # A response is not judged at all.
+    DISABLED = "disabled"
+    BAD_META = "bad_meta"
+    NOT_TEXT = "not_text"
+    NO_OUTPUT = "no_output"
+    CALLBACK_FAILED = "callback_failed"
+
+    # Python 3.12 would write Reason.FAR.
+    __str__ = str.__str__
+    __format__ = str.__format__  # type: ignore[assignment]
+    __repr__ = str.__repr__
