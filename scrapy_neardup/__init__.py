@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .matching.rule import Rule
     from .matching.verdict import LookAlike, Match, Verdict
     from .pipelines import NearDuplicate, NearDupPipeline
+    from .reasons import Reason
     from .signatures.signature import PageSignature
     from .spidermiddlewares import NearDupSpiderMiddleware
     from .text.idf import IdfTable
@@ -53,6 +54,7 @@ __all__ = [
     "NeedsScripts",
     "PageLimits",
     "PageSignature",
+    "Reason",
     "Rule",
     "SignatureMismatch",
     "UnreadablePage",
@@ -78,6 +80,7 @@ _HOME = {
     "NearDuplicate": "pipelines",
     "PageLimits": "html.limits",
     "PageSignature": "signatures.signature",
+    "Reason": "reasons",
     "Rule": "matching.rule",
     "SignatureMismatch": "exceptions",
     "UnreadablePage": "exceptions",
