@@ -105,7 +105,8 @@ class RecordJudge:
     def _look_for_flood(self, claim: Claim) -> None:
         """Does one content stand in the place of many pages? Then URL rules do not learn it."""
         client, log = self._session.store_client, self._session.log
-        text = None if client is None else client.text_digest(claim.ticket)
+        claimed = None if client is None else client.signature(claim.ticket)
+        text = None if claimed is None else claimed.text_digest
         if (flood := log.judged(claim.verdict, text)) is not None:
             self.send(signals.duplicate_flood_detected, cluster=flood)
         shown = claim.verdict.original_text or text
@@ -138,8 +139,8 @@ class RecordJudge:
         if session.journal is None or session.job is None or not session.job.is_recovered:
             return False
         assert session.store_client is not None
-        key = session.store_client.key(claim.ticket)
-        return claim.verdict.kind == "revisit" and key is not None and key in session.journal
+        page = session.store_client.signature(claim.ticket)
+        return claim.verdict.kind == "revisit" and page is not None and page.key in session.journal
 
     def _settle(
         self,

@@ -30,7 +30,7 @@ from .report_recorder import ReportRecorder
 from .requests.request_filter import RequestFilter
 from .scrapy_versions import engine_of
 from .settings import Config, unknown_settings
-from .store_client import StoreClient
+from .store.client import StoreClient
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -208,10 +208,9 @@ class CrawlSession:
         except StoreError as error:
             logger.error("Cannot record all pages: %s", error)
         self.stats.count("store/added_later", client.added)
-        lost = client.let_go + client.backlog
-        self.stats.count("store/not_remembered", lost)
-        if lost:
-            logger.error("%d stored pages were not recorded", lost)
+        self.stats.count("store/not_remembered", client.n_unrecorded)
+        if client.n_unrecorded:
+            logger.error("%d stored pages were not recorded", client.n_unrecorded)
         if self.job is not None and are_stored:
             self.job.end()
         if self.recorder is not None:

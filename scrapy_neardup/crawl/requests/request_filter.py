@@ -28,7 +28,7 @@ from ..durability.job_state import Job
 from ..response_records import why_not_judged
 from ..scrapy_versions import engine_of
 from ..settings import Policy, UrlRulesPlan
-from ..store_client import StoreClient
+from ..store.client import StoreClient
 from . import deferred as held
 from .canonical_links import page_links
 from .duplicate_urls import DuplicateUrls

@@ -20,7 +20,7 @@ from scrapy_neardup.crawl.requests import deferred as held
 from scrapy_neardup.crawl.requests import request_filter
 from scrapy_neardup.crawl.requests.request_filter import RequestFilter
 from scrapy_neardup.crawl.settings import Policy, UrlRulesPlan
-from scrapy_neardup.crawl.store_client import StoreClient
+from scrapy_neardup.crawl.store.client import StoreClient
 from scrapy_neardup.matching.verdict import Verdict
 from scrapy_neardup.reasons import Reason
 from scrapy_neardup.stores.memory import MemoryStore

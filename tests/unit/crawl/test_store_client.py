@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scrapy_neardup import NearDupDetector, Rule
-from scrapy_neardup.crawl.store_client import StoreClient
+from scrapy_neardup.crawl.store.client import StoreClient
 from scrapy_neardup.matching.stored_items import OWN_ITEMS
 from scrapy_neardup.stores import open_store
 from tests.support.crawl import LOOPS
