@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from functools import partial
 from queue import Empty
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
-from ..exceptions import WorkersFailed
 from ..reasons import Reason
 from .process import WorkerProcess
 from .task_queue import Task, TaskQueue
 from .tasks import Failure, WorkerRecipe, lacks_memory
+from .worker_slot import WorkerSlot
 
 T = TypeVar("T")
 
@@ -35,10 +34,6 @@ _PART_EXPECTED = 0.25
 #: By this factor what a page took counts less, each time that pages take less.
 _FADING = 0.75
 
-#: How often a worker is started that dies before it is ready, with pauses of so many seconds, the
-#: next one longer by a factor.
-_STARTS = 3
-_PAUSE, _PAUSE_FACTOR = 0.1, 4
 #: How long pages wait for a worker to start, in seconds.
 _START_SECONDS = 60.0
 #: When that failed, pages wait no more. A worker that starts meanwhile has longer: the parts of a
@@ -63,8 +58,6 @@ class Supervisor(threading.Thread, Generic[T]):
         self, recipe: WorkerRecipe, queue: TaskQueue[T], supervisors: int, deliver: Deliver
     ) -> None:
         super().__init__(name="neardup-supervisor", daemon=True)
-        #: Workers that died or were ended over a page.
-        self.lost = 0
         self._recipe = recipe
         self._queue = queue
         self._supervisors = supervisors
@@ -75,9 +68,12 @@ class Supervisor(threading.Thread, Generic[T]):
         #: Tasks that nobody else answers.
         self._in_hand: list[Task[T]] = []
         self._is_serving = True
-        self._worker: WorkerProcess | None = None
-        self._stopping = threading.Event()
-        self._lock = threading.Lock()
+        self._slot = WorkerSlot(recipe)
+
+    @property
+    def lost(self) -> int:
+        """How many workers died or were ended over a page."""
+        return self._slot.lost
 
     def start(self) -> None:
         """Start the thread; where that cannot be, its share of the work is left to the others."""
@@ -91,19 +87,19 @@ class Supervisor(threading.Thread, Generic[T]):
         try:
             self._supervise()
         finally:
-            self._discard()
+            self._slot.discard()
             if self._is_serving:
                 self._leave("the thread of a worker has ended")
 
     def _supervise(self) -> None:
         seconds, pause = _START_SECONDS, _RESTART_PAUSE
-        while not self._stopping.is_set():
+        while not self._slot.is_stopping:
             try:
-                worker = self._ready_worker(seconds)
+                worker = self._slot.ready_worker(seconds)
             except BaseException as error:
-                self._discard()
+                self._slot.discard()
                 self._leave(str(error))
-                self._stopping.wait(pause)
+                self._slot.wait(pause)
                 seconds, pause = _RESTART_SECONDS, min(2 * pause, _LONGEST_PAUSE)
                 continue
             if worker is not None:
@@ -113,12 +109,7 @@ class Supervisor(threading.Thread, Generic[T]):
 
     def stop(self) -> None:
         """End the worker now; :meth:`run` then ends by itself."""
-        with self._lock:
-            self._stopping.set()
-            if self._worker is not None:
-                self._worker.kill()
-
-    # --- tasks ---
+        self._slot.stop()
 
     def _serve(self, worker: WorkerProcess) -> None:
         """Serve the next task, and those that can be done with it."""
@@ -129,7 +120,7 @@ class Supervisor(threading.Thread, Generic[T]):
             self._take_more(task)
             self._do(worker)
         except BaseException as error:
-            self._discard()
+            self._slot.discard()
             failure = Failure(Reason.FAILED, f"its worker could not be asked: {error!r}")
             self._answer(self._in_hand, *[failure] * len(self._in_hand))
 
@@ -155,7 +146,7 @@ class Supervisor(threading.Thread, Generic[T]):
 
     def _do(self, worker: WorkerProcess) -> None:
         """Ask the worker about the tasks in hand, and answer them or put them back."""
-        if self._stopping.is_set():
+        if self._slot.is_stopping:
             for task in self._in_hand:
                 task.cancel()
         # From here on nobody else can set or cancel them.
@@ -176,7 +167,7 @@ class Supervisor(threading.Thread, Generic[T]):
         except Exception:
             answers = None
         if answers is None or any(map(lacks_memory, answers)):
-            self._discard()
+            self._slot.discard()
             self._put_back(tasks)
         else:
             self._answer(tasks, *answers)
@@ -187,11 +178,11 @@ class Supervisor(threading.Thread, Generic[T]):
         try:
             [answer] = self._ask(worker, [task], task.seconds_left)
         except TimeoutError:
-            self._lose()
+            self._slot.lose()
             limit = self._recipe.limits.seconds
             self._answer([task], Failure(Reason.TIMEOUT, f"it took more than {limit:g} s"))
         except Exception as error:
-            code = self._lose()
+            code = self._slot.lose()
             task.tries_left -= 1
             task.seconds_left = max(_LEAST_SECONDS, task.seconds_left - (monotonic() - started))
             if task.tries_left:
@@ -201,7 +192,7 @@ class Supervisor(threading.Thread, Generic[T]):
                 self._answer([task], Failure(Reason.WORKER_DIED, how))
         else:
             if lacks_memory(answer):
-                self._lose()
+                self._slot.lose()
             self._answer([task], answer)
 
     def _ask(self, worker: WorkerProcess, tasks: Sequence[Task[T]], seconds: float) -> Any:
@@ -254,57 +245,6 @@ class Supervisor(threading.Thread, Generic[T]):
         if not self._is_serving:
             self._queue.join()
             self._is_serving = True
-
-    # --- the worker ---
-
-    def _ready_worker(self, seconds: float) -> WorkerProcess | None:
-        """The worker, started if need be; ``None`` when the work is being stopped.
-
-        :raises WorkersFailed: when none can be started, or not within so many seconds.
-        """
-        if self._worker is not None:
-            return self._worker
-        deadline, pause, problem = monotonic() + seconds, _PAUSE, ""
-        for number in range(_STARTS):
-            if number and not self._stopping.wait(pause):
-                pause *= _PAUSE_FACTOR
-            if self._stopping.is_set():
-                return None
-            if monotonic() > deadline:
-                break
-            try:
-                return self._started_worker(deadline)
-            except WorkersFailed:
-                raise
-            except Exception as error:
-                code = self._discard()
-                problem = str(error) or repr(error)
-                if code is not None and not isinstance(error, TimeoutError):
-                    problem = f"it ended with {code}"
-        raise WorkersFailed(f"a worker process cannot be started: {problem}")
-
-    def _started_worker(self, deadline: float) -> WorkerProcess:
-        worker = WorkerProcess(self._recipe, deadline)
-        with self._lock:
-            self._worker = worker
-            if self._stopping.is_set():
-                worker.kill()
-        worker.wait_until_ready(deadline)
-        return worker
-
-    def _lose(self) -> int | None:
-        """End a worker over a page; its exit code."""
-        self.lost += not self._stopping.is_set()
-        return self._discard()
-
-    def _discard(self) -> int | None:
-        """End and forget the worker; its exit code."""
-        with self._lock:
-            worker, self._worker = self._worker, None
-        if worker is not None:
-            with suppress(Exception):
-                return worker.close()
-        return None
 
 
 def _answer_all(tasks: Sequence[Task[T]], answers: Sequence[T | Failure]) -> None:
