@@ -108,7 +108,7 @@ class Store(Protocol):
 
         Of any number of near-duplicates that arrive together, exactly one is ``"new"`` and the
         others are blocked. What it finds near is judged by
-        ``search.find_original``. A page that is remembered under its own address
+        ``matching.candidates.find_original``. A page that is remembered under its own address
         is a ``"revisit"``; if no item of it was stored, it may be a duplicate all the same.
 
         :raises SignatureMismatch: when the signature was made in another way than the first one.

@@ -35,8 +35,6 @@ _BLOCKS = re.compile(r"^```.*?^```$", re.M | re.S)
 #: What no test runs, by document and reason. Commands of which only one is not run name it.
 NOT_RUN = {
     ("README.md", "not run: needs a package index"): 1,
-    ("README.md", "not run: is what CI does"): 1,
-    ("README.md", "not run, compare: needs a network"): 1,
     ("CONTRIBUTING.md", "not run: is what CI does"): 1,
     ("example_project/README.md", "not run: tests/docs/test_example.py crawls this site"): 2,
     ("docs/quickstart.md", "not run: needs a package index"): 1,
