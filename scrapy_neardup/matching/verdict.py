@@ -68,9 +68,8 @@ class Verdict:
     :ivar links_seen_at: address of an earlier page of this content that yielded links and no item
         that was stored. It is no original: the items of this page are kept, its links are known.
     :ivar original_text: of a duplicate, the ``text_digest`` of the
-        :class:`~scrapy_neardup.signatures.signature.PageSignature` that is stored for its
-            original; of an unchanged
-        page, that of its own; of others ``None``.
+        :class:`~scrapy_neardup.signatures.signature.PageSignature` that is stored for its original;
+        of an unchanged page, that of its own; of others ``None``.
     :ivar same_shown: does the page show and hold, menus and data included, just what the original
         does, or what it did itself when it was stored?
     """
