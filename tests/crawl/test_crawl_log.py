@@ -226,7 +226,7 @@ def test_a_wall_before_pages_that_are_known_is_warned_of(tmp_path):
         crawl = run_crawl(urls, settings)
     [warning] = crawl.logged("WARNING")
     assert warning.startswith(
-        "30 of the last 40 pages of 127.0.0.1 have changed since they were stored, and now all "
+        "30 of the last 40 pages of 127.0.0.1 have changed since they were stored, and all "
         f"show the text of <{urls[10]}>, <{urls[39]}> for one"
     )
     assert crawl.counts("revisits/") == {"unchanged": 10, "changed": 50}
