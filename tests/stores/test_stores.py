@@ -29,7 +29,7 @@ from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store, open_store
 from scrapy_neardup.stores import growing_rows as rows
 from scrapy_neardup.stores import hints as advice
-from scrapy_neardup.stores.growing_rows import PIECE_ROWS, Column, Rows
+from scrapy_neardup.stores.growing_rows import PIECE_ROWS, GrowingColumn, GrowingRows
 from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests.support.claims import met
 from tests.support.storer import keep, made_page
@@ -714,7 +714,7 @@ class TestSqliteStore(StoreContract):
 
 @pytest.mark.parametrize("columns", [(), (3,)])
 def test_rows_are_found_again_over_all_pieces(columns):
-    rows = Rows(np.int64, *columns)
+    rows = GrowingRows(np.int64, *columns)
     written = [0, 1, PIECE_ROWS - 1, PIECE_ROWS, 3 * PIECE_ROWS + 7]
     for number in reversed(written):
         rows[number] = np.full(columns, 10 * number).tobytes()
@@ -726,7 +726,7 @@ def test_rows_are_found_again_over_all_pieces(columns):
 
 def test_a_column_grows(monkeypatch):
     monkeypatch.setattr(rows, "_COLUMN_ROWS", 4)
-    column = Column("<u4")
+    column = GrowingColumn("<u4")
     for start in range(0, 30, 3):
         column.append(np.arange(start, start + 3, dtype="<u4"))
     assert column.values.tolist() == list(range(30))

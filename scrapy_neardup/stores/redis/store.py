@@ -39,6 +39,8 @@ from ..base import Claim, Entry, Ticket
 from ..codec import packed, row_of, unpacked, with_items
 from ..digests import key_digest, key_seed
 from ..hints import known_at
+from ..reading import StoreReader
+from ..users import Users
 from .address import RedisAddress
 from .connection import CALL_SECONDS, CONNECT_SECONDS, Link
 from .hints import RedisHints
@@ -131,6 +133,7 @@ class RedisStore:
             at_loss=self._enter_again,
         )
         self._lock = threading.Lock()
+        self.users = Users(threading.Lock())
         self._judging = threading.RLock()
         self._held: dict[Ticket, _Held] = {}
         self._held_keys: dict[tuple[str | None, bytes], Ticket] = {}
@@ -141,7 +144,6 @@ class RedisStore:
         self._serial = 0
         self._commits = 0
         self._committing: set[int] = set()
-        self._users = 1
         try:
             self._open(scope, secret)
         except BaseException:
@@ -158,16 +160,8 @@ class RedisStore:
 
     @property
     def is_closed(self) -> bool:
-        """Has its last user closed it?"""
-        return not self._users
-
-    def shared(self) -> RedisStore | None:
-        """This store for one user more, each of whom closes it; ``None`` when it is closed."""
-        with self._lock:
-            if not self._users:
-                return None
-            self._users += 1
-            return self
+        """Whether its last user has closed it."""
+        return self.users.is_closed
 
     def __len__(self) -> int:
         return sum(map(len, self._parts()))
@@ -289,10 +283,8 @@ class RedisStore:
         return sum(pages.expire(int(self._oldest)) for pages in self._parts())
 
     def close(self) -> None:
-        with self._lock:
-            self._users -= 1
-            if self._users:
-                return
+        if not self.users.leave():
+            return
         try:
             # What cannot be given up now ends with the lease.
             with contextlib.suppress(StoreError):
@@ -304,6 +296,7 @@ class RedisStore:
         finally:
             self._runs.stop()
             self._link.close()
+            self.users.at_close()
 
     # --- opening ---
 
@@ -487,3 +480,23 @@ class RedisStore:
             page = unpacked(data, self._recipe)
             if page.site == site:
                 learn(boilerplate, page)
+
+
+def canonical_address(address: str) -> str:
+    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
+    RedisAddress.parse(address)
+    return address
+
+
+def open_store(
+    address: str, namespace: str, ttl: float | None, scope: Scope | None, secret: bytes | None
+) -> RedisStore:
+    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
+    return RedisStore(address, namespace, ttl, scope=scope, secret=secret)
+
+
+def open_reader(address: str) -> StoreReader:
+    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
+    from .reading import RedisReader
+
+    return RedisReader(address)
