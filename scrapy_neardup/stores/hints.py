@@ -101,8 +101,16 @@ def known_at(copies: npt.NDArray[np.void], seen_at: int) -> npt.NDArray[np.void]
 
     :raises InvalidOption: when ``seen_at`` is out of range.
     """
-    require_number("seen_at", seen_at, int, 0, _LATEST, unit="seconds since 1970")
+    require_time(seen_at)
     return with_times(copies, seen_at)
+
+
+def require_time(seen_at: int) -> None:
+    """Check that this is a time that can be kept.
+
+    :raises InvalidOption: when it is not.
+    """
+    require_number("seen_at", seen_at, int, 0, _LATEST, unit="seconds since 1970")
 
 
 def with_times(copies: npt.NDArray[np.void], seen_at: npt.ArrayLike) -> npt.NDArray[np.void]:
@@ -112,14 +120,6 @@ def with_times(copies: npt.NDArray[np.void], seen_at: npt.ArrayLike) -> npt.NDAr
         known[name] = copies[name]
     known["seen_at"] = seen_at
     return known
-
-
-def without_times(known: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-    """Return known duplicates as :data:`COPY`."""
-    copies = np.empty(len(known), COPY)
-    for name in COPY.fields or ():
-        copies[name] = known[name]
-    return copies
 
 
 def newest(known: npt.NDArray[np.void], since: int = 0) -> npt.NDArray[np.void]:

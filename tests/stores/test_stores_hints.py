@@ -254,9 +254,9 @@ def test_workers_share_them(redis_server, scope):
 
 
 def test_many_are_read_some_at_a_time(redis_server, monkeypatch):
-    from scrapy_neardup.stores.redis import hints as redis_advice
+    from scrapy_neardup.stores.redis import hints as redis_hints
 
-    monkeypatch.setattr(redis_advice, "_READ_AT_ONCE", 3)
+    monkeypatch.setattr(redis_hints, "_READ_AT_ONCE", 3)
     store = RedisStore(redis_server.address)
     rules = {f"rule {n}": b"1" for n in range(2500)}
     store.put_rules(rules)
