@@ -34,7 +34,8 @@ from scrapy_neardup.stores.redis.pages import NewPage, RedisPages
 from scrapy_neardup.stores.redis.reading import RedisReader
 from scrapy_neardup.stores.redis.store import RedisStore
 from scrapy_neardup.stores.sqlite.store import SqliteStore
-from tests.stores.test_stores import RULES, StoreContract, numbered, signatures
+from scrapy_neardup.testing import PersistentStoreContract
+from tests.stores.test_stores import RULES, StoreTests, numbered, signatures
 from tests.support.claims import met
 from tests.support.redis_servers import RedisServer
 from tests.support.texts import FERRY, MUSEUM, TEA, article, replaced
@@ -58,11 +59,15 @@ def opened(redis_server):
             store.close()
 
 
-class TestRedisStore(StoreContract):
+class TestRedisStore(StoreTests, PersistentStoreContract):
     @pytest.fixture
-    def empty_store(self, opened):
+    def make_store(self, opened):
         numbers = count()
         return lambda **options: opened(f"namespace {next(numbers)}", **options)
+
+    @pytest.fixture
+    def open_again(self, opened):
+        return opened
 
 
 # --- several processes ---

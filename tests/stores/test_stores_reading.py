@@ -16,7 +16,7 @@ from scrapy_neardup.matching.candidates import site_digest
 from scrapy_neardup.stores import Figures, open_reader
 from scrapy_neardup.stores.sqlite.reading import SqliteReader
 from scrapy_neardup.stores.sqlite.store import FORMAT, SqliteStore
-from tests.stores.test_stores import MOST_OPEN, StoreContract
+from tests.stores.test_stores import MOST_OPEN, StoreTests
 from tests.support.claims import met
 from tests.support.texts import BRIDGE, FERRY, MUSEUM, TEA
 
@@ -207,9 +207,9 @@ def test_a_namespace_without_pages_takes_a_secret_and_others_keep_theirs(path):
     assert [space.secret == secret for space in SqliteReader(path).namespaces()] == [1, 0, 1]
 
 
-class TestOverlay(StoreContract):
+class TestOverlay(StoreTests):
     @pytest.fixture
-    def empty_store(self, tmp_path):
+    def make_store(self, tmp_path):
         numbers = count()
         stores: list[Any] = []
 
