@@ -33,7 +33,10 @@ _LATEST = np.iinfo(SUMMARY_DTYPE["stored_at"]).max
 
 
 class InProcessStore(HintMethods):
-    """See :class:`~scrapy_neardup.stores.Store`, all methods of which are here, under one lock.
+    """See :class:`~scrapy_neardup.stores.Store`.
+
+    It has many methods because it has all of a store's, under one lock; what they work with is in
+    :class:`~scrapy_neardup.stores.page_index.PageIndex` and the archive.
 
     :param archive: where pages and hints are kept.
     :param secret: key of the sketches, 16 to 64 bytes.
@@ -109,7 +112,7 @@ class InProcessStore(HintMethods):
             reserved = self._index.table.reserved[ticket]
             # May fail, and is done before anything changes: the reservation can still be released.
             before = self._index.committed(reserved.page.key)
-            if items == NO_ITEMS and before is not None and self._index.has_items(before[0]):
+            if items == NO_ITEMS and before is not None and self._has_items(before[0]):
                 self.release(ticket)
                 return
             if before is not None:
@@ -153,7 +156,7 @@ class InProcessStore(HintMethods):
             known = self._index.committed(key)
             if known is None or self._index.has_expired(known[0]):
                 return None
-            return self._index.entry(*known)
+            return self._index.table.entry(*known)
 
     def forget(self, key: str) -> bool:
         with self._lock:
@@ -169,7 +172,7 @@ class InProcessStore(HintMethods):
                     # It may have been replaced or forgotten since.
                     if not self._index.is_committed(number):
                         continue
-                    entry = self._index.entry(number, self._index.table.page(number))
+                    entry = self._index.table.entry(number, self._index.table.page(number))
                 yield entry
 
     def numbers(self) -> npt.NDArray[np.intp]:
@@ -229,6 +232,11 @@ class InProcessStore(HintMethods):
             raise StoreError(self.name, "it has been closed")
         self.adopt(signature.recipe, {})
         learn(self.boilerplates.of(signature.site), signature)
+
+    def _has_items(self, number: int) -> bool:
+        """Return whether an item of this page was stored and has not expired."""
+        stored = self._index.table.items(number)
+        return stored != NO_ITEMS and not self._index.has_expired(number)
 
     def _judged(self, signature: PageSignature, rule: Rule) -> Claim:
         """Judge a page by the committed ones; a reserved one may have to be waited for."""

@@ -14,10 +14,8 @@ from ..hashing.simhash_index import Candidates, SimhashIndex
 from ..matching.candidates import site_digest
 from ..matching.rule import learn
 from ..matching.site_boilerplate import MAX_ENTRIES, Boilerplates, SiteBoilerplate
-from ..matching.stored_items import NO_ITEMS
 from ..signatures.signature import PageSignature
 from .archive import PageArchive
-from .base import Entry
 from .codec import packed, row_of, with_items
 from .digests import KeyTable, key_digest, key_seed
 from .growing_rows import GrowingColumn
@@ -78,10 +76,6 @@ class PageIndex:
         """Return whether this is the number of a committed page."""
         return _is_committed(self.table, self._keys, number)
 
-    def has_items(self, number: int) -> bool:
-        """Return whether an item of this page was stored and has not expired."""
-        return self.table.items(number) != NO_ITEMS and not self.has_expired(number)
-
     def has_expired(self, number: int) -> bool:
         """Return whether this page is older than the ttl."""
         if self._ttl is None:
@@ -104,11 +98,6 @@ class PageIndex:
         is_open = np.isin(numbers, np.fromiter(self.table.reserved, np.intp))
         kept = self._are_alive(numbers) & ~is_open
         return numbers[kept], fingerprints[order][kept]
-
-    def entry(self, number: int, page: PageSignature) -> Entry:
-        """Return a committed page as an entry."""
-        stored_at = int(self.table.summary(number)["stored_at"])
-        return Entry(page, stored_at, self.table.items(number))
 
     def reserve(self, signature: PageSignature, stored_at: int | None = None) -> int:
         """Reserve a page, and return its number.

@@ -13,6 +13,7 @@ from ..hashing.minhash import SKETCH_BINS
 from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Traits
 from ..signatures.signature import PageSignature
 from .archive import PageArchive
+from .base import Entry
 from .codec import parts_of, sketch_in, unpacked
 from .growing_rows import GrowingRows
 
@@ -79,6 +80,9 @@ class PageTable:
 
     def items(self, number: int) -> int:
         return int(self._summaries[number]["items"])
+
+    def entry(self, number: int, page: PageSignature) -> Entry:
+        return Entry(page, int(self._summaries[number]["stored_at"]), self.items(number))
 
     def summaries(self, numbers: npt.NDArray[np.intp]) -> Traits:
         return self._summaries.take(numbers)

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 
 
 class Users:
-    """How many users have a store open; each of them closes it.
+    """Counts the users who have a store open; each of them closes it.
 
     :param lock: a store that holds it while it closes makes :meth:`join` wait for that.
     """

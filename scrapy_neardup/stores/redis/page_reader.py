@@ -39,7 +39,7 @@ class Holder(NamedTuple):
 
 
 class Lookup(NamedTuple):
-    """What a claim has to know before a page is judged.
+    """The state that a claim reads before a page is judged.
 
     :ivar seen: how many numbers had been given.
     :ivar known: number of the page that was committed under the key; empty where there is none.

@@ -1,4 +1,4 @@
-"""What this process has reserved in a Redis, and what it committed without confirming it."""
+"""The reservations of this process in a Redis, and the marks of its commits."""
 
 from __future__ import annotations
 

@@ -54,7 +54,10 @@ _TRIES = 8
 
 
 class RedisStore(HintMethods):
-    """See :class:`~scrapy_neardup.stores.Store`, all methods of which are here.
+    """See :class:`~scrapy_neardup.stores.Store`.
+
+    It has many methods because it has all of a store's; what they work with is in ``_parts``,
+    ``_reservations``, ``_marks`` and ``_leases``.
 
     :param address: see :class:`~scrapy_neardup.stores.redis.address.RedisAddress`.
     :param namespace: pages of one namespace are compared with each other only.

@@ -1,4 +1,4 @@
-"""What is in a SQLite file at one moment; a crawl may be writing it.
+"""Reads a SQLite file as it is at one moment; a crawl may be writing it.
 
 No lock is taken, nothing is written. SQLite may leave two files beside it by which its users
 agree, one of them empty; the next crawl takes them away.
