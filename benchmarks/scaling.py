@@ -145,14 +145,14 @@ class Stock:
         rows, seed = np.zeros(len(self._heads), ROW), key_seed(secret)
         rows["fingerprint"] = self._heads["fingerprint"]
         rows["first_bins"] = self._heads["sketch"][:, :FIRST_BINS]
-        traits = rows["traits"]
-        traits["key"] = [key_digest(key, seed) for key in self._keys]
-        traits["site"] = [site_digest(site) for site in self._sites]
-        traits["title"] = [title_digest(_title(number)) for number in self._numbers]
+        summary = rows["summary"]
+        summary["key"] = [key_digest(key, seed) for key in self._keys]
+        summary["site"] = [site_digest(site) for site in self._sites]
+        summary["title"] = [title_digest(_title(number)) for number in self._numbers]
         for name in ("text", "shown"):
-            traits[name] = self._heads[name][:, :4].copy().view("<u4")[:, 0]
-        traits["n_features"], traits["stored_at"] = 300, _STORED_AT
-        traits["items"] = OWN_ITEMS
+            summary[name] = self._heads[name][:, :4].copy().view("<u4")[:, 0]
+        summary["n_features"], traits["stored_at"] = 300, _STORED_AT
+        summary["items"] = OWN_ITEMS
         return rows
 
     def packed(self) -> list[bytes]:
@@ -181,7 +181,7 @@ def _insert(connection: sqlite3.Connection, stock: Stock, secret: bytes) -> None
         (
             (id_, site, data[place * size : place * size + size])
             for place, (id_, site) in enumerate(
-                zip(ids, rows["traits"]["site"].tolist(), strict=True)
+                zip(ids, rows["summary"]["site"].tolist(), strict=True)
             )
         ),
     )

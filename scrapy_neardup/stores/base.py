@@ -1,4 +1,9 @@
-"""What is asked of a memory of pages, whichever backend keeps it."""
+"""The interface of a store, in three parts, and the records that it returns.
+
+:class:`Store` is the union of :class:`ClaimStore`, :class:`HintStore` and
+:class:`StoreAdministration`. A new backend is one module with such a class and the functions of
+:class:`~scrapy_neardup.stores.factory.Backend`, and one line in ``stores/factory.py``.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +27,7 @@ Ticket = Hashable
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What became of a page that was looked up, and reserved unless it is a duplicate.
+    """The outcome of a lookup: a verdict, and a reservation unless the page is a duplicate.
 
     :ivar verdict: of a page that must wait, the verdict if the other page comes to be stored.
     :ivar ticket: the reservation, to be committed or released; ``None`` where there is none.
@@ -43,7 +48,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A page that is remembered.
+    """A stored page.
 
     :ivar signature: all that is known of it.
     :ivar stored_at: when it was stored last, in seconds since 1970.
@@ -55,28 +60,12 @@ class Entry:
     items: int = OWN_ITEMS
 
 
-class Store(Protocol):
-    """Remembers signatures and judges a page against them.
+class ClaimStore(Protocol):
+    """Judges pages and records those that were stored.
 
     A page is claimed when it is met, and committed when one copy of it has been stored: what is
     marked as seen before that is lost when storing fails.
-
-    Calls may be made from any thread. Those of a store that :attr:`is_remote` may wait for a
-    network and are not to be made in an event loop; they raise
-    :exc:`~scrapy_neardup.exceptions.StoreUnreachable` when there is no answer in time.
     """
-
-    @property
-    def name(self) -> str:
-        """What a log calls it: its address without a password."""
-
-    @property
-    def is_remote(self) -> bool:
-        """May a call wait for a network?"""
-
-    @property
-    def problem(self) -> str | None:
-        """What keeps it from being written, at present; it is tried again, nothing is lost."""
 
     @property
     def secret(self) -> bytes:
@@ -84,38 +73,30 @@ class Store(Protocol):
 
     @property
     def boilerplates(self) -> Boilerplates:
-        """What was learned of each site."""
-
-    @property
-    def forgotten(self) -> int:
-        """How many pages were forgotten when it was opened, because nobody knows whether they
-        had reached the disk before an unclean stop.
-        """
-
-    def __len__(self) -> int:
-        """Number of pages remembered; reservations do not count."""
+        """The boilerplate learned of each site."""
 
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
-        """Take signatures of one recipe from now on.
+        """Accept signatures of one recipe from now on.
 
         :param recipe: see :attr:`~scrapy_neardup.signatures.signature.Signer.recipe`.
-        :param parts: what it was made of, for the message of the error.
-        :raises SignatureMismatch: when the pages remembered were signed in another way.
+        :param parts: the components of the recipe, for the message of the error.
+        :raises SignatureMismatch: when the stored pages were signed in another way.
         """
 
     def claim(self, signature: PageSignature, rule: Rule) -> Claim:
-        """Look a page up and reserve it unless it is a duplicate: one atomic step.
+        """Look a page up and reserve it unless it is a duplicate, in one atomic step.
 
         Of any number of near-duplicates that arrive together, exactly one is ``"new"`` and the
-        others are blocked. What it finds near is judged by
-        ``matching.candidates.find_original``. A page that is remembered under its own address
-        is a ``"revisit"``; if no item of it was stored, it may be a duplicate all the same.
+        others are blocked. The pages found near are judged by
+        :func:`~scrapy_neardup.matching.candidates.find_original`. A page that is stored under its
+        own address is a ``"revisit"``; if no item of it was stored, it may be a duplicate all the
+        same.
 
         :raises SignatureMismatch: when the signature was made in another way than the first one.
         """
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
-        """Remember a reserved page: it has been stored. To say so again does nothing.
+        """Record a reserved page as stored. A second call does nothing.
 
         With ``NO_ITEMS`` in ``matching/stored_items.py`` it becomes known for its links alone,
         unless an item was stored of what its address held before: then that stays.
@@ -126,13 +107,13 @@ class Store(Protocol):
         """
 
     def release(self, ticket: Ticket) -> None:
-        """Give a reservation up: no copy of the page was stored. What has been committed stays."""
+        """Give up a reservation: no copy of the page was stored. Committed pages stay."""
 
     def mark(self) -> int:
-        """A mark behind all pages committed until now, for :meth:`confirm`."""
+        """Return a mark behind all pages committed until now, for :meth:`confirm`."""
 
     def confirm(self, mark: int) -> None:
-        """What this process stored before the mark is known to be on disk."""
+        """Record that what this process stored before the mark is on disk."""
 
     def add(
         self,
@@ -142,68 +123,106 @@ class Store(Protocol):
         confirmed: bool = True,
         items: int = OWN_ITEMS,
     ) -> None:
-        """Remember a page without judging it, in the place of what its address held.
+        """Record a page without judging it; it replaces what was stored under its address.
 
         :param stored_at: seconds since 1970, below 2**32; now unless given.
         :param confirmed: see :meth:`commit`, like ``items``.
-        :raises InvalidOption: when it is no such time.
-        :raises SignatureMismatch: when it was made in another way.
+        :raises InvalidOption: when ``stored_at`` is out of range.
+        :raises SignatureMismatch: when the signature was made in another way.
         """
 
     def find(self, key: str) -> Entry | None:
-        """The page of this :attr:`~scrapy_neardup.signatures.signature.PageSignature.key`."""
-
-    def forget(self, key: str) -> bool:
-        """Forget a page. Was it remembered?"""
-
-    def entries(self) -> Iterator[Entry]:
-        """All pages remembered, oldest first."""
-
-    def rules(self) -> dict[str, bytes]:
-        """All rules by their names, as :meth:`put_rules` was given them.
-
-        See :mod:`~scrapy_neardup.stores.hints` for what they are, and what becomes of them when
-        there is no room.
+        """Return the page with this
+        :attr:`~scrapy_neardup.signatures.signature.PageSignature.key`.
         """
 
-    def put_rules(self, rules: Mapping[str, bytes]) -> None:
-        """Keep rules, each in the place of what its name held; of several writers the last wins.
 
-        :param rules: what their maker has packed, by names of any characters; ``b""`` takes a rule
-            away. Of new names, those are passed over that would be more than
-            :data:`~scrapy_neardup.stores.hints.MAX_RULES`.
+class HintStore(Protocol):
+    """Keeps hints for the request filter: URL rules and known duplicates.
+
+    :mod:`~scrapy_neardup.stores.hints` says what they are and how many are kept.
+    """
+
+    def rules(self) -> dict[str, bytes]:
+        """Return all rules by their names, as :meth:`put_rules` was given them."""
+
+    def put_rules(self, rules: Mapping[str, bytes]) -> None:
+        """Store rules; of several writers of one name the last one wins.
+
+        :param rules: serialised rules, by names of any characters; ``b""`` deletes a rule. New
+            names beyond :data:`~scrapy_neardup.stores.hints.MAX_RULES` are ignored.
         """
 
     def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
-        """Addresses that were seen to lead to a duplicate at this time or later, and endings.
+        """Return URLs that led to a duplicate at this time or later, and endings.
 
         :param since: seconds since 1970.
         :returns: array of type :data:`~scrapy_neardup.stores.hints.KNOWN`, shape ``(n,)``: each
-            digest once, the newest last, of more than
+            digest once, the newest last; of more than
             :data:`~scrapy_neardup.stores.hints.MAX_KNOWN` the newest.
         """
 
     def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
-        """Note that addresses led to duplicates, or that what was noted of originals has ended.
+        """Record that URLs led to duplicates, or that what was noted of originals has ended.
 
-        A store need not tell the two apart: it keeps of each digest what was noted last.
+        A store need not tell the two apart: for each digest it keeps what was noted last.
 
         :param copies: of type :data:`~scrapy_neardup.stores.hints.COPY`, shape ``(n,)``: digests
-            of 64 bits that nobody can foretell.
+            of 64 bits that nobody can predict.
         :param seen_at: seconds since 1970, below 2**32.
-        :raises InvalidOption: when it is no such time.
+        :raises InvalidOption: when ``seen_at`` is out of range.
         """
 
-    def compact(self) -> int:
-        """Forget what has expired and give its room back; returns how many pages that were.
 
-        Known duplicates expire as pages do. Rules do not.
+class StoreAdministration(Protocol):
+    """Describes, lists, prunes and closes a store."""
+
+    @property
+    def name(self) -> str:
+        """The name of the store in logs: its address without a password."""
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether a call may wait for a network."""
+
+    @property
+    def problem(self) -> str | None:
+        """The reason why the store cannot be written at present; writes are retried."""
+
+    @property
+    def forgotten(self) -> int:
+        """Number of pages dropped when the store was opened: after an unclean stop nobody knew
+        whether they had reached the disk.
+        """
+
+    def __len__(self) -> int:
+        """Return the number of stored pages, without reservations."""
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield all stored pages, oldest first."""
+
+    def forget(self, key: str) -> bool:
+        """Remove a page; return whether it was there."""
+
+    def compact(self) -> int:
+        """Remove expired pages and known duplicates, free their space, return the page count.
+
+        Rules do not expire.
         """
 
     def close(self) -> None:
-        """Write what is still to be written, release all reservations, and let go of the store.
+        """Write what is pending, release all reservations, and close the store.
 
         What was committed and not confirmed until then is forgotten at the next opening.
 
         :raises StoreError: when something could not be written.
         """
+
+
+class Store(ClaimStore, HintStore, StoreAdministration, Protocol):
+    """Records signatures of stored pages and judges new pages against them.
+
+    Calls may be made from any thread. Calls to a store that :attr:`is_remote` may wait for a
+    network and must not be made in an event loop; they raise
+    :exc:`~scrapy_neardup.exceptions.StoreUnreachable` when there is no answer in time.
+    """

@@ -1,6 +1,6 @@
 """A page's signature as bytes, as stores keep it: some 570, its values, address and title.
 
-Beside it stands a row of what is asked of many pages at once.
+A row beside it has what is asked of many pages at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SKETCH_END = _HEAD.size + SKETCH_BINS
 
 #: What is kept of each page to build the index from, and to choose among many pages: 96 bytes.
 ROW = np.dtype(
-    [("fingerprint", "<u8"), ("summaries", SUMMARY_DTYPE), ("first_bins", "u1", (FIRST_BINS,))]
+    [("fingerprint", "<u8"), ("summary", SUMMARY_DTYPE), ("first_bins", "u1", (FIRST_BINS,))]
 )
 #: The same as a structure; and in it the site's digest, behind fingerprint and key.
 _ROW = struct.Struct(f"<Q{SUMMARY_DTYPE.itemsize}s{FIRST_BINS}s")
@@ -36,7 +36,7 @@ _ITEMS_END = _ITEMS_START + _ITEMS.size
 
 
 def packed(page: PageSignature) -> bytes:
-    """The signature without its recipe, which is the store's."""
+    """Return the signature as bytes, without its recipe, which is the store's."""
     head = _HEAD.pack(
         page.fingerprint,
         page.n_features,
@@ -55,7 +55,7 @@ def packed(page: PageSignature) -> bytes:
 
 
 def unpacked(data: bytes, recipe: str) -> PageSignature:
-    """The signature that was packed."""
+    """Return the signature that was packed."""
     head = _HEAD.unpack_from(data)
     fingerprint, n_features, n_text, n_shown, text_digest, shown_digest, *counts = head
     n_values, n_heading = counts
@@ -80,12 +80,12 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
 
 
 def sketch_in(data: bytes) -> bytes:
-    """The sketch of what was packed."""
+    """Return the sketch of a packed signature."""
     return data[_HEAD.size : _SKETCH_END]
 
 
 def row_of(page: PageSignature, key: int, stored_at: int, items: int = NO_ITEMS) -> bytes:
-    """A page's row of :data:`ROW`, as bytes.
+    """Return a page's row of :data:`ROW`, as bytes.
 
     :param key: digest of its key, 64 bits.
     :param stored_at: seconds since 1970, 32 bits.
@@ -96,17 +96,17 @@ def row_of(page: PageSignature, key: int, stored_at: int, items: int = NO_ITEMS)
 
 
 def with_items(row: bytes, items: int) -> bytes:
-    """The row of the same page, of which this was stored."""
+    """Return the row of the same page with these stored items."""
     return row[:_ITEMS_START] + _ITEMS.pack(items) + row[_ITEMS_END:]
 
 
 def site_in(row: bytes) -> int:
-    """The digest of a row's site."""
+    """Return the digest of a row's site."""
     site: int
     [site] = _SITE.unpack_from(row)
     return site
 
 
 def parts_of(row: bytes) -> tuple[int, bytes, bytes]:
-    """A row's fingerprint, summaries and first bins."""
+    """Return a row's fingerprint, summary and first bins."""
     return _ROW.unpack(row)

@@ -1,4 +1,4 @@
-"""What pages are known by, as digests, and their numbers by these, in five bytes each."""
+"""Digests of pages' keys, and a table of page numbers by these, in five bytes each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NUMBER_BYTES = 4
 
 
 class KeyTable:
-    """Which numbers may belong to a key?
+    """Finds the page numbers that may belong to a key.
 
     Numbers are dealt to buckets by the last 16 bits of their key's digest. A bucket does not hold
     the digests themselves: whoever asks has them elsewhere and compares.
@@ -22,11 +22,11 @@ class KeyTable:
         self._buckets = [b""] * _BUCKETS
 
     def add(self, digest: int, number: int) -> None:
-        """Note a number, in ``[0, 2**32)``, under a digest, in ``[0, 2**64)``."""
+        """Add a number, in ``[0, 2**32)``, under a digest, in ``[0, 2**64)``."""
         self._buckets[digest % _BUCKETS] += number.to_bytes(_NUMBER_BYTES, "little")
 
     def extend(self, digests: npt.NDArray[np.uint64], numbers: npt.NDArray[np.uint32]) -> None:
-        """Note many numbers at once; both of shape ``(n,)``."""
+        """Add many numbers at once; both of shape ``(n,)``."""
         places = digests.astype(np.uint16)
         order = np.argsort(places, kind="stable")
         data = numbers[order].astype("<u4").tobytes()
@@ -38,7 +38,7 @@ class KeyTable:
                 start = end
 
     def remove(self, digest: int, number: int) -> None:
-        """Take a number out that was noted under this digest.
+        """Remove a number that was added under this digest.
 
         :raises KeyError: when it was not.
         """
@@ -49,11 +49,11 @@ class KeyTable:
         self._buckets[place] = kept[kept != number].astype("<u4").tobytes()
 
     def __contains__(self, digest: int) -> bool:
-        """May any number have been noted under this digest?"""
+        """Return whether any number may have been added under this digest."""
         return bool(self._buckets[digest % _BUCKETS])
 
     def has(self, digest: int, number: int) -> bool:
-        """Was this number noted under this digest, or one of its bucket?"""
+        """Return whether this number was added under this digest, or one of its bucket."""
         bucket, data = self._buckets[digest % _BUCKETS], number.to_bytes(_NUMBER_BYTES, "little")
         place = bucket.find(data)
         # Also across two numbers its bytes may be found.
@@ -62,15 +62,15 @@ class KeyTable:
         return place >= 0
 
     def numbers(self, digest: int) -> npt.NDArray[np.intp]:
-        """Numbers that may have been noted under this digest."""
+        """Return the numbers that may have been added under this digest."""
         return np.frombuffer(self._buckets[digest % _BUCKETS], "<u4").astype(np.intp)
 
 
 def key_seed(secret: bytes) -> int:
-    """For :func:`key_digest`; nobody without the secret makes two keys of one digest."""
+    """Return the seed for :func:`key_digest`: only its owner can make keys of one digest."""
     return xxhash.xxh3_64_intdigest(secret)
 
 
 def key_digest(key: str, seed: int) -> int:
-    """64 bits by which a page is found under its key."""
+    """Return 64 bits by which a page is found under its key."""
     return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"), seed)

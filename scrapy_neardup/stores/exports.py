@@ -33,7 +33,7 @@ _BOUND = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the first line says.
+    """The first line of an export.
 
     :ivar namespace: where the pages come from.
     :ivar recipe: see :attr:`~scrapy_neardup.signatures.signature.Signer.recipe`.
@@ -47,7 +47,7 @@ class Head:
     secret: bytes | None = field(default=None, repr=False)
 
     def line(self) -> str:
-        """The line, without its end."""
+        """Return the line, without its end."""
         fields = {
             _MARK: FORMAT,
             "namespace": self.namespace,
@@ -60,7 +60,7 @@ class Head:
 
 
 def page_line(page: StoredPage) -> str:
-    """A page's line, without its end."""
+    """Return a page's line, without its end."""
     signature = page.signature
     fields = {
         "url": signature.url,
@@ -86,7 +86,7 @@ def page_line(page: StoredPage) -> str:
 
 
 def end_line(pages: int, rules: Mapping[str, bytes] | None = None) -> str:
-    """The last line, without its end: how many pages there were, and all rules by their names."""
+    """Return the last line, without its end: the number of pages, and all rules by their names."""
     fields: dict[str, object] = {_END: pages}
     if rules:
         fields["rules"] = {name: _text(body) for name, body in rules.items()}
@@ -94,7 +94,7 @@ def end_line(pages: int, rules: Mapping[str, bytes] | None = None) -> str:
 
 
 def is_export(beginning: bytes) -> bool:
-    """Does an export begin like this?"""
+    """Return whether an export begins like this."""
     return beginning.startswith(f'{{"{_MARK}"'.encode())
 
 

@@ -1,54 +1,75 @@
-"""From a store's address to the store; within a process, one for each address and namespace."""
+"""Opens the store at an address; a process opens each address and namespace once."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Protocol
+from importlib import import_module
+from typing import Protocol, cast
 from weakref import ref
 
 from ..exceptions import InvalidOption
 from ..matching.rule import Scope
 from .base import Store
-from .in_process import InProcessStore
 from .memory import MemoryStore
 from .reading import StoreReader
+from .users import Users
 
-_FILE = "sqlite:///"
-_REDIS = ("redis:", "rediss:", "redis+", "rediss+")
+#: Modules with the functions of :class:`Backend`, by the beginning of their addresses.
+_BACKENDS = {
+    "memory": ".memory",
+    "sqlite": ".sqlite.store",
+    "redis": ".redis.store",
+    "rediss": ".redis.store",
+}
 _DEFAULT = "default"
 
 
-class _Shared(Store, Protocol):
-    """A store of several users."""
+class SharedStore(Store, Protocol):
+    """A store that several users of one process may have open."""
 
     @property
     def ttl(self) -> float | None:
         """Seconds after which a page is forgotten."""
 
-    def shared(self) -> _Shared | None:
-        """This store for one user more; ``None`` when it is closed."""
+    @property
+    def users(self) -> Users:
+        """Its users; the last of them closes it."""
+
+
+class Backend(Protocol):
+    """The functions of a module that opens stores of one kind."""
+
+    def canonical_address(self, address: str) -> str:
+        """Return the one address of a store that has several.
+
+        :raises InvalidOption: when this is no address of this kind.
+        """
+
+    def open_store(
+        self,
+        address: str,
+        namespace: str,
+        ttl: float | None,
+        scope: Scope | None,
+        secret: bytes | None,
+    ) -> SharedStore:
+        """See :func:`open_store`; the address is canonical."""
+
+    def open_reader(self, address: str) -> StoreReader:
+        """See :func:`open_reader`."""
 
 
 _opening = threading.Lock()
-_open: dict[tuple[str, str], _Shared] = {}
+_open: dict[tuple[str, str], SharedStore] = {}
 
 
 def require_address(address: str) -> None:
-    """Do nothing when this is the address of a store, whether it is there or not.
+    """Check that this is the address of a store, whether it is there or not.
 
-    :raises InvalidOption: when it is not, or when the package is missing that it needs.
+    :raises InvalidOption: when it is not, or when a package is missing that it needs.
     """
-    if address.startswith(_REDIS):
-        from .redis.address import RedisAddress
-
-        RedisAddress.parse(address)
-    elif address != "memory" and not (address.startswith(_FILE) and address != _FILE):
-        # No other address has a password that could be shown here.
-        known = "'memory', 'sqlite:///path' or 'redis://host:port/db'"
-        raise InvalidOption("store", address, known)
+    _backend(address).canonical_address(address)
 
 
 def open_store(
@@ -58,7 +79,7 @@ def open_store(
     scope: Scope | None = None,
     secret: bytes | None = None,
 ) -> Store:
-    """The store at an address; whoever opens it closes it.
+    """Open the store at an address; whoever opens it closes it.
 
     :param address: ``"memory"``, ``"sqlite:///relative/path"``, ``"sqlite:////absolute/path"``,
         or a Redis: ``"redis://[user:password@]host:port/db"``, ``"rediss://…"``,
@@ -75,72 +96,49 @@ def open_store(
     :raises InvalidOption: when the address names no store, or the store is open with another ttl.
     :raises StoreError: when the store cannot be used.
     """
-    require_address(address)
-    if address == "memory":
-        if namespace is None:
-            return MemoryStore(secret, ttl)
-        return _shared(("memory", namespace), lambda: _lasting(MemoryStore(secret, ttl)), ttl)
-    name = namespace or _DEFAULT
-    if address.startswith(_REDIS):
-        from .redis.store import RedisStore
-
-        return _shared(
-            (address, name),
-            lambda: RedisStore(address, name, ttl, scope=scope, secret=secret),
+    backend = _backend(address)
+    place = backend.canonical_address(address), namespace or _DEFAULT
+    if address == "memory" and namespace is None:
+        return MemoryStore(secret, ttl)
+    with _opening:
+        known = _open.get(place)
+        if known is None or not known.users.join():
+            _open[place] = store = backend.open_store(*place, ttl, scope, secret)
+            store.users.at_close = partial(_drop, place, ref(store))
+            return store
+    if known.ttl != ttl:
+        known.close()
+        raise InvalidOption(
+            "ttl",
             ttl,
+            f"{known.ttl}, with which another crawl in this process opened the store",
         )
-    from .sqlite.store import SqliteStore
-
-    path = Path(address.removeprefix(_FILE)).resolve()
-    return _shared((str(path), name), lambda: SqliteStore(path, name, ttl, secret), ttl)
+    return known
 
 
 def open_reader(address: str) -> StoreReader:
-    """A look at the store at an address, which a crawl may be writing; whoever opens it closes it.
+    """Open the store at an address for reading, also while a crawl writes it.
+
+    Whoever opens it closes it.
 
     :param address: as for :func:`open_store`, of a store that outlives its process.
     :raises InvalidOption: when the address names no such store.
     :raises StoreMissing: when there is nothing at the address.
     :raises StoreError: when the store cannot be read.
     """
-    require_address(address)
-    if address.startswith(_FILE):
-        from .sqlite.reading import SqliteReader
-
-        return SqliteReader(address.removeprefix(_FILE))
-    if address.startswith(_REDIS):
-        from .redis.reading import RedisReader
-
-        return RedisReader(address)
-    raise InvalidOption("store", address, "the address of a store that outlives its process")
+    return _backend(address).open_reader(address)
 
 
-def _shared(place: tuple[str, str], make: Callable[[], _Shared], ttl: float | None) -> _Shared:
-    """The store that is open at a place, or a new one."""
-    with _opening:
-        known = _open.get(place)
-        if known is None or (store := known.shared()) is None:
-            _open[place] = store = make()
-            if isinstance(store, InProcessStore):
-                store.at_close = partial(_let_go, place, ref(store))
-            return store
-        if store.ttl != ttl:
-            store.close()
-            raise InvalidOption(
-                "ttl",
-                ttl,
-                f"{store.ttl}, with which another crawl in this process opened the store",
-            )
-        return store
+def _backend(address: str) -> Backend:
+    scheme = address.partition(":")[0].partition("+")[0]
+    if scheme not in _BACKENDS:
+        # Of addresses, only those of a backend have a password that could be shown.
+        known = "'memory', 'sqlite:///path' or 'redis://host:port/db'"
+        raise InvalidOption("store", address, known)
+    return cast(Backend, import_module(_BACKENDS[scheme], __package__))
 
 
-def _let_go(place: tuple[str, str], closed: ref[InProcessStore]) -> None:
-    """Keep a store no longer that was closed: it has all its pages' rows in memory."""
+def _drop(place: tuple[str, str], closed: ref[SharedStore]) -> None:
+    """Drop a closed store: it has all its pages' rows in memory."""
     if _open.get(place) is closed():
         del _open[place]
-
-
-def _lasting(store: InProcessStore) -> InProcessStore:
-    """With a user who never closes it."""
-    store.shared()
-    return store

@@ -1,4 +1,4 @@
-"""A growing array in pieces: no growth copies what is there and halts a crawl."""
+"""Growing arrays, made of pieces: growth copies nothing and halts no crawl."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ PIECE_ROWS = 1 << _PIECE_BITS
 _COLUMN_ROWS = 1 << 23
 
 
-class Column:
-    """Values that are gathered to be used once."""
+class GrowingColumn:
+    """Gathers values that are used once."""
 
     def __init__(self, dtype: npt.DTypeLike) -> None:
         self._room = np.empty(_COLUMN_ROWS, dtype)
         self._size = 0
 
     def append(self, values: npt.NDArray[Any]) -> None:
-        """Copy some values, shape ``(n,)``, behind what is there."""
+        """Append a copy of values, shape ``(n,)``."""
         end = self._size + len(values)
         while end > len(self._room):
             grown = np.empty(2 * len(self._room), self._room.dtype)
@@ -41,7 +41,7 @@ class Column:
         return self._room[: self._size]
 
 
-class Rows:
+class GrowingRows:
     """Rows of one type by their numbers, from 0 on.
 
     :param dtype: of a row, or of each of its columns.
@@ -58,7 +58,7 @@ class Rows:
         self._row_bytes = self._dtype.itemsize * prod(columns)
 
     def __contains__(self, number: int) -> bool:
-        """May this row be read? Written it was only if one knows so."""
+        """Return whether this row can be read; it need not have been written."""
         return number >> _PIECE_BITS in self._pieces
 
     def __setitem__(self, number: int, row: bytes) -> None:

@@ -1,17 +1,22 @@
-"""What a store keeps beside its pages, for the dupefilter: rules and known duplicates.
+"""Hints that a store keeps for the request filter: URL rules and known duplicates.
 
-Both are advice: to lose them costs fetches, never pages. So nothing waits for them to be on disk,
-and where there is no room for more, a store goes on without.
+Losing hints costs fetches, never pages. So nothing waits for them to be on disk, and a store with
+no room for more goes on without.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from .._util.validation import require_number
+from ..exceptions import StoreError
+from .base import HintStore
 
 #: Rules that a namespace keeps at most; when it has as many, it takes no further names. (None makes
 #: way: it could be one that was withdrawn, or that the operator switched off.)
@@ -29,7 +34,7 @@ _LATEST = np.iinfo(KNOWN["seen_at"]).max
 
 
 def ending_of(original: int) -> tuple[int, int, int]:
-    """A row of :data:`COPY` that ends all that was noted of an original before.
+    """Return a row of :data:`COPY` that ends all that was noted of an original before.
 
     So nothing needs to be deleted, and what other crawls note meanwhile ends as well.
 
@@ -39,12 +44,12 @@ def ending_of(original: int) -> tuple[int, int, int]:
 
 
 def ending_of_copy(digest: int) -> tuple[int, int, int]:
-    """A row of :data:`COPY` that ends what was noted of one address before."""
+    """Return a row of :data:`COPY` that ends what was noted of one address before."""
     return digest, 0, 0
 
 
 def without_ended(known: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-    """Known duplicates without endings, and without those that were seen before their ending.
+    """Return known duplicates without endings and without those seen before their ending.
 
     :param known: of type :data:`KNOWN`.
     """
@@ -63,7 +68,7 @@ def without_ended(known: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
 def take_changes(
     rules: MutableMapping[str, bytes], changes: Mapping[str, bytes]
 ) -> dict[str, bytes]:
-    """Change rules, as far as there is room; which changes were those?"""
+    """Change rules as far as there is room, and return the changes that were made."""
     taken = {}
     for name, body in in_order(changes):
         if not body:
@@ -77,31 +82,39 @@ def take_changes(
 
 
 def in_order(changes: Mapping[str, bytes]) -> list[tuple[str, bytes]]:
-    """Changes of rules; those that make room come first."""
+    """Return changes of rules, deletions first because they make room."""
     return sorted(changes.items(), key=lambda change: bool(change[1]))
 
 
 def packed_name(name: str) -> bytes:
-    """A rule's name as backends keep it, which know no lone surrogate."""
+    """Return a rule's name as bytes; backends accept no lone surrogate."""
     return name.encode("utf-8", "surrogatepass")
 
 
 def unpacked_name(data: bytes) -> str:
-    """The name that was packed."""
+    """Return the name that was packed."""
     return data.decode("utf-8", "surrogatepass")
 
 
 def known_at(copies: npt.NDArray[np.void], seen_at: int) -> npt.NDArray[np.void]:
-    """Copies, of type :data:`COPY`, that were seen at one time, as an array of :data:`KNOWN`.
+    """Return copies, of type :data:`COPY`, seen at one time, as an array of :data:`KNOWN`.
 
-    :raises InvalidOption: when it is no time that can be kept.
+    :raises InvalidOption: when ``seen_at`` is out of range.
     """
-    require_number("seen_at", seen_at, int, 0, _LATEST, unit="seconds since 1970")
+    require_time(seen_at)
     return with_times(copies, seen_at)
 
 
+def require_time(seen_at: int) -> None:
+    """Check that this is a time that can be kept.
+
+    :raises InvalidOption: when it is not.
+    """
+    require_number("seen_at", seen_at, int, 0, _LATEST, unit="seconds since 1970")
+
+
 def with_times(copies: npt.NDArray[np.void], seen_at: npt.ArrayLike) -> npt.NDArray[np.void]:
-    """The same as :data:`KNOWN`, with one time or a time for each."""
+    """Return copies as :data:`KNOWN`, with one time or a time for each."""
     known = np.empty(len(copies), KNOWN)
     for name in COPY.fields or ():
         known[name] = copies[name]
@@ -109,16 +122,8 @@ def with_times(copies: npt.NDArray[np.void], seen_at: npt.ArrayLike) -> npt.NDAr
     return known
 
 
-def without_times(known: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-    """The same as :data:`COPY`."""
-    copies = np.empty(len(known), COPY)
-    for name in COPY.fields or ():
-        copies[name] = known[name]
-    return copies
-
-
 def newest(known: npt.NDArray[np.void], since: int = 0) -> npt.NDArray[np.void]:
-    """Of each digest its last time, unless that was before ``since``: the newest, those last."""
+    """Return the last entry of each digest, not before ``since``: the newest, in order of time."""
     known = known[known["seen_at"] >= since]
     known = known[np.lexsort((known["seen_at"], known["digest"]))]
     is_last = np.diff(known["digest"], append=~known["digest"][-1:]) != 0
@@ -126,15 +131,42 @@ def newest(known: npt.NDArray[np.void], since: int = 0) -> npt.NDArray[np.void]:
     return known[np.argsort(known["seen_at"], kind="stable")[-MAX_KNOWN:]]
 
 
-class KnownLog:
-    """Known duplicates in memory: 28 bytes each, and as much again in reserve."""
+class HintLog(Protocol):
+    """Keeps the hints of one namespace."""
+
+    def rules(self) -> dict[str, bytes]:
+        """Return all rules by their names, as they were put before the log was opened."""
+
+    def put_rules(self, rules: Mapping[str, bytes]) -> None:
+        """Keep rules, each in the place of what its name held; ``b""`` deletes one."""
+
+    def note(self, known: npt.NDArray[np.void]) -> None:
+        """Add known duplicates, of type :data:`KNOWN`."""
+
+    def since(self, time: int) -> npt.NDArray[np.void]:
+        """Return those last seen at this time or later; see :func:`newest`."""
+
+    def forget_before(self, time: int) -> None:
+        """Remove those last seen before this time, in seconds since 1970."""
+
+
+class MemoryHintLog:
+    """Known duplicates in memory: 28 bytes each, and as much again in reserve.
+
+    See :class:`HintLog`.
+    """
 
     def __init__(self) -> None:
         self._room = np.empty(0, KNOWN)
         self._end = 0
 
+    def rules(self) -> dict[str, bytes]:
+        return {}
+
+    def put_rules(self, rules: Mapping[str, bytes]) -> None:
+        """Do nothing: :class:`InProcessHints` has them in memory."""
+
     def note(self, known: npt.NDArray[np.void]) -> None:
-        """Add some, of type :data:`KNOWN`."""
         known = known[-MAX_KNOWN:]
         if self._end + len(known) > len(self._room):
             self._keep(newest(self._noted), room_for=len(known))
@@ -142,11 +174,9 @@ class KnownLog:
         self._end += len(known)
 
     def since(self, time: int) -> npt.NDArray[np.void]:
-        """Those last seen at this time or later, in seconds since 1970; see :func:`newest`."""
         return newest(self._noted, time)
 
     def forget_before(self, time: int) -> None:
-        """Let go of those last seen before this time, in seconds since 1970."""
         self._keep(self.since(time))
 
     @property
@@ -157,3 +187,72 @@ class KnownLog:
         self._room = np.empty(2 * (len(known) + room_for), KNOWN)
         self._room[: len(known)] = known
         self._end = len(known)
+
+
+class InProcessHints:
+    """See :class:`~scrapy_neardup.stores.base.HintStore`: rules in memory, both kept by a log.
+
+    :param store: the name of the store, for errors.
+    """
+
+    def __init__(self, store: str, log: HintLog) -> None:
+        self._store = store
+        self._log = log
+        self._rules = log.rules()
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def rules(self) -> dict[str, bytes]:
+        with self._lock:
+            return dict(self._rules)
+
+    def put_rules(self, rules: Mapping[str, bytes]) -> None:
+        with self._open():
+            self._log.put_rules(take_changes(self._rules, rules))
+
+    def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
+        with self._lock:
+            return self._log.since(since)
+
+    def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
+        known = known_at(copies, seen_at)
+        with self._open():
+            self._log.note(known)
+
+    def forget_duplicates(self, before: int) -> None:
+        """Remove known duplicates last seen before this time, in seconds since 1970."""
+        with self._lock:
+            self._log.forget_before(before)
+
+    def close(self) -> None:
+        """Accept nothing more."""
+        with self._lock:
+            self._is_closed = True
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[None]:
+        with self._lock:
+            if self._is_closed:
+                raise StoreError(self._store, "it has been closed")
+            yield
+
+
+class HintMethods:
+    """The hint methods of a store, passed on to the object that has the hints.
+
+    :ivar hints: see :class:`~scrapy_neardup.stores.base.HintStore`.
+    """
+
+    hints: HintStore
+
+    def rules(self) -> dict[str, bytes]:
+        return self.hints.rules()
+
+    def put_rules(self, rules: Mapping[str, bytes]) -> None:
+        self.hints.put_rules(rules)
+
+    def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
+        return self.hints.known_duplicates(since)
+
+    def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
+        self.hints.note_duplicates(copies, seen_at)

@@ -4,49 +4,45 @@ from __future__ import annotations
 
 import secrets
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from ..exceptions import InvalidOption
+from ..matching.rule import Scope
 from ..matching.site_boilerplate import MAX_ENTRIES
 from .codec import site_in
-from .hints import KnownLog
+from .hints import HintLog, MemoryHintLog
 from .in_process import InProcessStore
+from .reading import StoreReader
 
 
 class MemoryStore(InProcessStore):
-    """Keeps signatures in a dictionary, what is looked up in an index.
+    """Keeps signatures in a dictionary, and an index of them.
 
     :param secret: key of the sketches, 16 to 64 bytes; drawn at random unless given.
     :param ttl: seconds after which a page is forgotten; ``None`` for never.
     """
 
     def __init__(self, secret: bytes | None = None, ttl: float | None = None) -> None:
-        super().__init__("memory", Dictionary(), secret or secrets.token_bytes(32), ttl)
+        archive = MemoryArchive(MemoryPages(), MemoryHintLog())
+        super().__init__("memory", archive, secret or secrets.token_bytes(32), ttl)
 
 
-class Dictionary:
-    """See :class:`~scrapy_neardup.stores.archive.Archive`; ends with its process."""
-
-    problem: str | None = None
-    forgotten = 0
+class MemoryPages:
+    """See :class:`~scrapy_neardup.stores.archive.PageArchive`."""
 
     def __init__(self) -> None:
         self._pages: dict[int, bytes] = {}
         #: Numbers of each site's newest pages, by the site's digest.
         self._sites: defaultdict[int, list[int]] = defaultdict(list)
-        self._known = KnownLog()
-        self.recipe: tuple[str, Mapping[str, str]] = ("", {})
-
-    def read(self, number: int) -> bytes:
-        return self._pages[number]
-
-    def read_all(self, numbers: Sequence[int]) -> list[bytes]:
-        return [self.read(number) for number in numbers]
 
     def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
         yield from ()
+
+    def read(self, numbers: Sequence[int]) -> list[bytes]:
+        return [self._pages[number] for number in numbers]
 
     def of_site(self, digest: int, most: int) -> Sequence[int]:
         return self._sites[digest][-most:] if digest in self._sites else ()
@@ -66,31 +62,60 @@ class Dictionary:
         yield np.array(sorted(self._pages), np.intp)
 
     def confirm(self, mark: int) -> None:
-        """Memory does not outlive an unclean stop."""
+        """Do nothing: memory does not outlive an unclean stop."""
+
+
+class MemoryArchive:
+    """See :class:`~scrapy_neardup.stores.archive.Archive`; ends with its process.
+
+    :param at_close: called when it is closed.
+    """
+
+    problem: str | None = None
+
+    def __init__(
+        self,
+        pages: MemoryPages,
+        hints: HintLog,
+        recipe: str = "",
+        parts: Mapping[str, str] | None = None,
+        *,
+        forgotten: int = 0,
+        at_close: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.pages = pages
+        self.hints = hints
+        self.recipe: tuple[str, Mapping[str, str]] = (recipe, parts or {})
+        self.forgotten = forgotten
+        self.close = at_close
 
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
         self.recipe = (recipe, parts)
 
-    def rules(self) -> dict[str, bytes]:
-        return {}
-
-    def put_rules(self, rules: Mapping[str, bytes]) -> None:
-        """The store has them already."""
-
-    def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
-        return self._known.since(since)
-
-    def note_duplicates(self, known: npt.NDArray[np.void]) -> None:
-        self._known.note(known)
-
-    def forget_duplicates(self, before: int) -> None:
-        self._known.forget_before(before)
-
     def compact(self) -> None:
-        """A dictionary gives its room back by itself."""
+        """Do nothing: a dictionary frees its space by itself."""
 
     def flush(self) -> None:
-        """There is nothing to write."""
+        """Do nothing: nothing is pending."""
 
-    def close(self) -> None:
-        """There is nothing to write."""
+
+def canonical_address(address: str) -> str:
+    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
+    if address != "memory":
+        raise InvalidOption("store", address, "'memory'")
+    return address
+
+
+def open_store(
+    address: str, namespace: str, ttl: float | None, scope: Scope | None, secret: bytes | None
+) -> MemoryStore:
+    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
+    store = MemoryStore(secret, ttl)
+    # A user who never closes it: it lives as long as the process.
+    store.users.join()
+    return store
+
+
+def open_reader(address: str) -> StoreReader:
+    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
+    raise InvalidOption("store", address, "the address of a store that outlives its process")

@@ -1,4 +1,4 @@
-"""What a tool asks of a store that it only looks at, whichever backend keeps it."""
+"""The interface by which tools read a store without changing it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What there is in a namespace.
+    """The number of pages, rules and known duplicates in a namespace.
 
     :ivar pages: number of pages, unconfirmed ones included.
     :ivar unconfirmed: how many of them nobody knows to be on disk.
@@ -53,13 +53,13 @@ class Figures:
 
     @classmethod
     def of(cls, times: npt.NDArray[np.uint32], unconfirmed: int = 0) -> Figures:
-        """Of pages that were stored at these times, in seconds since 1970, shape ``(n,)``."""
+        """Return the figures of pages stored at these times, seconds since 1970, ``(n,)``."""
         if not times.size:
             return cls(unconfirmed=unconfirmed)
         return cls(len(times), unconfirmed, int(times.min()), int(times.max()))
 
     def __add__(self, other: Figures) -> Figures:
-        """Of these pages and others."""
+        """Return the figures of these pages and others together."""
         oldest = [at for at in (self.oldest, other.oldest) if at is not None]
         newest = [at for at in (self.newest, other.newest) if at is not None]
         return Figures(
@@ -74,7 +74,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page as it was found in a store.
+    """A page that was read from a store.
 
     :ivar signature: all that is known of it.
     :ivar stored_at: when it was stored last, in seconds since 1970.
@@ -89,45 +89,45 @@ class StoredPage:
 
 
 class StoreReader(Protocol):
-    """Looks at a store, which a crawl may be writing, and changes nothing of it.
+    """Reads a store, which a crawl may be writing, and changes nothing in it.
 
-    What it was asked for once stays as it was then, where the backend can do that. All calls but
+    Answers stay as they were when they were first given, where the backend can do that. All but
     :meth:`close` raise :exc:`~scrapy_neardup.exceptions.StoreError` when the store cannot be read.
     """
 
     @property
     def name(self) -> str:
-        """What a message calls it: its address without a password."""
+        """The name of the store in messages: its address without a password."""
 
     @property
     def is_remote(self) -> bool:
-        """Is it on another machine, or may be, so that nothing of it stays as it was?"""
+        """Whether it may be on another machine, so that later answers may differ."""
 
     @property
     def format(self) -> int:
-        """Version of the form in which it keeps pages."""
+        """Version of the format in which it keeps pages."""
 
     @property
     def n_bytes(self) -> int | None:
-        """How much room it takes; ``None`` where nobody can tell."""
+        """Size in bytes; ``None`` where it is unknown."""
 
     def namespaces(self) -> list[Namespace]:
-        """All of them, by name."""
+        """Return all namespaces, by name."""
 
     def figures(self, namespace: str) -> Figures:
-        """What there is in a namespace."""
+        """Return the figures of a namespace."""
 
     def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
-        """Pages of a namespace, or those of one site, oldest first, read as they are asked for."""
+        """Yield pages of a namespace, or those of one site, oldest first."""
 
     def rules(self, namespace: str) -> dict[str, bytes]:
-        """Rules of a namespace by their names; see :meth:`~scrapy_neardup.stores.Store.rules`."""
+        """Return the rules of a namespace by their names."""
 
     def overlay(self, namespace: str, ttl: float | None = None) -> Store:
-        """The namespace as it is, as a store: what is then committed stays in this process.
+        """Return the namespace as a store: what is then committed stays in this process.
 
         Unconfirmed pages are left out. The reader is the store's from then on, which closes it.
         """
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close it."""

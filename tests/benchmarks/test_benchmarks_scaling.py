@@ -64,7 +64,7 @@ def test_a_file_that_is_filled_at_once_is_what_a_store_writes(tmp_path):
         pages = [entry.signature for entry in entries]
         assert len(store) == len(pages) == 230
         assert set(stored) <= set(pages)
-        traits = [store._signatures.summaries_at(number).tobytes() for number in range(230)]
+        traits = [store._index.table.summary(number).tobytes() for number in range(230)]
         with closing(SqliteStore(tmp_path / "one by one.sqlite")) as other:
             for entry in entries:
                 other.add(entry.signature, entry.stored_at)

@@ -401,7 +401,7 @@ def test_what_nobody_knows_to_be_on_disk_is_not_exported(store, tmp_path):
         detector = NearDupDetector(store=made)
         claim = made.claim(detector.signature(url="https://c.example/", text=BRIDGE), Rule())
         made.commit(claim.ticket, confirmed=False)
-        made._archive._file.flush()  # type: ignore[attr-defined]
+        made.flush()
         listed = neardup("store", "list", store, "--json").stdout
         done = neardup("store", "export", store, "-o", tmp_path / "out.jsonl")
     assert [line["confirmed"] for line in lines(listed)] == [True, True, True, False]

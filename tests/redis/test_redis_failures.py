@@ -104,7 +104,7 @@ def test_a_worker_that_was_taken_for_dead_still_remembers_what_it_stored(redis_s
     kept = first.claim(page(first, "https://a.example/"), Rule())
     given_up = first.claim(page(first, "https://b.example/", MUSEUM), Rule())
     with redis_server.client as client:
-        client.delete(f"{{neardup:default}}:run:{first._runs.id.hex()}")
+        client.delete(f"{{neardup:default}}:run:{first._leases.id.hex()}")
     taken = second.claim(page(second, "https://c.example/", MUSEUM), Rule())
     assert taken.ticket is not None
     first.commit(kept.ticket)
@@ -120,7 +120,7 @@ def test_a_worker_that_was_taken_for_dead_still_remembers_what_it_stored(redis_s
 def test_a_lease_is_renewed(redis_server):
     store, other = (RedisStore(redis_server.address, lease=0.6) for _ in range(2))
     assert store.claim(page(store, "https://a.example/"), Rule()).ticket is not None
-    lease = f"{{neardup:default}}:run:{store._runs.id.hex()}"
+    lease = f"{{neardup:default}}:run:{store._leases.id.hex()}"
     with redis_server.client as client:
         renewed = threading.Event()
 
@@ -287,7 +287,7 @@ def test_what_is_told_twice_is_done_once(proxy, behind, redis_server, script):
     assert {e.signature.url for e in behind.entries()} == {
         "https://a.example/", "https://b.example/",
     }  # fmt: skip
-    assert not behind._pages(None).has_unconfirmed()
+    assert not behind._parts.of(None).has_unconfirmed()
 
 
 def test_an_attempt_that_was_given_up_reserves_nothing(redis_server, monkeypatch):

@@ -30,11 +30,12 @@ from scrapy_neardup.stores.redis.layout import (
     packed_number,
     place_of,
 )
-from scrapy_neardup.stores.redis.pages import RedisPages, Row
+from scrapy_neardup.stores.redis.pages import NewPage, RedisPages
 from scrapy_neardup.stores.redis.reading import RedisReader
 from scrapy_neardup.stores.redis.store import RedisStore
 from scrapy_neardup.stores.sqlite.store import SqliteStore
-from tests.stores.test_stores import RULES, StoreContract, numbered, signatures
+from scrapy_neardup.testing import PersistentStoreContract
+from tests.stores.test_stores import RULES, StoreTests, numbered, signatures
 from tests.support.claims import met
 from tests.support.redis_servers import RedisServer
 from tests.support.texts import FERRY, MUSEUM, TEA, article, replaced
@@ -58,11 +59,15 @@ def opened(redis_server):
             store.close()
 
 
-class TestRedisStore(StoreContract):
+class TestRedisStore(StoreTests, PersistentStoreContract):
     @pytest.fixture
-    def empty_store(self, opened):
+    def make_store(self, opened):
         numbers = count()
         return lambda **options: opened(f"namespace {next(numbers)}", **options)
+
+    @pytest.fixture
+    def open_again(self, opened):
+        return opened
 
 
 # --- several processes ---
@@ -159,7 +164,7 @@ def test_who_is_always_overtaken_waits(opened, monkeypatch):
     reserve = RedisPages.reserve
 
     def overtaken(self, wanted, *arguments):
-        if self.part is slow._space.whole:
+        if self.part is slow._namespace.whole:
             number = next(numbers)
             text = " ".join(article(60, number))
             met(fast, detector.signature(url=f"https://{number}.example/", text=text), Rule())
@@ -188,7 +193,7 @@ def test_nothing_is_left_of_what_was_released_or_forgotten(redis_server, opened)
     assert [store.forget(page.key) for page in pages] == [False, True, True]
     with redis_server.client as client:
         left = {key.decode().partition("}:")[2] for key in client.scan_iter()}
-    assert left == {"meta", "runs", f"run:{store._runs.id.hex()}", "count", "sites"}
+    assert left == {"meta", "runs", f"run:{store._leases.id.hex()}", "count", "sites"}
 
 
 def test_what_is_added_takes_the_place_of_its_own_reservation(opened):
@@ -335,7 +340,7 @@ def test_sites_can_be_kept_apart(redis_server, opened):
 
 def test_sites_kept_apart_are_not_thrown_together(opened):
     opened(scope="site").close()
-    assert opened()._space.is_by_site
+    assert opened()._namespace.is_by_site
     with pytest.raises(StoreError, match="keeps each site's pages apart"):
         opened(scope="all")
 
@@ -409,14 +414,14 @@ def test_the_buckets_hold_all_that_is_near(stored, distance):
 def test_the_server_reads_whole_records_only(opened):
     """The second key's rest stands across the first one's record as well."""
     store = opened()
-    pages = store._pages(None)
+    pages = store._parts.of(None)
     keys = [b"..abcdef", b"..f\0\0\0\0\0"]
     for key in keys:
         row = secrets.token_bytes(8) + key + bytes(ROW.itemsize - 16)
-        pages.add(Row(key, row, b"page", "recipe"))
-    assert [pages.known(key) for key in keys] == [packed_number(0), packed_number(1)]
+        pages.add(NewPage(key, row, b"page", "recipe"))
+    assert [pages.reader.known(key) for key in keys] == [packed_number(0), packed_number(1)]
     assert pages.forget(keys[1])
-    assert [pages.known(key) for key in keys] == [packed_number(0), b""]
+    assert [pages.reader.known(key) for key in keys] == [packed_number(0), b""]
     assert len(store) == 1
 
 

@@ -18,22 +18,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_neardup import InvalidOption, NearDupDetector, Rule, SignatureMismatch, Verdict
+from scrapy_neardup import NearDupDetector, Rule, Verdict
 from scrapy_neardup.hashing.minhash import SKETCH_BINS, resemblance
 from scrapy_neardup.matching import candidates as search
 from scrapy_neardup.matching import site_boilerplate as frame
 from scrapy_neardup.matching.rule import MIN_LOOK_ALIKE
-from scrapy_neardup.matching.stored_items import NO_ITEMS, OWN_ITEMS
 from scrapy_neardup.matching.verdict import Kind, LookAlike, Match, Mismatch
+from scrapy_neardup.reasons import Reason
 from scrapy_neardup.signatures.signature import PageSignature
-from scrapy_neardup.stores import Claim, Entry, MemoryStore, Store, open_store
+from scrapy_neardup.stores import MemoryStore, Store, open_store
 from scrapy_neardup.stores import growing_rows as rows
 from scrapy_neardup.stores import hints as advice
-from scrapy_neardup.stores.growing_rows import PIECE_ROWS, Column, Rows
+from scrapy_neardup.stores.growing_rows import PIECE_ROWS, GrowingColumn, GrowingRows
 from scrapy_neardup.stores.sqlite.store import SqliteStore
+from scrapy_neardup.testing import PersistentStoreContract, StoreContract
 from tests.support.claims import met
 from tests.support.storer import keep, made_page
-from tests.support.texts import BRIDGE, FERRY, MUSEUM, TEA, article, replaced, word
+from tests.support.texts import FERRY, MUSEUM, TEA, article, replaced, word
 
 #: Stores that a test may have open at a time.
 MOST_OPEN = 8
@@ -104,10 +105,13 @@ def by_brute_force(
         outcome = rule.compare(page, other, store.boilerplates)
         if isinstance(outcome, Match):
             accepted.append((-outcome.similarity, distance, number, outcome))
-        elif outcome.reason == "thin_text":
+        elif outcome.reason == Reason.THIN_TEXT:
             # Would the texts alone have made them one?
             alike = rule._compare_texts(page, other, rule.min_similarity)
-            thin |= isinstance(alike, Match) or alike.reason in ("size_differs", "values_differ")
+            thin |= isinstance(alike, Match) or alike.reason in (
+                Reason.SIZE_DIFFERS,
+                Reason.VALUES_DIFFER,
+            )
         if isinstance(outcome, Mismatch) and (similarity := similarity_for(page, other, rule)):
             refused.append((-similarity, distance, number, outcome.reason))
     if accepted:
@@ -124,9 +128,9 @@ def by_brute_force(
     if refused:
         minus_similarity, distance, number, objection = min(refused)
         look_alike = LookAlike(stored[number].url, distance, -minus_similarity, objection)
-    reason = "thin_text" if thin else "no_match"
+    reason = Reason.THIN_TEXT if thin else Reason.NO_MATCH
     if page.n_features < rule.min_features:
-        reason = "few_features"
+        reason = Reason.FEW_FEATURES
     kind: Kind = "new" if reason == "no_match" else "undecided"
     return Verdict(kind, page.url, reason, look_alike=look_alike)
 
@@ -203,30 +207,8 @@ def expected_of(
     return "blocked" if text in held_texts else "new"
 
 
-class StoreContract:
-    @pytest.fixture
-    def empty_store(self):
-        """Makes an empty store."""
-        raise NotImplementedError
-
-    @pytest.fixture
-    def store(self, empty_store):
-        return empty_store()
-
-    @pytest.fixture
-    def detector(self, store) -> NearDupDetector:
-        return NearDupDetector(store=store)
-
-    def test_it_remembers_what_is_new(self, store, detector):
-        for number, text in enumerate([FERRY, MUSEUM, TEA, BRIDGE]):
-            verdict = detector.check(url=f"https://{number}.example/", text=text)
-            assert verdict.kind == "new"
-            assert len(store) == number + 1
-
-    def test_it_does_not_remember_duplicates(self, store, detector):
-        for number in range(5):
-            detector.check(url=f"https://{number}.example/", text=FERRY)
-        assert len(store) == 1
+class StoreTests(StoreContract):
+    """What the contract says, tried with many pages made up by Hypothesis."""
 
     def test_a_site_that_was_forgotten_is_learned_again(self, detector, monkeypatch):
         monkeypatch.setattr(frame, "MAX_SITES", 1)
@@ -251,20 +233,6 @@ class StoreContract:
         )
         assert kinds == {"new": 1, "duplicate": 20}
 
-    def test_the_first_of_equals_is_the_original(self, detector):
-        strict = Rule(max_distance=0, scope="site")
-        for url in ("https://a.example/", "https://b.example/"):
-            assert detector.check(url=url, text=FERRY, rule=strict).kind == "new"
-        verdict = detector.check(url="https://c.example/", text=FERRY)
-        assert verdict.duplicate_of == "https://a.example/"
-
-    def test_a_revisit_takes_no_more_room(self, store, detector):
-        for text in (FERRY, MUSEUM, TEA, FERRY):
-            detector.check(url="https://a.example/", text=text)
-        assert len(store) == 1
-        assert detector.check(url="https://b.example/", text=FERRY).kind == "duplicate"
-        assert detector.check(url="https://c.example/", text=TEA).kind == "new"
-
     def test_each_lookup_has_its_own_distance(self, store, detector):
         words = article(300)
         texts = [" ".join(copy) for copy in (words, replaced(words, 0.03))]
@@ -280,13 +248,13 @@ class StoreContract:
             assert claim.verdict.kind == kind
             store.release(claim.ticket)
 
-    def test_its_verdicts_are_those_of_brute_force(self, empty_store):
+    def test_its_verdicts_are_those_of_brute_force(self, make_store):
         kinds: Counter[str] = Counter()
 
         @given(st.lists(signatures(), min_size=10, max_size=25).map(numbered), RULES)
         @settings(max_examples=150)
         def check(pages: list[PageSignature], rule: Rule) -> None:
-            store = empty_store()
+            store = make_store()
             for page, stored, verdict in judged(store, pages, rule):
                 assert verdict == by_brute_force(page, stored, rule, store)
                 kinds[verdict.reason] += 1
@@ -296,7 +264,7 @@ class StoreContract:
         assert {"same_page", "same_text", "similar_text", "thin_text", "no_match"} <= set(kinds)
 
     @pytest.mark.parametrize(("sketches", "ruled"), [(3, 2), (3, 1000), (1000, 1)])
-    def test_a_crowd_hides_nothing_in_silence(self, empty_store, monkeypatch, sketches, ruled):
+    def test_a_crowd_hides_nothing_in_silence(self, make_store, monkeypatch, sketches, ruled):
         monkeypatch.setattr(search, "MAX_SKETCHES", sketches)
         monkeypatch.setattr(search, "MAX_RULED", ruled)
         said: Counter[str] = Counter()
@@ -305,7 +273,7 @@ class StoreContract:
         @given(st.lists(signatures(), min_size=20, max_size=40).map(numbered), RULES)
         @settings(max_examples=80 if ruled < 1000 else 160)
         def check(pages: list[PageSignature], rule: Rule) -> None:
-            store = empty_store()
+            store = make_store()
             for page, stored, verdict in judged(store, pages, rule):
                 said[verdict.reason] += 1
                 expected = by_brute_force(page, stored, rule, store)
@@ -320,7 +288,7 @@ class StoreContract:
                     [original] = [other for other in stored if other.url == verdict.duplicate_of]
                     assert isinstance(rule.compare(page, original, store.boilerplates), Match)
                 else:
-                    assert verdict.reason in ("crowded", expected.reason)
+                    assert verdict.reason in (Reason.CROWDED, expected.reason)
 
         check()
         # All that can be said in a crowd was said, or the test says nothing.
@@ -334,7 +302,7 @@ class StoreContract:
             url = f"https://site{n}.example/"
             assert not met(store, thin(detector, url, notice, word(n)), Rule()).is_duplicate
         original = thin(detector, "https://a.example/", post, "The ferry to Holm")
-        assert met(store, original, Rule()).reason == "crowded"
+        assert met(store, original, Rule()).reason == Reason.CROWDED
         # All the notices are nearer to it than its original.
         again = met(
             store, thin(detector, "https://b.example/", notice, "The ferry to Holm"), Rule()
@@ -355,100 +323,7 @@ class StoreContract:
         other = detector.check(url="https://shop.example/x", text=shop[0][1], title="Teapot")
         assert (other.kind, other.reason) == ("undecided", "crowded")
 
-    def test_another_recipe_is_refused(self, store, detector):
-        detector.check(url="https://a.example/", text=FERRY)
-        foreign = NearDupDetector().signature(url="https://b.example/", text=FERRY)
-        with pytest.raises(SignatureMismatch):
-            met(store, foreign, Rule())
-        assert len(store) == 1
-
-    def test_its_secret_is_long_and_its_own(self, store):
-        assert len(store.secret) >= 16
-        assert store.secret == store.secret
-
     # --- claim, then commit or release ---
-
-    def claims(self, store, detector, *urls: str, text: str = FERRY) -> list[Claim]:
-        pages = [detector.signature(url=url, text=text) for url in urls]
-        return [store.claim(page, Rule()) for page in pages]
-
-    def test_of_copies_that_are_claimed_together_one_is_new_and_the_others_wait(
-        self, store, detector
-    ):
-        urls = [f"https://{n}.example/" for n in range(5)]
-        first, *others = self.claims(store, detector, *urls)
-        assert (first.verdict.kind, first.is_blocked) == ("new", False)
-        assert len(store) == 0
-        for claim in others:
-            assert (claim.is_blocked, claim.ticket) == (True, None)
-            assert claim.verdict.duplicate_of == urls[0]
-        store.commit(first.ticket)
-        assert len(store) == 1
-        for claim in self.claims(store, detector, *urls[1:]):
-            assert (claim.is_blocked, claim.verdict.kind) == (False, "duplicate")
-
-    def test_who_waits_is_told_the_outcome(self, store, detector):
-        for settle in (store.release, store.commit):
-            first, other = self.claims(store, detector, "https://a.example/", "https://b.example/")
-            if other.outcome is not None:
-                assert not other.outcome.done()
-            settle(first.ticket)
-            if other.outcome is not None:
-                assert other.outcome.done()
-
-    def test_what_was_released_was_never_there(self, store, detector):
-        [first] = self.claims(store, detector, "https://a.example/")
-        store.release(first.ticket)
-        assert len(store) == 0
-        [second] = self.claims(store, detector, "https://b.example/")
-        assert (second.verdict.kind, second.is_blocked) == ("new", False)
-        store.commit(second.ticket)
-        [again] = self.claims(store, detector, "https://a.example/")
-        assert again.verdict.duplicate_of == "https://b.example/"
-
-    def test_a_page_that_is_claimed_twice_waits_for_itself(self, store, detector):
-        first, again = self.claims(store, detector, *["https://a.example/"] * 2)
-        assert (again.is_blocked, again.verdict.kind) == (True, "revisit")
-        store.commit(first.ticket)
-        [again] = self.claims(store, detector, "https://a.example/")
-        assert (again.is_blocked, again.verdict.reason) == (False, "unchanged")
-
-    def test_a_page_without_stored_items_is_no_original(self, store, detector):
-        [links] = self.claims(store, detector, "https://a.example/")
-        store.commit(links.ticket, items=NO_ITEMS)
-        [copy] = self.claims(store, detector, "https://b.example/")
-        assert (copy.verdict.kind, copy.verdict.links_seen_at) == ("new", "https://a.example/")
-        store.commit(copy.ticket, items=7)
-        [other] = self.claims(store, detector, "https://c.example/")
-        assert (other.verdict.duplicate_of, other.items) == ("https://b.example/", 7)
-        assert [entry.items for entry in store.entries()] == [NO_ITEMS, 7]
-
-    def test_a_page_that_is_visited_again_for_its_item_becomes_an_original(self, store, detector):
-        for items, reason in ((NO_ITEMS, "no_match"), (OWN_ITEMS, "unchanged")):
-            [claim] = self.claims(store, detector, "https://a.example/")
-            assert claim.verdict.reason == reason
-            if reason == "unchanged":
-                assert claim.verdict.links_seen_at == "https://a.example/"
-            store.commit(claim.ticket, items=items)
-        [again] = self.claims(store, detector, "https://a.example/")
-        assert (again.verdict.links_seen_at, again.items) == (None, OWN_ITEMS)
-        assert len(store) == 1
-
-    def test_a_page_of_links_is_a_duplicate_once_its_copy_is_stored(self, store, detector):
-        for url, items in (("https://a.example/", NO_ITEMS), ("https://b.example/", OWN_ITEMS)):
-            [claim] = self.claims(store, detector, url)
-            store.commit(claim.ticket, items=items)
-        [again] = self.claims(store, detector, "https://a.example/")
-        assert again.verdict.duplicate_of == "https://b.example/"
-
-    def test_a_visit_without_items_takes_nothing_from_what_was_stored(self, store, detector):
-        for text, items in ((FERRY, OWN_ITEMS), (MUSEUM, NO_ITEMS)):
-            [claim] = self.claims(store, detector, "https://a.example/", text=text)
-            store.commit(claim.ticket, items=items)
-        [copy] = self.claims(store, detector, "https://b.example/")
-        assert copy.verdict.duplicate_of == "https://a.example/"
-        assert [entry.items for entry in store.entries()] == [OWN_ITEMS]
-        assert len(store) == 1
 
     def test_what_is_committed_goes_before_what_is_reserved(self, store, detector):
         words = article(500)
@@ -462,32 +337,7 @@ class StoreContract:
         claim = store.claim(third, Rule())
         assert (claim.is_blocked, claim.verdict.duplicate_of) == (False, "https://a.example/")
 
-    def test_a_changed_page_takes_its_old_place_only_when_it_is_stored(self, store, detector):
-        [first] = self.claims(store, detector, "https://a.example/")
-        store.commit(first.ticket)
-        for settle, remembered in ((store.release, FERRY), (store.commit, MUSEUM)):
-            [change] = self.claims(store, detector, "https://a.example/", text=MUSEUM)
-            assert (change.verdict.kind, change.verdict.reason) == ("revisit", "changed")
-            settle(change.ticket)
-            assert len(store) == 1
-            for text in (FERRY, MUSEUM):
-                [copy] = self.claims(store, detector, "https://b.example/", text=text)
-                assert copy.verdict.is_duplicate is (text is remembered)
-                if copy.ticket is not None:
-                    store.release(copy.ticket)
-
-    def test_to_settle_twice_does_nothing(self, store, detector):
-        first, other = (
-            self.claims(store, detector, f"https://{n}.example/", text=text)[0]
-            for n, text in enumerate([FERRY, MUSEUM])
-        )
-        for settle in (store.commit, store.commit, store.release):
-            settle(first.ticket)
-        for settle in (store.release, store.release, store.commit):
-            settle(other.ticket)
-        assert [entry.signature.url for entry in store.entries()] == ["https://0.example/"]
-
-    def test_any_order_of_claims_and_outcomes_leaves_what_was_committed(self, empty_store):
+    def test_any_order_of_claims_and_outcomes_leaves_what_was_committed(self, make_store):
         """Against a model: a list of pages, and what is known of each address."""
         texts = [FERRY, MUSEUM, TEA]
         steps = st.lists(
@@ -498,13 +348,13 @@ class StoreContract:
         @given(steps)
         @settings(max_examples=60, deadline=None)
         def check(plan: list[tuple[int, str, str]]) -> None:
-            store = empty_store()
+            store = make_store()
             detector = NearDupDetector(store=store)
             held: dict[str, tuple[object, str]] = {}
             committed: dict[str, str] = {}
             for number, text, outcome in plan:
                 url = f"https://{number}.example/"
-                [claim] = self.claims(store, detector, url, text=text)
+                [claim] = self.claims(detector, url, text=text)
                 held_texts = [its_text for _, its_text in held.values()]
                 said = "blocked" if claim.is_blocked else claim.verdict.kind
                 assert said == expected_of(url, text, held, held_texts, committed)
@@ -529,65 +379,15 @@ class StoreContract:
 
     # --- what stores offer to tools ---
 
-    def test_pages_can_be_added_found_and_forgotten(self, store, detector):
-        pages = [
-            detector.signature(url=f"https://{n}.example/", text=text, title=f"{n} | Daily")
-            for n, text in enumerate([FERRY, MUSEUM, TEA])
-        ]
-        for number, page in enumerate(pages):
-            store.add(page, stored_at=1_700_000_000 + number)
-        assert len(store) == 3
-        assert list(store.entries()) == [
-            Entry(page, 1_700_000_000 + n) for n, page in enumerate(pages)
-        ]
-        assert store.find(pages[1].key) == Entry(pages[1], 1_700_000_001)
-        assert store.find("https://else.example/") is None
-        assert store.forget(pages[1].key)
-        assert not store.forget(pages[1].key)
-        assert store.find(pages[1].key) is None
-        assert [entry.signature for entry in store.entries()] == [pages[0], pages[2]]
-        [claim] = self.claims(store, detector, "https://b.example/", text=MUSEUM)
-        assert claim.verdict.kind == "new"
-
-    def test_what_is_added_again_takes_its_old_place(self, store, detector):
-        for text in (FERRY, MUSEUM):
-            store.add(detector.signature(url="https://a.example/", text=text))
-        assert len(store) == 1
-        assert detector.check(url="https://b.example/", text=FERRY).kind == "new"
-        assert detector.check(url="https://c.example/", text=MUSEUM).kind == "duplicate"
-
-    def test_old_pages_expire(self, empty_store):
-        store = empty_store(ttl=3600)
-        detector = NearDupDetector(store=store)
-        now = int(time.time())
-        old, young = (
-            detector.signature(url=f"https://{n}.example/", text=text)
-            for n, text in (("old", FERRY), ("young", MUSEUM))
-        )
-        store.add(old, now - 7200)
-        store.add(young, now - 1800)
-        assert store.find(old.key) is None
-        kinds = [
-            detector.check(url=f"https://{n}.other/", text=text).kind
-            for n, text in enumerate([FERRY, MUSEUM])
-        ]
-        assert kinds == ["new", "duplicate"]
-        assert detector.check(url="https://old.example/", text=TEA).kind == "new"
-        store.add(detector.signature(url="https://x.example/", text=BRIDGE), now - 7200)
-        assert store.compact() == 1
-        assert {e.signature.url for e in store.entries()} == {
-            "https://young.example/", "https://0.other/", "https://old.example/",
-        }  # fmt: skip
-
     # --- rules and known duplicates ---
 
-    def test_rules_are_kept_changed_and_taken_away(self, empty_store):
+    def test_rules_are_kept_changed_and_taken_away(self, make_store):
         """Against a dictionary."""
 
         @given(st.lists(st.dictionaries(RULE_NAMES, BODIES, max_size=4), max_size=6))
         @settings(max_examples=60)
         def check(changes: list[dict[str, bytes]]) -> None:
-            store, model = empty_store(), dict[str, bytes]()
+            store, model = make_store(), dict[str, bytes]()
             for change in changes:
                 store.put_rules(change)
                 model = {name: body for name, body in (model | change).items() if body}
@@ -605,7 +405,7 @@ class StoreContract:
         store.put_rules({"d": b"3", "b": b"", "e": b""})
         assert store.rules() == {"a": b"2", "c": b"1", "d": b"3"}
 
-    def test_known_duplicates_are_those_seen_last(self, empty_store, monkeypatch):
+    def test_known_duplicates_are_those_seen_last(self, make_store, monkeypatch):
         """Against a dictionary."""
         notes = st.lists(st.tuples(st.lists(DIGESTS, max_size=4), TIMES), max_size=6)
 
@@ -613,7 +413,7 @@ class StoreContract:
         @settings(max_examples=100)
         def check(plan: list[tuple[list[int], int]], since: int, most: int) -> None:
             monkeypatch.setattr(advice, "MAX_KNOWN", 8)
-            store, seen = empty_store(), dict[int, int]()
+            store, seen = make_store(), dict[int, int]()
             for values, time_ in plan:
                 store.note_duplicates(digests(*values), time_)
                 for value in values:
@@ -627,18 +427,6 @@ class StoreContract:
 
         check()
 
-    def test_what_is_known_of_an_original_ends(self, empty_store):
-        rows = [(1, 7, 5), (2, 7, 6), (3, 8, 5), (4, 8, 6)]
-        store = empty_store()
-        store.note_duplicates(np.array(rows, advice.COPY), 100)
-        endings = [advice.ending_of(7), advice.ending_of_copy(4)]
-        store.note_duplicates(np.array(endings, advice.COPY), 101)
-        # What is learned with an ending, or after it, holds.
-        store.note_duplicates(np.array([(2, 7, 9)], advice.COPY), 101)
-        left = advice.without_ended(store.known_duplicates(0))
-        assert sorted(left.tolist()) == [(2, 7, 9, 101), (3, 8, 5, 100)]
-        assert len(advice.without_ended(store.known_duplicates(101))) == 1
-
     def test_of_too_many_known_duplicates_the_oldest_go(self, store, monkeypatch):
         monkeypatch.setattr(advice, "MAX_KNOWN", 9)
         for start in range(0, 60, 4):
@@ -646,28 +434,22 @@ class StoreContract:
         store.note_duplicates(digests(3), 1_700_000_100)
         assert [digest for digest, _ in known(store)] == [*range(52, 60), 3]
 
-    def test_known_duplicates_expire_as_pages_do(self, empty_store):
-        store, now = empty_store(ttl=3600), int(time.time())
+    def test_known_duplicates_expire_as_pages_do(self, make_store):
+        store, now = make_store(ttl=3600), int(time.time())
         store.note_duplicates(digests(1), now - 7200)
         store.note_duplicates(digests(2), now - 1800)
         assert store.compact() == 0
         assert known(store) == [(2, now - 1800)]
-        for_ever = empty_store()
+        for_ever = make_store()
         for_ever.note_duplicates(digests(1), 1)
         for_ever.compact()
         assert known(for_ever) == [(1, 1)]
 
-    @pytest.mark.parametrize("seen_at", [-1, 2**32, 1.5])
-    def test_a_time_that_is_none_is_refused(self, store, seen_at):
-        with pytest.raises(InvalidOption, match="seconds since 1970 from 0 to 4294967295"):
-            store.note_duplicates(digests(1), seen_at)
-        assert known(store) == []
-
-    def test_pages_come_back_as_they_were(self, empty_store):
+    def test_pages_come_back_as_they_were(self, make_store):
         @given(st.lists(signatures(), min_size=1, max_size=5).map(numbered), st.text())
         @settings(max_examples=50, deadline=None)
         def check(pages: list[PageSignature], url: str) -> None:
-            store = empty_store()
+            store = make_store()
             pages[0] = replace(pages[0], url=url, key=url + "#", title=((url,), ("\ud800", "茶")))
             for page in pages:
                 store.add(page)
@@ -679,9 +461,9 @@ class StoreContract:
         check()
 
 
-class TestMemoryStore(StoreContract):
+class TestMemoryStore(StoreTests):
     @pytest.fixture
-    def empty_store(self):
+    def make_store(self):
         return MemoryStore
 
     def test_a_changed_page_leaves_nothing_behind(self, store, detector):
@@ -693,9 +475,9 @@ class TestMemoryStore(StoreContract):
         assert MemoryStore().secret != MemoryStore().secret
 
 
-class TestSqliteStore(StoreContract):
+class TestSqliteStore(StoreTests, PersistentStoreContract):
     @pytest.fixture
-    def empty_store(self, tmp_path):
+    def make_store(self, tmp_path):
         numbers = count()
         stores: list[SqliteStore] = []
 
@@ -711,10 +493,14 @@ class TestSqliteStore(StoreContract):
             if not store.is_closed:
                 store.close()
 
+    @pytest.fixture
+    def open_again(self, tmp_path):
+        return lambda: SqliteStore(tmp_path / "again.sqlite")
+
 
 @pytest.mark.parametrize("columns", [(), (3,)])
 def test_rows_are_found_again_over_all_pieces(columns):
-    rows = Rows(np.int64, *columns)
+    rows = GrowingRows(np.int64, *columns)
     written = [0, 1, PIECE_ROWS - 1, PIECE_ROWS, 3 * PIECE_ROWS + 7]
     for number in reversed(written):
         rows[number] = np.full(columns, 10 * number).tobytes()
@@ -726,7 +512,7 @@ def test_rows_are_found_again_over_all_pieces(columns):
 
 def test_a_column_grows(monkeypatch):
     monkeypatch.setattr(rows, "_COLUMN_ROWS", 4)
-    column = Column("<u4")
+    column = GrowingColumn("<u4")
     for start in range(0, 30, 3):
         column.append(np.arange(start, start + 3, dtype="<u4"))
     assert column.values.tolist() == list(range(30))

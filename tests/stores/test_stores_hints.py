@@ -17,7 +17,7 @@ from scrapy_neardup.stores import Figures, StoreReader, open_reader
 from scrapy_neardup.stores import hints as advice
 from scrapy_neardup.stores.redis.hints import _PUT_RULES
 from scrapy_neardup.stores.redis.store import RedisStore
-from scrapy_neardup.stores.sqlite import file as sqlite_file
+from scrapy_neardup.stores.sqlite import writer as sqlite_writer
 from scrapy_neardup.stores.sqlite.batch import Batch
 from scrapy_neardup.stores.sqlite.store import FORMAT, SqliteStore
 from tests.stores.test_stores import digests, known
@@ -79,7 +79,7 @@ def counts(reader: StoreReader, namespace: str = "default") -> tuple[int, int]:
 def test_what_is_noted_takes_no_more_room_than_is_agreed(sizes, most):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(advice, "MAX_KNOWN", most)
-        log, last = advice.KnownLog(), 0
+        log, last = advice.MemoryHintLog(), 0
         for number, size in enumerate(sizes):
             log.note(advice.known_at(digests(*range(last, last + size)), number))
             last += size
@@ -136,13 +136,13 @@ class TestFile:
 
     def test_too_many_are_let_go_of_on_disk_too(self, path, monkeypatch):
         monkeypatch.setattr(advice, "MAX_KNOWN", 10)
-        monkeypatch.setattr(sqlite_file, "_NOTED_UNTIL_TRIM", 5)
+        monkeypatch.setattr(sqlite_writer, "_NOTED_UNTIL_TRIM", 5)
         with opened(path) as store:
             for number in range(100):
                 store.note_duplicates(digests(number), TIME + number)
                 store.flush()
                 assert rows(path, "copies") <= 15
-        monkeypatch.setattr(sqlite_file, "_NOTED_UNTIL_TRIM", 1000)
+        monkeypatch.setattr(sqlite_writer, "_NOTED_UNTIL_TRIM", 1000)
         for number in range(100, 103):
             with opened(path) as store:
                 store.note_duplicates(digests(number), TIME + number)
@@ -254,9 +254,9 @@ def test_workers_share_them(redis_server, scope):
 
 
 def test_many_are_read_some_at_a_time(redis_server, monkeypatch):
-    from scrapy_neardup.stores.redis import hints as redis_advice
+    from scrapy_neardup.stores.redis import hints as redis_hints
 
-    monkeypatch.setattr(redis_advice, "_READ_AT_ONCE", 3)
+    monkeypatch.setattr(redis_hints, "_READ_AT_ONCE", 3)
     store = RedisStore(redis_server.address)
     rules = {f"rule {n}": b"1" for n in range(2500)}
     store.put_rules(rules)

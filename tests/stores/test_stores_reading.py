@@ -16,7 +16,7 @@ from scrapy_neardup.matching.candidates import site_digest
 from scrapy_neardup.stores import Figures, open_reader
 from scrapy_neardup.stores.sqlite.reading import SqliteReader
 from scrapy_neardup.stores.sqlite.store import FORMAT, SqliteStore
-from tests.stores.test_stores import MOST_OPEN, StoreContract
+from tests.stores.test_stores import MOST_OPEN, StoreTests
 from tests.support.claims import met
 from tests.support.texts import BRIDGE, FERRY, MUSEUM, TEA
 
@@ -51,7 +51,7 @@ def unclean_copy(path: Path, target: Path) -> Path:
     claim = store.claim(detector.signature(url="https://c.example/", text=BRIDGE), Rule())
     assert claim.ticket is not None
     store.commit(claim.ticket, confirmed=False)
-    store._archive._file.flush()  # type: ignore[attr-defined]
+    store.flush()
     target.mkdir()
     for file in path.parent.glob("*.sqlite*"):
         shutil.copy(file, target)
@@ -109,7 +109,7 @@ def test_it_reads_while_a_crawl_writes_and_stays_with_what_was(path):
     reader = SqliteReader(path)
     store.add(detector.signature(url="https://d.example/", text=BRIDGE))
     store.forget("https://b.example/tea")
-    store._archive._file.flush()  # type: ignore[attr-defined]
+    store.flush()
     assert [page.signature.url for page in reader.pages("news")] == list(TEXTS)
     later = SqliteReader(path)
     urls = [page.signature.url for page in later.pages("news")]
@@ -207,9 +207,9 @@ def test_a_namespace_without_pages_takes_a_secret_and_others_keep_theirs(path):
     assert [space.secret == secret for space in SqliteReader(path).namespaces()] == [1, 0, 1]
 
 
-class TestOverlay(StoreContract):
+class TestOverlay(StoreTests):
     @pytest.fixture
-    def empty_store(self, tmp_path):
+    def make_store(self, tmp_path):
         numbers = count()
         stores: list[Any] = []
 
@@ -232,6 +232,6 @@ def test_an_overlay_learns_of_a_site_from_the_file_and_from_what_came_to_it(path
     overlay = SqliteReader(path).overlay("news")
     detector = NearDupDetector(store=overlay)
     assert detector.check(url="https://a.example/bridge", text=BRIDGE).kind == "new"
-    found = [overlay._archive.of_site(site_digest("a.example"), most) for most in (10, 2)]
+    found = [overlay._archive.pages.of_site(site_digest("a.example"), most) for most in (10, 2)]
     assert found == [[0, 1, 3], [1, 3]]
     overlay.close()

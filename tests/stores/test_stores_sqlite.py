@@ -32,7 +32,7 @@ from scrapy_neardup.matching import site_boilerplate as frame
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore, Store, open_store
 from scrapy_neardup.stores.codec import packed
-from scrapy_neardup.stores.sqlite import file as sqlite_file
+from scrapy_neardup.stores.sqlite import writer as sqlite_writer
 from scrapy_neardup.stores.sqlite.store import BATCH_PAGES, BATCH_SECONDS, FORMAT, SqliteStore
 from tests.stores.test_stores import RULES, signatures, urls
 from tests.support.processes import wait_for
@@ -115,7 +115,7 @@ def require_whole(store: SqliteStore, path: Path) -> list[PageSignature]:
             found = store._index.near(asked, distance)
             apart = np.bitwise_count(fingerprints ^ np.uint64(asked))
             assert sorted(found.distances) == sorted(apart[apart <= distance])
-            assert {store._signatures.page(n).url for n in found.keys.tolist()} == {
+            assert {store._index.table.page(n).url for n in found.keys.tolist()} == {
                 pages[place].url for place in np.flatnonzero(apart <= distance)
             }
         again = store.claim(replace(page, url="other", key="other", title=()), Rule(scope="all"))
@@ -619,7 +619,7 @@ class TestBounds:
             assert len(store) == 1
 
     def test_many_pages_do_not_wait_for_the_time_to_come(self, path, monkeypatch):
-        monkeypatch.setattr(sqlite_file, "BATCH_SECONDS", 3600)
+        monkeypatch.setattr(sqlite_writer, "BATCH_SECONDS", 3600)
         with opened(path) as store:
             for number in range(BATCH_PAGES - 1):
                 store.add(made_page(number))
@@ -664,7 +664,7 @@ class TestExpiry:
 class TestEntries:
     def test_a_site_is_learned_again_also_from_pages_that_wait(self, path, monkeypatch):
         monkeypatch.setattr(frame, "MAX_SITES", 1)
-        monkeypatch.setattr(sqlite_file, "BATCH_SECONDS", 3600)
+        monkeypatch.setattr(sqlite_writer, "BATCH_SECONDS", 3600)
         with opened(path) as store:
             for number in (0, 7, 14, 21, 1):
                 keep(store, made_page(number))

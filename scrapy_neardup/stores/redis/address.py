@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from ...exceptions import InvalidOption
 
@@ -17,9 +17,13 @@ _FORMS = (
     "'redis+sentinel://[user:password@]host:port,host:port/service/db' or "
     "'redis+cluster://[user:password@]host:port,host:port'"
 )
-_SCHEME = re.compile(r"redis(?P<tls>s?)(?:\+(?P<kind>sentinel|cluster))?://")
-#: Where options begin; a password may have a question mark.
-_OPTIONS_BEGIN = re.compile(r"\?(?=(?:ssl|sentinel)_)")
+#: The hosts come behind the last "@" before the options: a password may have any character.
+_ADDRESS = re.compile(
+    r"redis(?P<tls>s?)(?:\+(?P<kind>sentinel|cluster))?://(?:(?P<login>.*?)@)?(?P<hosts>[^/?@]+)"
+    r"(?:/(?P<path>[^?@]*))?(?:\?(?P<options>(?:ssl|sentinel)_.*))?"
+)
+#: What may stand behind the hosts, for each kind.
+_PATHS = {"one": r"(?P<db>\d*)", "sentinel": r"(?P<service>[^/]+)(/(?P<db>\d*))?", "cluster": ""}
 _CHECK = "ssl_check_hostname"
 _TLS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", _CHECK)
 _LOGIN = {"sentinel_username": "username", "sentinel_password": "password"}
@@ -53,32 +57,28 @@ class RedisAddress:
 
     @classmethod
     def parse(cls, address: str) -> RedisAddress:
-        """The address that is written so.
+        """Return the parsed address.
 
-        :raises InvalidOption: when it is none; without the password.
+        :raises InvalidOption: when it is malformed; the message has no password.
         """
-        if (scheme := _SCHEME.match(address)) is None:
+        found = _ADDRESS.fullmatch(address)
+        if found is None:
             raise _wrong(address)
-        kind: Any = scheme["kind"] or "one"
-        address, *query = _OPTIONS_BEGIN.split(address, maxsplit=1)
-        # A password may hold any of the signs between the parts, though it better did not.
-        login, _, place = address[scheme.end() :].rpartition("@")
-        user, _, password = (unquote(part) for part in login.partition(":"))
-        names, _, path = place.partition("/")
-        parts = path.split("/") if path else []
-        service = parts.pop(0) if kind == "sentinel" and parts else ""
-        database = parts.pop(0) if kind != "cluster" and parts else ""
-        if parts or (kind == "sentinel" and not service) or not re.fullmatch(r"\d*", database):
-            raise _wrong(address)
+        kind: Any = found["kind"] or "one"
+        path = re.fullmatch(_PATHS[kind], found["path"] or "")
         try:
-            hosts = tuple(_host(name, _PORTS[kind]) for name in names.split(","))
+            hosts = tuple(_host(name, _PORTS[kind]) for name in found["hosts"].split(","))
         except ValueError:
-            raise _wrong(address) from None
-        if kind == "one" and len(hosts) > 1:
+            hosts = ()
+        if path is None or not hosts or (kind == "one" and len(hosts) > 1):
             raise _wrong(address)
+        where = path.groupdict()
+        user, _, password = (unquote(part) for part in (found["login"] or "").partition(":"))
+        # A plus is a plus, for a password may have one.
+        options = dict(parse_qsl((found["options"] or "").replace("+", "%2B"), True))
         parsed = cls(
-            kind, hosts, bool(scheme["tls"]), user or None, password or None, int(database or 0),
-            service, _pairs("".join(query)),
+            kind, hosts, bool(found["tls"]), user or None, password or None,
+            int(where.get("db") or 0), where.get("service") or "", options,
         )  # fmt: skip
         parsed._require_options()
         return parsed
@@ -108,7 +108,7 @@ class RedisAddress:
         return f"{scheme}://{hosts}{path[self.kind]}"
 
     def client(self, connect_timeout: float, call_timeout: float) -> Any:
-        """A client of the package ``redis``; it tries nothing again by itself.
+        """Return a client of the package ``redis`` that retries nothing by itself.
 
         :param connect_timeout: and ``call_timeout``: seconds.
         :raises InvalidOption: when the package is not installed, or a certificate cannot be read.
@@ -135,7 +135,7 @@ class RedisAddress:
         return makers[self.kind](redis, options)
 
     def _tls(self) -> dict[str, Any]:
-        """What the client is told of certificates."""
+        """Return the client's options for TLS."""
         if not self.is_tls:
             return {}
         self._require_certificates()
@@ -199,14 +199,11 @@ def _host(name: str, default_port: int) -> tuple[str, int]:
     return parts.hostname, parts.port or default_port
 
 
-def _pairs(query: str) -> dict[str, str]:
-    """Options by their names. A plus is a plus, for a password may have one."""
-    pairs = [pair.partition("=") for pair in query.split("&") if pair]
-    return {name: unquote(value) for name, _, value in pairs}
-
-
 def _wrong(address: str) -> InvalidOption:
-    scheme, _, place = address.partition(":")
-    if "@" in place:
-        address = f"{scheme}://***@{place.rpartition('@')[2]}"
-    return InvalidOption("store", address, _FORMS)
+    """Return the error for an address, without what may be a password."""
+    scheme = address.partition(":")[0]
+    shown = re.split(r"\?(?:ssl|sentinel)_", address)[0]
+    if "@" in address:
+        _, login, place = shown.rpartition("@")
+        shown = f"{scheme}://***@{place if login else ''}"
+    return InvalidOption("store", shown, _FORMS)

@@ -8,18 +8,18 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from .. import hints as advice
+from .. import hints
 from ..hints import (
     COPY,
     KNOWN,
     in_order,
     newest,
     packed_name,
+    require_time,
     unpacked_name,
     with_times,
-    without_times,
 )
-from .connection import Link, Script
+from .connection import RedisConnection, Script
 from .layout import KeySpace, pieces
 
 #: Work for the server, or answers of it, at once.
@@ -41,50 +41,52 @@ class RedisHints:
         looked up before anything is known of its site.
     """
 
-    def __init__(self, link: Link, part: KeySpace) -> None:
-        self._link = link
+    def __init__(self, connection: RedisConnection, part: KeySpace) -> None:
+        self._connection = connection
         self._part = part
 
     def rules(self) -> dict[str, bytes]:
-        found = self._link.hash(self._part.rules)
+        found = self._connection.hash(self._part.rules)
         return {unpacked_name(name): body for name, body in found.items()}
 
     def put_rules(self, rules: Mapping[str, bytes]) -> None:
         for piece in pieces(in_order(rules), _RULES_AT_ONCE):
             words = [word for name, body in piece for word in (packed_name(name), body)]
-            self._link.run(_PUT_RULES, [self._part.rules], advice.MAX_RULES, *words)
+            self._connection.run(_PUT_RULES, [self._part.rules], hints.MAX_RULES, *words)
 
     def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
         return newest(np.concatenate([np.empty(0, KNOWN), *self._read(since)]), since)
 
-    def note_duplicates(self, known: npt.NDArray[np.void]) -> None:
-        copies = (copy.tobytes() for copy in without_times(known))
-        noted = list(zip(known["seen_at"].tolist(), copies, strict=True))
+    def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
+        require_time(seen_at)
+        noted = [(seen_at, copy.tobytes()) for copy in copies]
         for piece in pieces(noted, _NOTED_AT_ONCE):
             words = list(chain.from_iterable(piece))
-            self._link.commands(
+            self._connection.commands(
                 # Only to a later time than what stands there.
                 ("ZADD", self._part.copies, "GT", *words),
-                ("ZREMRANGEBYRANK", self._part.copies, 0, -advice.MAX_KNOWN - 1),
+                ("ZREMRANGEBYRANK", self._part.copies, 0, -hints.MAX_KNOWN - 1),
             )
 
     def forget_duplicates(self, before: int) -> None:
-        """Let go of known duplicates last seen before this time, in seconds since 1970."""
-        self._link.command("ZREMRANGEBYSCORE", self._part.copies, "-inf", f"({before}")
+        """Remove known duplicates last seen before this time, in seconds since 1970."""
+        self._connection.command("ZREMRANGEBYSCORE", self._part.copies, "-inf", f"({before}")
 
     def counts(self) -> tuple[int, int]:
-        """How many rules there are, and how many known duplicates."""
-        rules, known = self._link.commands(("HLEN", self._part.rules), ("ZCARD", self._part.copies))
+        """Return how many rules there are, and how many known duplicates."""
+        rules, known = self._connection.commands(
+            ("HLEN", self._part.rules), ("ZCARD", self._part.copies)
+        )
         return int(rules), int(known)
 
     def _read(self, since: int) -> Iterator[npt.NDArray[np.void]]:
-        """Known duplicates seen at this time or later, the newest first, and some older ones.
+        """Yield known duplicates seen at this time or later, newest first, and some older ones.
 
         What others note meanwhile moves the rest on: some are read twice, none is left out.
         """
-        for start in range(0, advice.MAX_KNOWN, _READ_AT_ONCE):
+        for start in range(0, hints.MAX_KNOWN, _READ_AT_ONCE):
             end = start + _READ_AT_ONCE - 1
-            found = self._link.highest(self._part.copies, start, end)
+            found = self._connection.highest(self._part.copies, start, end)
             if found:
                 yield _known(found)
             if len(found) < _READ_AT_ONCE or found[-1][1] < since:

@@ -1,4 +1,4 @@
-"""How pages lie in Redis: names of keys, buckets of records, numbers.
+"""The layout of pages in Redis: names of keys, buckets of records, numbers.
 
 A part of a namespace is a handful of keys whose names share a hash tag, and so one slot of a
 cluster. The scripts in ``lua/`` write it; what is read is taken apart here.
@@ -50,11 +50,11 @@ class KeySpace:
         self.copies = self.key("copies")
 
     def key(self, name: str) -> bytes:
-        """A key of this part."""
+        """Return a key of this part."""
         return self._prefix + name.encode()
 
     def keys(self, run: bytes) -> list[bytes]:
-        """The keys of a script that works for a run, in their order."""
+        """Return the keys of a script that works for a run, in their order."""
         return [
             self.count,
             *self.blocks,
@@ -69,21 +69,21 @@ class KeySpace:
 
 
 class Place(NamedTuple):
-    """Where a digest stands in a table: the field of its bucket, and what is left of it."""
+    """The place of a digest in a table: the field of its bucket, and the rest of the digest."""
 
     field: bytes
     rest: bytes
 
 
 def place_of(digest: int, block: int = 0) -> Place:
-    """Where a 64-bit digest stands in the table of one of its 16-bit blocks."""
+    """Return the place of a 64-bit digest in the table of one of its 16-bit blocks."""
     data = digest.to_bytes(_DIGEST_BYTES, "little")
     start, end = 2 * block, 2 * block + 2
     return Place(data[start:end], data[:start] + data[end:])
 
 
 def fields(fingerprint: int, distance: int) -> list[list[bytes]]:
-    """For each table, the fields of the buckets that hold all within a distance."""
+    """Return, for each table, the fields of the buckets that hold all within a distance."""
     return [
         _split((_block(fingerprint, block) ^ np.array(flips, "<u2")).tobytes(), 2)
         for block, flips in enumerate(probes(distance))
@@ -95,7 +95,7 @@ def _block(fingerprint: int, block: int) -> np.uint16:
 
 
 def near(fingerprint: int, distance: int, buckets: Sequence[Sequence[bytes | None]]) -> Candidates:
-    """Those within a distance among the buckets of :func:`fields`."""
+    """Return those within a distance among the buckets of :func:`fields`."""
     numbers, distances = zip(
         *(
             _near_in_table(place_of(fingerprint, block).rest, flips, distance, found)
@@ -112,7 +112,7 @@ def near(fingerprint: int, distance: int, buckets: Sequence[Sequence[bytes | Non
 def _near_in_table(
     rest: bytes, flips: Sequence[int], distance: int, buckets: Sequence[bytes | None]
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Numbers, and distances: of what the records hold, and of the field that they stand in."""
+    """Return numbers and distances of what is near in one table."""
     records = np.frombuffer(b"".join(filter(None, buckets)), np.uint8).reshape(-1, _RECORD_BYTES)
     counts = [len(bucket or b"") // _RECORD_BYTES for bucket in buckets]
     in_field = np.repeat(np.bitwise_count(np.array(flips, np.uint16)), counts)
@@ -124,14 +124,14 @@ def _near_in_table(
 
 
 def _words(columns: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
-    """Rows of a few bytes as whole numbers, little end first."""
+    """Return rows of a few bytes as whole numbers, little end first."""
     wide = np.zeros((len(columns), _WORD.itemsize), np.uint8)
     wide[:, : columns.shape[1]] = columns
     return wide.view(_WORD).ravel()
 
 
 def number_in(bucket: bytes | None, rest: bytes) -> bytes:
-    """The number, in bytes, of the first record with this rest; ``b""`` where there is none."""
+    """Return the number, in bytes, of the first record with this rest, or ``b""``."""
     for record in _split(bucket or b"", _RECORD_BYTES):
         if record.startswith(rest):
             return record[REST_BYTES:]
@@ -139,22 +139,22 @@ def number_in(bucket: bytes | None, rest: bytes) -> bytes:
 
 
 def packed_number(number: int) -> bytes:
-    """A number, in ``[0, 2**40)``, as scripts and fields have it."""
+    """Return a number, in ``[0, 2**40)``, as scripts and fields have it."""
     return number.to_bytes(NUMBER_BYTES, "little")
 
 
 def unpacked_number(data: bytes) -> int:
-    """The number that was packed."""
+    """Return the number that was packed."""
     return int.from_bytes(data, "little")
 
 
 def unpacked_numbers(data: bytes | None) -> list[bytes]:
-    """Numbers one after the other, each in its bytes."""
+    """Split packed numbers that follow each other."""
     return _split(data or b"", NUMBER_BYTES)
 
 
 def pieces(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
-    """So many at a time, for no call to take long."""
+    """Yield so many at a time, for no call to take long."""
     for start in range(0, len(items), most):
         yield items[start : start + most]
 

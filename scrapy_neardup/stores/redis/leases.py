@@ -1,4 +1,4 @@
-"""Who uses a namespace: each open store is a run, and shows with a lease that it lives.
+"""The runs that use a namespace: each open store is one, and shows with a lease that it lives.
 
 What a run reserved, or stored and did not confirm, counts as long as its lease is renewed. When
 the run is gone, whoever comes across it lets go of it. On one machine nobody waits for that: a
@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic
 
 from ...exceptions import StoreError
-from .connection import Link
+from .connection import RedisConnection
 from .layout import KeySpace
 
 logger = logging.getLogger("scrapy_neardup")
@@ -35,42 +35,37 @@ class LeaseRegistry:
 
     :param namespace: its common part.
     :param lease: seconds.
-    :param at_renewal: called in a thread of its own after each renewal.
-    :param at_loss: called before that, when the lease was there no more.
     """
 
-    def __init__(
-        self,
-        link: Link,
-        namespace: KeySpace,
-        lease: float,
-        *,
-        at_renewal: Callable[[], None],
-        at_loss: Callable[[], None],
-    ) -> None:
+    def __init__(self, connection: RedisConnection, namespace: KeySpace, lease: float) -> None:
         self.id = secrets.token_bytes(_RUN_BYTES)
-        self._link = link
+        self._connection = connection
         self._namespace = namespace
         self._list = namespace.key("runs")
         self._lease = lease
-        self._at_renewal = at_renewal
-        self._at_loss = at_loss
         self._found_alive: dict[bytes, float] = {}
         self._is_closing = threading.Event()
-        self._thread = threading.Thread(target=self._renew_on, name="neardup-lease", daemon=True)
+        self._thread: threading.Thread | None = None
 
     def register(self) -> None:
         """Take a lease."""
         self._renew()
-        self._link.command("HSET", self._list, self.id, _place())
+        self._connection.command("HSET", self._list, self.id, _place())
 
-    def start(self) -> None:
-        """Keep the lease."""
+    def start(self, at_renewal: Callable[[], None], at_loss: Callable[[], None]) -> None:
+        """Keep the lease, in a thread of its own.
+
+        :param at_renewal: called there after each renewal.
+        :param at_loss: called before that, when the lease was there no more.
+        """
+        self._thread = threading.Thread(
+            target=self._renew_on, args=(at_renewal, at_loss), name="neardup-lease", daemon=True
+        )
         self._thread.start()
 
     def dead(self) -> list[bytes]:
-        """LeaseRegistry that ended without a word, or with something not confirmed."""
-        known = _pairs(self._link.command("HGETALL", self._list))
+        """Return the runs that ended without closing, or with something not confirmed."""
+        known = _pairs(self._connection.command("HGETALL", self._list))
         here = _place()
         return [
             run
@@ -79,7 +74,7 @@ class LeaseRegistry:
         ]
 
     def is_alive(self, run: bytes) -> bool:
-        """Has this run a lease, or had it one a moment ago?"""
+        """Return whether this run has a lease, or had one a moment ago."""
         now = monotonic()
         if run == self.id or now < self._found_alive.get(run, 0):
             return True
@@ -89,19 +84,20 @@ class LeaseRegistry:
         return False
 
     def remove(self, run: bytes) -> None:
-        """Nothing of a dead run is left."""
+        """Remove a dead run, of which no page is left."""
         self._found_alive.pop(run, None)
-        self._link.command("HDEL", self._list, run)
-        self._link.command("DEL", self._lease_of(run), self.sites_of(run))
+        self._connection.command("HDEL", self._list, run)
+        self._connection.command("DEL", self._lease_of(run), self.sites_of(run))
 
     def sites_of(self, run: bytes) -> bytes:
-        """Key of the names of sites of which a run may hold pages."""
+        """Return the key of the names of sites of which a run may hold pages."""
         return self._namespace.key(f"run-sites:{run.hex()}")
 
     def stop(self) -> None:
         """Renew the lease no more."""
         self._is_closing.set()
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
 
     def close(self, *, is_done: bool) -> None:
         """Give the lease up.
@@ -112,10 +108,10 @@ class LeaseRegistry:
         if is_done:
             self.remove(self.id)
         else:
-            self._link.command("DEL", self._lease_of(self.id))
+            self._connection.command("DEL", self._lease_of(self.id))
 
-    def _renew_on(self) -> None:
-        """The thread's work until the run is closed."""
+    def _renew_on(self, at_renewal: Callable[[], None], at_loss: Callable[[], None]) -> None:
+        """Renew the lease until the run is closed."""
         while not self._is_closing.wait(self._lease / _RENEWALS):
             # Without an answer there is nothing to do but to try again.
             with contextlib.suppress(StoreError):
@@ -123,28 +119,30 @@ class LeaseRegistry:
                     logger.warning(
                         "Store %s was out of reach for longer than the lease of %s seconds, or "
                         "forgot it: what this crawl has not confirmed may be stored by others too",
-                        self._link.name,
+                        self._connection.name,
                         self._lease,
                     )
-                    self._link.command("HSET", self._list, self.id, _place())
-                    self._at_loss()
-                self._at_renewal()
+                    self._connection.command("HSET", self._list, self.id, _place())
+                    at_loss()
+                at_renewal()
 
     def _renew(self) -> bool:
-        """Renew the lease; was it still there?"""
+        """Renew the lease; return whether it was still there."""
         milliseconds = int(1000 * self._lease)
-        before = self._link.command("SET", self._lease_of(self.id), "", "PX", milliseconds, "GET")
+        before = self._connection.command(
+            "SET", self._lease_of(self.id), "", "PX", milliseconds, "GET"
+        )
         return before is not None
 
     def _has_lease(self, run: bytes) -> bool:
-        return bool(self._link.command("EXISTS", self._lease_of(run)))
+        return bool(self._connection.command("EXISTS", self._lease_of(run)))
 
     def _lease_of(self, run: bytes) -> bytes:
         return self._namespace.key(f"run:{run.hex()}")
 
 
 def _pairs(answer: object) -> dict[bytes, bytes]:
-    """What HGETALL says, which the client makes a dictionary of or not."""
+    """Return an answer to HGETALL, which the client makes a dictionary of or not."""
     if isinstance(answer, dict):
         return answer
     assert isinstance(answer, list)
@@ -152,7 +150,7 @@ def _pairs(answer: object) -> dict[bytes, bytes]:
 
 
 def _place(pid: int | str = "self") -> bytes:
-    """Machine since its start, its process table, the process and when that began.
+    """Return the machine since its start, its process table, the process and when that began.
 
     Empty where the system does not tell; then only the lease does.
     """
@@ -167,6 +165,6 @@ def _place(pid: int | str = "self") -> bytes:
 
 
 def _has_ended(place: bytes, here: bytes) -> bool:
-    """Was this a process of this very machine, which is no more?"""
+    """Return whether this was a process of this machine that has ended."""
     *machine, pid, _ = place.decode().split() if place else [""] * 4
     return bool(pid) and machine == here.decode().split()[:-2] and _place(pid) != place

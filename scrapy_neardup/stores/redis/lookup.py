@@ -1,4 +1,4 @@
-"""What is to be said of a page by the pages that Redis holds."""
+"""Judges a page by the pages that Redis holds."""
 
 from __future__ import annotations
 
@@ -7,21 +7,27 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from ...hashing.minhash import SKETCH_BINS
 from ...hashing.simhash_index import Candidates
-from ...matching.candidates import find_original
+from ...matching.candidates import Traits, find_original
 from ...matching.rule import Rule
 from ...matching.site_boilerplate import Boilerplates
 from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ...matching.verdict import Verdict, revisit, revisit_of_links
 from ...signatures.signature import PageSignature
-from ..codec import unpacked
+from ..codec import ROW, sketch_in, unpacked
 from .layout import packed_number
-from .pages import Look, RedisPages, Stored
-from .signature_source import Changed, RedisSignatureSource
+from .page_reader import Holder, Lookup, PageReader, StoredRow, holder_of, parsed_rows
+from .pages import RedisPages
 
 
-class Finding(NamedTuple):
+class Changed(Exception):
+    """Raised when what a claim looks at was changed meanwhile: it has to look again."""
+
+
+class Judgement(NamedTuple):
     """A verdict, with what it rests on.
 
     :ivar blocker: number of a reserved page that has to be waited for; empty where there is none.
@@ -29,12 +35,67 @@ class Finding(NamedTuple):
     """
 
     verdict: Verdict
-    look: Look
+    lookup: Lookup
     blocker: bytes = b""
     items: int = OWN_ITEMS
 
 
-class Lookup:
+class RedisSignatureSource:
+    """See :class:`~scrapy_neardup.matching.candidates.SignatureSource`."""
+
+    def __init__(self, reader: PageReader, recipe: str) -> None:
+        self._reader = reader
+        self._recipe = recipe
+        self._rows = np.empty(0, ROW)
+        self._places: dict[int, int] = {}
+        self._pages: dict[int, bytes] = {}
+
+    def load(self, near: Candidates) -> tuple[Candidates, list[Holder | None]]:
+        """Read rows; return the pages that are there, and who holds each."""
+        rows = self._reader.rows([packed_number(n) for n in near.keys.tolist()])
+        there = [place for place, row in enumerate(rows) if row is not None]
+        found = [row for row in rows if row is not None]
+        self._rows = parsed_rows(found)
+        kept = Candidates(near.keys[there], near.distances[there])
+        self._places = {number: place for place, number in enumerate(kept.keys.tolist())}
+        return kept, [holder_of(row) for row in found]
+
+    def summaries(self, numbers: npt.NDArray[np.intp]) -> Traits:
+        summaries: Traits = self._rows["summary"][self._at(numbers)]
+        return summaries
+
+    def first_bins(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
+        bins: npt.NDArray[np.uint8] = self._rows["first_bins"][self._at(numbers)]
+        return bins
+
+    def sketches(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
+        self._read(numbers.tolist())
+        joined = b"".join([sketch_in(self._pages[number]) for number in numbers.tolist()])
+        return np.frombuffer(joined, np.uint8).reshape(numbers.size, SKETCH_BINS)
+
+    def page(self, number: int) -> PageSignature:
+        self._read([number])
+        return unpacked(self._pages[number], self._recipe)
+
+    def _at(self, numbers: npt.NDArray[np.intp]) -> list[int]:
+        return [self._places[number] for number in numbers.tolist()]
+
+    def _read(self, numbers: list[int]) -> None:
+        """Read those of these pages that were not read yet.
+
+        :raises Changed: when one of them is there no more.
+        """
+        missing = [number for number in numbers if number not in self._pages]
+        if not missing:
+            return
+        found = self._reader.pages([packed_number(n) for n in missing])
+        for number, page in zip(missing, found, strict=True):
+            if page is None:
+                raise Changed
+            self._pages[number] = page
+
+
+class PageJudge:
     """Judges one page.
 
     :param key: digest of the page's key.
@@ -64,51 +125,53 @@ class Lookup:
         self._is_gone = is_gone
         self._judging = judging
 
-    def finding(self) -> Finding:
-        """Look, and judge.
+    def judge(self) -> Judgement:
+        """Return the judgement on the page.
 
         :raises Changed: when what was found is there no more.
         """
-        look = self._pages.look(self._signature.fingerprint, self._rule.max_distance, self._key)
-        if look.reserved:
-            before = self._page(self._stored(look.reserved))
+        lookup = self._pages.reader.look(
+            self._signature.fingerprint, self._rule.max_distance, self._key
+        )
+        if lookup.reserved:
+            before = self._page(self._stored(lookup.reserved))
             verdict = revisit(self._signature, before or self._signature)
-            return Finding(verdict, look, look.reserved)
-        if look.known:
-            stored = self._stored(look.known)
+            return Judgement(verdict, lookup, lookup.reserved)
+        if lookup.known:
+            stored = self._stored(lookup.known)
             if (before := self._page(stored)) is not None:
-                return self._revisited(look, stored, before)
+                return self._revisited(lookup, stored, before)
         with self._judging():
-            return self._judged(look)
+            return self._judged(lookup)
 
-    def _revisited(self, look: Look, stored: Stored, before: PageSignature) -> Finding:
-        """The verdict on a page whose address is known."""
-        blocker = b"" if self._pages.is_settled(stored.holder) else look.known
+    def _revisited(self, lookup: Lookup, stored: StoredRow, before: PageSignature) -> Judgement:
+        """Judge a page whose address is known."""
+        blocker = b"" if self._pages.is_settled(stored.holder) else lookup.known
         if blocker or stored.items != NO_ITEMS:
-            return Finding(revisit(self._signature, before), look, blocker, stored.items)
+            return Judgement(revisit(self._signature, before), lookup, blocker, stored.items)
         with self._judging():
-            finding = self._judged(look)
-        if finding.blocker or finding.verdict.is_duplicate:
-            return finding
-        verdict = revisit_of_links(finding.verdict, self._signature, before)
-        return finding._replace(verdict=verdict)
+            found = self._judged(lookup)
+        if found.blocker or found.verdict.is_duplicate:
+            return found
+        verdict = revisit_of_links(found.verdict, self._signature, before)
+        return found._replace(verdict=verdict)
 
-    def _stored(self, number: bytes) -> Stored:
-        stored = self._pages.stored(number)
+    def _stored(self, number: bytes) -> StoredRow:
+        stored = self._pages.reader.stored(number)
         if stored is None or (stored.holder and self._is_gone(stored.holder.run)):
             raise Changed
         return stored
 
-    def _page(self, stored: Stored) -> PageSignature | None:
-        """The page of this key; ``None`` when it has expired, or only its digest is the same."""
+    def _page(self, stored: StoredRow) -> PageSignature | None:
+        """Return the page of this key; ``None`` when it expired, or only its digest is equal."""
         page = unpacked(stored.page, self._signature.recipe)
         is_it = page.key == self._signature.key and stored.stored_at >= self._oldest
         return page if is_it else None
 
-    def _judged(self, look: Look) -> Finding:
-        """The verdict by what is settled; of what is not, what to wait for."""
-        source = RedisSignatureSource(self._pages.link, self._pages.part, self._signature.recipe)
-        near, holders = source.load(look.near)
+    def _judged(self, lookup: Lookup) -> Judgement:
+        """Judge by what is settled; what is not may have to be waited for."""
+        source = RedisSignatureSource(self._pages.reader, self._signature.recipe)
+        near, holders = source.load(lookup.near)
         if any(self._is_gone(run) for run in {holder.run for holder in holders if holder}):
             raise Changed
         alive = source.summaries(near.keys)["stored_at"] >= self._oldest
@@ -122,4 +185,4 @@ class Lookup:
             is_open=~is_settled[alive],
         )
         blocker = b"" if found.blocker is None else packed_number(found.blocker)
-        return Finding(found.verdict, look, blocker, found.items)
+        return Judgement(found.verdict, lookup, blocker, found.items)

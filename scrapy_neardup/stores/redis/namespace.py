@@ -1,17 +1,23 @@
-"""What is known of a namespace in Redis, beside its pages."""
+"""A namespace in Redis: what is known of it, and the parts that hold its pages."""
 
 from __future__ import annotations
 
 import logging
 import secrets
+import threading
+from collections.abc import Iterator
 
 from ...exceptions import StoreError
 from ...matching.rule import Scope
-from .connection import Link
+from .connection import RedisConnection
 from .layout import KeySpace
+from .leases import LeaseRegistry
+from .pages import RedisPages
 
 logger = logging.getLogger("scrapy_neardup")
 
+#: Names of sites that are known to be on the server's list.
+_MOST_LISTED = 100_000
 #: Version of the layout; a namespace of another one is refused.
 FORMAT = 3
 
@@ -23,34 +29,34 @@ class RedisNamespace:
     :ivar secret: key of the sketches. Like ``is_by_site`` it is known from :meth:`enter` on.
     """
 
-    def __init__(self, link: Link, name: str) -> None:
+    def __init__(self, connection: RedisConnection, name: str) -> None:
         self.name = name
         self.whole = KeySpace(name)
         self.site_names = self.whole.key("site-names")
         self.is_by_site = False
         self.secret = b""
-        self._link = link
+        self._connection = connection
         self._meta = self.whole.key("meta")
 
     @property
     def keys(self) -> list[bytes]:
-        """Keys under which all this stands."""
+        """The keys of all this."""
         return [self._meta, self.site_names]
 
     def part(self, site: str | None) -> KeySpace:
-        """Where a site's pages are."""
+        """Return the keys of a site's pages."""
         return KeySpace(self.name, site) if self.is_by_site and site is not None else self.whole
 
     def sites(self) -> list[str | None]:
-        """Sites whose parts hold all pages; ``None`` stands for the part of all sites."""
+        """Return the sites whose parts hold all pages; ``None`` is the part of all sites."""
         if not self.is_by_site:
             return [None]
-        names = self._link.command("SMEMBERS", self.site_names)
+        names = self._connection.command("SMEMBERS", self.site_names)
         return [name.decode("utf-8", "surrogatepass") for name in sorted(names)]
 
     def recipe(self) -> str:
-        """The recipe of what is remembered; empty before the first crawl."""
-        recipe: bytes | None = self._link.command("HGET", self._meta, "recipe")
+        """Return the recipe of the stored pages; empty before the first crawl."""
+        recipe: bytes | None = self._connection.command("HGET", self._meta, "recipe")
         return (recipe or b"").decode()
 
     def enter(self, scope: Scope | None) -> None:
@@ -63,13 +69,13 @@ class RedisNamespace:
         version, layout = meta[b"format"].decode(), meta[b"layout"].decode()
         if version != str(FORMAT):
             raise StoreError(
-                self._link.name,
+                self._connection.name,
                 f"namespace {self.name!r} has format {version}, from another scrapy-neardup "
                 f"than this one, which reads format {FORMAT}; export it there and import it here",
             )
         if layout == "site" and scope == "all":
             raise StoreError(
-                self._link.name,
+                self._connection.name,
                 f"namespace {self.name!r} keeps each site's pages apart and cannot compare "
                 "those of two sites; set the scope to 'site', or give a new namespace",
             )
@@ -77,27 +83,27 @@ class RedisNamespace:
             logger.warning(
                 "Store %s: namespace %r was made for scope 'all', so all its pages stay in one "
                 "slot; a new one would spread over a cluster",
-                self._link.name,
+                self._connection.name,
                 self.name,
             )
         self.is_by_site = layout == "site"
         self.secret = meta[b"secret"]
 
     def enter_again(self) -> None:
-        """Write what was known of it to a server that has forgotten it."""
+        """Write what was known of it to a server that has lost it."""
         self._written(layout="site" if self.is_by_site else "all", secret=self.secret)
 
     def give_secret(self, secret: bytes) -> None:
-        """Another secret, for there are no pages.
+        """Set another secret, for there are no pages.
 
         Whoever signs under the old one meanwhile is told by the recipe.
         """
-        self._link.command("HSET", self._meta, "secret", secret)
+        self._connection.command("HSET", self._meta, "secret", secret)
         self.secret = secret
 
     def _written(self, *, layout: str, secret: bytes) -> dict[bytes, bytes]:
-        """All that is known of it, which is this where nothing was."""
-        *_, meta = self._link.commands(
+        """Return all that is known of it; what is missing is set to this."""
+        *_, meta = self._connection.commands(
             ("HSETNX", self._meta, "format", FORMAT),
             ("HSETNX", self._meta, "layout", layout),
             ("HSETNX", self._meta, "secret", secret),
@@ -105,3 +111,61 @@ class RedisNamespace:
         )
         found: dict[bytes, bytes] = meta
         return found
+
+
+class NamespaceParts:
+    """Finds the part in which a page is, and removes what dead runs left in parts."""
+
+    def __init__(
+        self, connection: RedisConnection, namespace: RedisNamespace, leases: LeaseRegistry
+    ) -> None:
+        self._connection = connection
+        self._namespace = namespace
+        self._leases = leases
+        self._lock = threading.Lock()
+        self._listed: set[str] = set()
+
+    def of(self, site: str | None) -> RedisPages:
+        """Return the part in which a site's pages are."""
+        return RedisPages(self._connection, self._namespace.part(site), self._leases.id)
+
+    def for_writing(self, site: str) -> RedisPages:
+        """Return a site's part, put on the lists of all sites and of those this run was at."""
+        if self._namespace.is_by_site and site not in self._listed:
+            name = site.encode("utf-8", "surrogatepass")
+            self._connection.commands(
+                ("SADD", self._namespace.site_names, name),
+                ("SADD", self._leases.sites_of(self._leases.id), name),
+            )
+            with self._lock:
+                if len(self._listed) >= _MOST_LISTED:
+                    self._listed.clear()
+                self._listed.add(site)
+        return self.of(site)
+
+    def all(self) -> Iterator[RedisPages]:
+        """Yield all parts."""
+        return map(self.of, self._namespace.sites())
+
+    def list_again(self) -> None:
+        """Put sites on the lists again: the server has forgotten them."""
+        with self._lock:
+            self._listed.clear()
+
+    def reap(self, run: bytes) -> int:
+        """Remove what a dead run held; return how many pages it had committed."""
+        if self._namespace.is_by_site:
+            sites = self._connection.command("SMEMBERS", self._leases.sites_of(run))
+            parts = [self.of(name.decode("utf-8", "surrogatepass")) for name in sites]
+        else:
+            parts = [self.of(None)]
+        forgotten = sum([pages.reap(run) for pages in parts])
+        self._leases.remove(run)
+        return forgotten
+
+    def is_gone(self, run: bytes) -> bool:
+        """Return whether a run is dead; what it held is removed then."""
+        if self._leases.is_alive(run):
+            return False
+        self.reap(run)
+        return True

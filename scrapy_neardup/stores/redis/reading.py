@@ -1,4 +1,4 @@
-"""A look at a Redis that crawls may be writing: no lease is taken, nothing is written."""
+"""Reads a Redis that crawls may be writing: takes no lease, writes nothing."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from ..base import Store
 from ..codec import unpacked
 from ..reading import Figures, Namespace, StoredPage
 from .address import RedisAddress
-from .connection import Link
+from .connection import RedisConnection
 from .hints import RedisHints
 from .layout import KeySpace
-from .pages import RedisPages
-from .signature_source import holder_of, parsed_rows
+from .page_reader import PageReader, holder_of, parsed_rows
 
-#: On whose behalf pages are read: nobody's, since nothing is held.
-_NOBODY = bytes(8)
 #: Of some hundred bytes each; pages are read fewer at a time.
 _ROWS_AT_ONCE = 2048
 _META = "{neardup:*}:meta"
@@ -38,8 +35,8 @@ class RedisReader:
     n_bytes = None
 
     def __init__(self, address: str) -> None:
-        self._link = Link(RedisAddress.parse(address))
-        self.name = self._link.name
+        self._connection = RedisConnection(RedisAddress.parse(address))
+        self.name = self._connection.name
         try:
             self._meta = dict(sorted(self._read_meta()))
         except BaseException:
@@ -63,15 +60,15 @@ class RedisReader:
         ]
 
     def figures(self, namespace: str) -> Figures:
-        rules, known = self._advice(namespace).counts()
+        rules, known = self._hints(namespace).counts()
         return sum(
             (
                 Figures.of(
-                    parsed_rows(rows)["summaries"]["stored_at"],
+                    parsed_rows(rows)["summary"]["stored_at"],
                     sum(holder_of(row) is not None for row in rows),
                 )
                 for part in self._parts(namespace, None)
-                for _, rows in RedisPages(self._link, part, _NOBODY).rows(_ROWS_AT_ONCE)
+                for _, rows in PageReader(self._connection, part).committed(_ROWS_AT_ONCE)
             ),
             Figures(rules=rules, known_duplicates=known),
         )
@@ -79,14 +76,14 @@ class RedisReader:
     def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
         recipe = self._meta[namespace].get(b"recipe", b"").decode()
         for part in self._parts(namespace, site):
-            for stored in RedisPages(self._link, part, _NOBODY).all():
+            for stored in PageReader(self._connection, part).all():
                 signature = unpacked(stored.page, recipe)
                 if site is None or signature.site == site:
                     is_confirmed = stored.holder is None
                     yield StoredPage(signature, stored.stored_at, is_confirmed, stored.items)
 
     def rules(self, namespace: str) -> dict[str, bytes]:
-        return self._advice(namespace).rules()
+        return self._hints(namespace).rules()
 
     def overlay(self, namespace: str, ttl: float | None = None) -> Store:
         raise StoreError(
@@ -96,17 +93,17 @@ class RedisReader:
         )
 
     def close(self) -> None:
-        self._link.close()
+        self._connection.close()
 
     def _read_meta(self) -> Iterator[tuple[str, Mapping[bytes, bytes]]]:
-        for key in self._link.keys(_META):
+        for key in self._connection.keys(_META):
             quoted = key.decode().removeprefix("{neardup:").removesuffix("}:meta")
-            meta = self._link.command("HGETALL", key)
+            meta = self._connection.command("HGETALL", key)
             if b"secret" in meta:
                 yield unquote(quoted, errors="surrogatepass"), meta
 
-    def _advice(self, namespace: str) -> RedisHints:
-        return RedisHints(self._link, KeySpace(namespace))
+    def _hints(self, namespace: str) -> RedisHints:
+        return RedisHints(self._connection, KeySpace(namespace))
 
     def _parts(self, namespace: str, site: str | None) -> Iterator[KeySpace]:
         whole = KeySpace(namespace)
@@ -115,5 +112,5 @@ class RedisReader:
         elif site is not None:
             yield KeySpace(namespace, site)
         else:
-            for name in sorted(self._link.command("SMEMBERS", whole.key("site-names"))):
+            for name in sorted(self._connection.command("SMEMBERS", whole.key("site-names"))):
                 yield KeySpace(namespace, name.decode("utf-8", "surrogatepass"))

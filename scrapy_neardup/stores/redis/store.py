@@ -1,4 +1,4 @@
-"""Pages in a Redis, a cluster of them, or one that Sentinels watch: any number of processes agree.
+"""Pages in a Redis, a cluster of them, or one that Sentinels watch, for any number of processes.
 
 A page is judged here, with what is read from the server; the server decides the order. A claim
 
@@ -18,14 +18,7 @@ import contextlib
 import json
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future
-from dataclasses import dataclass, field
-from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from ..._util.urls import site_of
 from ...exceptions import InvalidOption, SignatureMismatch, StoreError, StoreUnreachable
@@ -39,56 +32,33 @@ from ...signatures.signature import PageSignature
 from ..base import Claim, Entry, Ticket
 from ..codec import packed, row_of, unpacked, with_items
 from ..digests import key_digest, key_seed
-from ..hints import known_at
+from ..hints import HintMethods
+from ..reading import StoreReader
+from ..users import Users
 from .address import RedisAddress
-from .connection import CALL_SECONDS, CONNECT_SECONDS, Link
+from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection
+from .errors import is_refusal
 from .hints import RedisHints
 from .layout import unpacked_number
 from .leases import LEASE_SECONDS, LeaseRegistry
-from .lookup import Lookup
-from .namespace import RedisNamespace
-from .pages import RedisPages, Row, Stored
-from .signature_source import Changed
+from .lookup import Changed, PageJudge
+from .namespace import NamespaceParts, RedisNamespace
+from .page_reader import StoredRow
+from .pages import NewPage
+from .reservations import CommitMarks, RedisTicket, Reservation, Reservations
+from .server_checks import check_server
 
 #: After so many seconds, a claim asks the server nothing more.
 CLAIM_SECONDS = 6.0
 #: A claim that others keep getting ahead of is judged so often; then it waits like a blocked one.
 _TRIES = 8
-#: How long an attempt that was given up may still be on its way to the server.
-_ON_ITS_WAY = 3_600_000
-_SERIAL_BYTES = 8
-#: Names of sites that are known to be on the server's list.
-_MOST_LISTED = 100_000
 
 
-class _Ticket(NamedTuple):
-    """A reservation: a number, and the site where each has numbers of its own."""
-
-    site: str | None
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """What was reserved."""
-
-    pages: RedisPages
-    number: bytes
-    token: bytes
-    page: Row
-    outcome: Future[None] = field(default_factory=Future)
-
-
-class _Overdue(NamedTuple):
-    """What is to be given up when the server answers again."""
-
-    pages: RedisPages
-    key: bytes
-    token: bytes
-
-
-class RedisStore:
+class RedisStore(HintMethods):
     """See :class:`~scrapy_neardup.stores.Store`.
+
+    It has many methods because it has all of a store's; what they work with is in ``_parts``,
+    ``_reservations``, ``_marks`` and ``_leases``.
 
     :param address: see :class:`~scrapy_neardup.stores.redis.address.RedisAddress`.
     :param namespace: pages of one namespace are compared with each other only.
@@ -118,68 +88,53 @@ class RedisStore:
         connect_timeout: float = CONNECT_SECONDS,
         call_timeout: float = CALL_SECONDS,
     ) -> None:
-        self._link = Link(RedisAddress.parse(address), connect_timeout, call_timeout)
-        self.name = self._link.name
-        self.ttl = ttl
-        self.boilerplates = Boilerplates(self._teach)
-        self._space = RedisNamespace(self._link, namespace)
-        self._advice = RedisHints(self._link, self._space.whole)
-        self._runs = LeaseRegistry(
-            self._link,
-            self._space.whole,
-            lease,
-            at_renewal=self._catch_up,
-            at_loss=self._enter_again,
+        self._connection = RedisConnection(
+            RedisAddress.parse(address), connect_timeout, call_timeout
         )
-        self._lock = threading.Lock()
+        self.name = self._connection.name
+        self.ttl = ttl
+        self.users = Users(threading.Lock())
+        self.boilerplates = Boilerplates(self._teach)
+        self._namespace = RedisNamespace(self._connection, namespace)
+        self.hints: RedisHints = RedisHints(self._connection, self._namespace.whole)
+        self._leases = LeaseRegistry(self._connection, self._namespace.whole, lease)
+        self._parts = NamespaceParts(self._connection, self._namespace, self._leases)
+        self._reservations = Reservations(self._leases.id)
+        self._marks = CommitMarks()
         self._judging = threading.RLock()
-        self._held: dict[Ticket, _Held] = {}
-        self._held_keys: dict[tuple[str | None, bytes], Ticket] = {}
-        self._overdue: deque[_Overdue] = deque()
-        self._listed: set[str] = set()
-        self._unconfirmed: set[str | None] = set()
         self._recipe = ""
-        self._serial = 0
-        self._commits = 0
-        self._committing: set[int] = set()
-        self._users = 1
         try:
             self._open(scope, secret)
         except BaseException:
-            self._link.close()
+            self._connection.close()
             raise
 
     @property
     def problem(self) -> str | None:
-        return self._link.problem
+        return self._connection.problem
 
     @property
     def secret(self) -> bytes:
-        return self._space.secret
+        return self._namespace.secret
 
     @property
     def is_closed(self) -> bool:
-        """Has its last user closed it?"""
-        return not self._users
-
-    def shared(self) -> RedisStore | None:
-        """This store for one user more, each of whom closes it; ``None`` when it is closed."""
-        with self._lock:
-            if not self._users:
-                return None
-            self._users += 1
-            return self
+        """Whether its last user has closed it."""
+        return self.users.is_closed
 
     def __len__(self) -> int:
-        return sum(map(len, self._parts()))
+        return sum(len(pages.reader) for pages in self._parts.all())
 
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
         if self._recipe:
             if recipe != self._recipe:
                 raise SignatureMismatch(self._recipe, recipe)
             return
-        known, known_parts = self._pages(None).adopt(
-            recipe, json.dumps(dict(parts)), self._space.keys, by_site=self._space.is_by_site
+        known, known_parts = self._parts.of(None).adopt(
+            recipe,
+            json.dumps(dict(parts)),
+            self._namespace.keys,
+            by_site=self._namespace.is_by_site,
         )
         if known.decode() != recipe:
             raise SignatureMismatch(known.decode(), recipe, json.loads(known_parts), parts)
@@ -190,47 +145,39 @@ class RedisStore:
 
         :raises InvalidOption: when pages of two sites are to be compared that are kept apart.
         """
-        if self._space.is_by_site and rule.scope != "site":
+        if self._namespace.is_by_site and rule.scope != "site":
             raise InvalidOption(
                 "scope",
                 rule.scope,
-                f"'site' in namespace {self._space.name!r}, which keeps each site's pages apart",
+                f"'site' in namespace {self._namespace.name!r}, which keeps each site's pages "
+                "apart",
             )
-        with self._link.within(CLAIM_SECONDS):
+        with self._connection.within(CLAIM_SECONDS):
             self.adopt(signature.recipe, {})
-            self._catch_up()
+            self._reservations.release_overdue()
             with self._alone():
                 learn(self.boilerplates.of(signature.site), signature)
-            return self._claimed(signature, rule)
+            return self._judged(signature, rule)
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
-        if (held := self._held.get(ticket)) is None:
+        if (held := self._reservations.get(ticket)) is None:
             return
-        with self._marked(held.pages.part.site, confirmed=confirmed) as mark:
+        with self._marks.next(held.site, confirmed=confirmed) as mark:
             if not held.pages.commit(held.number, held.page, mark, items):
                 # The reservation is gone, but the page has been stored.
                 held.pages.add(held.page._replace(row=with_items(held.page.row, items)), mark)
-        self._let_go(ticket)
+        self._reservations.settle(ticket)
 
     def release(self, ticket: Ticket) -> None:
-        if (held := self._let_go(ticket)) is None:
-            return
-        try:
-            held.pages.release(held.page.key, held.token)
-        except StoreError:
-            self._overdue.append(_Overdue(held.pages, held.page.key, held.token))
-            raise
+        self._reservations.release(ticket)
 
     def mark(self) -> int:
-        with self._lock:
-            return min(self._committing, default=self._commits + 1) - 1
+        return self._marks.last()
 
     def confirm(self, mark: int) -> None:
-        for site in list(self._unconfirmed):
-            self._pages(site).confirm(mark)
-            with self._lock:
-                if mark == self._commits and not self._committing:
-                    self._unconfirmed.discard(site)
+        for site in self._marks.sites:
+            self._parts.of(site).confirm(mark)
+            self._marks.confirm(site, mark)
 
     def add(
         self,
@@ -240,181 +187,114 @@ class RedisStore:
         confirmed: bool = True,
         items: int = OWN_ITEMS,
     ) -> None:
-        with self._link.within(CLAIM_SECONDS):
+        with self._connection.within(CLAIM_SECONDS):
             self.adopt(signature.recipe, {})
             with self._alone():
                 learn(self.boilerplates.of(signature.site), signature)
-            pages = self._pages_for_writing(signature.site)
+            pages = self._parts.for_writing(signature.site)
             now = int(time.time()) if stored_at is None else stored_at
-            row = self._row(signature, now, items)
-            with self._marked(pages.part.site, confirmed=confirmed) as mark:
-                pages.add(row, mark)
-            self._let_go(self._held_keys.get((pages.part.site, row.key)))
+            page = self._new_page(signature, now, items)
+            with self._marks.next(pages.part.site, confirmed=confirmed) as mark:
+                pages.add(page, mark)
+            self._reservations.settle_key(pages.part.site, page.key)
 
     def find(self, key: str) -> Entry | None:
-        pages = self._pages(site_of(key))
-        if not (number := pages.known(self._digest(key))):
+        reader = self._parts.of(site_of(key)).reader
+        if not (number := reader.known(self._digest(key))):
             return None
-        stored = pages.stored(number)
+        stored = reader.stored(number)
         if stored is None or not self._counts(stored) or stored.stored_at < self._oldest:
             return None
         entry = self._entry(stored)
         return entry if entry.signature.key == key else None
 
     def forget(self, key: str) -> bool:
-        return self._pages(site_of(key)).forget(self._digest(key))
+        return self._parts.of(site_of(key)).forget(self._digest(key))
 
     def entries(self) -> Iterator[Entry]:
-        """All pages remembered, oldest first; where sites are kept apart, site by site."""
-        for pages in self._parts():
-            for stored in pages.all():
+        """Yield all stored pages, oldest first; where sites are kept apart, site by site."""
+        for pages in self._parts.all():
+            for stored in pages.reader.all():
                 if self._counts(stored):
                     yield self._entry(stored)
-
-    def rules(self) -> dict[str, bytes]:
-        return self._advice.rules()
-
-    def put_rules(self, rules: Mapping[str, bytes]) -> None:
-        self._advice.put_rules(rules)
-
-    def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
-        return self._advice.known_duplicates(since)
-
-    def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
-        self._advice.note_duplicates(known_at(copies, seen_at))
 
     def compact(self) -> int:
         if self.ttl is None:
             return 0
-        self._advice.forget_duplicates(int(self._oldest))
-        return sum(pages.expire(int(self._oldest)) for pages in self._parts())
+        self.hints.forget_duplicates(int(self._oldest))
+        return sum(pages.expire(int(self._oldest)) for pages in self._parts.all())
 
     def close(self) -> None:
-        with self._lock:
-            self._users -= 1
-            if self._users:
-                return
+        if not self.users.leave():
+            return
         try:
             # What cannot be given up now ends with the lease.
             with contextlib.suppress(StoreError):
-                for ticket in list(self._held):
+                for ticket in self._reservations.tickets():
                     self.release(ticket)
-                self._catch_up()
-                is_done = not any(self._pages(s).has_unconfirmed() for s in self._unconfirmed)
-                self._runs.close(is_done=is_done)
+                self._reservations.release_overdue()
+                parts = map(self._parts.of, self._marks.sites)
+                is_done = not any(pages.has_unconfirmed() for pages in parts)
+                self._leases.close(is_done=is_done)
         finally:
-            self._runs.stop()
-            self._link.close()
-
-    # --- opening ---
+            self._leases.stop()
+            self._connection.close()
+            self.users.at_close()
 
     def _open(self, scope: Scope | None, secret: bytes | None) -> None:
-        self._link.check()
-        self._space.enter(scope)
+        check_server(self._connection)
+        self._namespace.enter(scope)
         if secret and not len(self):
-            self._space.give_secret(secret)
+            self._namespace.give_secret(secret)
         self._key_seed = key_seed(self.secret)
-        self._runs.register()
-        self.forgotten = sum([self._reap(run) for run in self._runs.dead()])
-        self._runs.start()
+        self._leases.register()
+        self.forgotten = sum([self._parts.reap(run) for run in self._leases.dead()])
+        self._leases.start(self._reservations.release_overdue, self._enter_again)
 
     def _enter_again(self) -> None:
         """Write again what the server has forgotten: it stopped, and kept nothing on disk."""
-        self._space.enter_again()
-        with self._lock:
-            self._listed.clear()
+        self._namespace.enter_again()
+        self._parts.list_again()
 
-    def _reap(self, run: bytes) -> int:
-        """Let go of what a dead run held; how many pages had it committed?"""
-        if self._space.is_by_site:
-            sites = self._link.command("SMEMBERS", self._runs.sites_of(run))
-            parts = [self._pages(name.decode("utf-8", "surrogatepass")) for name in sites]
-        else:
-            parts = [self._pages(None)]
-        forgotten = sum([pages.reap(run) for pages in parts])
-        self._runs.remove(run)
-        return forgotten
-
-    # --- claims ---
-
-    def _claimed(self, signature: PageSignature, rule: Rule) -> Claim:
-        pages = self._pages_for_writing(signature.site)
-        page = self._row(signature, int(time.time()))
-        lookup = Lookup(
+    def _judged(self, signature: PageSignature, rule: Rule) -> Claim:
+        """Judge a page, and reserve it unless it is a duplicate."""
+        pages = self._parts.for_writing(signature.site)
+        page = self._new_page(signature, int(time.time()))
+        judge = PageJudge(
             pages, signature, rule, page.key,
             boilerplates=self.boilerplates, oldest=self._oldest,
-            is_gone=self._is_gone, judging=self._alone,
+            is_gone=self._parts.is_gone, judging=self._alone,
         )  # fmt: skip
-        token = self._token()
+        token = self._reservations.new_token()
         for _ in range(_TRIES):
             try:
-                found = lookup.finding()
+                found = judge.judge()
             except Changed:
                 continue
             if found.blocker:
-                return self._blocked_by(pages, found.blocker, found.verdict)
+                ticket = RedisTicket(pages.part.site, unpacked_number(found.blocker))
+                own = self._reservations.get(ticket)
+                return Claim(found.verdict, is_blocked=True, outcome=own.outcome if own else None)
             if found.verdict.is_duplicate:
                 return Claim(found.verdict, items=found.items)
             try:
-                number = pages.reserve(page, token, found.look, rule.max_distance)
+                number = pages.reserve(page, token, found.lookup, rule.max_distance)
             except StoreUnreachable as error:
-                if not self._link.is_refusal(error):
+                if not is_refusal(error):
                     # Whether it was reserved nobody knows.
-                    self._overdue.append(_Overdue(pages, page.key, token))
+                    self._reservations.release_later(pages, page.key, token)
                 raise
             if number is not None:
-                ticket = self._hold(_Held(pages, number, token, page))
-                return Claim(found.verdict, ticket, items=found.items)
+                held = self._reservations.hold(Reservation(pages, number, token, page))
+                return Claim(found.verdict, held, items=found.items)
         return Claim(Verdict("undecided", signature.url, Reason.WAITED), is_blocked=True)
 
-    def _blocked_by(self, pages: RedisPages, number: bytes, verdict: Verdict) -> Claim:
-        own = self._held.get(_Ticket(pages.part.site, unpacked_number(number)))
-        return Claim(verdict, is_blocked=True, outcome=None if own is None else own.outcome)
-
-    def _hold(self, held: _Held) -> Ticket:
-        site = held.pages.part.site
-        ticket = _Ticket(site, unpacked_number(held.number))
-        with self._lock:
-            self._held[ticket] = held
-            self._held_keys[site, held.page.key] = ticket
-        return ticket
-
-    def _let_go(self, ticket: Ticket | None) -> _Held | None:
-        """What was held, which has its outcome."""
-        with self._lock:
-            if ticket is None or (held := self._held.pop(ticket, None)) is None:
-                return None
-            place = held.pages.part.site, held.page.key
-            if self._held_keys.get(place) == ticket:
-                del self._held_keys[place]
-        held.outcome.set_result(None)
-        return held
-
-    def _catch_up(self) -> None:
-        """Give up what could not be given up in time."""
-        # Other threads may do the same.
-        with contextlib.suppress(IndexError):
-            while True:
-                overdue = self._overdue.popleft()
-                try:
-                    overdue.pages.release(overdue.key, overdue.token, _ON_ITS_WAY)
-                except StoreError:
-                    self._overdue.appendleft(overdue)
-                    raise
-
-    def _is_gone(self, run: bytes) -> bool:
-        """Is a run dead? What it held is let go of."""
-        if self._runs.is_alive(run):
-            return False
-        self._reap(run)
-        return True
-
-    def _counts(self, stored: Stored) -> bool:
-        return stored.holder is None or self._runs.is_alive(stored.holder.run)
+    def _counts(self, stored: StoredRow) -> bool:
+        return stored.holder is None or self._leases.is_alive(stored.holder.run)
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """No other thread judges, or learns."""
+        """Keep other threads from judging and learning."""
         if not self._judging.acquire(timeout=CLAIM_SECONDS):
             raise StoreUnreachable(self.name, "other calls have been waiting for its answers")
         try:
@@ -422,69 +302,46 @@ class RedisStore:
         finally:
             self._judging.release()
 
-    # --- parts, and what is written to them ---
-
-    def _pages(self, site: str | None) -> RedisPages:
-        """The part in which a site's pages are."""
-        return RedisPages(self._link, self._space.part(site), self._runs.id)
-
-    def _pages_for_writing(self, site: str) -> RedisPages:
-        """The same, put on the lists of sites that there are, and that this run was at."""
-        if self._space.is_by_site and site not in self._listed:
-            name = site.encode("utf-8", "surrogatepass")
-            self._link.commands(
-                ("SADD", self._space.site_names, name),
-                ("SADD", self._runs.sites_of(self._runs.id), name),
-            )
-            with self._lock:
-                if len(self._listed) >= _MOST_LISTED:
-                    self._listed.clear()
-                self._listed.add(site)
-        return self._pages(site)
-
-    def _parts(self) -> Iterator[RedisPages]:
-        return map(self._pages, self._space.sites())
-
-    def _row(self, signature: PageSignature, stored_at: int, items: int = NO_ITEMS) -> Row:
+    def _new_page(self, signature: PageSignature, stored_at: int, items: int = NO_ITEMS) -> NewPage:
         digest = self._digest(signature.key)
         row = row_of(signature, int.from_bytes(digest, "little"), stored_at, items)
-        return Row(digest, row, packed(signature), signature.recipe)
+        return NewPage(digest, row, packed(signature), signature.recipe)
 
     def _digest(self, key: str) -> bytes:
         return key_digest(key, self._key_seed).to_bytes(8, "little")
 
-    def _token(self) -> bytes:
-        with self._lock:
-            self._serial += 1
-            return self._runs.id + self._serial.to_bytes(_SERIAL_BYTES, "little")
-
-    @contextlib.contextmanager
-    def _marked(self, site: str | None, *, confirmed: bool) -> Iterator[int]:
-        """A mark for a page that is not confirmed, or 0."""
-        with self._lock:
-            self._commits += 1
-            mark = self._commits
-            self._committing.add(mark)
-            if not confirmed:
-                self._unconfirmed.add(site)
-        try:
-            yield 0 if confirmed else mark
-        finally:
-            with self._lock:
-                self._committing.remove(mark)
-
     @property
     def _oldest(self) -> float:
-        """What was stored before it, in seconds since 1970, has expired."""
+        """The time, in seconds since 1970, before which pages have expired."""
         return 0 if self.ttl is None else time.time() - self.ttl
 
-    def _entry(self, stored: Stored) -> Entry:
-        recipe = self._recipe or self._space.recipe()
+    def _entry(self, stored: StoredRow) -> Entry:
+        recipe = self._recipe or self._namespace.recipe()
         return Entry(unpacked(stored.page, recipe), stored.stored_at, stored.items)
 
     def _teach(self, site: str, boilerplate: SiteBoilerplate) -> None:
         """Learn what other processes, or earlier ones, knew of a site."""
-        for data in self._pages(site).of_site(site_digest(site)):
+        for data in self._parts.of(site).reader.of_site(site_digest(site)):
             page = unpacked(data, self._recipe)
             if page.site == site:
                 learn(boilerplate, page)
+
+
+def canonical_address(address: str) -> str:
+    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
+    RedisAddress.parse(address)
+    return address
+
+
+def open_store(
+    address: str, namespace: str, ttl: float | None, scope: Scope | None, secret: bytes | None
+) -> RedisStore:
+    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
+    return RedisStore(address, namespace, ttl, scope=scope, secret=secret)
+
+
+def open_reader(address: str) -> StoreReader:
+    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
+    from .reading import RedisReader
+
+    return RedisReader(address)

@@ -1,4 +1,4 @@
-"""What is to be written to a SQLite file in one transaction, gathered page by page."""
+"""Gathers what is to be written to a SQLite file in one transaction."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
-from . import hints as sqlite_advice
+from . import hint_tables
 from .format import sealed
-from .hints import Name, Note
+from .hint_tables import Noted, RuleKey
 
 _PUT_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
 _PUT_PAGE = "INSERT OR REPLACE INTO pages VALUES (?, ?)"
@@ -21,10 +21,10 @@ REMOVE = tuple(
 _CONFIRM = "DELETE FROM unconfirmed WHERE id BETWEEN ? AND ? AND mark <= ?"
 
 
-class Put(NamedTuple):
+class Page(NamedTuple):
     """A page to be written.
 
-    :ivar mark: see :meth:`~scrapy_neardup.stores.archive.Archive.put`.
+    :ivar mark: see :meth:`~scrapy_neardup.stores.archive.PageArchive.put`.
     """
 
     id: int
@@ -40,50 +40,50 @@ Range = tuple[int, int]
 
 @dataclass(slots=True)
 class Batch:
-    """What is to be written, in whatever order: no id is put again once it was removed."""
+    """Pending writes, in any order: no id is put again once it was removed."""
 
-    puts: dict[int, Put] = field(default_factory=dict)
+    pages: dict[int, Page] = field(default_factory=dict)
     removed: list[Range] = field(default_factory=list)
     confirmed: dict[Range, int] = field(default_factory=dict)
-    rules: dict[Name, bytes] = field(default_factory=dict)
-    noted: list[Note] = field(default_factory=list)
+    rules: dict[RuleKey, bytes] = field(default_factory=dict)
+    noted: list[Noted] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.has_pages or self.rules or self.noted)
 
     @property
     def has_pages(self) -> bool:
-        """Is it about pages, and not rules and known duplicates alone?"""
-        return bool(self.puts or self.removed or self.confirmed)
+        """Whether it is about pages, and not rules and known duplicates alone."""
+        return bool(self.pages or self.removed or self.confirmed)
 
     def __len__(self) -> int:
-        return len(self.puts) + len(self.removed)
+        return len(self.pages) + len(self.removed)
 
     def remove(self, first: int, last: int) -> None:
-        if first != last or self.puts.pop(first, None) is None:
+        if first != last or self.pages.pop(first, None) is None:
             self.removed.append((first, last))
 
     def confirm(self, ids: Range, mark: int) -> None:
         self.confirmed[ids] = max(mark, self.confirmed.get(ids, 0))
 
     def take(self, most: int) -> Batch:
-        """A part of it, which it has no more."""
-        taken = Batch({id_: self.puts[id_] for id_ in islice(self.puts, most)})
-        for id_ in taken.puts:
-            del self.puts[id_]
+        """Remove a part of the batch, and return it."""
+        taken = Batch({id_: self.pages[id_] for id_ in islice(self.pages, most)})
+        for id_ in taken.pages:
+            del self.pages[id_]
         taken.removed, self.removed = self.removed[:most], self.removed[most:]
         taken.rules = {name: self.rules.pop(name) for name in list(islice(self.rules, most))}
         taken.noted, self.noted = self.noted[:most], self.noted[most:]
         # Pages that go on waiting may be among those that were confirmed.
-        if not self.puts:
+        if not self.pages:
             taken.confirmed, self.confirmed = self.confirmed, {}
         return taken
 
     def take_back(self, taken: Batch) -> None:
-        """What was taken could not be written, and waits again before the rest."""
+        """Put a part back that could not be written; it comes before the rest."""
         since = {first for first, last in self.removed if first == last}
-        old = {id_: put for id_, put in taken.puts.items() if id_ not in since}
-        self.puts = old | self.puts
+        old = {id_: page for id_, page in taken.pages.items() if id_ not in since}
+        self.pages = old | self.pages
         self.removed = taken.removed + self.removed
         for ids, mark in taken.confirmed.items():
             self.confirm(ids, mark)
@@ -91,12 +91,12 @@ class Batch:
         self.noted = taken.noted + self.noted
 
     def write(self, connection: sqlite3.Connection) -> None:
-        puts = self.puts.values()
-        connection.executemany(_PUT_ROW, ((put.id, put.site, put.row) for put in puts))
-        connection.executemany(_PUT_PAGE, ((put.id, sealed(put.id, put.page)) for put in puts))
-        connection.executemany(_PUT_MARK, ((put.id, put.mark) for put in puts if put.mark))
+        pages = self.pages.values()
+        connection.executemany(_PUT_ROW, ((page.id, page.site, page.row) for page in pages))
+        connection.executemany(_PUT_PAGE, ((page.id, sealed(page.id, page.page)) for page in pages))
+        connection.executemany(_PUT_MARK, ((page.id, page.mark) for page in pages if page.mark))
         for statement in REMOVE:
             connection.executemany(statement, self.removed)
         connection.executemany(_CONFIRM, ((*ids, mark) for ids, mark in self.confirmed.items()))
         if self.rules or self.noted:
-            sqlite_advice.write(connection, self.rules, self.noted)
+            hint_tables.write(connection, self.rules, self.noted)

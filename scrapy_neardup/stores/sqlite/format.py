@@ -1,4 +1,4 @@
-"""What stands in a store's SQLite file, and which files are refused."""
+"""The format of a store's SQLite file, and the checks of a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +50,7 @@ _SECRET_BYTES = range(16, 65)
 
 
 class Damaged(sqlite3.DatabaseError):
-    """What SQLite itself takes for whole is nothing that a store wrote: malformed, for us."""
+    """Raised when SQLite reads something that no store wrote."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"malformed {what}")
@@ -71,9 +71,9 @@ class Space(NamedTuple):
 
 
 def space_of(row: Sequence[Any]) -> Space:
-    """A row of ``namespaces``.
+    """Return the namespace in a row of ``namespaces``.
 
-    :raises Damaged: when it is nothing that a store wrote.
+    :raises Damaged: when no store wrote it.
     """
     id_, name, secret, recipe, parts = row
     try:
@@ -95,9 +95,9 @@ def space_of(row: Sequence[Any]) -> Space:
 def columns(
     found: Sequence[tuple[int, bytes]],
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]:
-    """Numbers and rows, of type :data:`~.packing.ROW`, of some rows of ``rows``.
+    """Return numbers and rows, of type :data:`~scrapy_neardup.stores.codec.ROW`, of ``rows``.
 
-    :raises Damaged: when one of them is nothing that a store wrote.
+    :raises Damaged: when no store wrote one of them.
     """
     ids, rows = zip(*found, strict=True)
     try:
@@ -112,26 +112,35 @@ def columns(
 
 
 def sealed(id_: int, page: bytes) -> bytes:
-    """A packed page with a digest: SQLite reads what was cut off a file as zeros, in silence."""
+    """Return a packed page with a digest: SQLite reads what was cut off a file as zeros."""
     return page + xxhash.xxh3_64_digest(page, id_)
 
 
 def opened(id_: int, data: Any) -> bytes | None:
-    """The page that was sealed under this id; ``None`` where these are not its bytes."""
+    """Return the page that was sealed under this id; ``None`` when these are not its bytes."""
     if not isinstance(data, bytes):
         return None
     page = data[:-_DIGEST_BYTES]
     return page if sealed(id_, page) == data else None
 
 
+def page_is_damaged(path: Path, id_: int) -> NoReturn:
+    """Raise the error of a page that is missing or damaged."""
+    raise StoreError(
+        address_of(path),
+        f"page {id_ & NUMBER_MASK} of namespace {id_ >> NUMBER_BITS} is missing or not as it was "
+        "written: the file is damaged; put a whole copy in its place",
+    )
+
+
 def address_of(path: Path) -> str:
-    """What a file's errors call it."""
+    """Return the name of a file in errors."""
     return f"sqlite:///{path}"
 
 
 @contextlib.contextmanager
 def complaining(path: Path) -> Iterator[None]:
-    """Say what SQLite says of a file as an error of the store."""
+    """Raise SQLite's errors as errors of the store."""
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -150,7 +159,7 @@ def complaining(path: Path) -> Iterator[None]:
 
 
 def require_header(path: Path) -> None:
-    """SQLite itself takes a short file of anything for an empty one.
+    """Refuse what is no SQLite file: SQLite takes a short file of anything for an empty one.
 
     It must not be open in this process: to close it once more takes SQLite's locks away.
 

@@ -1,121 +1,47 @@
-"""Rules and known duplicates in a store's SQLite file.
-
-Their tables are made with the first that is written, so a file without any is as it always was;
-versions of this package that do not know the tables leave them alone.
-"""
+"""The hints of one namespace of a SQLite file."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import hints as advice
-from ..hints import KNOWN, unpacked_name
-from .format import Damaged
-
-_TABLES = (
-    "CREATE TABLE IF NOT EXISTS rules(namespace INTEGER, name BLOB, body BLOB NOT NULL, "
-    "PRIMARY KEY(namespace, name)) WITHOUT ROWID",
-    # SQLite's whole numbers have a sign, so a digest's first bit is one.
-    "CREATE TABLE IF NOT EXISTS copies(namespace INTEGER, digest INTEGER, "
-    "original INTEGER NOT NULL, content INTEGER NOT NULL, seen_at INTEGER NOT NULL, "
-    "PRIMARY KEY(namespace, digest)) WITHOUT ROWID",
-)
-_PUT = "INSERT OR REPLACE INTO rules VALUES (?, ?, ?)"
-_TAKE_AWAY = "DELETE FROM rules WHERE namespace = ? AND name = ?"
-_NOTE = """
-INSERT INTO copies VALUES (?, ?, ?, ?, ?)
-ON CONFLICT DO UPDATE
-SET original = excluded.original, content = excluded.content, seen_at = excluded.seen_at
-WHERE excluded.seen_at >= seen_at
-"""
-_TRIM = """
-DELETE FROM copies WHERE namespace = :namespace AND digest IN (
-    SELECT digest FROM copies WHERE namespace = :namespace
-    ORDER BY seen_at DESC LIMIT -1 OFFSET :most
-)
-"""
-
-#: As SQLite has them.
-_SIGNED = np.dtype([("digest", "<i8"), ("original", "<i8"), ("content", "<i8"), ("seen_at", "<u4")])
-
-#: A namespace's number, and a rule's name in it.
-Name = tuple[int, bytes]
-#: A namespace's number, and what was noted in it, of type :data:`KNOWN`.
-Note = tuple[int, npt.NDArray[np.void]]
+from ..hints import newest, packed_name
+from . import hint_tables
+from .file import SqliteFile
 
 
-def rules(connection: sqlite3.Connection, namespace: int) -> dict[str, bytes]:
-    """All rules of a namespace."""
-    if not _is_there(connection):
-        return {}
-    found = connection.execute(
-        "SELECT name, body FROM rules WHERE namespace = ?", (namespace,)
-    ).fetchall()
-    if not all(isinstance(value, bytes) for row in found for value in row):
-        raise Damaged("rule")
-    return {unpacked_name(name): body for name, body in found}
+class SqliteHints:
+    """See :class:`~scrapy_neardup.stores.hints.HintLog`."""
 
+    def __init__(self, file: SqliteFile, namespace: int) -> None:
+        self._file = file
+        self._namespace = namespace
 
-def known(connection: sqlite3.Connection, namespace: int, since: int) -> npt.NDArray[np.void]:
-    """Known duplicates seen at this time or later, of type :data:`KNOWN`, in no order."""
-    if not _is_there(connection):
-        return np.empty(0, KNOWN)
-    found = connection.execute(
-        "SELECT digest, original, content, seen_at FROM copies "
-        "WHERE namespace = ? AND seen_at >= ?",
-        (namespace, since),
-    )
-    try:
-        return np.fromiter(found, _SIGNED).view(KNOWN)
-    except (TypeError, ValueError, OverflowError):
-        raise Damaged("known duplicate") from None
+    def rules(self) -> dict[str, bytes]:
+        """Return the rules, without what waits to be written."""
+        with self._file.reading() as connection:
+            return hint_tables.rules(connection, self._namespace)
 
+    def put_rules(self, rules: Mapping[str, bytes]) -> None:
+        with self._file.writer.later() as waiting:
+            waiting.rules |= {
+                (self._namespace, packed_name(name)): body for name, body in rules.items()
+            }
 
-def count(connection: sqlite3.Connection, table: str, namespace: int) -> int:
-    """How many of ``rules`` or ``copies`` a namespace has."""
-    if not _is_there(connection):
-        return 0
-    [number] = connection.execute(
-        f"SELECT count(*) FROM {table} WHERE namespace = ?", (namespace,)
-    ).fetchone()
-    return int(number)
+    def note(self, known: npt.NDArray[np.void]) -> None:
+        with self._file.writer.later() as waiting:
+            waiting.noted.append((self._namespace, known))
 
+    def since(self, time: int) -> npt.NDArray[np.void]:
+        with self._file.reading() as connection:
+            known = [hint_tables.known(connection, self._namespace, time)]
+            for batch in self._file.writer.pending():
+                known += [noted for where, noted in batch.noted if where == self._namespace]
+        return newest(np.concatenate(known), time)
 
-def write(
-    connection: sqlite3.Connection, changes: Mapping[Name, bytes], notes: Iterable[Note]
-) -> None:
-    """Write rules, or take those away that are empty, and note known duplicates."""
-    for statement in _TABLES:
-        connection.execute(statement)
-    for name, body in changes.items():
-        if body:
-            connection.execute(_PUT, (*name, body))
-        else:
-            connection.execute(_TAKE_AWAY, name)
-    for namespace, noted in notes:
-        signed = np.ascontiguousarray(noted).view(_SIGNED)
-        connection.executemany(_NOTE, ((namespace, *one) for one in signed.tolist()))
-
-
-def trim(connection: sqlite3.Connection, namespace: int) -> None:
-    """Let go of the oldest known duplicates beyond the bound."""
-    if count(connection, "copies", namespace) > advice.MAX_KNOWN:
-        connection.execute(_TRIM, {"namespace": namespace, "most": advice.MAX_KNOWN})
-
-
-def forget_before(connection: sqlite3.Connection, namespace: int, time: int) -> None:
-    """Let go of known duplicates last seen before this time, in seconds since 1970."""
-    if _is_there(connection):
-        connection.execute(
-            "DELETE FROM copies WHERE namespace = ? AND seen_at < ?", (namespace, time)
-        )
-
-
-def _is_there(connection: sqlite3.Connection) -> bool:
-    """Was anything ever written?"""
-    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'copies'").fetchone()
-    return found is not None
+    def forget_before(self, time: int) -> None:
+        self._file.writer.flush()
+        with self._file.writer.changing() as connection:
+            hint_tables.forget_before(connection, self._namespace, time)

@@ -15,22 +15,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
-from ..codec import ROW, site_in
+from ...exceptions import InvalidOption
+from ...matching.rule import Scope
 from ..in_process import InProcessStore
-from .batch import Put
-from .file import BATCH_PAGES, BATCH_SECONDS, File
-from .format import FORMAT, NUMBER_BITS, NUMBER_MASK, address_of
+from ..reading import StoreReader
+from .file import SqliteFile
+from .format import FORMAT, address_of
+from .hints import SqliteHints
+from .pages import SqlitePages
+from .writer import BATCH_PAGES, BATCH_SECONDS
 
 __all__ = ["BATCH_PAGES", "BATCH_SECONDS", "FORMAT", "SqliteStore"]
 
-#: Rows that are loaded at a time, at most.
-_ROWS = 1 << 17
+_SCHEME = "sqlite:///"
 
 
 class SqliteStore(InProcessStore):
@@ -54,96 +54,69 @@ class SqliteStore(InProcessStore):
         ttl: float | None = None,
         secret: bytes | None = None,
     ) -> None:
-        name = address_of(Path(path))
-        archive = _Archive(name, File.of(Path(path)), namespace, secret)
-        try:
-            super().__init__(name, archive, archive.secret, ttl)
-        except BaseException:
-            archive.close()
-            raise
-
-
-class _Archive:
-    """See :class:`~scrapy_neardup.stores.archive.Archive`; closes its file."""
-
-    def __init__(self, name: str, file: File, namespace: str, secret: bytes | None) -> None:
-        self._name = name
-        self._file = file
+        file = SqliteFile.of(Path(path))
         try:
             space = file.enter(namespace, secret)
         except BaseException:
             file.close()
             raise
-        self._namespace, self.secret = space.id, space.secret
-        self.recipe: tuple[str, Mapping[str, str]] = (space.recipe, space.parts)
-        self._base = self._namespace << NUMBER_BITS
-        self._range = (self._base, self._base | NUMBER_MASK)
-        self.forgotten = 0
+        try:
+            archive = _SqliteArchive(file, space.id, (space.recipe, space.parts))
+            super().__init__(address_of(Path(path)), archive, space.secret, ttl)
+        except BaseException:
+            file.leave(space.id)
+            raise
+
+
+class _SqliteArchive:
+    """See :class:`~scrapy_neardup.stores.archive.Archive`."""
+
+    def __init__(
+        self, file: SqliteFile, namespace: int, recipe: tuple[str, Mapping[str, str]]
+    ) -> None:
+        self.pages = SqlitePages(file, namespace)
+        self.hints = SqliteHints(file, namespace)
+        self.recipe = recipe
+        self.forgotten = self.pages.forgotten
+        self.compact = file.compact
+        self.flush = file.writer.flush
+        self._file = file
+        self._namespace = namespace
 
     @property
     def problem(self) -> str | None:
-        return self._file.problem
-
-    def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
-        self.forgotten = self._file.forget_unconfirmed(*self._range)
-        # Read in pieces that stay in the processor's cache, handed on in larger ones.
-        numbers, rows, end = np.empty(_ROWS, np.uint32), np.empty(_ROWS, ROW), 0
-        for found in self._file.rows(*self._range):
-            if end + len(found) > _ROWS:
-                yield numbers[:end], rows[:end]
-                end = 0
-            some = slice(end, end := end + len(found))
-            numbers[some], rows[some] = self._file.columns(found)
-        if end:
-            yield numbers[:end], rows[:end]
-
-    def read(self, number: int) -> bytes:
-        return self._file.page(self._base | number)
-
-    def read_all(self, numbers: Sequence[int]) -> list[bytes]:
-        return self._file.pages([self._base | number for number in numbers])
-
-    def of_site(self, digest: int, most: int) -> list[int]:
-        return [id_ & NUMBER_MASK for id_ in self._file.of_site(digest, most, *self._range)]
-
-    def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:
-        self._file.put(Put(self._base | number, site_in(row), row, page, mark))
-
-    def remove(self, first: int, last: int) -> None:
-        self._file.remove(self._base | first, self._base | last)
-
-    def numbers(self) -> Iterator[npt.NDArray[np.intp]]:
-        for ids in self._file.ids(*self._range):
-            yield np.array(ids, np.int64) & NUMBER_MASK
-
-    def confirm(self, mark: int) -> None:
-        self._file.confirm(*self._range, mark)
+        return self._file.writer.problem
 
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
-        self._file.adopt(self._namespace, recipe, json.dumps(dict(parts)))
+        with self._file.writer.changing() as connection:
+            connection.execute(
+                "UPDATE namespaces SET recipe = ?, parts = ? WHERE id = ?",
+                (recipe, json.dumps(dict(parts)), self._namespace),
+            )
         self.recipe = (recipe, parts)
-
-    def rules(self) -> dict[str, bytes]:
-        return self._file.rules(self._namespace)
-
-    def put_rules(self, rules: Mapping[str, bytes]) -> None:
-        self._file.put_rules(self._namespace, rules)
-
-    def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
-        return self._file.known_duplicates(self._namespace, since)
-
-    def note_duplicates(self, known: npt.NDArray[np.void]) -> None:
-        self._file.note_duplicates(self._namespace, known)
-
-    def forget_duplicates(self, before: int) -> None:
-        self._file.forget_duplicates(self._namespace, before)
-
-    def compact(self) -> None:
-        self._file.compact()
-
-    def flush(self) -> None:
-        self._file.flush()
 
     def close(self) -> None:
         self._file.leave(self._namespace)
-        self._file.close()
+
+
+def canonical_address(address: str) -> str:
+    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
+    path = address.removeprefix(_SCHEME)
+    if path in ("", address):
+        known = "'sqlite:///relative/path' or 'sqlite:////absolute/path'"
+        raise InvalidOption("store", address, known)
+    return f"{_SCHEME}{Path(path).resolve()}"
+
+
+def open_store(
+    address: str, namespace: str, ttl: float | None, scope: Scope | None, secret: bytes | None
+) -> SqliteStore:
+    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
+    return SqliteStore(address.removeprefix(_SCHEME), namespace, ttl, secret)
+
+
+def open_reader(address: str) -> StoreReader:
+    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
+    from .reading import SqliteReader
+
+    return SqliteReader(canonical_address(address).removeprefix(_SCHEME))

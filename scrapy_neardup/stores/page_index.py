@@ -1,0 +1,211 @@
+"""Finds the pages of a store that lives in one process, by fingerprint and by key."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from ..exceptions import StoreError
+from ..hashing.simhash_index import Candidates, SimhashIndex
+from ..matching.candidates import site_digest
+from ..matching.rule import learn
+from ..matching.site_boilerplate import MAX_ENTRIES, Boilerplates, SiteBoilerplate
+from ..signatures.signature import PageSignature
+from .archive import PageArchive
+from .codec import packed, row_of, with_items
+from .digests import KeyTable, key_digest, key_seed
+from .growing_rows import GrowingColumn
+from .page_table import PageTable, Reservation
+
+#: Each claim that reserves a page takes a number, also where the page is known or is released.
+MOST_NUMBERS = 1 << 32
+
+
+class PageIndex:
+    """The reserved and the committed pages. Its user must hold a lock.
+
+    It does not refer to its store: whoever drops that gets its memory back at once, and not when
+    cycles are collected, which is seldom in a process with much in memory.
+
+    :param store: the name of the store, for errors.
+    :param archive: has the committed pages, which are loaded.
+    :param ttl: seconds after which a page expires; ``None`` for never.
+    """
+
+    def __init__(
+        self, store: str, archive: PageArchive, secret: bytes, ttl: float | None, recipe: str
+    ) -> None:
+        self.table = PageTable(archive, recipe)
+        self._store = store
+        self._archive = archive
+        self._ttl = ttl
+        self._key_seed = key_seed(secret)
+        self._fingerprints = SimhashIndex()
+        self._keys = KeyTable()
+        self._reserved_keys: dict[str, int] = {}
+        self._next = 0
+        self.boilerplates = Boilerplates(partial(_teach, archive, self.table, self._keys))
+        self._load()
+
+    def __len__(self) -> int:
+        """Return the number of committed pages."""
+        return len(self._fingerprints) - len(self.table.reserved)
+
+    def reserved(self, key: str) -> Reservation | None:
+        """Return the reservation under this key."""
+        number = self._reserved_keys.get(key)
+        return None if number is None else self.table.reserved[number]
+
+    def committed(self, key: str) -> tuple[int, PageSignature] | None:
+        """Return number and signature of the page that was committed under this key."""
+        digest = key_digest(key, self._key_seed)
+        if digest not in self._keys:
+            return None
+        numbers = self._keys.numbers(digest)
+        numbers = numbers[self.table.summaries(numbers)["key"] == digest]
+        for number in numbers.tolist():
+            if (page := self.table.page(number)).key == key:
+                return number, page
+        return None
+
+    def is_committed(self, number: int) -> bool:
+        """Return whether this is the number of a committed page."""
+        return _is_committed(self.table, self._keys, number)
+
+    def has_expired(self, number: int) -> bool:
+        """Return whether this page is older than the ttl."""
+        if self._ttl is None:
+            return False
+        return bool(self.table.summary(number)["stored_at"] < time.time() - self._ttl)
+
+    def near(self, fingerprint: int, distance: int) -> Candidates:
+        """Return the pages within a distance that have not expired."""
+        near = self._fingerprints.near(fingerprint, distance)
+        if self._ttl is None or not near.keys.size:
+            return near
+        alive = self._are_alive(near.keys)
+        return Candidates(near.keys[alive], near.distances[alive])
+
+    def all(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.uint64]]:
+        """Return numbers, ascending, and fingerprints of committed pages that have not expired."""
+        fingerprints, keys = self._fingerprints.entries()
+        order = np.argsort(keys)
+        numbers = keys[order].astype(np.intp)
+        is_open = np.isin(numbers, np.fromiter(self.table.reserved, np.intp))
+        kept = self._are_alive(numbers) & ~is_open
+        return numbers[kept], fingerprints[order][kept]
+
+    def reserve(self, signature: PageSignature, stored_at: int | None = None) -> int:
+        """Reserve a page, and return its number.
+
+        :raises StoreError: when there is no number left.
+        """
+        number = self._next
+        if number >= MOST_NUMBERS:
+            raise StoreError(
+                self._store,
+                f"it has given out all its {MOST_NUMBERS:,} numbers; export its pages and import "
+                "them into another store or namespace",
+            )
+        self._next += 1
+        now = int(time.time()) if stored_at is None else stored_at
+        digest = key_digest(signature.key, self._key_seed)
+        row = row_of(signature, digest, now)
+        self.table.put(number, row)
+        self._fingerprints.add(signature.fingerprint, number)
+        self.table.reserved[number] = Reservation(signature, digest, row, packed(signature))
+        self._reserved_keys[signature.key] = number
+        return number
+
+    def commit(self, number: int, items: int, mark: int) -> None:
+        """Commit a reserved page; with a mark above 0 it is not confirmed."""
+        reserved = self._withdraw(number)
+        self._keys.add(reserved.digest, number)
+        row = with_items(reserved.row, items)
+        self.table.put(number, row)
+        self._archive.put(number, row, reserved.packed, mark)
+
+    def release(self, number: int) -> None:
+        """Remove a reserved page."""
+        self._fingerprints.remove(self._withdraw(number).page.fingerprint, number)
+
+    def remove(self, number: int, page: PageSignature) -> None:
+        """Remove a committed page.
+
+        :raises StoreError: when what is known of it does not fit together.
+        """
+        try:
+            self._fingerprints.remove(page.fingerprint, number)
+            self._keys.remove(key_digest(page.key, self._key_seed), number)
+        except KeyError:
+            raise StoreError(
+                self._store, "its index is damaged; put a whole copy in its place"
+            ) from None
+        self._archive.remove(number, number)
+
+    def _withdraw(self, number: int) -> Reservation:
+        reserved = self.table.reserved.pop(number)
+        self._reserved_keys.pop(reserved.page.key, None)
+        return reserved
+
+    def _are_alive(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+        if self._ttl is None:
+            return np.ones(numbers.size, bool)
+        alive: npt.NDArray[np.bool_] = (
+            self.table.summaries(numbers)["stored_at"] >= time.time() - self._ttl
+        )
+        return alive
+
+    def _load(self) -> None:
+        oldest = 0 if self._ttl is None else int(time.time() - self._ttl)
+        fingerprints, digests = GrowingColumn("<u8"), GrowingColumn("<u8")
+        loaded = GrowingColumn("<u4")
+        for all_numbers, all_rows in self._archive.load():
+            self._next = int(all_numbers[-1]) + 1
+            old = all_rows["summary"]["stored_at"] < oldest
+            for first, last in _runs(all_numbers, old):
+                self._archive.remove(first, last)
+            numbers, rows = all_numbers[~old], all_rows[~old]
+            self.table.extend(numbers, rows)
+            fingerprints.append(rows["fingerprint"])
+            digests.append(rows["summary"]["key"])
+            loaded.append(numbers)
+        # All at once, so that each bucket is made once, and as large as it must be.
+        self._keys.extend(digests.values, loaded.values)
+        del digests
+        self._fingerprints.extend(fingerprints.values, loaded.values)
+
+
+def _is_committed(table: PageTable, keys: KeyTable, number: int) -> bool:
+    return number in table and keys.has(int(table.summary(number)["key"]), number)
+
+
+def _teach(
+    archive: PageArchive,
+    table: PageTable,
+    keys: KeyTable,
+    site: str,
+    boilerplate: SiteBoilerplate,
+) -> None:
+    """Learn again what had been learned of a site."""
+    numbers = [
+        number
+        for number in archive.of_site(site_digest(site), MAX_ENTRIES)
+        if _is_committed(table, keys, number)
+    ]
+    for page in table.pages(numbers):
+        if page.site == site:
+            learn(boilerplate, page)
+
+
+def _runs(
+    numbers: npt.NDArray[np.uint32], chosen: npt.NDArray[np.bool_]
+) -> Iterator[tuple[int, int]]:
+    """Yield first and last number of each run of those that were chosen."""
+    edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False))
+    for start, end in edges.reshape(-1, 2).tolist():
+        yield int(numbers[start]), int(numbers[end - 1])

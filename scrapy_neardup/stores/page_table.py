@@ -1,0 +1,102 @@
+"""The pages of a store that lives in one process, by their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..hashing.minhash import SKETCH_BINS
+from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Traits
+from ..signatures.signature import PageSignature
+from .archive import PageArchive
+from .base import Entry
+from .codec import parts_of, sketch_in, unpacked
+from .growing_rows import GrowingRows
+
+
+@dataclass(slots=True)
+class Reservation:
+    """A claimed page.
+
+    :ivar digest: of its key.
+    :ivar row: see :func:`~scrapy_neardup.stores.codec.row_of`.
+    :ivar outcome: for those who wait for it; few have any.
+    """
+
+    page: PageSignature
+    digest: int
+    row: bytes
+    packed: bytes
+    outcome: Future[None] | None = None
+
+    def settle(self) -> None:
+        """Notify those who wait."""
+        if self.outcome is not None:
+            self.outcome.set_result(None)
+
+
+class PageTable:
+    """See :class:`~scrapy_neardup.matching.candidates.SignatureSource`.
+
+    What is asked of many pages at once is held in arrays; the rest is read one by one.
+
+    :param archive: has the committed pages.
+    :ivar reserved: the other pages.
+    :ivar recipe: of all pages.
+    """
+
+    def __init__(self, archive: PageArchive, recipe: str) -> None:
+        self.reserved: dict[int, Reservation] = {}
+        self.recipe = recipe
+        self._archive = archive
+        self._summaries = GrowingRows(SUMMARY_DTYPE)
+        # Separate, because looking at them in many pages then moves little memory.
+        self._first_bins = GrowingRows(np.uint8, FIRST_BINS)
+
+    def put(self, number: int, row: bytes) -> None:
+        _, self._summaries[number], self._first_bins[number] = parts_of(row)
+
+    def extend(self, numbers: npt.NDArray[np.uint32], rows: npt.NDArray[np.void]) -> None:
+        self._summaries.put(numbers, rows["summary"])
+        self._first_bins.put(numbers, rows["first_bins"])
+
+    def page(self, number: int) -> PageSignature:
+        [page] = self.pages([number])
+        return page
+
+    def pages(self, numbers: Sequence[int]) -> list[PageSignature]:
+        return [unpacked(data, self.recipe) for data in self._read(numbers)]
+
+    def __contains__(self, number: int) -> bool:
+        """Return whether the number can be read; it need not have been put."""
+        return number in self._summaries
+
+    def summary(self, number: int) -> Traits:
+        return self._summaries[number]
+
+    def items(self, number: int) -> int:
+        return int(self._summaries[number]["items"])
+
+    def entry(self, number: int, page: PageSignature) -> Entry:
+        return Entry(page, int(self._summaries[number]["stored_at"]), self.items(number))
+
+    def summaries(self, numbers: npt.NDArray[np.intp]) -> Traits:
+        return self._summaries.take(numbers)
+
+    def first_bins(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
+        return self._first_bins.take(numbers)
+
+    def sketches(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
+        joined = b"".join(map(sketch_in, self._read(numbers.tolist())))
+        return np.frombuffer(joined, np.uint8).reshape(numbers.size, SKETCH_BINS)
+
+    def _read(self, numbers: Sequence[int]) -> list[bytes]:
+        stored = [number for number in numbers if number not in self.reserved]
+        found = dict(zip(stored, self._archive.read(stored), strict=True))
+        return [
+            found[number] if number in found else self.reserved[number].packed for number in numbers
+        ]

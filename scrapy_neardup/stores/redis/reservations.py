@@ -1,0 +1,176 @@
+"""The reservations of this process in a Redis, and the marks of its commits."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ...exceptions import StoreError
+from ..base import Ticket
+from .layout import unpacked_number
+from .pages import NewPage, RedisPages
+
+#: How long an attempt that was given up may still be on its way to the server.
+_ON_ITS_WAY = 3_600_000
+_SERIAL_BYTES = 8
+
+
+class RedisTicket(NamedTuple):
+    """A reservation: a number, and the site where each has numbers of its own."""
+
+    site: str | None
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A reserved page.
+
+    :ivar token: of the attempt that reserved it.
+    """
+
+    pages: RedisPages
+    number: bytes
+    token: bytes
+    page: NewPage
+    outcome: Future[None] = field(default_factory=Future)
+
+    @property
+    def site(self) -> str | None:
+        return self.pages.part.site
+
+    @property
+    def ticket(self) -> RedisTicket:
+        return RedisTicket(self.site, unpacked_number(self.number))
+
+
+class _Overdue(NamedTuple):
+    """A reservation that is to be removed when the server answers again."""
+
+    pages: RedisPages
+    key: bytes
+    token: bytes
+
+
+class Reservations:
+    """The reservations of one run, for any thread.
+
+    :param run: with which each token begins.
+    """
+
+    def __init__(self, run: bytes) -> None:
+        self._run = run
+        self._lock = threading.Lock()
+        self._held: dict[Ticket, Reservation] = {}
+        self._by_key: dict[tuple[str | None, bytes], Ticket] = {}
+        self._overdue: deque[_Overdue] = deque()
+        self._serial = 0
+
+    def new_token(self) -> bytes:
+        """Return a token that no other attempt has."""
+        with self._lock:
+            self._serial += 1
+            return self._run + self._serial.to_bytes(_SERIAL_BYTES, "little")
+
+    def tickets(self) -> list[Ticket]:
+        """Return the tickets of all reservations."""
+        return list(self._held)
+
+    def get(self, ticket: Ticket) -> Reservation | None:
+        """Return a reservation; ``None`` where it is none, or none any more."""
+        return self._held.get(ticket)
+
+    def hold(self, reservation: Reservation) -> Ticket:
+        """Add a reservation, and return its ticket."""
+        ticket = reservation.ticket
+        with self._lock:
+            self._held[ticket] = reservation
+            self._by_key[reservation.site, reservation.page.key] = ticket
+        return ticket
+
+    def settle(self, ticket: Ticket | None) -> Reservation | None:
+        """Drop a reservation, notify those who wait for it, and return it."""
+        with self._lock:
+            if ticket is None or (reservation := self._held.pop(ticket, None)) is None:
+                return None
+            place = reservation.site, reservation.page.key
+            if self._by_key.get(place) == ticket:
+                del self._by_key[place]
+        reservation.outcome.set_result(None)
+        return reservation
+
+    def settle_key(self, site: str | None, key: bytes) -> None:
+        """Drop the reservation under a key, if there is one."""
+        self.settle(self._by_key.get((site, key)))
+
+    def release(self, ticket: Ticket) -> None:
+        """Remove a reservation from the server, now or when that answers again."""
+        if (held := self.settle(ticket)) is None:
+            return
+        try:
+            held.pages.release(held.page.key, held.token)
+        except StoreError:
+            self.release_later(held.pages, held.page.key, held.token)
+            raise
+
+    def release_later(self, pages: RedisPages, key: bytes, token: bytes) -> None:
+        """Remove what an attempt may have reserved when the server answers again."""
+        self._overdue.append(_Overdue(pages, key, token))
+
+    def release_overdue(self) -> None:
+        """Remove from the server what could not be removed in time."""
+        # Other threads may do the same.
+        with contextlib.suppress(IndexError):
+            while True:
+                overdue = self._overdue.popleft()
+                try:
+                    overdue.pages.release(overdue.key, overdue.token, _ON_ITS_WAY)
+                except StoreError:
+                    self._overdue.appendleft(overdue)
+                    raise
+
+
+class CommitMarks:
+    """Counts commits, for the marks up to which they are confirmed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._commits = 0
+        self._committing: set[int] = set()
+        self._unconfirmed: set[str | None] = set()
+
+    @property
+    def sites(self) -> list[str | None]:
+        """Sites with pages that may not be confirmed."""
+        return list(self._unconfirmed)
+
+    def last(self) -> int:
+        """Return a mark behind all commits that have ended, and before all others."""
+        with self._lock:
+            return min(self._committing, default=self._commits + 1) - 1
+
+    @contextlib.contextmanager
+    def next(self, site: str | None, *, confirmed: bool) -> Iterator[int]:
+        """Return the mark of a commit, or 0 when it is confirmed."""
+        with self._lock:
+            self._commits += 1
+            mark = self._commits
+            self._committing.add(mark)
+            if not confirmed:
+                self._unconfirmed.add(site)
+        try:
+            yield 0 if confirmed else mark
+        finally:
+            with self._lock:
+                self._committing.remove(mark)
+
+    def confirm(self, site: str | None, mark: int) -> None:
+        """Record that a site's commits up to a mark are confirmed."""
+        with self._lock:
+            if mark == self._commits and not self._committing:
+                self._unconfirmed.discard(site)

@@ -1,0 +1,121 @@
+"""The tables of rules and known duplicates in a store's SQLite file.
+
+They are made with the first row that is written; versions of this package that do not know the
+tables leave them alone.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import hints
+from ..hints import KNOWN, unpacked_name
+from .format import Damaged
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS rules(namespace INTEGER, name BLOB, body BLOB NOT NULL, "
+    "PRIMARY KEY(namespace, name)) WITHOUT ROWID",
+    # SQLite's whole numbers have a sign, so a digest's first bit is one.
+    "CREATE TABLE IF NOT EXISTS copies(namespace INTEGER, digest INTEGER, "
+    "original INTEGER NOT NULL, content INTEGER NOT NULL, seen_at INTEGER NOT NULL, "
+    "PRIMARY KEY(namespace, digest)) WITHOUT ROWID",
+)
+_PUT = "INSERT OR REPLACE INTO rules VALUES (?, ?, ?)"
+_TAKE_AWAY = "DELETE FROM rules WHERE namespace = ? AND name = ?"
+_NOTE = """
+INSERT INTO copies VALUES (?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE
+SET original = excluded.original, content = excluded.content, seen_at = excluded.seen_at
+WHERE excluded.seen_at >= seen_at
+"""
+_TRIM = """
+DELETE FROM copies WHERE namespace = :namespace AND digest IN (
+    SELECT digest FROM copies WHERE namespace = :namespace
+    ORDER BY seen_at DESC LIMIT -1 OFFSET :most
+)
+"""
+
+#: As SQLite has them.
+_SIGNED = np.dtype([("digest", "<i8"), ("original", "<i8"), ("content", "<i8"), ("seen_at", "<u4")])
+
+#: A namespace's number, and a rule's name in it.
+RuleKey = tuple[int, bytes]
+#: A namespace's number, and what was noted in it, of type :data:`KNOWN`.
+Noted = tuple[int, npt.NDArray[np.void]]
+
+
+def rules(connection: sqlite3.Connection, namespace: int) -> dict[str, bytes]:
+    """Return all rules of a namespace."""
+    if not _is_there(connection):
+        return {}
+    found = connection.execute(
+        "SELECT name, body FROM rules WHERE namespace = ?", (namespace,)
+    ).fetchall()
+    if not all(isinstance(value, bytes) for row in found for value in row):
+        raise Damaged("rule")
+    return {unpacked_name(name): body for name, body in found}
+
+
+def known(connection: sqlite3.Connection, namespace: int, since: int) -> npt.NDArray[np.void]:
+    """Return known duplicates seen at this time or later, of type :data:`KNOWN`, in no order."""
+    if not _is_there(connection):
+        return np.empty(0, KNOWN)
+    found = connection.execute(
+        "SELECT digest, original, content, seen_at FROM copies "
+        "WHERE namespace = ? AND seen_at >= ?",
+        (namespace, since),
+    )
+    try:
+        return np.fromiter(found, _SIGNED).view(KNOWN)
+    except (TypeError, ValueError, OverflowError):
+        raise Damaged("known duplicate") from None
+
+
+def count(connection: sqlite3.Connection, table: str, namespace: int) -> int:
+    """Return how many of ``rules`` or ``copies`` a namespace has."""
+    if not _is_there(connection):
+        return 0
+    [number] = connection.execute(
+        f"SELECT count(*) FROM {table} WHERE namespace = ?", (namespace,)
+    ).fetchone()
+    return int(number)
+
+
+def write(
+    connection: sqlite3.Connection, changes: Mapping[RuleKey, bytes], notes: Iterable[Noted]
+) -> None:
+    """Write rules, delete those that are empty, and write known duplicates."""
+    for statement in _TABLES:
+        connection.execute(statement)
+    for name, body in changes.items():
+        if body:
+            connection.execute(_PUT, (*name, body))
+        else:
+            connection.execute(_TAKE_AWAY, name)
+    for namespace, noted in notes:
+        signed = np.ascontiguousarray(noted).view(_SIGNED)
+        connection.executemany(_NOTE, ((namespace, *one) for one in signed.tolist()))
+
+
+def trim(connection: sqlite3.Connection, namespace: int) -> None:
+    """Remove the oldest known duplicates beyond the bound."""
+    if count(connection, "copies", namespace) > hints.MAX_KNOWN:
+        connection.execute(_TRIM, {"namespace": namespace, "most": hints.MAX_KNOWN})
+
+
+def forget_before(connection: sqlite3.Connection, namespace: int, time: int) -> None:
+    """Remove known duplicates last seen before this time, in seconds since 1970."""
+    if _is_there(connection):
+        connection.execute(
+            "DELETE FROM copies WHERE namespace = ? AND seen_at < ?", (namespace, time)
+        )
+
+
+def _is_there(connection: sqlite3.Connection) -> bool:
+    """Return whether any hint was ever written."""
+    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'copies'").fetchone()
+    return found is not None

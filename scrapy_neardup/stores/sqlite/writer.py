@@ -1,0 +1,172 @@
+"""A thread that writes to a SQLite file, a batch at a time.
+
+While the disk takes nothing (it is full, or gone), what is to be written waits in memory and is
+tried again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+
+from ...exceptions import StoreError
+from . import hint_tables
+from .batch import Batch
+from .format import address_of, complaining
+
+#: A commit is on disk so much later at most, or after so many of them.
+BATCH_SECONDS = 0.5
+BATCH_PAGES = 1000
+#: What one transaction writes at most: when much waits, the disk takes at least a part of it.
+_MOST_AT_ONCE = 10 * BATCH_PAGES
+#: Between two tries to write what the disk did not take.
+_RETRY_SECONDS = 2.0
+#: After so many more, those known duplicates are removed that are too many.
+_NOTED_UNTIL_TRIM = 1 << 16
+
+
+class BatchWriter:
+    """Gathers what is to be written, and writes it in a thread of its own.
+
+    :param connection: to write by; no other thread uses it at the same time.
+    :param lock: guards what waits. Who has it never waits for the disk.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: threading.RLock) -> None:
+        #: What the disk said when it last refused, until it takes something again.
+        self.problem: str | None = None
+        self._path = path
+        self._connection = connection
+        self._lock = lock
+        self._wake = threading.Condition(lock)
+        self._writing = threading.Lock()
+        self._waiting = Batch()
+        self._under_way = Batch()
+        self._since = 0.0
+        #: Known duplicates noted in each namespace since they were trimmed.
+        self._noted: Counter[int] = Counter()
+        self._is_closing = False
+        self._thread = threading.Thread(target=self._write_on, name="neardup-store", daemon=True)
+        self._thread.start()
+
+    def pending(self) -> tuple[Batch, Batch]:
+        """Return what is not written yet, the older batch first. The lock must be held."""
+        return self._under_way, self._waiting
+
+    def trim_soon(self, namespace: int) -> None:
+        """Remove known duplicates that are too many with the next that are written."""
+        with self._lock:
+            self._noted[namespace] = _NOTED_UNTIL_TRIM
+
+    @contextlib.contextmanager
+    def later(self) -> Iterator[Batch]:
+        """Return the batch that waits, to add to it."""
+        with self._wake:
+            if self._is_closing:
+                raise StoreError(address_of(self._path), "it has been closed")
+            if is_first := not self._waiting:
+                self._since = monotonic()
+            yield self._waiting
+            # To wake the thread for each page would cost more than the page.
+            if is_first or len(self._waiting) >= BATCH_PAGES:
+                self._wake.notify()
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """Return the connection, in a transaction of its own."""
+        with self.alone() as connection, _transaction(connection):
+            yield connection
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[sqlite3.Connection]:
+        """Return the connection; meanwhile the thread does not write."""
+        with self._writing, complaining(self._path):
+            yield self._connection
+
+    def flush(self) -> None:
+        """Write what waits, now.
+
+        :raises StoreError: when it cannot be written; it goes on waiting.
+        """
+        with complaining(self._path):
+            while self._write():
+                pass
+
+    def stop(self) -> None:
+        """Accept nothing more, and end the thread."""
+        with self._wake:
+            self._is_closing = True
+            self._wake.notify()
+        self._thread.join()
+
+    def _write_on(self) -> None:
+        """Write a batch at a time until the writer is stopped."""
+        while self._wait_for_a_batch():
+            try:
+                self._write()
+            except Exception:
+                # Whatever it is: what waits is not lost, and is tried again.
+                with self._wake:
+                    self._wake.wait_for(lambda: self._is_closing, _RETRY_SECONDS)
+
+    def _wait_for_a_batch(self) -> bool:
+        """Wait for a batch that is due; return false when none will come."""
+        with self._wake:
+            while not self._is_closing:
+                left = self._since + BATCH_SECONDS - monotonic() if self._waiting else None
+                if len(self._waiting) >= BATCH_PAGES or (left is not None and left <= 0):
+                    return True
+                self._wake.wait(left)
+            return False
+
+    def _write(self) -> bool:
+        """Write a batch in one transaction; return whether there was one.
+
+        When that fails, all of it goes on waiting.
+        """
+        with self._writing:
+            with self._lock:
+                self._under_way = batch = self._waiting.take(_MOST_AT_ONCE)
+            if not batch:
+                return False
+            try:
+                with _transaction(self._connection):
+                    batch.write(self._connection)
+                    self._trim(batch)
+            except BaseException as error:
+                with self._lock:
+                    self._waiting.take_back(batch)
+                    self._under_way = Batch()
+                    self.problem = str(error)
+                raise
+            with self._lock:
+                self._under_way = Batch()
+                self.problem = None
+            return True
+
+    def _trim(self, batch: Batch) -> None:
+        """Remove known duplicates that are too many, now and then."""
+        for namespace, noted in batch.noted:
+            self._noted[namespace] += len(noted)
+            if self._noted[namespace] > _NOTED_UNTIL_TRIM:
+                hint_tables.trim(self._connection, namespace)
+                self._noted[namespace] = 0
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commit all or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        # A full disk may have ended the transaction already.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
