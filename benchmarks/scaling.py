@@ -151,7 +151,7 @@ class Stock:
         summary["title"] = [title_digest(_title(number)) for number in self._numbers]
         for name in ("text", "shown"):
             summary[name] = self._heads[name][:, :4].copy().view("<u4")[:, 0]
-        summary["n_features"], traits["stored_at"] = 300, _STORED_AT
+        summary["n_features"], summary["stored_at"] = 300, _STORED_AT
         summary["items"] = OWN_ITEMS
         return rows
 

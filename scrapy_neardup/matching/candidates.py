@@ -227,7 +227,7 @@ def judge(
         outcome = rule.compare(page, original, boilerplates)
         if isinstance(outcome, Mismatch):
             refused.append(_look_alike(page, original, similarity, outcome))
-    refused.sort(key=lambda other: -other.similarity)
+    refused.sort(key=lambda other: (-other.similarity, other.distance))
     named = [other for other in refused[:1] if other.similarity >= MIN_LOOK_ALIKE]
     return Verdict(kind, page.url, reason, look_alike=named[0] if named else None), None
 

@@ -64,12 +64,12 @@ def test_a_file_that_is_filled_at_once_is_what_a_store_writes(tmp_path):
         pages = [entry.signature for entry in entries]
         assert len(store) == len(pages) == 230
         assert set(stored) <= set(pages)
-        traits = [store._index.table.summary(number).tobytes() for number in range(230)]
+        summaries = [store._index.table.summary(number).tobytes() for number in range(230)]
         with closing(SqliteStore(tmp_path / "one by one.sqlite")) as other:
             for entry in entries:
                 other.add(entry.signature, entry.stored_at)
             assert list(other.entries()) == entries
-        for page, known, entry in zip(pages, traits, entries, strict=True):
+        for page, known, entry in zip(pages, summaries, entries, strict=True):
             digest = key_digest(page.key, key_seed(store.secret))
             assert known == packed_summary(page, digest, entry.stored_at)
         stock = scaling.Stock(0, 3, np.random.default_rng(scaling._SEED))
