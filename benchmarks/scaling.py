@@ -145,7 +145,7 @@ class Stock:
         rows, seed = np.zeros(len(self._heads), ROW), key_seed(secret)
         rows["fingerprint"] = self._heads["fingerprint"]
         rows["first_bins"] = self._heads["sketch"][:, :FIRST_BINS]
-        traits = rows["traits"]
+        traits = rows["summaries"]
         traits["key"] = [key_digest(key, seed) for key in self._keys]
         traits["site"] = [site_digest(site) for site in self._sites]
         traits["title"] = [title_digest(_title(number)) for number in self._numbers]
@@ -181,7 +181,7 @@ def _insert(connection: sqlite3.Connection, stock: Stock, secret: bytes) -> None
         (
             (id_, site, data[place * size : place * size + size])
             for place, (id_, site) in enumerate(
-                zip(ids, rows["traits"]["site"].tolist(), strict=True)
+                zip(ids, rows["summaries"]["site"].tolist(), strict=True)
             )
         ),
     )
