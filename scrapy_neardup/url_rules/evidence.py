@@ -121,41 +121,51 @@ class Evidence:
         """Is there a contradiction that nothing else may explain?"""
         return bool(self._before[1]) or not all(self._contradicted.values())
 
-    def agree(self, content: int, suspects: Collection[Key] = ()) -> None:
+    @property
+    def is_one_sided(self) -> bool:
+        """Are there agreements and no contradictions?"""
+        return bool(self.agreements) and not self.contradictions
+
+    def agree(self, content: int, confounders: Collection[Key] = ()) -> None:
         """Two addresses of this content differ only in what the rule leaves out.
 
         :param suspects: what else they differ in, of which it is not known whether it matters.
         """
-        self._agreed.count(content, suspects)
+        self._agreed.count(content, confounders)
 
     def hint(self, content: int) -> None:
         """Two addresses of this content differ in what the rule leaves out, among other things."""
         if len(self._hinted) < MAX_HINTS:
             self._hinted.add(content)
 
-    def agree_by_name(self, content: int) -> None:
+    def agree_by_canonical_url(self, content: int) -> None:
         """A page of this content names such an address as its canonical one."""
         if len(self._named) < MAX_COUNTED:
             self._named.add(content)
 
-    def disbelieve_names(self) -> None:
+    def ignore_canonical_urls(self) -> None:
         """What canonical addresses say on this site is not to be relied on."""
         self._before = (*self._before[:2], 0)
         self._named.clear()
 
-    def contradict(self, content: int, other: int, suspects: Collection[Key] = ()) -> None:
+    def contradict(self, content: int, other: int, confounders: Collection[Key] = ()) -> None:
         """Two addresses that differ only in what the rule leaves out have different contents.
 
         :param suspects: see :meth:`agree`.
         """
-        self._contradicted.count(content ^ other, suspects)
+        self._contradicted.count(content ^ other, confounders)
 
-    def void(self, suspect: Key) -> bool:
+    def discard_explained_by(self, confounder: Key) -> bool:
         """This matters: trials in which it was left out as well prove nothing, either way.
 
         :returns: were there any?
         """
-        return any([self._agreed.void(suspect), self._contradicted.void(suspect)])
+        return any(
+            [
+                self._agreed.discard_explained_by(confounder),
+                self._contradicted.discard_explained_by(confounder),
+            ]
+        )
 
     def add(self, other: Evidence) -> None:
         """Take over what was counted elsewhere."""
@@ -189,27 +199,27 @@ class Evidence:
 class _Counted(dict[int, tuple[Key, ...]]):
     """What was counted, with all that may explain it: it was left out in each of its trials."""
 
-    def count(self, what: int, suspects: Collection[Key]) -> None:
+    def count(self, what: int, confounders: Collection[Key]) -> None:
         """Count it, once however often it is seen."""
         if what in self:
-            self._suspect_only(what, suspects)
+            self._keep_confounders(what, confounders)
         elif len(self) < MAX_COUNTED:
-            self[what] = tuple(suspects)
+            self[what] = tuple(confounders)
 
     def add(self, other: _Counted) -> None:
         """Take over what was counted elsewhere."""
-        for what, suspects in other.items():
+        for what, confounders in other.items():
             if what in self:
-                self._suspect_only(what, suspects)
+                self._keep_confounders(what, confounders)
             else:
-                self[what] = suspects
+                self[what] = confounders
 
-    def _suspect_only(self, what: int, suspects: Collection[Key]) -> None:
-        self[what] = tuple(key for key in self[what] if key in suspects)
+    def _keep_confounders(self, what: int, confounders: Collection[Key]) -> None:
+        self[what] = tuple(key for key in self[what] if key in confounders)
 
-    def void(self, suspect: Key) -> bool:
+    def discard_explained_by(self, confounder: Key) -> bool:
         """Forget what this explains; was there any?"""
-        explained = [what for what, suspects in self.items() if suspect in suspects]
+        explained = [what for what, confounders in self.items() if confounder in confounders]
         for what in explained:
             del self[what]
         return bool(explained)

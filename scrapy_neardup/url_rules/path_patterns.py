@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 #: A family: the segments of a path, ``"*"`` for each that varies.
-Family = tuple[str, ...]
+Pattern = tuple[str, ...]
 
 #: A place that held more different segments than this holds any,
 MAX_SIBLINGS = 24
@@ -52,7 +52,7 @@ class PathPatterns:
     """The patterns of one site."""
 
     def __init__(self) -> None:
-        self._places: dict[Family, _Place] = {}
+        self._places: dict[Pattern, _Place] = {}
         self._names: dict[tuple[str, ...], str] = {}
         self._same: dict[str, str] = {}
 
@@ -63,37 +63,37 @@ class PathPatterns:
             if len(self._names) >= _MAX_NAMES:
                 self._forget_names()
             # One string for each family: they are looked up in dicts, and compared there.
-            family = "/" + "/".join(self.of(segments))
-            name = self._names[segments] = self._same.setdefault(family, family)
+            pattern = "/" + "/".join(self.of(segments))
+            name = self._names[segments] = self._same.setdefault(pattern, pattern)
         return name
 
     def _forget_names(self) -> None:
         self._names.clear()
         self._same.clear()
 
-    def of(self, segments: tuple[str, ...]) -> Family:
+    def of(self, segments: tuple[str, ...]) -> Pattern:
         """The family of a path, as far as is known."""
-        family: Family = ()
+        pattern: Pattern = ()
         for text in segments:
-            place = self._places.get(family)
+            place = self._places.get(pattern)
             is_fixed = _FIXED.match(text) and (place is None or place.is_fixed(text))
-            family = (*family, text if is_fixed else VARIES)
-        return family
+            pattern = (*pattern, text if is_fixed else VARIES)
+        return pattern
 
     def learn(self, segments: tuple[str, ...]) -> bool:
         """Learn from a path; does that change the family of any other?"""
-        family: Family = ()
+        pattern: Pattern = ()
         for text in segments:
             is_fixed = False
             if _FIXED.match(text):
-                place = self._places.get(family)
+                place = self._places.get(pattern)
                 if place is None:
                     if len(self._places) >= MAX_PLACES:
                         return False
-                    place = self._places[family] = _Place()
+                    place = self._places[pattern] = _Place()
                 if place.meet(text):
                     self._forget_names()
                     return True
                 is_fixed = place.is_fixed(text)
-            family = (*family, text if is_fixed else VARIES)
+            pattern = (*pattern, text if is_fixed else VARIES)
         return False

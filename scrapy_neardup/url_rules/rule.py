@@ -32,7 +32,7 @@ class UrlRule:
     """
 
     site: str
-    family: str
+    pattern: str
     component: Component
     state: State = "watched"
     changed_at: int = 0
@@ -43,11 +43,11 @@ class UrlRule:
     def name(self) -> str:
         """Unique among all rules; begins with the site."""
         words = [self.site, *map(_word, self.component)]
-        return " ".join([*words, self.family] if self.family else words)
+        return " ".join([*words, self.pattern] if self.pattern else words)
 
     @property
     def max_share(self) -> float:
-        return MAX_SHARE if self.family else MAX_SHARE_EVERYWHERE
+        return MAX_SHARE if self.pattern else MAX_SHARE_EVERYWHERE
 
     @property
     def is_proven(self) -> bool:
@@ -62,7 +62,7 @@ class UrlRule:
     @property
     def text(self) -> str:
         """What it says, in words."""
-        where = f"under {self.family}" if self.family else "everywhere"
+        where = f"under {self.pattern}" if self.pattern else "everywhere"
         return f"{_TEXTS[self.component[0]](self.component)} {where} on {self.site}"
 
     @property
@@ -85,9 +85,9 @@ class UrlRule:
             value = more[1]
         elif kind == "segment":
             place = more[1]
-        told = {
+        fields = {
             "site": self.site,
-            "family": self.family,
+            "family": self.pattern,
             "kind": kind,
             "name": name,
             "value": value,
@@ -99,7 +99,7 @@ class UrlRule:
             "changed_at": self.changed_at,
             "demand": self.demand,
         }
-        return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+        return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> UrlRule:
@@ -107,19 +107,19 @@ class UrlRule:
 
         :raises ValueError: when these are not a rule's bytes.
         """
-        told = json.loads(packed)
+        fields = json.loads(packed)
         try:
             return cls(
-                site=_text(told["site"]),
-                family=_text(told["family"]),
-                component=_component(told),
-                state=_state(told["state"]),
-                changed_at=int(told["changed_at"]),
-                demand=max(1, int(told.get("demand", 1))),
+                site=_text(fields["site"]),
+                pattern=_text(fields["family"]),
+                component=_component(fields),
+                state=_state(fields["state"]),
+                changed_at=int(fields["changed_at"]),
+                demand=max(1, int(fields.get("demand", 1))),
                 evidence=Evidence(
-                    int(told["agreements"]),
-                    int(told["contradictions"]),
-                    max(0, int(told.get("named", 0))),
+                    int(fields["agreements"]),
+                    int(fields["contradictions"]),
+                    max(0, int(fields.get("named", 0))),
                 ),
             )
         except (KeyError, TypeError) as error:
@@ -147,14 +147,14 @@ _TEXTS: dict[Any, Any] = {
 }
 
 
-def _component(told: dict[str, Any]) -> Component:
-    kind, name = _text(told["kind"]), _text(told["name"])
+def _component(fields: dict[str, Any]) -> Component:
+    kind, name = _text(fields["kind"]), _text(fields["name"])
     if kind not in _TEXTS:
         raise ValueError(f"no kind of rule: {kind!r}")
     if kind == "param":
-        return (kind, name) if told["value"] is None else (kind, name, _text(told["value"]))
+        return (kind, name) if fields["value"] is None else (kind, name, _text(fields["value"]))
     if kind == "segment":
-        return (kind, name, _text(told["place"]))
+        return (kind, name, _text(fields["place"]))
     if kind == "segment_at":
         return (kind, int(name))
     return (kind, name) if kind in ("path_param", "host") else (kind,)

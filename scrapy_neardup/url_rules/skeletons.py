@@ -26,7 +26,7 @@ _MAX_LENGTH = 10**6
 LeftOut = tuple[str, Component, str]
 
 
-class Form(NamedTuple):
+class ReducedUrl(NamedTuple):
     """An address without what is left out of it.
 
     :ivar digest: that of the address that is left; without a scheme, of none.
@@ -35,7 +35,7 @@ class Form(NamedTuple):
     """
 
     digest: int
-    family: str
+    pattern: str
     segments: tuple[str, ...]
     path_params: tuple[tuple[str, str, str], ...]
     params: tuple[tuple[str, str], ...]
@@ -48,10 +48,10 @@ class Form(NamedTuple):
         """Family and names of parameters."""
         params = self.params
         if not params:
-            return self.family
+            return self.pattern
         if len(params) == 1:
-            return f"{self.family}?{params[0][0]}"
-        return f"{self.family}?{'&'.join(sorted({name for name, _ in params}))}"
+            return f"{self.pattern}?{params[0][0]}"
+        return f"{self.pattern}?{'&'.join(sorted({name for name, _ in params}))}"
 
 
 class Skeleton(NamedTuple):
@@ -64,12 +64,12 @@ class Skeleton(NamedTuple):
     """
 
     component: Component
-    family: str
+    pattern: str
     digest: int
     varying: str | None
 
 
-def differing(one: Form, other: Form, patterns: PathPatterns) -> list[LeftOut]:
+def differing(one: ReducedUrl, other: ReducedUrl, patterns: PathPatterns) -> list[LeftOut]:
     """What two forms differ in; nothing where their paths have little in common."""
     found: list[LeftOut] = []
     shorter = one.segments
@@ -80,20 +80,20 @@ def differing(one: Form, other: Form, patterns: PathPatterns) -> list[LeftOut]:
                 found.append((patterns.name(rest), component, text))
         if not found:
             return []
-    family = patterns.name(shorter)
+    pattern = patterns.name(shorter)
     for kind, pairs in (
         ("param", set(one.params) ^ set(other.params)),
         ("path_param", {param[1:] for param in set(one.path_params) ^ set(other.path_params)}),
     ):
-        found += [(family, (kind, name), "") for name in sorted({name for name, _ in pairs})]
+        found += [(pattern, (kind, name), "") for name in sorted({name for name, _ in pairs})]
     if one.label != other.label:
-        found += [(family, ("host", label), "") for label in (one.label, other.label) if label]
+        found += [(pattern, ("host", label), "") for label in (one.label, other.label) if label]
     if one.scheme != other.scheme:
-        found.append((family, SCHEME, ""))
+        found.append((pattern, SCHEME, ""))
     return found
 
 
-class SkeletonBuilder:
+class UrlReducer:
     """Says what is left out of the addresses of a site.
 
     :param patterns: of the site.
@@ -107,67 +107,67 @@ class SkeletonBuilder:
         is_left_out: Callable[[str, Component], bool],
         components: Collection[Component],
     ) -> None:
-        self._patterns = patterns
+        self.patterns = patterns
         self._is_left_out = is_left_out
         self._components = components
 
-    def form(self, address: UrlParts, digest: int) -> Form:
+    def reduce(self, parts: UrlParts, digest: int) -> ReducedUrl:
         """The form of an address.
 
         :param digest: the address's.
         """
-        _, scheme, label, _, segments, path_params, params = address
+        _, scheme, label, _, segments, path_params, params = parts
         left: list[LeftOut] = []
         if not self._components:
-            family = self._patterns.name(segments)
-            return Form(digest, family, segments, path_params, params, label, scheme, ())
+            pattern = self.patterns.name(segments)
+            return ReducedUrl(digest, pattern, segments, path_params, params, label, scheme, ())
         segments = self._path(segments, left)
-        family = self._patterns.name(segments)
+        pattern = self.patterns.name(segments)
         if left:
-            digest += path_hash(segments) - path_hash(address.segments)
+            digest += path_hash(segments) - path_hash(parts.segments)
         if params:
-            params = tuple([p for p in params if not self._leaves_param(family, p, left)])
-            for param in address.params if len(params) < len(address.params) else ():
+            params = tuple([p for p in params if not self._leaves_param(pattern, p, left)])
+            for param in parts.params if len(params) < len(parts.params) else ():
                 if param not in params:
                     digest -= param_hash(*param)
         for path_param in path_params:
             segment, name, value = path_param
-            if self._leaves(family, ("path_param", name), value, left):
+            if self._leaves(pattern, ("path_param", name), value, left):
                 digest -= path_param_hash(segment, name, value)
                 path_params = tuple(other for other in path_params if other != path_param)
-        if label and self._leaves(family, ("host", label), label, left):
+        if label and self._leaves(pattern, ("host", label), label, left):
             digest -= label_hash(label)
             label = ""
-        if SCHEME in self._components and self._leaves(family, SCHEME, scheme, left):
+        if SCHEME in self._components and self._leaves(pattern, SCHEME, scheme, left):
             digest -= scheme_hash(scheme)
             scheme = ""
-        return Form(
-            digest & _MASK, family, segments, path_params, params, label, scheme, tuple(left)
+        return ReducedUrl(
+            digest & _MASK, pattern, segments, path_params, params, label, scheme, tuple(left)
         )
 
-    def skeletons(self, form: Form) -> Iterator[Skeleton]:
+    def skeletons(self, reduced: ReducedUrl) -> Iterator[Skeleton]:
         """What else could be left out."""
-        digest, family = form.digest, form.family
-        by_name: dict[str, int] = {}
-        for name, value in form.params:
+        digest, pattern = reduced.digest, reduced.pattern
+        hashes: dict[str, int] = {}
+        for name, value in reduced.params:
             hashed = param_hash(name, value)
-            by_name[name] = by_name.get(name, 0) + hashed
-            yield Skeleton(("param", name, value), family, (digest - hashed) & _MASK, None)
-        for name, hashed in by_name.items():
-            yield Skeleton(("param", name), family, (digest - hashed) & _MASK, "")
-        for segment, name, value in form.path_params:
+            hashes[name] = hashes.get(name, 0) + hashed
+            yield Skeleton(("param", name, value), pattern, (digest - hashed) & _MASK, None)
+        for name, hashed in hashes.items():
+            yield Skeleton(("param", name), pattern, (digest - hashed) & _MASK, "")
+        for segment, name, value in reduced.path_params:
             rest = (digest - path_param_hash(segment, name, value)) & _MASK
-            yield Skeleton(("path_param", name), family, rest, "")
-        if form.label:
-            rest = (digest - label_hash(form.label)) & _MASK
-            yield Skeleton(("host", form.label), family, rest, "")
-        if form.scheme:
-            yield Skeleton(SCHEME, family, (digest - scheme_hash(form.scheme)) & _MASK, "")
-        whole = path_hash(form.segments)
-        for component, segments, text in path_components(form.segments):
+            yield Skeleton(("path_param", name), pattern, rest, "")
+        if reduced.label:
+            rest = (digest - label_hash(reduced.label)) & _MASK
+            yield Skeleton(("host", reduced.label), pattern, rest, "")
+        if reduced.scheme:
+            yield Skeleton(SCHEME, pattern, (digest - scheme_hash(reduced.scheme)) & _MASK, "")
+        whole = path_hash(reduced.segments)
+        for component, segments, text in path_components(reduced.segments):
             rest = (digest - whole + path_hash(segments)) & _MASK
             varying = text if component[0] == "segment_at" else None
-            yield Skeleton(component, self._patterns.name(segments), rest, varying)
+            yield Skeleton(component, self.patterns.name(segments), rest, varying)
 
     def _path(self, segments: tuple[str, ...], left: list[LeftOut]) -> tuple[str, ...]:
         """Leave out segment after segment."""
@@ -178,26 +178,26 @@ class SkeletonBuilder:
             again = False
             for component, rest, text in path_components(segments):
                 if component in components and component not in done:
-                    family = self._patterns.name(rest)
-                    if self._is_left_out(family, component):
-                        left.append((family, component, text))
+                    pattern = self.patterns.name(rest)
+                    if self._is_left_out(pattern, component):
+                        left.append((pattern, component, text))
                         # Once each: a rule says nothing of what comes to stand there then.
                         done.add(component)
                         segments, again = rest, True
                         break
         return segments
 
-    def _leaves_param(self, family: str, param: tuple[str, str], left: list[LeftOut]) -> bool:
+    def _leaves_param(self, pattern: str, param: tuple[str, str], left: list[LeftOut]) -> bool:
         name, value = param
         for component in (("param", name), ("param", name, value)):
-            if component in self._components and self._is_left_out(family, component):
-                left.append((family, component, value))
+            if component in self._components and self._is_left_out(pattern, component):
+                left.append((pattern, component, value))
                 return True
         return False
 
-    def _leaves(self, family: str, component: Component, value: str, left: list[LeftOut]) -> bool:
-        if component in self._components and self._is_left_out(family, component):
-            left.append((family, component, value))
+    def _leaves(self, pattern: str, component: Component, value: str, left: list[LeftOut]) -> bool:
+        if component in self._components and self._is_left_out(pattern, component):
+            left.append((pattern, component, value))
             return True
         return False
 
@@ -214,10 +214,10 @@ class RuleMatcher:
         self._texts: set[str] = set()
         self._longer_than = _MAX_LENGTH
         self._all: set[str] = set()
-        for family, component in keys:
+        for pattern, component in keys:
             kind, *more = component
             if kind == "param":
-                self._params.setdefault(str(more[0]), set()).add(family)
+                self._params.setdefault(str(more[0]), set()).add(pattern)
             elif kind == "path_param":
                 self._path_params.add(str(more[0]))
             elif kind == "segment":
@@ -225,22 +225,22 @@ class RuleMatcher:
             elif kind == "segment_at":
                 self._longer_than = min(self._longer_than, max(0, int(more[0])))
             else:
-                self._all.add(family)
+                self._all.add(pattern)
 
-    def touches(self, address: UrlParts, family: str) -> bool:
+    def matches(self, parts: UrlParts, pattern: str) -> bool:
         """Is it one of these?
 
         :param family: of the path that is left of it; one that changes is found by its segments.
         """
-        if len(address.segments) > self._longer_than:
+        if len(parts.segments) > self._longer_than:
             return True
-        if self._texts and not self._texts.isdisjoint(address.segments):
+        if self._texts and not self._texts.isdisjoint(parts.segments):
             return True
-        if self._all and (family in self._all or "" in self._all):
+        if self._all and (pattern in self._all or "" in self._all):
             return True
         if self._params:
-            for name, _ in address.params:
+            for name, _ in parts.params:
                 patterns = self._params.get(name)
-                if patterns and (family in patterns or "" in patterns):
+                if patterns and (pattern in patterns or "" in patterns):
                     return True
-        return any(name in self._path_params for _, name, _ in address.path_params)
+        return any(name in self._path_params for _, name, _ in parts.path_params)

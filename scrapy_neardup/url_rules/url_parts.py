@@ -153,7 +153,7 @@ def path_components(
     return found
 
 
-def is_of_path(component: Component) -> bool:
+def is_path_component(component: Component) -> bool:
     """Is it a segment?"""
     return component[0] in ("segment", "segment_at")
 

@@ -151,7 +151,7 @@ class RequestFilter:
         if self._learner is not None:
             self._count("url_rules/rules", len(self._learner.in_force))
             self._count("url_rules/let_go", self._learner.let_go)
-            self._count("url_rules/unlearned", self._learner.unlearned)
+            self._count("url_rules/unlearned", self._learner.urls_ignored)
 
     async def close(self, memory: StoreClient, *, is_clean: bool) -> None:
         """Tell the store the rest.
@@ -175,7 +175,7 @@ class RequestFilter:
         """Leave to the next run of the job what was held back."""
         left = held.DeferredRequests()
         if self._learner is not None and self._plan.url_rules == "on":
-            self._wanted.extend(self._learner.take_wanted())
+            self._wanted.extend(self._learner.take_refetches())
             left.learned = self._learner.state(self._packed)
         left.wanted = [packed for request in self._wanted if (packed := self._packed(request))]
         try:
@@ -373,7 +373,7 @@ class RequestFilter:
         """Say what changed, and make the requests that are wanted after all."""
         if self._learner is not None:
             self._say_changes(self._learner)
-            self._wanted.extend(self._learner.take_wanted())
+            self._wanted.extend(self._learner.take_refetches())
         is_more = self._make(_MADE) or (self._learner is not None and self._learner.has_pending)
         if is_more and not self._is_at_work:
             self._is_at_work = True
@@ -397,7 +397,7 @@ class RequestFilter:
                 is_more = False
                 if self._learner is not None:
                     is_more = self._learner.process_pending(_LOOKED_AT)
-                    self._wanted.extend(self._learner.take_wanted())
+                    self._wanted.extend(self._learner.take_refetches())
                 is_more |= self._make(_MADE)
         finally:
             self._is_at_work = False

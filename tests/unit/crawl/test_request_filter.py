@@ -56,7 +56,7 @@ def memory_of(store: MemoryStore) -> StoreClient:
     return StoreClient(NearDupDetector(store=store), 60, lambda error: pytest.fail(str(error)))
 
 
-def sparing_of(engine: Engine, job: Job | None = None, explore: float = 0) -> RequestFilter:
+def filter_of(engine: Engine, job: Job | None = None, explore: float = 0) -> RequestFilter:
     crawler: Any = SimpleNamespace(engine=engine, spider=engine.spider)
     plan = UrlRulesPlan(url_rules="on", url_rules_sample_rate=explore)
     return RequestFilter(crawler, plan, ignored, learns=True, job=job)
@@ -75,7 +75,7 @@ def test_what_a_store_knows_is_read_in_another_thread():
             return super().known_duplicates(since)
 
     async def opened() -> None:
-        await sparing_of(Engine()).open(memory_of(Asked()))
+        await filter_of(Engine()).open(memory_of(Asked()))
 
     asyncio.run(opened())
     assert len(threads) == 2
@@ -106,7 +106,7 @@ def test_of_a_known_url_only_what_led_to_the_duplicate_is_refused(differs, is_re
     url = "https://a.example/b?d=1&c=2"
 
     async def asked() -> None:
-        one = sparing_of(Engine())
+        one = filter_of(Engine())
         await one.open(memory_of(MemoryStore()))
         knowing(one, "https://a.example/b?c=2&d=1#top")
         for refusing in (one.refuses, one.should_cancel):
@@ -121,18 +121,18 @@ def test_a_redirect_to_what_is_superfluous_has_come_to_its_end(refusing):
     first, target = "https://a.example/b", "https://a.example/c"
     redirected = Request(target, meta={"redirect_urls": [first]})
 
-    async def under_way() -> list[int]:
-        one = sparing_of(Engine())
+    async def in_flight() -> list[int]:
+        one = filter_of(Engine())
         await one.open(memory_of(MemoryStore()))
         assert one._learner is not None
         assert not one.should_cancel(Request(first), Policy())
-        site = one._learner._sites["a.example"]
-        numbers = [len(site.under_way())]
+        site = one._learner._sites._sites["a.example"]
+        numbers = [len(site.in_flight())]
         knowing(one, target)
         assert refusing(one, redirected, Policy())
-        return [*numbers, len(site.under_way())]
+        return [*numbers, len(site.in_flight())]
 
-    assert asyncio.run(under_way()) == [1, 0]
+    assert asyncio.run(in_flight()) == [1, 0]
 
 
 def test_many_requests_are_made_bit_by_bit(tmp_path):
@@ -143,7 +143,7 @@ def test_many_requests_are_made_bit_by_bit(tmp_path):
 
     async def made() -> None:
         counting = asyncio.create_task(engine.count_turns())
-        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
+        memory, spared = memory_of(MemoryStore()), filter_of(engine, job)
         await spared.open(memory)
         # Nothing is asked of an engine that may not be ready.
         assert engine.urls == []
@@ -165,7 +165,7 @@ def test_what_was_not_made_before_the_end_is_left_to_the_next_run(tmp_path):
     assert job.begin()
 
     async def stopped() -> None:
-        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
+        memory, spared = memory_of(MemoryStore()), filter_of(engine, job)
         await spared.open(memory)
         spared.stop()
         await spared.close(memory, is_clean=True)
@@ -183,7 +183,7 @@ def test_a_job_whose_requests_cannot_be_kept_has_not_ended_cleanly(tmp_path):
     job.held.with_name("neardup.held.part").mkdir()
 
     async def closed() -> None:
-        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
+        memory, spared = memory_of(MemoryStore()), filter_of(engine, job)
         await spared.open(memory)
         await spared.close(memory, is_clean=True)
 
@@ -197,7 +197,7 @@ def test_what_cannot_be_kept_is_said(tmp_path, caplog):
     assert job.begin()
 
     async def closed() -> None:
-        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
+        memory, spared = memory_of(MemoryStore()), filter_of(engine, job)
         await spared.open(memory)
         spared._wanted.append(Request("http://example.com/", callback=lambda _: ignored()))  # type: ignore[misc]
         spared.stop()
@@ -227,7 +227,7 @@ def test_a_job_whose_file_cannot_be_read_has_not_ended_cleanly(tmp_path, caplog)
     # A folder where the file should be.
     job.held.mkdir()
     assert job.begin()
-    asyncio.run(sparing_of(Engine(), job).open(memory_of(MemoryStore())))
+    asyncio.run(filter_of(Engine(), job).open(memory_of(MemoryStore())))
     job.end()
     assert job.ended_uncleanly
     assert f"{job.held} cannot be read: Is a directory. " in caplog.text

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup.url_rules.path_patterns import MAX_SIBLINGS, MIN_MET, PathPatterns
-from scrapy_neardup.url_rules.skeletons import Form, SkeletonBuilder, differing
+from scrapy_neardup.url_rules.skeletons import ReducedUrl, UrlReducer, differing
 from scrapy_neardup.url_rules.url_parts import UrlParts, parse_url
 
 NAMES = st.sampled_from(["a", "b", "page", "sid", "a.b", "%20", "ä", ""])
@@ -45,10 +45,10 @@ def parsed(url: str) -> UrlParts:
     return address
 
 
-def unchanged(address: UrlParts) -> tuple[SkeletonBuilder, Form]:
+def unchanged(address: UrlParts) -> tuple[UrlReducer, ReducedUrl]:
     """The form of an address of which nothing is left out."""
-    leaving = SkeletonBuilder(PathPatterns(), lambda family, component: False, ())
-    return leaving, leaving.form(address, address.digest)
+    leaving = UrlReducer(PathPatterns(), lambda pattern, component: False, ())
+    return leaving, leaving.reduce(address, address.digest)
 
 
 def without(address: UrlParts, component: tuple[str | int, ...]) -> UrlParts:
@@ -82,8 +82,8 @@ def without(address: UrlParts, component: tuple[str | int, ...]) -> UrlParts:
 @given(addresses())
 def test_an_address_without_a_component_is_the_address_written_without_it(address):
     assert parsed(url_of(address)).digest == address.digest
-    leaving, form = unchanged(address)
-    for skeleton in leaving.skeletons(form):
+    leaving, reduced = unchanged(address)
+    for skeleton in leaving.skeletons(reduced):
         if skeleton.component == ("scheme",) or "inner" in skeleton.component:
             continue
         rest = without(address, skeleton.component)
