@@ -74,7 +74,7 @@ class NearDupJudge:
         self.detector: NearDupDetector | None = None
         #: Where pages wait before they come to their callbacks.
         self.throttle = Throttle(config.workers)
-        #: What spares the crawl fetches.
+        #: Filters requests that are expected to yield nothing new.
         self.request_filter = RequestFilter(
             crawler, config.learning, self._count, learns=config.item_field is None, job=job
         )
@@ -415,7 +415,7 @@ class NearDupJudge:
         self._items.let_go(self._active_requests())
         if store.problem is not None:
             self._store_failed(StoreError(store.name, f"{store.problem}; it is tried again"))
-        await self.request_filter.look_around(self._memory)
+        await self.request_filter.sync(self._memory)
         mark = self._memory.mark()
         if self._feeds is None:
             self._memory.confirm(mark)
