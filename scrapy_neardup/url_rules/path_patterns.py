@@ -1,23 +1,23 @@
-"""Which paths of a site are of one shape, learned from the paths that were met.
+"""Learns the patterns of a site's paths from the paths that were met.
 
-A segment that varies is written ``*``: one with digits, escapes or several hyphens at once, any
-other when its place has held many different ones.
+A segment that varies is written ``*``: one with digits, escapes or several hyphens from the start,
+any other one when many different ones were met at its place.
 """
 
 from __future__ import annotations
 
 import re
 
-#: A family: the segments of a path, ``"*"`` for each that varies.
+#: The segments of a path, ``"*"`` for each that varies.
 Pattern = tuple[str, ...]
 
-#: A place that held more different segments than this holds any,
+#: At a place with more different segments than this, segments vary,
 MAX_SIBLINGS = 24
-#: but for those that were met so often: they have pages of their own below them.
+#: except those that were met so often, which have pages of their own below them.
 MIN_MET = 25
-#: Of so many places of a site is remembered what they held; beyond, all segments vary.
+#: Places of a site that are learned; beyond, no segment is found to vary.
 MAX_PLACES = 1000
-#: Paths whose patterns are kept, for being asked for again.
+#: Paths whose patterns are cached.
 _MAX_NAMES = 20_000
 
 VARIES = "*"
@@ -26,7 +26,7 @@ _FIXED = re.compile(r"[A-Za-z_.]{0,24}(?:-[A-Za-z_.]{1,24})?\Z")
 
 
 class _Place:
-    """What stood at a place of a path, and how often."""
+    """Counts the segments that were met at a place of a path."""
 
     __slots__ = ("met", "varies")
 
@@ -38,7 +38,7 @@ class _Place:
         return not self.varies or text in self.met
 
     def meet(self, text: str) -> bool:
-        """Does it vary from now on?"""
+        """Count a segment, and return whether segments vary from now on."""
         if self.is_fixed(text):
             self.met[text] = self.met.get(text, 0) + 1
         if self.varies or len(self.met) <= MAX_SIBLINGS:
@@ -57,12 +57,12 @@ class PathPatterns:
         self._same: dict[str, str] = {}
 
     def name(self, segments: tuple[str, ...]) -> str:
-        """The family of a path in one string, such as ``"/news/*"``."""
+        """Return the pattern of a path as one string, such as ``"/news/*"``."""
         name = self._names.get(segments)
         if name is None:
             if len(self._names) >= _MAX_NAMES:
                 self._forget_names()
-            # One string for each family: they are looked up in dicts, and compared there.
+            # The same string for each pattern makes lookups in dicts faster.
             pattern = "/" + "/".join(self.of(segments))
             name = self._names[segments] = self._same.setdefault(pattern, pattern)
         return name
@@ -72,7 +72,7 @@ class PathPatterns:
         self._same.clear()
 
     def of(self, segments: tuple[str, ...]) -> Pattern:
-        """The family of a path, as far as is known."""
+        """Return the pattern of a path, as far as is known."""
         pattern: Pattern = ()
         for text in segments:
             place = self._places.get(pattern)
@@ -81,7 +81,7 @@ class PathPatterns:
         return pattern
 
     def learn(self, segments: tuple[str, ...]) -> bool:
-        """Learn from a path; does that change the family of any other?"""
+        """Learn from a path, and return whether that changes the patterns of others."""
         pattern: Pattern = ()
         for text in segments:
             is_fixed = False

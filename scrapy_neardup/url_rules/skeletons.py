@@ -1,4 +1,4 @@
-"""What is left of an address when some of its components are left out."""
+"""Computes what is left of a URL when some of its components are left out."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _MASK = 2**64 - 1
 
 _MAX_LENGTH = 10**6
 
-#: What was left out: of which family, which component, and what stood there.
+#: What was left out: the path pattern, the component, and its text.
 LeftOut = tuple[str, Component, str]
 
 
 class ReducedUrl(NamedTuple):
-    """An address without what is left out of it.
+    """A URL without the components that rules leave out.
 
-    :ivar digest: that of the address that is left; without a scheme, of none.
-    :ivar family: of the path that is left.
-    :ivar left_out: all that was.
+    :ivar digest: of the URL that is left.
+    :ivar pattern: of the path that is left.
+    :ivar left_out: all that was left out.
     """
 
     digest: int
@@ -45,7 +45,7 @@ class ReducedUrl(NamedTuple):
 
     @property
     def shape(self) -> str:
-        """Family and names of parameters."""
+        """Path pattern and names of parameters."""
         params = self.params
         if not params:
             return self.pattern
@@ -55,12 +55,12 @@ class ReducedUrl(NamedTuple):
 
 
 class Skeleton(NamedTuple):
-    """An address without one component.
+    """A URL without one component.
 
-    :ivar family: of the path that is left.
+    :ivar pattern: of the path that is left.
     :ivar digest: of what is left.
-    :ivar varying: ``None`` where there is only to have the component or not. Else others may stand
-        there; of a segment that is left out whatever it is, its text.
+    :ivar varying: ``None`` for a component that a URL has or has not. Else other ones may stand in
+        its place; for any segment at a place, it is the segment.
     """
 
     component: Component
@@ -70,7 +70,7 @@ class Skeleton(NamedTuple):
 
 
 def differing(one: ReducedUrl, other: ReducedUrl, patterns: PathPatterns) -> list[LeftOut]:
-    """What two forms differ in; nothing where their paths have little in common."""
+    """Return what two reduced URLs differ in; nothing where their paths have little in common."""
     found: list[LeftOut] = []
     shorter = one.segments
     if one.segments != other.segments:
@@ -94,11 +94,11 @@ def differing(one: ReducedUrl, other: ReducedUrl, patterns: PathPatterns) -> lis
 
 
 class UrlReducer:
-    """Says what is left out of the addresses of a site.
+    """Leaves components out of the URLs of a site.
 
     :param patterns: of the site.
-    :param is_left_out: asked with a family and a component.
-    :param components: those that are left out anywhere; kept by whoever changes the answer.
+    :param is_left_out: decides on a path pattern and a component.
+    :param components: those that are left out anywhere; kept up to date by the caller.
     """
 
     def __init__(
@@ -112,9 +112,9 @@ class UrlReducer:
         self._components = components
 
     def reduce(self, parts: UrlParts, digest: int) -> ReducedUrl:
-        """The form of an address.
+        """Return a URL without what is left out of it.
 
-        :param digest: the address's.
+        :param digest: of the URL.
         """
         _, scheme, label, _, segments, path_params, params = parts
         left: list[LeftOut] = []
@@ -146,7 +146,7 @@ class UrlReducer:
         )
 
     def skeletons(self, reduced: ReducedUrl) -> Iterator[Skeleton]:
-        """What else could be left out."""
+        """Yield what is left when one more component is left out."""
         digest, pattern = reduced.digest, reduced.pattern
         hashes: dict[str, int] = {}
         for name, value in reduced.params:
@@ -170,7 +170,7 @@ class UrlReducer:
             yield Skeleton(component, self.patterns.name(segments), rest, varying)
 
     def _path(self, segments: tuple[str, ...], left: list[LeftOut]) -> tuple[str, ...]:
-        """Leave out segment after segment."""
+        """Return the segments of a path that are left."""
         done = set[Component]()
         components = self._components
         again = True
@@ -181,7 +181,7 @@ class UrlReducer:
                     pattern = self.patterns.name(rest)
                     if self._is_left_out(pattern, component):
                         left.append((pattern, component, text))
-                        # Once each: a rule says nothing of what comes to stand there then.
+                        # Once each: a rule does not apply to what takes the place.
                         done.add(component)
                         segments, again = rest, True
                         break
@@ -203,9 +203,9 @@ class UrlReducer:
 
 
 class RuleMatcher:
-    """Which addresses have something of what changed.
+    """Finds the URLs that a change of rules concerns.
 
-    :param keys: patterns, ``""`` for all, and components.
+    :param keys: of the rules.
     """
 
     def __init__(self, keys: Collection[tuple[str, Component]]) -> None:
@@ -228,9 +228,9 @@ class RuleMatcher:
                 self._all.add(pattern)
 
     def matches(self, parts: UrlParts, pattern: str) -> bool:
-        """Is it one of these?
+        """Decide whether a change may concern a URL.
 
-        :param family: of the path that is left of it; one that changes is found by its segments.
+        :param pattern: of the path that is left of it.
         """
         if len(parts.segments) > self._longer_than:
             return True

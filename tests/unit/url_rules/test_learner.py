@@ -46,7 +46,7 @@ class World:
                 self.learner.keep(decision, url)
             else:
                 self.fetch(url, **says)
-            self._fetch_what_is_wanted()
+            self._refetch()
 
     def fetch(self, url: str, **says: Any) -> None:
         self.fetch_only(url, **says)
@@ -68,9 +68,9 @@ class World:
 
     def end(self) -> None:
         while self.learner.end():
-            self._fetch_what_is_wanted()
+            self._refetch()
 
-    def _fetch_what_is_wanted(self) -> None:
+    def _refetch(self) -> None:
         for url in self.learner.take_refetches():
             self.fetch(url)
 
@@ -245,9 +245,9 @@ def test_what_matters_speaks_against_nothing_that_it_was_left_out_with():
     }
 
 
-def test_what_stood_in_both_of_two_addresses_is_not_what_they_differ_in():
+def test_what_stood_in_both_of_two_urls_is_not_what_they_differ_in():
     world = where_v_means_nothing()
-    # Of what family v is left out depends on whether /lite is left out before.
+    # Of what pattern v is left out depends on whether /lite is left out before.
     urls = (f"{SITE}/docs/{n}{end}" for n in range(20) for end in ("?v=1", "/lite?v=1", "?v=2"))
     for url in urls:
         world.visit([url])
@@ -281,7 +281,7 @@ def test_what_two_parts_that_change_together_show_ends_with_one_of_them(together
     # So few agreements, and most of them with v: when that falls, too little speaks for sid.
     for version in (1, 2):
         world.fetch(f"{SITE}/docs/8?v={version}&sid=1")
-    world._fetch_what_is_wanted()
+    world._refetch()
     assert f"{SITE}/docs/7?v=1&sid=2" in world.fetched
 
 
@@ -302,7 +302,7 @@ def test_a_rule_that_rests_on_what_proves_nothing_is_in_force_no_longer():
     assert {(text, False) for text in texts} <= {*world.changes}
 
 
-def test_what_is_held_back_is_wanted_when_families_that_become_one_do_not_agree():
+def test_skipped_urls_are_refetched_when_merged_patterns_disagree():
     def content_of(url: str) -> str:
         parts = urlsplit(url)
         return url if parts.path.startswith("/shop/aa") else f"{parts.path} {by_id(url)}"
@@ -336,7 +336,7 @@ def test_what_is_known_to_matter_explains_what_comes_of_a_trial():
     assert told(rules, LITE) == told(rules, ("", LITE[1])) == (1, 1)
 
 
-def test_what_was_left_out_of_one_address_may_stand_in_both():
+def test_what_was_left_out_of_one_url_may_stand_in_both():
     world = World(by_id)
     world.visit([f"{SITE}/?id=1"])
     [site] = world.learner._sites
@@ -491,7 +491,7 @@ def test_one_of_two_rules_that_holds_no_longer_makes_nothing_superfluous():
 
 
 def waiting_for_one(copies: str) -> World:
-    """The rule is in force, and for the sake of one address, being fetched, others are kept."""
+    """The rule is in force, and one URL is being fetched, and others are skipped for it."""
     world = World(by_id)
     world.visit(sessions(range(30)))
     world.learner.begin(f"{SITE}/shop/item?id=500&sid=1")
@@ -507,10 +507,10 @@ def test_for_a_fetch_that_fails_another_one_is_made():
     learner = waiting_for_one("23").learner
     assert learner.take_refetches() == []
     learner.fail(f"{SITE}/shop/item?id=500&sid=1")
-    [wanted] = learner.take_refetches()
-    assert wanted == f"{SITE}/shop/item?id=500&sid=2"
+    [refetched] = learner.take_refetches()
+    assert refetched == f"{SITE}/shop/item?id=500&sid=2"
     # It stands for the other one now.
-    learner.fail(wanted)
+    learner.fail(refetched)
     assert learner.take_refetches() == [f"{SITE}/shop/item?id=500&sid=3"]
 
 
@@ -581,13 +581,13 @@ def test_a_budget_slows_down_and_then_skips():
 
 
 def names(world: World, numbers: Iterable[int]) -> None:
-    """Pages that name another address as their canonical one."""
+    """Pages that name another URL as canonical."""
     for number in numbers:
         url = f"{SITE}/news/{number}?ref=x"
         world.visit([url], canonical=f"{SITE}/news/{number}")
 
 
-def test_canonical_addresses_are_half_of_the_evidence():
+def test_canonical_urls_are_half_of_the_evidence():
     world = World(lambda url: url.partition("?")[0])
     names(world, range(100))
     assert world.texts == set()
@@ -598,7 +598,7 @@ def test_canonical_addresses_are_half_of_the_evidence():
 
 
 @pytest.mark.parametrize("wrong", [range(50, 53), range(3)])
-def test_a_canonical_address_that_is_always_the_same_is_ignored(wrong):
+def test_a_canonical_url_that_is_always_the_same_is_ignored(wrong):
     world = World(lambda url: url.partition("?")[0])
     for number in range(100):
         name = f"{SITE}/" if number in wrong else f"{SITE}/news/{number}"
@@ -659,7 +659,7 @@ def test_rules_come_from_earlier_crawls():
 
 
 def named_by_100(fetched: int, rules: Mapping[str, bytes]) -> World:
-    """A crawl in which 100 pages name their canonical addresses, and some of those are fetched."""
+    """A crawl in which 100 pages name their canonical URLs, and some of those are fetched."""
     world = World(lambda url: url.partition("?")[0])
     world.learner.load(rules)
     names(world, range(100))
@@ -667,7 +667,7 @@ def named_by_100(fetched: int, rules: Mapping[str, bytes]) -> World:
     return world
 
 
-def test_from_crawl_to_crawl_canonical_addresses_stay_half_of_the_evidence():
+def test_from_crawl_to_crawl_canonical_urls_stay_half_of_the_evidence():
     world = named_by_100(15, {})
     for _ in range(3):
         [rule] = world.learner.in_force
@@ -675,7 +675,7 @@ def test_from_crawl_to_crawl_canonical_addresses_stay_half_of_the_evidence():
         world = named_by_100(0, stored(world))
 
 
-def test_canonical_addresses_are_half_of_what_two_workers_know():
+def test_canonical_urls_are_half_of_what_two_workers_know():
     one, other = named_by_100(15, {}), named_by_100(10, {})
     assert other.texts == set()
     other.learner.load(stored(one))
@@ -705,7 +705,7 @@ def test_what_two_workers_began_from_counts_once():
 
 
 @pytest.mark.parametrize("is_loaded_first", [True, False])
-def test_what_canonical_addresses_said_elsewhere_is_not_believed_either(is_loaded_first):
+def test_what_canonical_urls_said_elsewhere_is_not_believed_either(is_loaded_first):
     rules = stored(named_by_100(15, {}))
     later = World(lambda url: url.partition("?")[0])
     later.learner.load(rules if is_loaded_first else {})
@@ -745,18 +745,18 @@ def test_what_cannot_be_read_is_passed_over():
 
 @pytest.fixture
 def reductions(monkeypatch):
-    """How many forms were made of addresses, as the only entry of a list."""
+    """Count the URLs that are reduced, as the only entry of a list."""
     made, reduce = [0], UrlReducer.reduce
 
-    def counted(self: UrlReducer, address: Any, digest: int) -> Any:
+    def counted(self: UrlReducer, parts: Any, digest: int) -> Any:
         made[0] += 1
-        return reduce(self, address, digest)
+        return reduce(self, parts, digest)
 
     monkeypatch.setattr(UrlReducer, "reduce", counted)
     return made
 
 
-def test_no_change_of_rules_looks_at_all_addresses_at_once(reductions):
+def test_no_change_of_rules_updates_all_urls_at_once(reductions):
     world = World(lambda url: url if changed else by_id(url), sample_rate=1.0)
     changed: set[str] = set()
     at_once, in_all = 0, 0
@@ -846,7 +846,7 @@ def test_what_was_known_and_skipped_is_so_in_the_next_run():
     assert not went_on(world).learner.end()
 
 
-def test_without_its_rule_what_was_skipped_is_wanted_in_the_next_run():
+def test_without_its_rule_what_was_skipped_is_refetched_in_the_next_run():
     world = World(by_id)
     world.visit(sessions(range(60)))
     later = went_on(world, with_rules=False)
@@ -943,13 +943,13 @@ def test_the_surest_is_let_go_first():
     skipped = SkippedUrls()
     for agreements in (40, 90, 60):
         rule = UrlRule("e", "/", ("param", "p"), evidence=Evidence(agreements))
-        address = parse_url(f"{SITE}/{agreements}")
-        assert address is not None
-        digest = address.digest
+        parts = parse_url(f"{SITE}/{agreements}")
+        assert parts is not None
+        digest = parts.digest
         form = UrlReducer(PathPatterns(), lambda pattern, component: False, ()).reduce(
-            address, digest
+            parts, digest
         )
-        skipped.add(SkippedUrl(address, digest, form, (rule,), agreements))
+        skipped.add(SkippedUrl(parts, digest, form, (rule,), agreements))
     assert skipped.drop(1) == 1
     assert {one.request for one in skipped} == {40, 60}
 
