@@ -65,7 +65,8 @@ def upper_bound(contradictions: int, trials: int) -> float:
 class Evidence:
     """Agreements and contradictions, counted over different contents.
 
-    One content counts once: a login page may answer all URLs of a site.
+    One content counts once: a login page may answer all URLs of a site. Most methods only
+    count one kind of trial or return a number.
 
     :param agreements: those counted in earlier crawls, see :attr:`agreements`.
     :param named: likewise, see :attr:`named`.

@@ -31,7 +31,8 @@ _FETCH = Decision("fetch")
 class Learner:
     """Learns which URLs yield nothing new, and decides which requests are skipped.
 
-    URLs that cannot be learned from are always to be fetched.
+    It has a method for each event of a crawl, and for each part of its state that is stored. URLs
+    that cannot be learned from are always to be fetched.
 
     :param sample_rate: share of what would be skipped that is fetched, 0.0 to 1.0.
     :param cluster_budget: fetches that a site may spend on near-duplicates of one original;

@@ -71,7 +71,7 @@ class UrlRule:
         agreements, contradictions = self.evidence.agreements, self.evidence.contradictions
         bound = upper_bound(contradictions, agreements + contradictions)
         named = self.evidence.agreements_by_name
-        by_name = f" ({named} by their canonical addresses alone)" if named else ""
+        by_name = f" ({named} by their canonical URLs alone)" if named else ""
         return (
             f"{agreements} contents agree{by_name}, {contradictions} contradictions, so wrong "
             f"for at most {bound:.1%} with 95 % confidence"

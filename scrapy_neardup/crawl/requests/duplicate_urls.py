@@ -126,7 +126,7 @@ class DuplicateUrls:
 
         :param urls: of its request, and of those that were redirected to it.
         """
-        if not (self._new.has_originals or self._stored):
+        if not (self._new.originals or self._stored):
             return
         page = self._digest(verdict.url)
         shown = self._shown(verdict)
@@ -181,7 +181,8 @@ class DuplicateUrls:
         if shown.content in self._floods or self._new.is_kept_fetching(digest):
             return
         self._new.forget(digest)
-        if self._new.content_of(shown.original) not in (None, shown.content):
+        original = self._new.originals.get(shown.original)
+        if original is not None and original.content != shown.content:
             # Another crawl stored it anew.
             self._end(shown.original)
         event = self._new.add(digest, shown, self._now())

@@ -53,19 +53,20 @@ class _Copy(NamedTuple):
 
 
 class NewDuplicateUrls:
-    """Digests of URLs with what they led to; events of the crawl are numbered."""
+    """Digests of URLs with what they led to; events of the crawl are numbered.
+
+    It has a method for each thing that a page may show of a URL or of its original.
+
+    :ivar originals: by their digests.
+    """
 
     def __init__(self) -> None:
         self._copies: OrderedDict[int, _Copy] = OrderedDict()
-        self._originals: dict[int, _Original] = {}
+        self.originals: dict[int, _Original] = {}
         self._events = 0
 
     def __len__(self) -> int:
         return len(self._copies)
-
-    @property
-    def has_originals(self) -> bool:
-        return bool(self._originals)
 
     def standing(self, digest: int, since: int) -> Standing | None:
         """Return what is known of a URL; ``None`` if it did not lead to a duplicate.
@@ -88,18 +89,14 @@ class NewDuplicateUrls:
     def __contains__(self, digest: int) -> bool:
         return digest in self._copies
 
-    def content_of(self, original: int) -> int | None:
-        known = self._originals.get(original)
-        return None if known is None else known.content
-
     def originals_with(self, content: int) -> list[int]:
-        return [one.digest for one in self._originals.values() if one.content == content]
+        return [one.digest for one in self.originals.values() if one.content == content]
 
     def add(self, digest: int, shown: Shown, led_at: float) -> int:
         """Add a URL, and return the number of the event."""
-        original = self._originals.get(shown.original)
+        original = self.originals.get(shown.original)
         if original is None:
-            original = self._originals[shown.original] = _Original(*shown)
+            original = self.originals[shown.original] = _Original(*shown)
         original.copies += 1
         event = self._next_event()
         self._copies[digest] = _Copy(led_at, event, original)
@@ -135,14 +132,14 @@ class NewDuplicateUrls:
             return
         original = copy.original
         original.copies -= 1
-        if not original.copies and self._originals.get(original.digest) is original:
-            del self._originals[original.digest]
+        if not original.copies and self.originals.get(original.digest) is original:
+            del self.originals[original.digest]
 
     # --- what originals show ----------------------------------------------------------------
 
     def meet(self, shown: Shown) -> None:
         """Note that an original's URL showed its content."""
-        original = self._originals.get(shown.original)
+        original = self.originals.get(shown.original)
         if original is not None and original.content == shown.content:
             original.met = self._next_event()
 
@@ -152,12 +149,12 @@ class NewDuplicateUrls:
 
     def doubt(self, original: int) -> None:
         """Believe nothing that leads to an original any more."""
-        if (known := self._originals.get(original)) is not None:
+        if (known := self.originals.get(original)) is not None:
             known.is_doubted = True
 
     def end(self, original: int) -> bool:
         """Forget all that leads to an original, and return whether there was anything."""
-        if (known := self._originals.pop(original, None)) is None:
+        if (known := self.originals.pop(original, None)) is None:
             return False
         known.is_ended = True
         return True

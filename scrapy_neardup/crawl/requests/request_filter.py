@@ -157,7 +157,7 @@ class RequestFilter:
         if refusal:
             self.redirected(request)
         elif self._rules is not None:
-            self._rules.begin(request.url)
+            self._rules.learner.begin(request.url)
         return refusal
 
     def _leads_to_duplicate(self, request: Request, policy: Policy) -> bool:
@@ -198,7 +198,7 @@ class RequestFilter:
         """Make the requests that must be made before the crawl may end."""
         if self._rules is not None:
             if not self._queue:
-                self._rules.end()
+                self._rules.learner.end()
             self._rules.process()
         else:
             self._queue.process()

@@ -44,18 +44,18 @@ class UrlRuleFilter:
         queue: RefetchQueue,
         seed: int,
     ) -> None:
-        self._learner = Learner(plan.url_rules_sample_rate, plan.cluster_budget, seed)
+        self.learner = Learner(plan.url_rules_sample_rate, plan.cluster_budget, seed)
         self._is_on = plan.url_rules == "on"
         self._count = count
         self._queue = queue
-        queue.learner = self._learner
+        queue.learner = self.learner
         self._unsaved: dict[str, UrlRule] = {}
         self._counted: set[str] = set()
         self._loaded_at = time.monotonic()
 
     def load(self, rules: Mapping[str, bytes]) -> None:
         """Take over rules of the store."""
-        if unread := self._learner.load(rules):
+        if unread := self.learner.load(rules):
             logger.warning("%d rules in the store cannot be read, and are ignored", unread)
 
     async def sync(self, client: StoreClient) -> None:
@@ -71,31 +71,31 @@ class UrlRuleFilter:
 
     def close(self) -> None:
         """Let the next call of :meth:`sync` save all rules in force, and load none."""
-        self._unsaved.update((rule.name, rule) for rule in self._learner.in_force)
+        self._unsaved.update((rule.name, rule) for rule in self.learner.in_force)
         self._loaded_at = time.monotonic()
 
     def count_learned(self) -> None:
         """Count what was learned by the end of the crawl."""
-        self._count("url_rules/rules", len(self._learner.in_force))
-        self._count("url_rules/let_go", self._learner.let_go)
-        self._count("url_rules/unlearned", self._learner.urls_ignored)
+        self._count("url_rules/rules", len(self.learner.in_force))
+        self._count("url_rules/let_go", self.learner.let_go)
+        self._count("url_rules/unlearned", self.learner.urls_ignored)
 
     def refuse(self, request: Request, policy: Policy) -> UrlRule | None:
         """Return the rule by which a request is skipped, or lower its priority."""
         if not self._skips(policy):
             return None
-        decision = self._learner.decide(request.url)
+        decision = self.learner.decide(request.url)
         request.priority -= decision.delay
         if decision.action != "skip":
             return None
-        self._learner.keep(decision, request)
+        self.learner.keep(decision, request)
         return decision.rules[0]
 
     def cancel(self, request: Request, policy: Policy) -> UrlRule | None:
         """Return the rule by which a scheduled request is skipped; else count why it is not."""
-        decision = self._learner.decide(request.url)
+        decision = self.learner.decide(request.url)
         if decision.action == "skip" and self._skips(policy):
-            self._learner.keep(decision, request)
+            self.learner.keep(decision, request)
             return decision.rules[0]
         if decision.action == "skip":
             self.count_by_rule("would_skip", decision.rules[0])
@@ -103,20 +103,16 @@ class UrlRuleFilter:
             self.count_by_rule("explored", decision.rules[0])
         return None
 
-    def begin(self, url: str) -> None:
-        """Note that a URL is being fetched."""
-        self._learner.begin(url)
-
     def fail(self, urls: Iterable[str]) -> None:
         """Note that fetches of these URLs yielded nothing."""
         for url in urls:
-            self._learner.fail(url)
+            self.learner.fail(url)
         self.process()
 
     def redirect(self, urls: Iterable[str], target: str) -> None:
         """Note that these URLs redirect to one that is not fetched."""
         for url in urls:
-            self._learner.redirect(url, target)
+            self.learner.redirect(url, target)
         self.process()
 
     def learn(self, response: Response, urls: Iterable[str], verdict: Verdict) -> None:
@@ -127,7 +123,7 @@ class UrlRuleFilter:
         links = page_links(response)
         content = page_key(verdict.duplicate_of or verdict.url)
         for url in urls:
-            self._learner.observe(
+            self.learner.observe(
                 url,
                 content,
                 is_duplicate=verdict.is_duplicate,
@@ -137,13 +133,9 @@ class UrlRuleFilter:
             )
         self.process()
 
-    def end(self) -> None:
-        """Note that no request is left."""
-        self._learner.end()
-
     def process(self) -> None:
         """Log changes of rules, and make the requests that must be made for them."""
-        for change in self._learner.take_changes():
+        for change in self.learner.take_changes():
             self._unsaved[change.rule.name] = change.rule
             if change.is_taken_up:
                 logger.info("Rule taken up: %s (%s)", change.rule.text, change.evidence)

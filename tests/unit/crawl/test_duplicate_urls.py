@@ -361,7 +361,7 @@ def test_memory_is_bounded(monkeypatch):
     for number, url in enumerate(urls):
         copy(known, url, f"{SITE}/original/{number // 3}")
     assert [url for url in urls if known.standing(url) == "copy"] == urls[-10:]
-    assert len(known._new._originals) == 4
+    assert len(known._new.originals) == 4
     rows = taken(known).rows
     assert rows.shape == (10,)
     assert rows.dtype == COPY

@@ -125,7 +125,7 @@ def test_a_redirect_to_what_is_superfluous_has_come_to_its_end(refusing):
         await one.open(client_of(MemoryStore()))
         assert one._rules is not None
         assert not one.should_cancel(Request(first), Policy())
-        site = one._rules._learner._sites._sites["a.example"]
+        site = one._rules.learner._sites._sites["a.example"]
         numbers = [len(site.in_flight())]
         knowing(one, target)
         assert refusing(one, redirected, Policy())

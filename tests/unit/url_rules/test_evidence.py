@@ -311,5 +311,5 @@ def test_a_rule_says_what_it_says():
 def test_a_rule_says_how_much_of_it_only_canonical_urls_say():
     rule = UrlRule("example.com", "", ("param", "sid"), evidence=Evidence(37, 0, 12))
     assert rule.evidence_text.startswith(
-        "37 contents agree (12 by their canonical addresses alone), 0 contradictions"
+        "37 contents agree (12 by their canonical URLs alone), 0 contradictions"
     )

@@ -485,7 +485,7 @@ def test_one_of_two_rules_that_holds_no_longer_makes_nothing_superfluous():
     assert world.would_skip(between)
     off = UrlRule("example.com", "/shop/item", ("param", "sid"), "off", 2_000_000_000)
     world.learner.load({off.name: off.to_bytes()})
-    # What was fetched, with a session, still has the form that the rule gave it.
+    # What was fetched, with a session, is still reduced by the rule.
     assert world.learner.has_pending
     assert not world.would_skip(between)
 
@@ -779,7 +779,7 @@ def test_no_change_of_rules_updates_all_urls_at_once(reductions):
     visit(f"{SITE}/shop/item?id={number}&sid=c" for number in range(300, 310))
     assert (RULE, True) in world.changes
     assert (RULE, False) in world.changes
-    # What was known came into its new form, and never more than a few at once.
+    # What was visited is reduced again, and never more than a few URLs at once.
     assert in_all > 1000
     assert at_once < 50
 
@@ -813,7 +813,7 @@ def test_what_fails_amid_a_change_leaves_nothing_behind():
     world.visit(views[:-1])
     world.fetch_only(views[-1])
     assert world.changes[-1] == (RULE.replace("sid", "v"), True)
-    # What was skipped has its old form, and what it was skipped for its new one.
+    # What was skipped is reduced by the old rules, and what it was skipped for by the new ones.
     learner.process_pending(80)
     for number in ids:
         learner.fail(f"{SITE}/shop/item?id={number}&sid=a&v=1")
@@ -946,10 +946,10 @@ def test_the_surest_is_let_go_first():
         parts = parse_url(f"{SITE}/{agreements}")
         assert parts is not None
         digest = parts.digest
-        form = UrlReducer(PathPatterns(), lambda pattern, component: False, ()).reduce(
+        reduced = UrlReducer(PathPatterns(), lambda pattern, component: False, ()).reduce(
             parts, digest
         )
-        skipped.add(SkippedUrl(parts, digest, form, (rule,), agreements))
+        skipped.add(SkippedUrl(parts, digest, reduced, (rule,), agreements))
     assert skipped.drop(1) == 1
     assert {one.request for one in skipped} == {40, 60}
 

@@ -73,9 +73,7 @@ def without(parts: UrlParts, component: tuple[str | int, ...]) -> UrlParts:
         case ("segment_at", -1):
             return parts._replace(segments=parts.segments[:-1])
         case ("segment_at", int(index)):
-            return parts._replace(
-                segments=parts.segments[:index] + parts.segments[index + 1 :]
-            )
+            return parts._replace(segments=parts.segments[:index] + parts.segments[index + 1 :])
     raise AssertionError(component)
 
 
