@@ -32,7 +32,7 @@ _MAX_ORIGINS = 64
 
 
 class _Observation(NamedTuple):
-    """What a URL led to.
+    """The content that a URL led to.
 
     :ivar number: number of the observation.
     :ivar url: its digest.

@@ -26,7 +26,7 @@ _FEW_VALUES = 10
 
 
 class Decision(NamedTuple):
-    """What is to be done with a request.
+    """The action for a request, and its reason.
 
     :ivar action: ``"fetch"``, ``"skip"``, or ``"explore"``: fetched to test the rules that would
         skip it.

@@ -119,12 +119,12 @@ class Evidence:
 
     @property
     def is_contradicted(self) -> bool:
-        """Is there a contradiction without confounders?"""
+        """Whether there is a contradiction without confounders."""
         return bool(self._before[1]) or not all(self._contradicted.values())
 
     @property
     def is_one_sided(self) -> bool:
-        """Are there agreements and no contradictions?"""
+        """Whether there are agreements and no contradictions."""
         return bool(self.agreements) and not self.contradictions
 
     def agree(self, content: int, confounders: Collection[Key] = ()) -> None:

@@ -165,7 +165,7 @@ class Learner:
 
     @property
     def has_pending(self) -> bool:
-        """Is there work for :meth:`process_pending`?"""
+        """Whether there is work for :meth:`process_pending`."""
         return bool(self._sites.pending)
 
     def process_pending(self, most: int) -> bool:
@@ -194,9 +194,9 @@ class Learner:
         return [rule for rule in rules if rule.state == "in_force"]
 
     @property
-    def let_go(self) -> int:
-        """How many skipped requests were dropped."""
-        return self._sites.let_go
+    def dropped(self) -> int:
+        """Number of skipped requests that were dropped."""
+        return self._sites.dropped
 
     def load(self, rules: Mapping[str, bytes]) -> int:
         """Take over the rules of a store that have changed since the last call.
@@ -260,13 +260,13 @@ class _Sites:
     """The learners of sites, those used last at the end, and the rules of a store.
 
     :ivar pending: sites whose URLs are to be updated after changes of rules.
-    :ivar let_go: how many skipped requests were dropped.
+    :ivar dropped: number of skipped requests that were dropped.
     """
 
     def __init__(self, new_site: Callable[[str], SiteLearner]) -> None:
         self.pending: dict[str, SiteLearner] = {}
         self.changes: list[RuleChange] = []
-        self.let_go = 0
+        self.dropped = 0
         self._new_site = new_site
         self._sites: OrderedDict[str, SiteLearner] = OrderedDict()
         self._stored: dict[str, dict[str, UrlRule]] = {}
@@ -328,7 +328,7 @@ class _Sites:
             name, site = self._sites.popitem(last=False)
             self.pending.pop(name, None)
             visited -= len(site.visited)
-            self.let_go += len(site.skipped)
+            self.dropped += len(site.skipped)
 
     def bound_skipped(self) -> None:
         """Drop skipped requests of the site that has most of them."""
@@ -337,7 +337,7 @@ class _Sites:
         skipped = sum(len(site.skipped) for site in self)
         if skipped > MAX_SKIPPED:
             largest = max(self, key=lambda site: len(site.skipped))
-            self.let_go += largest.skipped.drop(skipped - MAX_SKIPPED + _STEP)
+            self.dropped += largest.skipped.drop(skipped - MAX_SKIPPED + _STEP)
 
     def _is_due(self) -> bool:
         self._calls += 1

@@ -51,7 +51,7 @@ class UrlRule:
 
     @property
     def is_proven(self) -> bool:
-        """Is the evidence strong enough for the rule to come in force?"""
+        """Whether the evidence is strong enough for the rule to come in force."""
         if self.state == "off":
             return False
         if self.demand == 1:
@@ -61,7 +61,7 @@ class UrlRule:
 
     @property
     def text(self) -> str:
-        """What the rule says, in words."""
+        """The rule in words."""
         where = f"under {self.pattern}" if self.pattern else "everywhere"
         return f"{_TEXTS[self.component[0]](self.component)} {where} on {self.site}"
 

@@ -27,11 +27,11 @@ class DeferredRequests:
 
     :ivar learned: see :meth:`~scrapy_neardup.url_rules.learner.Learner.state`, with packed
         requests.
-    :ivar wanted: packed requests that must be made.
+    :ivar refetches: packed requests that must be made.
     """
 
     learned: dict[str, Any] = field(default_factory=dict)
-    wanted: list[bytes] = field(default_factory=list)
+    refetches: list[bytes] = field(default_factory=list)
 
 
 def pack(request: Request, spider: Spider) -> bytes:
@@ -64,7 +64,7 @@ def read(path: Path) -> DeferredRequests:
     except FileNotFoundError:
         return DeferredRequests()
     try:
-        version, learned, wanted = pickle.loads(content)
+        version, learned, refetches = pickle.loads(content)
     except Exception as error:  # whatever broken bytes make of the unpickler
         raise ValueError(f"it is damaged ({error!r})") from error
     if version != _VERSION:
@@ -72,7 +72,7 @@ def read(path: Path) -> DeferredRequests:
             f"it has format {version!r}, from another scrapy-neardup than this one, which reads "
             f"format {_VERSION}"
         )
-    return DeferredRequests(learned, wanted)
+    return DeferredRequests(learned, refetches)
 
 
 def write(path: Path, requests: DeferredRequests) -> None:
@@ -82,7 +82,7 @@ def write(path: Path, requests: DeferredRequests) -> None:
     """
     part = path.with_name(f"{path.name}.part")
     with part.open("wb") as file:
-        pickle.dump((_VERSION, requests.learned, requests.wanted), file, protocol=4)
+        pickle.dump((_VERSION, requests.learned, requests.refetches), file, protocol=4)
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)

@@ -42,7 +42,7 @@ _MAX_SKEW = 3600
 
 
 class Unsaved(NamedTuple):
-    """What is to be saved by :meth:`~scrapy_neardup.stores.base.Store.note_duplicates`.
+    """Rows to be saved by :meth:`~scrapy_neardup.stores.base.Store.note_duplicates`.
 
     :ivar rows: of type :data:`~scrapy_neardup.stores.hints.COPY`, shape ``(n,)``.
     :ivar seen_at: seconds since 1970.
@@ -101,7 +101,7 @@ class DuplicateUrls:
     # --- asking -----------------------------------------------------------------------------
 
     def __contains__(self, url: str) -> bool:
-        """Is it known to lead to a duplicate?"""
+        """Decide whether a URL is known to lead to a duplicate."""
         return self.standing(url) == "superfluous"
 
     def standing(self, url: str) -> Standing:

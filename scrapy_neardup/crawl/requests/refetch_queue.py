@@ -68,7 +68,7 @@ class RefetchQueue:
                 (isinstance(error, OSError) and error.strerror) or error,
             )
             return
-        self._requests.extend(left.wanted)
+        self._requests.extend(left.refetches)
         if self.learner is not None and skips:
             self.learner.resume(left.learned)
         else:
@@ -82,7 +82,7 @@ class RefetchQueue:
         if self.learner is not None and skips:
             self._requests.extend(self.learner.take_refetches())
             left.learned = self.learner.state(self._packed)
-        left.wanted = [packed for request in self._requests if (packed := self._packed(request))]
+        left.refetches = [packed for request in self._requests if (packed := self._packed(request))]
         try:
             deferred.write(self._job.held, left)
         except OSError as error:

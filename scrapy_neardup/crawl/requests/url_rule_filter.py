@@ -77,7 +77,7 @@ class UrlRuleFilter:
     def count_learned(self) -> None:
         """Count what was learned by the end of the crawl."""
         self._count("url_rules/rules", len(self.learner.in_force))
-        self._count("url_rules/let_go", self.learner.let_go)
+        self._count("url_rules/let_go", self.learner.dropped)
         self._count("url_rules/unlearned", self.learner.urls_ignored)
 
     def refuse(self, request: Request, policy: Policy) -> UrlRule | None:

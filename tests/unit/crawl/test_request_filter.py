@@ -174,7 +174,7 @@ def test_what_was_not_made_before_the_end_is_left_to_the_next_run(tmp_path):
     asyncio.run(stopped())
     job.end()
     assert engine.urls == []
-    assert deferred.read(job.held).wanted == packed
+    assert deferred.read(job.held).refetches == packed
 
 
 def test_a_job_whose_requests_cannot_be_kept_has_not_ended_cleanly(tmp_path):
@@ -206,7 +206,7 @@ def test_what_cannot_be_kept_is_said(tmp_path, caplog):
         await request_filter.close(client, is_clean=True)
 
     asyncio.run(closed())
-    assert deferred.read(job.held).wanted == []
+    assert deferred.read(job.held).refetches == []
     assert "A skipped request is lost" in caplog.text
 
 
