@@ -9,7 +9,7 @@ from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from .crawl.judge import NearDupJudge
-from .crawl.requests.request_fingerprints import remember_fingerprints
+from .crawl.requests.request_fingerprints import cache_fingerprints
 from .crawl.settings import Config
 from .url_rules.rule import UrlRule
 
@@ -35,7 +35,7 @@ class NearDupDupeFilter(BaseDupeFilter):
 
     def __init__(self, wrapped: BaseDupeFilter, crawler: Crawler) -> None:
         self.wrapped = wrapped
-        remember_fingerprints(wrapped)
+        cache_fingerprints(wrapped)
         self._crawler = crawler
         self._judge: NearDupJudge | None = crawler.get_extension(NearDupJudge)
         #: The request that was refused last, until it is logged, and its rule, if it has one.

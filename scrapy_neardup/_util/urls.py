@@ -10,21 +10,8 @@ from urllib.parse import unquote, urlsplit
 import tldextract
 from w3lib.url import canonicalize_url
 
-_BYTES = "(?:%[89A-F][0-9A-F]{chars}*)*"
-_IN_PATH = r"[A-Za-z0-9!$&'()*+,./:;=@_~-]"
-_IN_QUERY = "[A-Za-z0-9+._~-]"
-_WORD = _IN_QUERY + "{many}" + _BYTES.format(chars=_IN_QUERY)
-_PARAMETER = f"{_WORD.format(many='+')}={_WORD.format(many='*')}"
-#: What is canonical already, but for the order of its parameters, and for segments that begin with
-#: a dot. An escape of a byte beyond ASCII stays as it is.
-_PLAIN = re.compile(
-    r"https?://[a-z0-9.-]+(?::[1-9][0-9]{0,3})?"
-    rf"/{_IN_PATH}*{_BYTES.format(chars=_IN_PATH)}(?<!;)"
-    rf"(?:\?{_PARAMETER}(?:&{_PARAMETER})*)?"
-)
-#: In longer ones, what is not plain may stand so far behind that it is looked for in vain for long.
-_MAX_PLAIN = 2048
-
+#: Canonical URLs that are cached, and characters of each: links repeat, most of them on every page.
+_MAX_CACHED, _MAX_CACHED_CHARS = 8192, 2048
 
 _LISTS = frozenset("tag tags category categories".split())
 _ARCHIVES = frozenset("archive archives".split())
@@ -36,37 +23,20 @@ _NUMBERED_PAGE = re.compile(r"page[-_]?\d+$")
 
 
 def page_key(url: str) -> str:
-    """One form for all spellings of a page's address, by which a revisit is recognised.
+    """Return one form for all spellings of a page's URL, by which a revisit is recognised.
 
-    Scrapy's own request fingerprint rests on the same form, w3lib's ``canonicalize_url``: order of
-    query arguments, escapes and the fragment do not matter.
+    It is the one of Scrapy's request fingerprints, w3lib's ``canonicalize_url``: the order of query
+    arguments, escapes and the fragment do not matter. An invalid URL is returned as it is.
     """
-    if (plain := plain_key(url)) is not None:
-        # Nearly all are, and w3lib takes much longer to find that out.
-        return plain
+    return _canonical(url) if len(url) <= _MAX_CACHED_CHARS else _canonical.__wrapped__(url)
+
+
+@lru_cache(maxsize=_MAX_CACHED)
+def _canonical(url: str) -> str:
     try:
         return canonicalize_url(url)
     except ValueError:
         return url
-
-
-# Several ask for the same URL, one right after the other.
-@lru_cache(maxsize=64)
-def plain_key(url: str) -> str | None:
-    """That form of a URL that is in it but for the order of its query arguments; of others none."""
-    if len(url) > _MAX_PLAIN or "/." in url or not _PLAIN.fullmatch(url):
-        return None
-    base, _, query = url.partition("?")
-    return f"{base}?{_in_order(query)}" if "&" in query else url
-
-
-def _in_order(query: str) -> str:
-    """Parameters in the order of their names and then of their values, byte by byte."""
-    # The end of a name comes before all that a longer one goes on with, and all bytes beyond ASCII
-    # come behind it.
-    parameters = query.replace("=", "\0").replace("%", "\x7f").split("&")
-    parameters.sort()
-    return "&".join(parameters).replace("\0", "=").replace("\x7f", "%")
 
 
 def site_of(url: str) -> str:
@@ -75,8 +45,6 @@ def site_of(url: str) -> str:
     Hosting platforms whose users own their subdomains count as registries (the private section of
     the Public Suffix List), so two blogs of one platform are two sites. Without a host: ``""``.
     """
-    if plain_key(url) is not None:
-        return site_of_host(url.split("/", 3)[2].partition(":")[0])
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:

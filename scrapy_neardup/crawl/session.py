@@ -259,7 +259,7 @@ class CrawlSession:
         if client.store.problem is not None:
             problem = f"{client.store.problem}; it is tried again"
             self._store_failed(StoreError(client.store.name, problem))
-        await self.request_filter.look_around(client)
+        await self.request_filter.sync(client)
         mark = client.mark()
         if self._feeds is None:
             client.confirm(mark)

@@ -8,112 +8,124 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from .evidence import MAX_COUNTED, Key
-from .path_patterns import PathPatterns
+from .evidence_collector import EvidenceCollector
 from .rule_set import MAX_RULES, RuleSet
-from .skeletons import Form, LeftOut, Skeleton, SkeletonBuilder, differing
-from .url_parts import Component, UrlParts, is_of_path
+from .skeletons import LeftOut, ReducedUrl, Skeleton, UrlReducer, differing
+from .url_parts import Component, UrlParts, is_path_component
 from .visited_urls import VisitedUrl, VisitedUrls
 
-#: Skeletons of addresses that wait for another one.
+#: Skeletons that are remembered.
 MAX_SKELETONS = 80_000
-#: Components that may wait at one skeleton.
-_MAX_WAITING = 16
-#: Texts and values that are remembered in order to see whether they come again.
+#: Observations that are remembered of one skeleton.
+_MAX_OBSERVATIONS = 16
+#: Path segments and values that are remembered in order to see whether they come again.
 _MAX_TEXTS = 4096
-#: With so many addresses of one form another one is compared.
+#: URLs of one reduced URL among which the nearest is looked for.
 _MAX_COMPARED = 64
-#: Addresses that differ in more components give no hint of what means nothing.
+#: URLs that differ in more components give no hint.
 _MAX_DIFFERENCE = 5
-#: A canonical address that pages of so many contents name says nothing.
-_MAX_NAMERS = 3
-_MAX_TARGETS = 4096
-#: Hosts and schemes of canonical addresses that are remembered.
+#: A canonical URL that pages of so many contents name is wrong.
+_MAX_CONTENTS_OF_CANONICAL = 3
+_MAX_CANONICAL = 4096
+#: Hosts and schemes of canonical URLs that are remembered.
 _MAX_ORIGINS = 64
 
 
-#: First label of a host, and scheme.
-Origin = tuple[str, str]
+class _Observation(NamedTuple):
+    """The content that a URL led to.
 
-
-class _Seen(NamedTuple):
-    """What an address led to.
-
-    :ivar number: which observation it was.
-    :ivar address: its digest.
-    :ivar form: digest of what was left of it then.
-    :ivar is_certain: was nothing left out but what rules in force leave out?
-    :ivar left_out: all that was.
+    :ivar number: number of the observation.
+    :ivar url: its digest.
+    :ivar reduced: digest of what was left of it then.
+    :ivar is_certain: did only rules in force leave something out?
+    :ivar left_out: all that was left out.
     """
 
     content: int
     number: int
-    address: int
-    form: int
+    url: int
+    reduced: int
     is_certain: bool
     left_out: tuple[LeftOut, ...]
 
-    def is_other(self, other: _Seen) -> bool:
-        """Is it another address, and not only by what is left out anyway?"""
-        return self.address != other.address and self.form != other.form
+    def differs(self, other: _Observation) -> bool:
+        """Decide whether the URL is another one, and not only by what is left out."""
+        return self.url != other.url and self.reduced != other.reduced
 
 
 class Comparisons:
-    """Compares the addresses of a site, and tells its rules what that shows.
+    """Compares the visited URLs of a site, and counts the results.
 
-    :param tried: what is left out while rules are tried.
+    :param reducer: leaves out what is on trial.
     """
 
     def __init__(
-        self, book: RuleSet, known: VisitedUrls, patterns: PathPatterns, tried: SkeletonBuilder
+        self,
+        rules: RuleSet,
+        collector: EvidenceCollector,
+        visited: VisitedUrls,
+        reducer: UrlReducer,
     ) -> None:
-        self._book = book
-        self._known = known
-        self._patterns = patterns
-        self._tried = tried
-        #: By skeleton and by what it lacks: one address that has it. (A plain dict takes the longer
-        #: to find its first entry the more were taken away before that.)
-        self._waiting: OrderedDict[int, dict[Component, _Seen]] = OrderedDict()
+        self._rules = rules
+        self._collector = collector
+        self._visited = visited
+        self._reducer = reducer
+        #: By skeleton, and by the component it lacks: an observation. (A plain dict takes long to
+        #: find its first entry when many before it were deleted.)
+        self._by_skeleton: OrderedDict[int, dict[Component, _Observation]] = OrderedDict()
         self._met: OrderedDict[Component, None] = OrderedDict()
-        #: Of rules on a segment that may be any: those it was.
-        self._texts: OrderedDict[Key, set[str]] = OrderedDict()
-        self._named_by: OrderedDict[int, set[int]] = OrderedDict()
-        self._origins: set[Origin] = set()
+        #: Of rules on any segment: those that were left out.
+        self._segments: OrderedDict[Key, set[str]] = OrderedDict()
 
-    def compare(self, known: VisitedUrl, *, brings_new: bool = False) -> None:
-        """Compare an address with all that differ from it in one component."""
-        assert known.content is not None
-        form = known.tried
-        self._compare_with_nearest(known, brings_new=brings_new)
-        own = _seen(known, form.digest)
-        for component, waiting in self._waiting.get(form.digest, {}).items():
-            if own.is_other(waiting):
-                self._count((form.family, component), own, waiting)
-        for skeleton in self._tried.skeletons(form):
+    def compare(self, visited: VisitedUrl, *, brings_new: bool = False) -> None:
+        """Compare a URL with all that differ from it in one component."""
+        reduced = visited.trial
+        self._compare_with_nearest(visited, brings_new=brings_new)
+        own = _observation(visited, reduced.digest)
+        for component, other in self._by_skeleton.get(reduced.digest, {}).items():
+            if own.differs(other):
+                self._count((reduced.pattern, component), own, other)
+        for skeleton in self._reducer.skeletons(reduced):
             component = skeleton.component
             if skeleton.varying is None and self._is_first(component):
                 continue
-            other = self._partner(skeleton)
-            if other is not None and own.is_other(other):
-                key = skeleton.family, component
-                if not (skeleton.varying and other.content == own.content) or self._is_other_text(
+            partner = self._partner(skeleton)
+            if partner is not None and own.differs(partner):
+                key = skeleton.pattern, component
+                is_agreement = partner.content == own.content
+                if not (skeleton.varying and is_agreement) or self._is_new_segment(
                     key, skeleton.varying
                 ):
-                    self._count(key, own, other)
-            self._wait(skeleton.digest, component, own)
+                    self._count(key, own, partner)
+            self._remember(skeleton.digest, component, own)
 
-    def _is_other_text(self, key: Key, text: str) -> bool:
-        """Is it the first time that it was just this segment? What is always the same one (print)
-        does not show that it may be any.
+    def look_for_hints(self, visited: VisitedUrl, same: list[VisitedUrl]) -> None:
+        """Count hints: URLs of one content that differ in a few components."""
+        assert visited.content is not None
+        for other in same:
+            if other.trial.digest == visited.trial.digest:
+                continue
+            between = differing(visited.trial, other.trial, self._reducer.patterns)
+            for pattern, component, text in between if len(between) <= _MAX_DIFFERENCE else ():
+                hint = pattern, (*component, "hint")
+                if component[0] != "segment_at" or self._is_new_segment(hint, text):
+                    self._collector.hint((pattern, component), visited.content)
+
+    def _is_new_segment(self, key: Key, text: str) -> bool:
+        """Decide whether this segment is left out for the first time.
+
+        A segment that is always the same, such as "print", does not show that any may stand there.
         """
-        texts = self._texts.setdefault(key, set())
-        if len(self._texts) > MAX_RULES:
-            self._texts.popitem(last=False)
-        is_other = text not in texts and len(texts) < MAX_COUNTED
-        texts.add(text) if is_other else None
-        return is_other
+        segments = self._segments.setdefault(key, set())
+        if len(self._segments) > MAX_RULES:
+            self._segments.popitem(last=False)
+        if text in segments or len(segments) >= MAX_COUNTED:
+            return False
+        segments.add(text)
+        return True
 
     def _is_first(self, component: Component) -> bool:
-        """Was this text, or this value, never met before?"""
+        """Decide whether this segment, or this value, is met for the first time."""
         if component in self._met:
             return False
         self._met[component] = None
@@ -121,164 +133,164 @@ class Comparisons:
             self._met.popitem(last=False)
         return True
 
-    def _partner(self, skeleton: Skeleton) -> _Seen | None:
-        """What an address shows that is this one without, or with another, component."""
-        for known in self._known.judged(skeleton.digest):
-            return _seen(known, skeleton.digest)
+    def _partner(self, skeleton: Skeleton) -> _Observation | None:
+        """Return an observation of a URL without, or with another, component."""
+        for visited in self._visited.judged_with_trial(skeleton.digest):
+            return _observation(visited, skeleton.digest)
         if skeleton.varying is None:
             return None
-        component, waiting = skeleton.component, self._waiting.get(skeleton.digest, {})
+        component, others = skeleton.component, self._by_skeleton.get(skeleton.digest, {})
         if component[0] != "host":
-            return waiting.get(component)
-        return next((seen for other, seen in waiting.items() if other[0] == "host"), None)
+            return others.get(component)
+        return next((seen for other, seen in others.items() if other[0] == "host"), None)
 
-    def _wait(self, digest: int, component: Component, seen: _Seen) -> None:
-        group = self._waiting.setdefault(digest, {})
-        if len(group) < _MAX_WAITING:
-            group.setdefault(component, seen)
-        if len(self._waiting) > MAX_SKELETONS:
-            self._waiting.popitem(last=False)
+    def _remember(self, digest: int, component: Component, observation: _Observation) -> None:
+        group = self._by_skeleton.setdefault(digest, {})
+        if len(group) < _MAX_OBSERVATIONS:
+            group.setdefault(component, observation)
+        if len(self._by_skeleton) > MAX_SKELETONS:
+            self._by_skeleton.popitem(last=False)
 
-    def _count(self, key: Key, one: _Seen, other: _Seen) -> None:
-        suspects = self._suspects(key, one, other)
-        if key in suspects:
-            # What was left out of one of them already may stand in both, and be the same.
+    def _count(self, key: Key, one: _Observation, other: _Observation) -> None:
+        confounders = self._confounders(key, one, other)
+        if key in confounders:
+            # It was left out of one of them only, and may be the same in both.
             return
-        seen = max(one.number, other.number)
-        if one.content == other.content:
-            self._book.agree(key, one.content, seen, suspects=suspects)
-            return
+        number = max(one.number, other.number)
         contents = one.content, other.content
-        if suspects:
-            self._book.doubt(key, contents, seen, suspects)
+        if one.content == other.content:
+            self._collector.agree(key, one.content, number, confounders=confounders)
+        elif confounders:
+            self._collector.contradict_with_confounders(key, contents, number, confounders)
         else:
-            self._book.contradict(key, contents, seen, brings_new=False)
+            self._collector.contradict(key, contents, number, brings_new=False)
 
-    def _suspects(self, key: Key, one: _Seen, other: _Seen) -> list[Key]:
-        """What two addresses differ in besides, and what no rule in force leaves out."""
+    def _confounders(self, key: Key, one: _Observation, other: _Observation) -> list[Key]:
+        """Return the keys of what two URLs differ in besides, and no rule in force leaves out."""
         if one.is_certain and other.is_certain:
             return []
         between = _left_out_between(one.left_out, other.left_out)
         components = dict.fromkeys(component for _, component, _ in between)
-        return [(key[0], c) for c in components if not self._book.applies(key[0], c)]
+        return [(key[0], c) for c in components if not self._rules.is_applied(key[0], c)]
 
-    def _compare_with_nearest(self, known: VisitedUrl, *, brings_new: bool) -> None:
-        """Try what is taken for granted: addresses of one form should be of one content."""
+    def _compare_with_nearest(self, visited: VisitedUrl, *, brings_new: bool) -> None:
+        """Test the rules that are on trial: equal reduced URLs should be of one content."""
         nearest, between = None, list[LeftOut]()
-        for other in islice(self._known.judged(known.tried.digest), _MAX_COMPARED):
-            if other is not known:
-                difference = _left_out_between(known.tried.left_out, other.tried.left_out)
+        for other in islice(self._visited.judged_with_trial(visited.trial.digest), _MAX_COMPARED):
+            if other is not visited:
+                difference = _left_out_between(visited.trial.left_out, other.trial.left_out)
                 if difference and (nearest is None or len(difference) < len(between)):
                     nearest, between = other, difference
-        if nearest is None or nearest.content is None or known.content is None:
+        if nearest is None or nearest.content is None or visited.content is None:
             return
         keys = list(dict.fromkeys(left_out[:2] for left_out in between))
-        if nearest.content != known.content:
-            contents = known.content, nearest.content
-            self._book.dispute(keys, contents, known.seen, brings_new=brings_new)
+        number = visited.observation
+        if nearest.content != visited.content:
+            contents = visited.content, nearest.content
+            self._collector.contradict_one_of(keys, contents, number, brings_new=brings_new)
             return
-        unproven = [key for key in keys if not self._book.applies(*key)]
-        if len(unproven) > 1 and _shortened(known, nearest) > 1:
-            # Of a path that several rules shorten, nobody knows which of them do.
+        unproven = [key for key in keys if not self._rules.is_applied(*key)]
+        if len(unproven) > 1 and max(map(_left_out_segments, (visited, nearest))) > 1:
+            # Of several rules that shorten a path, nobody knows which do so rightly.
             return
-        for family, component, text in between:
-            key = family, component
-            if component[0] != "segment_at" or self._is_other_text(key, text):
-                suspects = [other for other in unproven if other != key]
-                self._book.agree(key, known.content, known.seen, suspects=suspects)
+        for pattern, component, text in between:
+            key = pattern, component
+            if component[0] != "segment_at" or self._is_new_segment(key, text):
+                confounders = [other for other in unproven if other != key]
+                self._collector.agree(key, visited.content, number, confounders=confounders)
 
-    def look_for_hints(self, known: VisitedUrl, same: list[VisitedUrl]) -> None:
-        """Two addresses of one content that differ in a few components may differ in nothing that
-        matters.
-        """
-        assert known.content is not None
-        for other in same:
-            if other.tried.digest == known.tried.digest:
-                continue
-            between = differing(known.tried, other.tried, self._patterns)
-            for family, component, text in between if len(between) <= _MAX_DIFFERENCE else ():
-                hint = family, (*component, "hint")
-                if component[0] != "segment_at" or self._is_other_text(hint, text):
-                    self._book.hint((family, component), known.content)
 
-    # --- what pages say of themselves -------------------------------------------------------
+class CanonicalUrls:
+    """Counts what the pages of a site say of their own URLs.
 
-    def learn_name(self, known: VisitedUrl, canonical: UrlParts) -> None:
-        """A page names its canonical address, which may be its own."""
-        assert known.content is not None
-        if not self._book.believes_names:
+    :param reducer: leaves out what is on trial.
+    """
+
+    def __init__(self, rules: RuleSet, collector: EvidenceCollector, reducer: UrlReducer) -> None:
+        self._rules = rules
+        self._collector = collector
+        self._reducer = reducer
+        #: Contents of the pages that name a canonical URL.
+        self._contents: OrderedDict[int, set[int]] = OrderedDict()
+        #: First labels of their hosts, and schemes.
+        self._origins: set[tuple[str, str]] = set()
+
+    def learn(self, visited: VisitedUrl, canonical: UrlParts) -> None:
+        """Count the canonical URL of a page, which may be its own."""
+        assert visited.content is not None
+        if not self._rules.uses_canonical_urls:
             return
         if len(self._origins) < _MAX_ORIGINS:
             self._origins.add((canonical.label, canonical.scheme))
-        if canonical == known.address:
+        if canonical == visited.parts:
             return
-        namers = self._named_by.setdefault(canonical.digest, set())
-        namers.add(known.content)
-        if len(self._named_by) > _MAX_TARGETS:
-            self._named_by.popitem(last=False)
-        if len(namers) >= _MAX_NAMERS:
-            self._named_by.clear()
+        contents = self._contents.setdefault(canonical.digest, set())
+        contents.add(visited.content)
+        if len(self._contents) > _MAX_CANONICAL:
+            self._contents.popitem(last=False)
+        if len(contents) >= _MAX_CONTENTS_OF_CANONICAL:
+            self._contents.clear()
             self._origins.clear()
-            self._book.disbelieve_names()
+            self._rules.ignore_canonical_urls()
             return
-        for key in self._between(known.tried, canonical):
-            self._book.agree(key, known.content, known.seen, by_name=True)
+        for key in self._between(visited.trial, canonical):
+            self._collector.agree(key, visited.content, visited.observation, by_canonical_url=True)
 
-    def is_canonical(self, digest: int) -> bool:
-        """Does a page, on another address, name the address of this digest as its own?"""
-        return digest in self._named_by
-
-    def is_alias(self, label: str, scheme: str) -> bool:
-        """Do pages name other hosts or another scheme in their canonical addresses, never these?"""
-        return bool(self._origins) and (label, scheme) not in self._origins
-
-    def tell_apart(self, alternates: list[UrlParts]) -> None:
-        """These are no duplicates of one another, whatever they look like.
-
-        Which of them the page is, in another spelling, it does not say.
-        """
+    def learn_alternates(self, alternates: list[UrlParts]) -> None:
+        """Count the versions of a page in other languages, which are no duplicates."""
         for one, other in pairwise(alternates):
             if one != other:
-                contents, seen = (one.digest, other.digest), self._book.observations
-                for key in self._between(self._tried.form(one, one.digest), other):
-                    self._book.contradict(key, contents, seen, brings_new=True)
+                contents, number = (one.digest, other.digest), self._rules.observations
+                for key in self._between(self._reducer.reduce(one, one.digest), other):
+                    self._collector.contradict(key, contents, number, brings_new=True)
 
-    def _between(self, form: Form, address: UrlParts) -> Iterator[Key]:
-        """The rules that each alone make one address of two."""
-        other = self._tried.form(address, address.digest)
-        if other.digest == form.digest:
-            between = _left_out_between(form.left_out, other.left_out)
+    def is_canonical(self, digest: int) -> bool:
+        """Decide whether a page at another URL names the URL of this digest as canonical."""
+        return digest in self._contents
+
+    def is_alias(self, label: str, scheme: str) -> bool:
+        """Decide whether canonical URLs have other hosts or schemes only."""
+        return bool(self._origins) and (label, scheme) not in self._origins
+
+    def _between(self, reduced: ReducedUrl, parts: UrlParts) -> Iterator[Key]:
+        """Yield the keys of the rules that each alone make one URL of two."""
+        other = self._reducer.reduce(parts, parts.digest)
+        if other.digest == reduced.digest:
+            between = _left_out_between(reduced.left_out, other.left_out)
             yield from dict.fromkeys(left_out[:2] for left_out in between)
             return
-        theirs = {skeleton.component: skeleton for skeleton in self._tried.skeletons(other)}
-        for own in self._tried.skeletons(form):
+        theirs = {skeleton.component: skeleton for skeleton in self._reducer.skeletons(other)}
+        for own in self._reducer.skeletons(reduced):
             their = theirs.get(own.component)
             varies = own.varying is not None and their and their.digest == own.digest
             if varies or own.digest == other.digest:
-                yield own.family, own.component
+                yield own.pattern, own.component
         for their in theirs.values():
-            if their.digest == form.digest:
-                yield their.family, their.component
+            if their.digest == reduced.digest:
+                yield their.pattern, their.component
 
 
-def _shortened(one: VisitedUrl, other: VisitedUrl) -> int:
-    """How many segments were left out of one of them, at most."""
-    return max(
-        sum(is_of_path(component) for _, component, _ in known.tried.left_out)
-        for known in (one, other)
-    )
+def _left_out_segments(visited: VisitedUrl) -> int:
+    return sum(is_path_component(component) for _, component, _ in visited.trial.left_out)
 
 
 def _left_out_between(one: tuple[LeftOut, ...], other: tuple[LeftOut, ...]) -> list[LeftOut]:
-    """What was left out of one of two addresses, or was something else in the other one.
+    """Return what was left out of one of two URLs, or was something else in the other one.
 
-    Of which family it was left out, that depends on what else was.
+    The pattern of what was left out depends on what else was, and is not compared.
     """
     differ = {left_out[1:] for left_out in one} ^ {left_out[1:] for left_out in other}
     return [left_out for left_out in (*one, *other) if left_out[1:] in differ]
 
 
-def _seen(known: VisitedUrl, form: int) -> _Seen:
-    assert known.content is not None
-    is_certain = known.tried.digest == known.normal.digest
-    return _Seen(known.content, known.seen, known.digest, form, is_certain, known.tried.left_out)
+def _observation(visited: VisitedUrl, reduced: int) -> _Observation:
+    assert visited.content is not None
+    is_certain = visited.trial.digest == visited.normalized.digest
+    return _Observation(
+        visited.content,
+        visited.observation,
+        visited.digest,
+        reduced,
+        is_certain,
+        visited.trial.left_out,
+    )

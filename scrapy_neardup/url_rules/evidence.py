@@ -1,4 +1,4 @@
-"""What is known of a rule: how many trials bore it out, and how sure that makes it."""
+"""Counts how many trials confirm a rule, and computes how sure that makes it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from math import exp, lgamma, log, log1p
 
 from .url_parts import Component
 
-#: A rule as it is counted: of which family (``""`` for everywhere), and what it leaves out.
+#: Identifies a rule of a site: its path pattern (``""`` for all paths), and what it leaves out.
 Key = tuple[str, Component]
 
-#: What is counted of one rule at most: more makes nothing surer.
+#: Contents that are counted for one rule at most, and against it.
 MAX_COUNTED = 300
-#: What earlier crawls, together, count for at most: more are taken in proportion.
+#: Trials of earlier crawls that count at most; of more, the share is kept.
 MAX_BEFORE = 10 * MAX_COUNTED
 MAX_HINTS = 30
-#: How sure a bound is.
+#: Of the bounds.
 CONFIDENCE = 0.95
 _ROUNDING = 1e-9
 
 
 @lru_cache(maxsize=4096)
 def is_rarer(share: float, contradictions: int, trials: int) -> bool:
-    """Is the upper confidence bound on the share of contradictions at most this?
+    """Decide whether the upper confidence bound on the share of contradictions is at most this.
 
     The bound is Clopper and Pearson's, one-sided ("The use of confidence or fiducial limits
     illustrated in the case of the binomial", Biometrika 26, 1934): it is at most *share* when so
@@ -32,23 +32,23 @@ def is_rarer(share: float, contradictions: int, trials: int) -> bool:
     :param share: above 0, below 1.
     :param contradictions: from 0 to *trials*.
     """
-    # In logarithms: of some thousand trials, the number of ways is more than a float can hold.
+    # In logarithms: for thousands of trials, the coefficients exceed the range of a float.
     seen, unseen = log(share), log1p(-share)
     likely = sum(
-        exp(_log_of_ways(trials, k) + k * seen + (trials - k) * unseen)
+        exp(_log_binomial(trials, k) + k * seen + (trials - k) * unseen)
         for k in range(contradictions + 1)
     )
     return likely <= (1 - CONFIDENCE) * (1 + _ROUNDING)
 
 
-def _log_of_ways(trials: int, chosen: int) -> float:
-    """Logarithm of the binomial coefficient."""
+def _log_binomial(trials: int, chosen: int) -> float:
+    """Return the logarithm of a binomial coefficient."""
     return lgamma(trials + 1) - lgamma(chosen + 1) - lgamma(trials - chosen + 1)
 
 
 @lru_cache(maxsize=4096)
 def upper_bound(contradictions: int, trials: int) -> float:
-    """That bound itself, to three digits; 1.0 without trials.
+    """Return that bound, to three digits; 1.0 without trials.
 
     >>> upper_bound(0, 29)
     0.098
@@ -65,7 +65,8 @@ def upper_bound(contradictions: int, trials: int) -> float:
 class Evidence:
     """Agreements and contradictions, counted over different contents.
 
-    What answers all addresses with one content (a wall that asks for a login) counts once.
+    One content counts once: a login page may answer all URLs of a site. Most methods only
+    count one kind of trial or return a number.
 
     :param agreements: those counted in earlier crawls, see :attr:`agreements`.
     :param named: likewise, see :attr:`named`.
@@ -74,38 +75,38 @@ class Evidence:
     __slots__ = ("_agreed", "_before", "_contradicted", "_hinted", "_named")
 
     def __init__(self, agreements: int = 0, contradictions: int = 0, named: int = 0) -> None:
-        #: Of earlier crawls: fetched (all but the named ones that counted), contradicted, and only
-        #: named.
+        #: Of earlier crawls: agreements by fetches, contradictions, and agreements that only
+        #: canonical URLs show.
         self._before = _bounded(agreements - min(named, agreements // 2), contradictions, named)
         self._agreed = _Counted()
         self._contradicted = _Counted()
-        #: Contents of which a canonical address said so, and nothing that was fetched.
+        #: Contents of which a canonical URL said so.
         self._named: set[int] = set()
-        #: Contents of which two addresses differ in this and in more.
+        #: Contents of which two URLs differ in this and in more.
         self._hinted: set[int] = set()
 
     @property
     def hints(self) -> int:
-        """Contents that let one think that there may be agreements."""
+        """Contents that agree, or may agree."""
         return len(self._hinted | self._agreed.keys())
 
     @property
     def agreements(self) -> int:
-        """Contents of which two addresses were fetched, or one that names the other.
+        """Contents of which two URLs were fetched, or one that names the other as canonical.
 
-        What only canonical addresses say is not more than half of it.
+        At most half of them are those that only canonical URLs show.
         """
         return self._fetched + self.agreements_by_name
 
     @property
     def agreements_by_name(self) -> int:
-        """Those among them that only canonical addresses speak for."""
+        """Those among them that only canonical URLs show."""
         return min(self.named, self._fetched)
 
     @property
     def named(self) -> int:
-        """Contents that only canonical addresses speak for, whether they count or are too many."""
-        # To take the one from the other would walk through all that agreed, which may be hundreds.
+        """Contents that only canonical URLs show, whether they count or are too many."""
+        # The difference of the sets would walk through all that agreed, which may be hundreds.
         return self._before[2] + len(self._named) - len(self._named & self._agreed.keys())
 
     @property
@@ -118,47 +119,54 @@ class Evidence:
 
     @property
     def is_contradicted(self) -> bool:
-        """Is there a contradiction that nothing else may explain?"""
+        """Whether there is a contradiction without confounders."""
         return bool(self._before[1]) or not all(self._contradicted.values())
 
-    def agree(self, content: int, suspects: Collection[Key] = ()) -> None:
-        """Two addresses of this content differ only in what the rule leaves out.
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether there are agreements and no contradictions."""
+        return bool(self.agreements) and not self.contradictions
 
-        :param suspects: what else they differ in, of which it is not known whether it matters.
+    def agree(self, content: int, confounders: Collection[Key] = ()) -> None:
+        """Count a content of which two URLs differ only in what the rule leaves out.
+
+        :param confounders: what else they differ in, of which it is not known whether it selects
+            a page.
         """
-        self._agreed.count(content, suspects)
+        self._agreed.count(content, confounders)
 
     def hint(self, content: int) -> None:
-        """Two addresses of this content differ in what the rule leaves out, among other things."""
+        """Count a content of which two URLs differ in what the rule leaves out and in more."""
         if len(self._hinted) < MAX_HINTS:
             self._hinted.add(content)
 
-    def agree_by_name(self, content: int) -> None:
-        """A page of this content names such an address as its canonical one."""
+    def agree_by_canonical_url(self, content: int) -> None:
+        """Count a content of which a page names such a URL as canonical."""
         if len(self._named) < MAX_COUNTED:
             self._named.add(content)
 
-    def disbelieve_names(self) -> None:
-        """What canonical addresses say on this site is not to be relied on."""
+    def ignore_canonical_urls(self) -> None:
+        """Remove what only canonical URLs show."""
         self._before = (*self._before[:2], 0)
         self._named.clear()
 
-    def contradict(self, content: int, other: int, suspects: Collection[Key] = ()) -> None:
-        """Two addresses that differ only in what the rule leaves out have different contents.
+    def contradict(self, content: int, other: int, confounders: Collection[Key] = ()) -> None:
+        """Count two contents of URLs that differ only in what the rule leaves out.
 
-        :param suspects: see :meth:`agree`.
+        :param confounders: see :meth:`agree`.
         """
-        self._contradicted.count(content ^ other, suspects)
+        self._contradicted.count(content ^ other, confounders)
 
-    def void(self, suspect: Key) -> bool:
-        """This matters: trials in which it was left out as well prove nothing, either way.
+    def discard_explained_by(self, confounder: Key) -> bool:
+        """Discard trials with this confounder, which is known to select pages.
 
-        :returns: were there any?
+        :returns: whether there were any.
         """
-        return any([self._agreed.void(suspect), self._contradicted.void(suspect)])
+        were_agreements = self._agreed.discard_explained_by(confounder)
+        return self._contradicted.discard_explained_by(confounder) or were_agreements
 
     def add(self, other: Evidence) -> None:
-        """Take over what was counted elsewhere."""
+        """Add what was counted elsewhere."""
         own, more = self._before, other._before
         self._before = _bounded(own[0] + more[0], own[1] + more[1], own[2] + more[2])
         self._agreed.add(other._agreed)
@@ -166,14 +174,14 @@ class Evidence:
         self._named |= other._named
         self._hinted |= other._hinted
 
-    def reconcile(self, told: Evidence) -> None:
-        """Take over what a store tells of the same rule, of which a part is known here already.
+    def reconcile(self, stored: Evidence) -> None:
+        """Merge the evidence of a store for the same rule, a part of which may be known here.
 
-        Both may go back to one crawl before, or what is told to this very evidence, and nobody
-        can tell how much. So what speaks for the rule counts as often as the one or the other
-        has it; of what speaks against it, nothing that was seen here is taken for told.
+        Both may include an earlier crawl, or the stored one what was counted here, and nobody
+        knows how much. So of agreements the larger number counts. Contradictions that were
+        counted here are not taken to be included.
         """
-        fetched, contradictions, named = told._before
+        fetched, contradictions, named = stored._before
         self._before = _bounded(
             max(fetched, self._fetched) - len(self._agreed),
             max(contradictions, self._before[1]),
@@ -181,42 +189,42 @@ class Evidence:
         )
 
     def is_strong(self, share: float) -> bool:
-        """Is the share of contradictions at most this, with :data:`CONFIDENCE`?"""
+        """Decide whether the share of contradictions is at most this, with :data:`CONFIDENCE`."""
         contradictions = self.contradictions
         return is_rarer(share, contradictions, self.agreements + contradictions)
 
 
 class _Counted(dict[int, tuple[Key, ...]]):
-    """What was counted, with all that may explain it: it was left out in each of its trials."""
+    """Contents with their confounders: what differed in each of their trials."""
 
-    def count(self, what: int, suspects: Collection[Key]) -> None:
-        """Count it, once however often it is seen."""
-        if what in self:
-            self._suspect_only(what, suspects)
+    def count(self, content: int, confounders: Collection[Key]) -> None:
+        """Count a content once."""
+        if content in self:
+            self._keep_confounders(content, confounders)
         elif len(self) < MAX_COUNTED:
-            self[what] = tuple(suspects)
+            self[content] = tuple(confounders)
 
     def add(self, other: _Counted) -> None:
-        """Take over what was counted elsewhere."""
-        for what, suspects in other.items():
-            if what in self:
-                self._suspect_only(what, suspects)
+        """Add what was counted elsewhere."""
+        for content, confounders in other.items():
+            if content in self:
+                self._keep_confounders(content, confounders)
             else:
-                self[what] = suspects
+                self[content] = confounders
 
-    def _suspect_only(self, what: int, suspects: Collection[Key]) -> None:
-        self[what] = tuple(key for key in self[what] if key in suspects)
+    def _keep_confounders(self, content: int, confounders: Collection[Key]) -> None:
+        self[content] = tuple(key for key in self[content] if key in confounders)
 
-    def void(self, suspect: Key) -> bool:
-        """Forget what this explains; was there any?"""
-        explained = [what for what, suspects in self.items() if suspect in suspects]
-        for what in explained:
-            del self[what]
+    def discard_explained_by(self, confounder: Key) -> bool:
+        """Discard what has this confounder, and return whether there was any."""
+        explained = [content for content, others in self.items() if confounder in others]
+        for content in explained:
+            del self[content]
         return bool(explained)
 
 
 def _bounded(fetched: int, contradictions: int, named: int) -> tuple[int, int, int]:
-    """What was counted, in proportion where it is too much; rounded against the rule."""
+    """Return the counts, scaled down where they are too large; rounded against the rule."""
     trials = fetched + contradictions
     if trials > MAX_BEFORE:
         fetched = fetched * MAX_BEFORE // trials

@@ -1,129 +1,131 @@
-"""All sites of a crawl, in bounded memory."""
+"""Learns the rules of all sites of a crawl, in bounded memory."""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from xxhash import xxh3_64_intdigest
 
+from .decisions import Decision
 from .rule import UrlRule
 from .rule_set import RuleChange
-from .site_learner import Decision, SiteLearner
+from .site_learner import SiteLearner
 from .url_parts import UrlParts, parse_url
 
-#: Addresses that are known at most, of all sites together.
-MAX_ADDRESSES = 30_000
+#: Visited URLs of all sites together.
+MAX_URLS = 30_000
 MAX_SITES = 5_000
-#: SkippedUrl requests that are kept at most, in case they are wanted after all.
+#: Skipped requests that are kept, of all sites together.
 MAX_SKIPPED = 20_000
-#: In how large steps room is made.
+#: So many more skipped requests are dropped at once.
 _STEP = 500
-#: How often it is looked whether there is room.
-_TURN = 50
+#: Bounds are checked each so many calls: to count all sites takes long where there are many.
+_CHECKED_EVERY = 50
 
 _FETCH = Decision("fetch")
 
 
 class Learner:
-    """Learns which URLs bring nothing new, and says so.
+    """Learns which URLs yield nothing new, and decides which requests are skipped.
 
-    URLs that cannot be learned from are to be fetched, whatever they are.
+    It has a method for each event of a crawl, and for each part of its state that is stored. URLs
+    that cannot be learned from are always to be fetched.
 
-    :param explore: share of what would be skipped that is fetched all the same, 0.0 to 1.0.
+    :param sample_rate: share of what would be skipped that is fetched, 0.0 to 1.0.
     :param cluster_budget: fetches that a site may spend on near-duplicates of one original;
         ``None`` for no bound.
-    :param seed: whatever is fetched all the same is another share with another seed.
-    :param now: the time in seconds since 1970.
+    :param seed: selects the share that is fetched.
+    :param now: returns seconds since 1970.
+    :ivar urls_ignored: how often a URL could not be learned from.
     """
 
     def __init__(
         self,
-        explore: float = 0.05,
+        sample_rate: float = 0.05,
         cluster_budget: int | None = None,
         seed: int = 0,
         now: Callable[[], int] = lambda: int(time.time()),
     ) -> None:
-        #: Kept requests that were forgotten, and URLs that were not learned from.
-        self.let_go, self.unlearned = 0, 0
-        self._explore, self._budget, self._seed, self._now = explore, cluster_budget, seed, now
-        self._sites: OrderedDict[str, SiteLearner] = OrderedDict()
-        self._stored: dict[str, dict[str, UrlRule]] = {}
-        self._changes: list[RuleChange] = []
-        self._wanted: list[Any] = []
-        self._turns = 0
-        #: Sites whose rules have changed, see :meth:`tidy`.
-        self._untidy: dict[str, SiteLearner] = {}
-        #: Digests of the rules that were loaded, by their names.
-        self._loaded: dict[str, int] = {}
+        self.urls_ignored = 0
+        self._refetches: list[Any] = []
+        self._sites = _Sites(
+            lambda site: SiteLearner(
+                site,
+                sample_rate=sample_rate,
+                seed=seed,
+                budget=cluster_budget,
+                now=now,
+                refetches=self._refetches,
+            )
+        )
 
     # --- requests ---------------------------------------------------------------------------
 
     def decide(self, url: str) -> Decision:
-        """Would a fetch bring anything new? Nothing is changed by asking."""
-        address = parse_url(url)
-        site = None if address is None else self._sites.get(address.site)
-        if address is None or (site is None and address.site not in self._stored):
+        """Decide whether a fetch would yield anything new. Nothing is changed."""
+        parts = parse_url(url)
+        if parts is None or not self._sites.has_rules(parts.site):
             return _FETCH
-        return (site or self._site(address.site)).decide(address)
+        return self._sites.get_or_add(parts.site).decisions.decide(parts)
 
     def begin(self, url: str) -> None:
-        """It is being fetched: no other address of its normal form need be, unless it fails."""
-        address = self._address(url)
-        if address is not None:
-            self._site(address.site).begin(address)
+        """Note that a URL is being fetched: the same ones are skipped unless it fails."""
+        parts = self._parsed(url)
+        if parts is not None:
+            self._sites.get_or_add(parts.site).begin(parts)
 
     def keep(self, decision: Decision, request: Any) -> None:
-        """It was skipped; it is handed back by :meth:`take_wanted` when it is wanted after all.
+        """Keep a skipped request, until :meth:`take_refetches` returns it.
 
         :param decision: the last one, to skip it.
         """
         if (skipped := decision.skipped) is not None:
             skipped.request = request
-            self._site(skipped.address.site).skipped.add(skipped)
-            self._bound_skipped()
+            self._sites.get_or_add(skipped.parts.site).skipped.add(skipped)
+            self._sites.bound_skipped()
 
     def fail(self, url: str) -> None:
-        """Nothing came of a fetch, or what came of it was not stored."""
-        address = parse_url(url)
-        if address is not None and (site := self._sites.get(address.site)) is not None:
-            site.fail(address)
-            self._note_changes(site)
+        """Note that a fetch yielded nothing, or that its page was not stored."""
+        parts = parse_url(url)
+        if parts is not None and (site := self._sites.get(parts.site)) is not None:
+            site.fail(parts)
+            self._sites.note_changes(site)
 
     def end(self) -> bool:
-        """No request is left. Are there some now, of those that were skipped?
+        """Note that no request is left, and return whether there are some to refetch now.
 
-        What was being fetched, and was not heard of since, has failed. When that leaves nothing
-        to do, some of what each rule skipped are fetched, to see whether it was right to the end.
+        What was being fetched has failed. When that leaves nothing to refetch, some of what each
+        rule skipped are refetched, to test it a last time.
         """
         while self.process_pending(_STEP):
             pass
-        for site in self._sites.values():
-            for address in site.under_way():
-                site.fail(address)
-        if not self._wanted:
-            for site in self._sites.values():
-                site.probe()
-        return bool(self._wanted)
+        for site in self._sites:
+            for parts in site.in_flight():
+                site.fail(parts)
+        if not self._refetches:
+            for site in self._sites:
+                site.refetch_probes()
+        return bool(self._refetches)
 
     def redirect(self, url: str, target: str) -> None:
-        """A fetch led on to an address that is not fetched, because that is known."""
-        address, other = parse_url(url), parse_url(target)
-        if address is None or (site := self._sites.get(address.site)) is None:
+        """Note that a URL redirects to one that is not fetched, as it is known."""
+        parts, other = parse_url(url), parse_url(target)
+        if parts is None or (site := self._sites.get(parts.site)) is None:
             return
-        content = None if other is None or other.site != address.site else site.content_of(other)
+        content = None if other is None or other.site != parts.site else site.content_of(other)
         if content is None:
-            site.fail(address)
+            site.fail(parts)
         else:
-            site.observe(address, content, is_duplicate=True)
-            self._note_changes(site)
+            site.observe(parts, content, is_duplicate=True)
+            self._sites.note_changes(site)
 
-    def take_wanted(self) -> list[Any]:
-        """Requests that were skipped and are to be made after all; without any filter."""
-        wanted, self._wanted[:] = [*self._wanted], []
-        return wanted
+    def take_refetches(self) -> list[Any]:
+        """Return skipped requests that must be made, past any filter."""
+        refetches, self._refetches[:] = [*self._refetches], []
+        return refetches
 
     # --- pages ------------------------------------------------------------------------------
 
@@ -137,120 +139,172 @@ class Learner:
         canonical: str | None = None,
         alternates: Iterable[str] = (),
     ) -> None:
-        """A page was fetched and judged.
+        """Learn from a page that was fetched and judged.
 
-        :param content: what it shows: the key of the stored original.
-        :param depth: links from the start to it.
-        :param canonical: address that the page names as its own.
-        :param alternates: addresses of it and of its versions in other languages.
+        :param content: the key of the stored original.
+        :param depth: number of links from the start.
+        :param canonical: canonical URL that the page names.
+        :param alternates: URLs of the page and of its versions in other languages.
         """
-        address = self._address(url)
-        if address is None:
+        parts = self._parsed(url)
+        if parts is None:
             return
-        name = parse_url(canonical) if canonical else None
-        others = (parse_url(alternate) for alternate in alternates)
-        site = self._site(address.site)
+        named = parse_url(canonical) if canonical else None
+        others = map(parse_url, alternates)
+        site = self._sites.get_or_add(parts.site)
         site.observe(
-            address,
+            parts,
             xxh3_64_intdigest(content.encode("utf-8", "surrogatepass")),
             is_duplicate=is_duplicate,
             depth=depth,
-            canonical=name if name and name.site == address.site else None,
-            alternates=[a for a in others if a is not None and a.site == address.site],
+            canonical=named if named and named.site == parts.site else None,
+            alternates=[a for a in others if a is not None and a.site == parts.site],
         )
-        self._note_changes(site)
-        self._bound()
+        self._sites.note_changes(site)
+        self._sites.bound()
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether there is work for :meth:`process_pending`."""
+        return bool(self._sites.pending)
 
     def process_pending(self, most: int) -> bool:
-        """Do a part of what follows from changes of rules, so that nothing waits for all of it.
+        """Do a part of what follows from changed rules, and return whether there is more.
 
-        :param most: addresses that are looked at, at most; some ten microseconds each.
-        :returns: is there more to do?
+        :param most: URLs that are looked at, at most; some ten microseconds each.
         """
-        if self._untidy:
-            name, site = next(iter(self._untidy.items()))
-            if not site.process_pending(most):
-                del self._untidy[name]
-        return bool(self._untidy)
+        pending = self._sites.pending
+        if pending:
+            name, site = next(iter(pending.items()))
+            if not site.updates.process(most):
+                del pending[name]
+        return bool(pending)
+
+    # --- rules ------------------------------------------------------------------------------
 
     def take_changes(self) -> list[RuleChange]:
-        """Rules that were taken up or withdrawn since the last time."""
-        changes, self._changes = self._changes, []
+        """Return the rules that were taken up or withdrawn since the last call."""
+        changes, self._sites.changes = self._sites.changes, []
         return changes
+
+    @property
+    def in_force(self) -> list[UrlRule]:
+        """All rules in force."""
+        rules = (rule for site in self._sites for rule in site.rules.by_key.values())
+        return [rule for rule in rules if rule.state == "in_force"]
+
+    @property
+    def dropped(self) -> int:
+        """Number of skipped requests that were dropped."""
+        return self._sites.dropped
+
+    def load(self, rules: Mapping[str, bytes]) -> int:
+        """Take over the rules of a store that have changed since the last call.
+
+        :returns: how many of them could not be read.
+        """
+        return self._sites.load(rules)
 
     # --- from one run to the next -----------------------------------------------------------
 
     def state(self, packed: Callable[[Any], bytes | None]) -> dict[str, Any]:
-        """What the next run of this crawl needs so that nothing that was skipped is lost.
+        """Return what the next run of this crawl needs in order to lose no skipped request.
 
-        :param packed: packs a request; ``None`` when that cannot be done.
+        :param packed: packs a request; returns ``None`` when that is impossible.
         :returns: plain values, for :meth:`resume`.
         """
-        sites = self._sites.values()
+        sites = list(self._sites)
         return {
-            "known": [(tuple(one.address), one.content) for site in sites for one in site.known],
+            "known": [(tuple(one.parts), one.content) for site in sites for one in site.visited],
             "kept": [
-                (tuple(one.address), request)
+                (tuple(one.parts), request)
                 for site in sites
                 for one in site.skipped
                 if (request := packed(one.request)) is not None
             ],
             "probes": {
-                site.name: (dict(site.probes.made), dict(site.probes.asked)) for site in sites
+                site.name: (dict(site.decisions.probes.made), dict(site.decisions.probes.skipped))
+                for site in sites
             },
         }
 
     def resume(self, state: Mapping[str, Any]) -> None:
-        """Go on where the last run of this crawl ended.
+        """Continue the last run of this crawl; the rules are to be loaded before.
 
-        Rules are to be loaded before. What was skipped by one that is not there any more, or not in
-        force, is wanted.
+        What was skipped by a rule that is not in force any more is refetched.
 
         :param state: of :meth:`state`; empty for nothing.
         """
-        known: defaultdict[str, list[tuple[UrlParts, int | None]]] = defaultdict(list)
-        kept: defaultdict[str, list[tuple[UrlParts, Any]]] = defaultdict(list)
+        visited: defaultdict[str, list[tuple[UrlParts, int | None]]] = defaultdict(list)
+        skipped: defaultdict[str, list[tuple[UrlParts, Any]]] = defaultdict(list)
         for plain, content in state.get("known", ()):
-            known[plain[0]].append((UrlParts(*plain), content))
+            visited[plain[0]].append((UrlParts(*plain), content))
         for plain, request in state.get("kept", ()):
-            kept[plain[0]].append((UrlParts(*plain), request))
-        for name in {**known, **kept}:
-            site = self._site(name)
-            site.recall(known[name], kept[name])
-            made, asked = state.get("probes", {}).get(name, ({}, {}))
-            site.probes.made.update(made)
-            site.probes.asked.update(asked)
-            self._note_changes(site)
+            skipped[plain[0]].append((UrlParts(*plain), request))
+        for name in {**visited, **skipped}:
+            site = self._sites.get_or_add(name)
+            site.resume(visited[name], skipped[name])
+            made, counted = state.get("probes", {}).get(name, ({}, {}))
+            site.decisions.probes.made.update(made)
+            site.decisions.probes.skipped.update(counted)
+            self._sites.note_changes(site)
 
-    # --- rules ------------------------------------------------------------------------------
+    def _parsed(self, url: str) -> UrlParts | None:
+        parts = parse_url(url)
+        if parts is None:
+            self.urls_ignored += 1
+        return parts
 
-    @property
-    def has_pending(self) -> bool:
-        """Is there something for :meth:`tidy` to do?"""
-        return bool(self._untidy)
 
-    @property
-    def in_force(self) -> list[UrlRule]:
-        """All rules in force."""
-        return [
-            rule
-            for site in self._sites.values()
-            for rule in site.book.rules.values()
-            if rule.state == "in_force"
-        ]
+class _Sites:
+    """The learners of sites, those used last at the end, and the rules of a store.
+
+    :ivar pending: sites whose URLs are to be updated after changes of rules.
+    :ivar dropped: number of skipped requests that were dropped.
+    """
+
+    def __init__(self, new_site: Callable[[str], SiteLearner]) -> None:
+        self.pending: dict[str, SiteLearner] = {}
+        self.changes: list[RuleChange] = []
+        self.dropped = 0
+        self._new_site = new_site
+        self._sites: OrderedDict[str, SiteLearner] = OrderedDict()
+        self._stored: dict[str, dict[str, UrlRule]] = {}
+        #: Digests of the loaded rules, by their names.
+        self._digests: dict[str, int] = {}
+        self._calls = 0
+
+    def __iter__(self) -> Iterator[SiteLearner]:
+        return iter(self._sites.values())
+
+    def has_rules(self, name: str) -> bool:
+        return name in self._sites or name in self._stored
+
+    def get(self, name: str) -> SiteLearner | None:
+        return self._sites.get(name)
+
+    def get_or_add(self, name: str) -> SiteLearner:
+        site = self._sites.get(name)
+        if site is None:
+            site = self._sites[name] = self._new_site(name)
+            site.adopt(self._stored.get(name, {}).values())
+            self.note_changes(site)
+        self._sites.move_to_end(name)
+        return site
+
+    def note_changes(self, site: SiteLearner) -> None:
+        self.changes += site.take_changes()
+        if site.updates:
+            self.pending[site.name] = site
 
     def load(self, rules: Mapping[str, bytes]) -> int:
-        """Take over rules of a store, those that are not as they were the last time.
-
-        :returns: how many of them could not be read.
-        """
         unread = 0
         of_site: defaultdict[str, list[UrlRule]] = defaultdict(list)
         for name, packed in rules.items():
             digest = xxh3_64_intdigest(packed)
-            if self._loaded.get(name) == digest:
+            if self._digests.get(name) == digest:
                 continue
-            self._loaded[name] = digest
+            self._digests[name] = digest
             try:
                 rule = UrlRule.from_bytes(packed)
             except ValueError:
@@ -258,63 +312,33 @@ class Learner:
                 continue
             self._stored.setdefault(rule.site, {})[rule.name] = rule
             if rule.site in self._sites:
-                # Each has its own: a site changes its rules as it learns.
+                # A copy: sites change their rules as they learn.
                 of_site[rule.site].append(UrlRule.from_bytes(packed))
-        for name, news in of_site.items():
-            self._sites[name].adopt(news)
-            self._note_changes(self._sites[name])
+        for name, changed in of_site.items():
+            self._sites[name].adopt(changed)
+            self.note_changes(self._sites[name])
         return unread
 
-    # --- bounds -----------------------------------------------------------------------------
-
-    def _note_changes(self, site: SiteLearner) -> None:
-        self._changes += site.take_changes()
-        if site.has_pending:
-            self._untidy[site.name] = site
-
-    def _address(self, url: str) -> UrlParts | None:
-        address = parse_url(url)
-        if address is None:
-            self.unlearned += 1
-        return address
-
-    def _site(self, name: str) -> SiteLearner:
-        site = self._sites.get(name)
-        if site is None:
-            site = SiteLearner(
-                name,
-                explore=self._explore,
-                seed=self._seed,
-                budget=self._budget,
-                now=self._now,
-                wanted=self._wanted,
-            )
-            self._sites[name] = site
-            site.adopt(self._stored.get(name, {}).values())
-            self._note_changes(site)
-        self._sites.move_to_end(name)
-        return site
-
-    def _bound(self) -> None:
-        """Forget the sites that were not met for longest."""
-        if not self._is_turn():
+    def bound(self) -> None:
+        """Forget the sites that were used least recently."""
+        if not self._is_due():
             return
-        known = sum(len(site.known) for site in self._sites.values())
-        while len(self._sites) > 1 and (known > MAX_ADDRESSES or len(self._sites) > MAX_SITES):
+        visited = sum(len(site.visited) for site in self)
+        while len(self._sites) > 1 and (visited > MAX_URLS or len(self._sites) > MAX_SITES):
             name, site = self._sites.popitem(last=False)
-            self._untidy.pop(name, None)
-            known -= len(site.known)
-            self.let_go += len(site.skipped)
+            self.pending.pop(name, None)
+            visited -= len(site.visited)
+            self.dropped += len(site.skipped)
 
-    def _bound_skipped(self) -> None:
-        if not self._is_turn():
+    def bound_skipped(self) -> None:
+        """Drop skipped requests of the site that has most of them."""
+        if not self._is_due():
             return
-        kept = sum(len(site.skipped) for site in self._sites.values())
-        if kept > MAX_SKIPPED:
-            largest = max(self._sites.values(), key=lambda site: len(site.skipped))
-            self.let_go += largest.skipped.let_go(kept - MAX_SKIPPED + _STEP)
+        skipped = sum(len(site.skipped) for site in self)
+        if skipped > MAX_SKIPPED:
+            largest = max(self, key=lambda site: len(site.skipped))
+            self.dropped += largest.skipped.drop(skipped - MAX_SKIPPED + _STEP)
 
-    def _is_turn(self) -> bool:
-        """From time to time: to count all sites takes long where there are many."""
-        self._turns += 1
-        return self._turns % _TURN == 0
+    def _is_due(self) -> bool:
+        self._calls += 1
+        return self._calls % _CHECKED_EVERY == 0

@@ -1,4 +1,4 @@
-"""A rule: what may be left out of which addresses, and what speaks for it."""
+"""A rule: which component may be left out of which URLs, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .url_parts import Component
 
 State = Literal["watched", "in_force", "withdrawn", "off"]
 
-#: What share of contradictions a rule may have, in one family and everywhere.
+#: Shares of contradictions that a rule may have, in one path pattern and everywhere.
 MAX_SHARE, MAX_SHARE_EVERYWHERE = 0.1, 0.05
-#: What is not tried any more, but skipped: a family that brings nothing new.
+#: Says that all URLs of a shape are skipped: they yield nothing new.
 NOTHING_NEW: Component = ("nothing_new",)
 
 _PLACES = {"first": "first ", "inner": "", "last": "last ", "file": "file "}
@@ -21,18 +21,18 @@ _PLACES = {"first": "first ", "inner": "", "last": "last ", "file": "file "}
 
 @dataclass(slots=True, eq=False)
 class UrlRule:
-    """Of one site: addresses that differ only in this component are of one content.
+    """Says of a site that URLs which differ only in this component are of one content.
 
-    :ivar family: path of the addresses, ``*`` for each segment that varies, or ``""`` for all.
+    :ivar pattern: path of the URLs, ``*`` for each segment that varies, or ``""`` for all.
     :ivar component: see :data:`~scrapy_neardup.url_rules.url_parts.Component`; or
-        :data:`NOTHING_NEW`, of the whole family.
-    :ivar state: ``"watched"``, ``"in_force"``, ``"withdrawn"`` or ``"off"``: by the operator.
+        :data:`NOTHING_NEW`, of all URLs of a shape.
+    :ivar state: ``"watched"``, ``"in_force"``, ``"withdrawn"``, or ``"off"``: by the operator.
     :ivar changed_at: when it came to this state, in seconds since 1970.
-    :ivar demand: how many times the usual evidence it needs: doubled when it was withdrawn.
+    :ivar demand: how many times the usual evidence it needs; doubled when it is withdrawn.
     """
 
     site: str
-    family: str
+    pattern: str
     component: Component
     state: State = "watched"
     changed_at: int = 0
@@ -41,53 +41,53 @@ class UrlRule:
 
     @property
     def name(self) -> str:
-        """Unique among all rules; begins with the site."""
+        """A name that is unique among all rules, and begins with the site."""
         words = [self.site, *map(_word, self.component)]
-        return " ".join([*words, self.family] if self.family else words)
+        return " ".join([*words, self.pattern] if self.pattern else words)
 
     @property
     def max_share(self) -> float:
-        return MAX_SHARE if self.family else MAX_SHARE_EVERYWHERE
+        return MAX_SHARE if self.pattern else MAX_SHARE_EVERYWHERE
 
     @property
     def is_proven(self) -> bool:
-        """Is its evidence strong enough to come in force?"""
+        """Whether the evidence is strong enough for the rule to come in force."""
         if self.state == "off":
             return False
         if self.demand == 1:
             return self.evidence.is_strong(self.max_share)
-        # Twice the evidence is that for half the share.
+        # Twice the evidence shows half the share.
         return self.evidence.is_strong(self.max_share / self.demand)
 
     @property
     def text(self) -> str:
-        """What it says, in words."""
-        where = f"under {self.family}" if self.family else "everywhere"
+        """The rule in words."""
+        where = f"under {self.pattern}" if self.pattern else "everywhere"
         return f"{_TEXTS[self.component[0]](self.component)} {where} on {self.site}"
 
     @property
     def evidence_text(self) -> str:
-        """What speaks for it, in words."""
+        """The evidence, in words."""
         agreements, contradictions = self.evidence.agreements, self.evidence.contradictions
         bound = upper_bound(contradictions, agreements + contradictions)
         named = self.evidence.agreements_by_name
-        by_name = f" ({named} by their canonical addresses alone)" if named else ""
+        by_name = f" ({named} by their canonical URLs alone)" if named else ""
         return (
             f"{agreements} contents agree{by_name}, {contradictions} contradictions, so wrong "
             f"for at most {bound:.1%} with 95 % confidence"
         )
 
     def to_bytes(self) -> bytes:
-        """JSON, as stores keep it."""
+        """Return the rule as JSON, as stores keep it."""
         kind, *more = self.component
         name, value, place = (str(more[0]) if more else ""), None, None
         if kind == "param" and len(more) == 2:
             value = more[1]
         elif kind == "segment":
             place = more[1]
-        told = {
+        fields = {
             "site": self.site,
-            "family": self.family,
+            "family": self.pattern,
             "kind": kind,
             "name": name,
             "value": value,
@@ -99,27 +99,27 @@ class UrlRule:
             "changed_at": self.changed_at,
             "demand": self.demand,
         }
-        return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+        return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> UrlRule:
-        """The rule that was packed.
+        """Return the rule that was packed.
 
         :raises ValueError: when these are not a rule's bytes.
         """
-        told = json.loads(packed)
+        fields = json.loads(packed)
         try:
             return cls(
-                site=_text(told["site"]),
-                family=_text(told["family"]),
-                component=_component(told),
-                state=_state(told["state"]),
-                changed_at=int(told["changed_at"]),
-                demand=max(1, int(told.get("demand", 1))),
+                site=_text(fields["site"]),
+                pattern=_text(fields["family"]),
+                component=_component(fields),
+                state=_state(fields["state"]),
+                changed_at=int(fields["changed_at"]),
+                demand=max(1, int(fields.get("demand", 1))),
                 evidence=Evidence(
-                    int(told["agreements"]),
-                    int(told["contradictions"]),
-                    max(0, int(told.get("named", 0))),
+                    int(fields["agreements"]),
+                    int(fields["contradictions"]),
+                    max(0, int(fields.get("named", 0))),
                 ),
             )
         except (KeyError, TypeError) as error:
@@ -147,14 +147,14 @@ _TEXTS: dict[Any, Any] = {
 }
 
 
-def _component(told: dict[str, Any]) -> Component:
-    kind, name = _text(told["kind"]), _text(told["name"])
+def _component(fields: dict[str, Any]) -> Component:
+    kind, name = _text(fields["kind"]), _text(fields["name"])
     if kind not in _TEXTS:
         raise ValueError(f"no kind of rule: {kind!r}")
     if kind == "param":
-        return (kind, name) if told["value"] is None else (kind, name, _text(told["value"]))
+        return (kind, name) if fields["value"] is None else (kind, name, _text(fields["value"]))
     if kind == "segment":
-        return (kind, name, _text(told["place"]))
+        return (kind, name, _text(fields["place"]))
     if kind == "segment_at":
         return (kind, int(name))
     return (kind, name) if kind in ("path_param", "host") else (kind,)
@@ -174,6 +174,6 @@ def _text(value: Any) -> str:
 
 
 def _word(part: str | int) -> str:
-    """One word, another one for each text."""
+    """Return one word, another one for each text."""
     text = str(part).replace("%", "%25").replace(" ", "%20").replace("/", "%2F")
     return text or "/"

@@ -1,4 +1,4 @@
-"""What is left of an address when some of its components are left out."""
+"""Computes what is left of a URL when some of its components are left out."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _MASK = 2**64 - 1
 
 _MAX_LENGTH = 10**6
 
-#: What was left out: of which family, which component, and what stood there.
+#: What was left out: the path pattern, the component, and its text.
 LeftOut = tuple[str, Component, str]
 
 
-class Form(NamedTuple):
-    """An address without what is left out of it.
+class ReducedUrl(NamedTuple):
+    """A URL without the components that rules leave out.
 
-    :ivar digest: that of the address that is left; without a scheme, of none.
-    :ivar family: of the path that is left.
-    :ivar left_out: all that was.
+    :ivar digest: of the URL that is left.
+    :ivar pattern: of the path that is left.
+    :ivar left_out: all that was left out.
     """
 
     digest: int
-    family: str
+    pattern: str
     segments: tuple[str, ...]
     path_params: tuple[tuple[str, str, str], ...]
     params: tuple[tuple[str, str], ...]
@@ -45,32 +45,32 @@ class Form(NamedTuple):
 
     @property
     def shape(self) -> str:
-        """Family and names of parameters."""
+        """Path pattern and names of parameters."""
         params = self.params
         if not params:
-            return self.family
+            return self.pattern
         if len(params) == 1:
-            return f"{self.family}?{params[0][0]}"
-        return f"{self.family}?{'&'.join(sorted({name for name, _ in params}))}"
+            return f"{self.pattern}?{params[0][0]}"
+        return f"{self.pattern}?{'&'.join(sorted({name for name, _ in params}))}"
 
 
 class Skeleton(NamedTuple):
-    """An address without one component.
+    """A URL without one component.
 
-    :ivar family: of the path that is left.
+    :ivar pattern: of the path that is left.
     :ivar digest: of what is left.
-    :ivar varying: ``None`` where there is only to have the component or not. Else others may stand
-        there; of a segment that is left out whatever it is, its text.
+    :ivar varying: ``None`` for a component that a URL has or has not. Else other ones may stand in
+        its place; for any segment at a place, it is the segment.
     """
 
     component: Component
-    family: str
+    pattern: str
     digest: int
     varying: str | None
 
 
-def differing(one: Form, other: Form, patterns: PathPatterns) -> list[LeftOut]:
-    """What two forms differ in; nothing where their paths have little in common."""
+def differing(one: ReducedUrl, other: ReducedUrl, patterns: PathPatterns) -> list[LeftOut]:
+    """Return what two reduced URLs differ in; nothing where their paths have little in common."""
     found: list[LeftOut] = []
     shorter = one.segments
     if one.segments != other.segments:
@@ -80,25 +80,25 @@ def differing(one: Form, other: Form, patterns: PathPatterns) -> list[LeftOut]:
                 found.append((patterns.name(rest), component, text))
         if not found:
             return []
-    family = patterns.name(shorter)
+    pattern = patterns.name(shorter)
     for kind, pairs in (
         ("param", set(one.params) ^ set(other.params)),
         ("path_param", {param[1:] for param in set(one.path_params) ^ set(other.path_params)}),
     ):
-        found += [(family, (kind, name), "") for name in sorted({name for name, _ in pairs})]
+        found += [(pattern, (kind, name), "") for name in sorted({name for name, _ in pairs})]
     if one.label != other.label:
-        found += [(family, ("host", label), "") for label in (one.label, other.label) if label]
+        found += [(pattern, ("host", label), "") for label in (one.label, other.label) if label]
     if one.scheme != other.scheme:
-        found.append((family, SCHEME, ""))
+        found.append((pattern, SCHEME, ""))
     return found
 
 
-class SkeletonBuilder:
-    """Says what is left out of the addresses of a site.
+class UrlReducer:
+    """Leaves components out of the URLs of a site.
 
     :param patterns: of the site.
-    :param is_left_out: asked with a family and a component.
-    :param components: those that are left out anywhere; kept by whoever changes the answer.
+    :param is_left_out: decides on a path pattern and a component.
+    :param components: those that are left out anywhere; kept up to date by the caller.
     """
 
     def __init__(
@@ -107,70 +107,70 @@ class SkeletonBuilder:
         is_left_out: Callable[[str, Component], bool],
         components: Collection[Component],
     ) -> None:
-        self._patterns = patterns
+        self.patterns = patterns
         self._is_left_out = is_left_out
         self._components = components
 
-    def form(self, address: UrlParts, digest: int) -> Form:
-        """The form of an address.
+    def reduce(self, parts: UrlParts, digest: int) -> ReducedUrl:
+        """Return a URL without what is left out of it.
 
-        :param digest: the address's.
+        :param digest: of the URL.
         """
-        _, scheme, label, _, segments, path_params, params = address
+        _, scheme, label, _, segments, path_params, params = parts
         left: list[LeftOut] = []
         if not self._components:
-            family = self._patterns.name(segments)
-            return Form(digest, family, segments, path_params, params, label, scheme, ())
+            pattern = self.patterns.name(segments)
+            return ReducedUrl(digest, pattern, segments, path_params, params, label, scheme, ())
         segments = self._path(segments, left)
-        family = self._patterns.name(segments)
+        pattern = self.patterns.name(segments)
         if left:
-            digest += path_hash(segments) - path_hash(address.segments)
+            digest += path_hash(segments) - path_hash(parts.segments)
         if params:
-            params = tuple([p for p in params if not self._leaves_param(family, p, left)])
-            for param in address.params if len(params) < len(address.params) else ():
+            params = tuple([p for p in params if not self._leaves_param(pattern, p, left)])
+            for param in parts.params if len(params) < len(parts.params) else ():
                 if param not in params:
                     digest -= param_hash(*param)
         for path_param in path_params:
             segment, name, value = path_param
-            if self._leaves(family, ("path_param", name), value, left):
+            if self._leaves(pattern, ("path_param", name), value, left):
                 digest -= path_param_hash(segment, name, value)
                 path_params = tuple(other for other in path_params if other != path_param)
-        if label and self._leaves(family, ("host", label), label, left):
+        if label and self._leaves(pattern, ("host", label), label, left):
             digest -= label_hash(label)
             label = ""
-        if SCHEME in self._components and self._leaves(family, SCHEME, scheme, left):
+        if SCHEME in self._components and self._leaves(pattern, SCHEME, scheme, left):
             digest -= scheme_hash(scheme)
             scheme = ""
-        return Form(
-            digest & _MASK, family, segments, path_params, params, label, scheme, tuple(left)
+        return ReducedUrl(
+            digest & _MASK, pattern, segments, path_params, params, label, scheme, tuple(left)
         )
 
-    def skeletons(self, form: Form) -> Iterator[Skeleton]:
-        """What else could be left out."""
-        digest, family = form.digest, form.family
-        by_name: dict[str, int] = {}
-        for name, value in form.params:
+    def skeletons(self, reduced: ReducedUrl) -> Iterator[Skeleton]:
+        """Yield what is left when one more component is left out."""
+        digest, pattern = reduced.digest, reduced.pattern
+        hashes: dict[str, int] = {}
+        for name, value in reduced.params:
             hashed = param_hash(name, value)
-            by_name[name] = by_name.get(name, 0) + hashed
-            yield Skeleton(("param", name, value), family, (digest - hashed) & _MASK, None)
-        for name, hashed in by_name.items():
-            yield Skeleton(("param", name), family, (digest - hashed) & _MASK, "")
-        for segment, name, value in form.path_params:
+            hashes[name] = hashes.get(name, 0) + hashed
+            yield Skeleton(("param", name, value), pattern, (digest - hashed) & _MASK, None)
+        for name, hashed in hashes.items():
+            yield Skeleton(("param", name), pattern, (digest - hashed) & _MASK, "")
+        for segment, name, value in reduced.path_params:
             rest = (digest - path_param_hash(segment, name, value)) & _MASK
-            yield Skeleton(("path_param", name), family, rest, "")
-        if form.label:
-            rest = (digest - label_hash(form.label)) & _MASK
-            yield Skeleton(("host", form.label), family, rest, "")
-        if form.scheme:
-            yield Skeleton(SCHEME, family, (digest - scheme_hash(form.scheme)) & _MASK, "")
-        whole = path_hash(form.segments)
-        for component, segments, text in path_components(form.segments):
+            yield Skeleton(("path_param", name), pattern, rest, "")
+        if reduced.label:
+            rest = (digest - label_hash(reduced.label)) & _MASK
+            yield Skeleton(("host", reduced.label), pattern, rest, "")
+        if reduced.scheme:
+            yield Skeleton(SCHEME, pattern, (digest - scheme_hash(reduced.scheme)) & _MASK, "")
+        whole = path_hash(reduced.segments)
+        for component, segments, text in path_components(reduced.segments):
             rest = (digest - whole + path_hash(segments)) & _MASK
             varying = text if component[0] == "segment_at" else None
-            yield Skeleton(component, self._patterns.name(segments), rest, varying)
+            yield Skeleton(component, self.patterns.name(segments), rest, varying)
 
     def _path(self, segments: tuple[str, ...], left: list[LeftOut]) -> tuple[str, ...]:
-        """Leave out segment after segment."""
+        """Return the segments of a path that are left."""
         done = set[Component]()
         components = self._components
         again = True
@@ -178,34 +178,34 @@ class SkeletonBuilder:
             again = False
             for component, rest, text in path_components(segments):
                 if component in components and component not in done:
-                    family = self._patterns.name(rest)
-                    if self._is_left_out(family, component):
-                        left.append((family, component, text))
-                        # Once each: a rule says nothing of what comes to stand there then.
+                    pattern = self.patterns.name(rest)
+                    if self._is_left_out(pattern, component):
+                        left.append((pattern, component, text))
+                        # Once each: a rule does not apply to what takes the place.
                         done.add(component)
                         segments, again = rest, True
                         break
         return segments
 
-    def _leaves_param(self, family: str, param: tuple[str, str], left: list[LeftOut]) -> bool:
+    def _leaves_param(self, pattern: str, param: tuple[str, str], left: list[LeftOut]) -> bool:
         name, value = param
         for component in (("param", name), ("param", name, value)):
-            if component in self._components and self._is_left_out(family, component):
-                left.append((family, component, value))
+            if component in self._components and self._is_left_out(pattern, component):
+                left.append((pattern, component, value))
                 return True
         return False
 
-    def _leaves(self, family: str, component: Component, value: str, left: list[LeftOut]) -> bool:
-        if component in self._components and self._is_left_out(family, component):
-            left.append((family, component, value))
+    def _leaves(self, pattern: str, component: Component, value: str, left: list[LeftOut]) -> bool:
+        if component in self._components and self._is_left_out(pattern, component):
+            left.append((pattern, component, value))
             return True
         return False
 
 
 class RuleMatcher:
-    """Which addresses have something of what changed.
+    """Finds the URLs that a change of rules concerns.
 
-    :param keys: patterns, ``""`` for all, and components.
+    :param keys: of the rules.
     """
 
     def __init__(self, keys: Collection[tuple[str, Component]]) -> None:
@@ -214,10 +214,10 @@ class RuleMatcher:
         self._texts: set[str] = set()
         self._longer_than = _MAX_LENGTH
         self._all: set[str] = set()
-        for family, component in keys:
+        for pattern, component in keys:
             kind, *more = component
             if kind == "param":
-                self._params.setdefault(str(more[0]), set()).add(family)
+                self._params.setdefault(str(more[0]), set()).add(pattern)
             elif kind == "path_param":
                 self._path_params.add(str(more[0]))
             elif kind == "segment":
@@ -225,22 +225,22 @@ class RuleMatcher:
             elif kind == "segment_at":
                 self._longer_than = min(self._longer_than, max(0, int(more[0])))
             else:
-                self._all.add(family)
+                self._all.add(pattern)
 
-    def touches(self, address: UrlParts, family: str) -> bool:
-        """Is it one of these?
+    def matches(self, parts: UrlParts, pattern: str) -> bool:
+        """Decide whether a change may concern a URL.
 
-        :param family: of the path that is left of it; one that changes is found by its segments.
+        :param pattern: of the path that is left of it.
         """
-        if len(address.segments) > self._longer_than:
+        if len(parts.segments) > self._longer_than:
             return True
-        if self._texts and not self._texts.isdisjoint(address.segments):
+        if self._texts and not self._texts.isdisjoint(parts.segments):
             return True
-        if self._all and (family in self._all or "" in self._all):
+        if self._all and (pattern in self._all or "" in self._all):
             return True
         if self._params:
-            for name, _ in address.params:
+            for name, _ in parts.params:
                 patterns = self._params.get(name)
-                if patterns and (family in patterns or "" in patterns):
+                if patterns and (pattern in patterns or "" in patterns):
                     return True
-        return any(name in self._path_params for _, name, _ in address.path_params)
+        return any(name in self._path_params for _, name, _ in parts.path_params)

@@ -1,50 +1,42 @@
-"""What was skipped, kept until nobody can need it any more."""
+"""The URLs of a site that were skipped, with their requests, in case these must be made."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from .rule import UrlRule
-from .skeletons import Form
+from .skeletons import ReducedUrl
 from .url_parts import UrlParts
 
-#: A rule by its name, and a family.
+#: The name of a rule, and a path pattern.
 ProbeKey = tuple[str, str]
 
 
+@dataclass(slots=True, eq=False)
 class SkippedUrl:
-    """An address that was skipped.
+    """A URL that was skipped.
 
-    :ivar normal: what is left of it by the rules in force.
-    :ivar rules: by which it was skipped.
-    :ivar request: what is to be done if it must be fetched after all; nothing here looks at it.
+    :ivar normalized: what the rules in force leave of it.
+    :ivar rules: those by which it was skipped.
+    :ivar request: is handed back if it must be made; nothing here looks at it.
     """
 
-    __slots__ = ("address", "digest", "normal", "request", "rules")
-
-    def __init__(
-        self,
-        address: UrlParts,
-        digest: int,
-        normal: Form,
-        rules: tuple[UrlRule, ...],
-        request: Any = None,
-    ) -> None:
-        self.address = address
-        self.digest = digest
-        self.normal = normal
-        self.rules = rules
-        self.request = request
+    parts: UrlParts
+    digest: int
+    normalized: ReducedUrl
+    rules: tuple[UrlRule, ...]
+    request: Any = None
 
 
 class SkippedUrls:
-    """Those of one site."""
+    """The skipped URLs of one site, by their digests and by what rules leave of them."""
 
     def __init__(self) -> None:
         self._all: dict[int, SkippedUrl] = {}
-        self._by_normal: dict[int, dict[int, SkippedUrl]] = {}
+        self._by_normalized: dict[int, dict[int, SkippedUrl]] = {}
 
     def __len__(self) -> int:
         return len(self._all)
@@ -52,33 +44,34 @@ class SkippedUrls:
     def __iter__(self) -> Iterator[SkippedUrl]:
         return iter(self._all.values())
 
-    def get(self, digest: int) -> SkippedUrl | None:
-        return self._all.get(digest)
+    def __contains__(self, skipped: SkippedUrl) -> bool:
+        return self._all.get(skipped.digest) is skipped
+
+    def with_normalized(self, digest: int) -> list[SkippedUrl]:
+        """Return those of which the rules in force leave the same."""
+        return list(self._by_normalized.get(digest, {}).values())
 
     def add(self, skipped: SkippedUrl) -> None:
         if (before := self._all.get(skipped.digest)) is not None:
             self.remove(before)
         self._all[skipped.digest] = skipped
-        self._by_normal.setdefault(skipped.normal.digest, {})[skipped.digest] = skipped
+        self._by_normalized.setdefault(skipped.normalized.digest, {})[skipped.digest] = skipped
 
     def remove(self, skipped: SkippedUrl) -> None:
         del self._all[skipped.digest]
-        group = self._by_normal[skipped.normal.digest]
+        group = self._by_normalized[skipped.normalized.digest]
         del group[skipped.digest]
         if not group:
-            del self._by_normal[skipped.normal.digest]
+            del self._by_normalized[skipped.normalized.digest]
 
-    def change(self, skipped: SkippedUrl, normal: Form) -> None:
-        """Other components of it are left out from now on."""
+    def change(self, skipped: SkippedUrl, normalized: ReducedUrl) -> None:
+        """Set what is left of a URL by changed rules."""
         self.remove(skipped)
-        skipped.normal = normal
+        skipped.normalized = normalized
         self.add(skipped)
 
-    def of_normal(self, digest: int) -> list[SkippedUrl]:
-        return list(self._by_normal.get(digest, {}).values())
-
-    def let_go(self, number: int) -> int:
-        """Forget so many, first those for whose rules most speaks; returns how many it were."""
+    def drop(self, number: int) -> int:
+        """Forget URLs, those of the best proven rules first, and return how many."""
         proof = {rule: rule.evidence.agreements for one in self for rule in one.rules}
         by_proof = sorted(
             self._all.values(),
@@ -89,39 +82,40 @@ class SkippedUrls:
             self.remove(skipped)
         return len(by_proof)
 
-    def spread(self, of_each: int, probes: Probes) -> Iterable[SkippedUrl]:
-        """Of each rule, and family, that skipped any, so many of those that came last.
+    def choose_probes(self, of_each: int, probes: Probes) -> Iterable[SkippedUrl]:
+        """Return, of each rule and path pattern, the URLs that were skipped last.
 
-        Fewer where some were fetched all the same, but never none; and none where few came since
-        this was asked last.
+        Fewer where probes were fetched before, but at least one; and none where not many more
+        were skipped since the last choice.
+
+        :param of_each: how many of a rule and pattern.
         """
-        keys = {skipped.digest: probe_keys(skipped.rules, skipped.normal) for skipped in self}
+        keys = {skipped.digest: probe_keys(skipped.rules, skipped.normalized) for skipped in self}
         number = Counter(key for of_one in keys.values() for key in of_one)
-        due = {key: max(1, of_each - probes.made[key]) for key in probes.ask(number)}
+        due = Counter({key: max(1, of_each - probes.made[key]) for key in probes.due(number)})
         chosen = []
         for skipped in reversed(self._all.values()):
-            if any(due.get(key, 0) > 0 for key in keys[skipped.digest]):
+            if any(due[key] > 0 for key in keys[skipped.digest]):
                 chosen.append(skipped)
-                for key in keys[skipped.digest]:
-                    due[key] = due.get(key, 0) - 1
+                due.subtract(keys[skipped.digest])
         return chosen
 
 
 class Probes:
-    """What was fetched although it would have been skipped, by rule and family."""
+    """Counts the URLs that were fetched to test rules that would have skipped them."""
 
     def __init__(self) -> None:
         self.made: Counter[ProbeKey] = Counter()
-        #: How many were skipped when it was asked last.
-        self.asked: dict[ProbeKey, int] = {}
+        #: How many URLs were skipped at the last choice.
+        self.skipped: dict[ProbeKey, int] = {}
 
-    def ask(self, skipped: Counter[ProbeKey]) -> list[ProbeKey]:
-        """Of which rules are so many addresses skipped that some should be tried?"""
-        due = [key for key, number in skipped.items() if number >= 2 * self.asked.get(key, 0)]
-        self.asked.update((key, skipped[key]) for key in due)
+    def due(self, skipped: Counter[ProbeKey]) -> list[ProbeKey]:
+        """Return the keys of which at least twice as many were skipped as at the last choice."""
+        due = [key for key, number in skipped.items() if number >= 2 * self.skipped.get(key, 0)]
+        self.skipped.update((key, skipped[key]) for key in due)
         return due
 
 
-def probe_keys(rules: Iterable[UrlRule], form: Form) -> list[ProbeKey]:
-    """Under which a probe of these rules is counted."""
-    return [(rule.name, form.family) for rule in rules]
+def probe_keys(rules: Iterable[UrlRule], reduced: ReducedUrl) -> list[ProbeKey]:
+    """Return the keys under which a probe of these rules is counted."""
+    return [(rule.name, reduced.pattern) for rule in rules]

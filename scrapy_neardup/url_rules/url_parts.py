@@ -1,7 +1,7 @@
-"""A URL taken apart: what a rule may leave out, and what is left then.
+"""Splits URLs into the components that a rule may leave out, and hashes them.
 
-A digest of an address is the sum, modulo 2**64, of the hashes of its parts, so that an address
-without one of them costs a subtraction, and the order of parameters does not matter.
+The digest of a URL is the sum, modulo 2**64, of the hashes of its parts. So the digest without a
+part takes one subtraction, and the order of parameters does not matter.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Component = tuple[str | int, ...]
 
 SCHEME: Component = ("scheme",)
 
-#: Longer ones, and those of more parts, are never learned from.
+#: Longer URLs, and those of more parts, are never learned from.
 MAX_URL_CHARS = 2048
 MAX_PARTS = 40
-#: Segments at these places, counted from the first, and the last one, may be whatever they are.
+#: Any segment may be left out at so many places, counted from the first, and at the last.
 _PLACES = 5
 
 _MASK = 2**64 - 1
@@ -33,15 +33,15 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
 class UrlParts(NamedTuple):
-    """A URL, taken apart.
+    """The parts of a URL.
 
     :ivar site: registrable domain, see :func:`~scrapy_neardup._util.urls.site_of`.
     :ivar scheme: ``"http"`` or ``"https"``.
     :ivar label: first label of the host before the registrable domain; ``""`` where there is none.
-    :ivar base: what no rule leaves out: the further labels and the port.
+    :ivar base: the other labels and the port, which no rule leaves out.
     :ivar segments: of the path; a trailing slash is an empty last one, the path ``/`` has none.
     :ivar path_params: ``(segment, name, value)`` of each ``;name=value`` behind a segment.
-    :ivar params: ``(name, value)`` of each parameter of the query, as they are escaped.
+    :ivar params: ``(name, value)`` of each parameter of the query, percent-encoded as they are.
     """
 
     site: str
@@ -54,7 +54,7 @@ class UrlParts(NamedTuple):
 
     @property
     def digest(self) -> int:
-        """64 bits, the same in every process."""
+        """64 bits that are the same in every process."""
         total = origin_hash(self.site, self.scheme, self.label, self.base)
         total += path_hash(self.segments)
         for name, value in self.params:
@@ -65,9 +65,9 @@ class UrlParts(NamedTuple):
 
 
 def parse_url(url: str) -> UrlParts | None:
-    """Take a URL apart; ``None`` when it is none that is learned from.
+    """Return the parts of a URL; ``None`` when it cannot be learned from.
 
-    Those are absolute ``http`` and ``https`` URLs of at most :data:`MAX_URL_CHARS` characters and
+    Others are absolute ``http`` and ``https`` URLs of at most :data:`MAX_URL_CHARS` characters and
     :data:`MAX_PARTS` segments and parameters, without broken escapes and without a user's name.
     """
     if len(url) > MAX_URL_CHARS or ("%" in url and _BAD_ESCAPE.search(url)):
@@ -96,34 +96,34 @@ def parse_url(url: str) -> UrlParts | None:
 
 @lru_cache(maxsize=1024)
 def origin_hash(site: str, scheme: str, label: str, base: str) -> int:
-    """Hash of what stands before the path: of what no rule leaves out, the scheme, the label."""
+    """Return the hash of what precedes the path."""
     return text_hash(f"o\n{site}\n{base}") + scheme_hash(scheme) + label_hash(label)
 
 
 @lru_cache(maxsize=4)
 def scheme_hash(scheme: str) -> int:
-    """Hash of a scheme."""
+    """Return the hash of a scheme."""
     return text_hash(f"c\n{scheme}")
 
 
 @lru_cache(maxsize=1024)
 def label_hash(label: str) -> int:
-    """Hash of the host's first label; 0 for none, as of everything that is left out."""
+    """Return the hash of the host's first label; 0 for none."""
     return text_hash(f"h\n{label}") if label else 0
 
 
 def path_hash(segments: tuple[str, ...]) -> int:
-    """Hash of all segments together: what is left of a path is another path."""
+    """Return the hash of all segments together."""
     return text_hash("p\n" + "/".join(segments)) if segments else 0
 
 
 def param_hash(name: str, value: str) -> int:
-    """Hash of a parameter of the query."""
+    """Return the hash of a parameter of the query."""
     return text_hash(f"q\n{name}\n{value}")
 
 
 def path_param_hash(segment: str, name: str, value: str) -> int:
-    """Hash of a parameter behind a segment of the path."""
+    """Return the hash of a parameter of a path segment."""
     return text_hash(f";\n{segment}\n{name}\n{value}")
 
 
@@ -131,7 +131,7 @@ def path_param_hash(segment: str, name: str, value: str) -> int:
 def path_components(
     segments: tuple[str, ...],
 ) -> list[tuple[Component, tuple[str, ...], str]]:
-    """What a rule may leave out of a path: the component, the path without it, and what it was.
+    """Return what a rule may leave out of a path: component, path without it, and segment.
 
     The last segment is left out with the slash before it (``/a/print`` to ``/a``) or, as place
     ``"file"``, without (``/a/index.html`` to ``/a/``).
@@ -153,14 +153,14 @@ def path_components(
     return found
 
 
-def is_of_path(component: Component) -> bool:
-    """Is it a segment?"""
+def is_path_component(component: Component) -> bool:
+    """Decide whether it is a segment."""
     return component[0] in ("segment", "segment_at")
 
 
 @lru_cache(maxsize=4096)
 def _origin(scheme: str, authority: str) -> tuple[str, str, str] | None:
-    """Site, first label, and the rest of an authority."""
+    """Return site, first label, and the rest of an authority."""
     if not authority or "@" in authority:
         return None
     host, _, port = authority.partition(":")
@@ -193,5 +193,5 @@ def _pair(piece: str) -> tuple[str, str]:
 
 
 def text_hash(text: str) -> int:
-    """64 bits of any text, the same in every process."""
+    """Return 64 bits of any text that are the same in every process."""
     return int(xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")))

@@ -1,49 +1,48 @@
-"""The addresses of a site that were fetched, and which of them are one."""
+"""The URLs of a site that were fetched, grouped by what rules leave of them."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from .skeletons import Form
+from .skeletons import ReducedUrl
 from .url_parts import UrlParts
 
-#: With so many addresses of one content a new one is compared.
-_COMPARED = 4
+#: Other URLs of the same content that are returned at most.
+_MAX_SAME_CONTENT = 4
 
 
+@dataclass(slots=True, eq=False)
 class VisitedUrl:
-    """An address that was fetched, or is being fetched.
+    """A URL that was fetched, or is being fetched.
 
-    :ivar content: of its page; ``None`` until that was judged.
-    :ivar seen: which observation it was.
-    :ivar normal: what is left of it by the rules in force.
-    :ivar tried: what is left of it while other rules are tried.
+    :ivar normalized: what the rules in force leave of it.
+    :ivar trial: what is left of it when the rules on trial are applied as well.
+    :ivar content: of its page; ``None`` until that is judged.
+    :ivar observation: the number of the observation that judged it.
     """
 
-    __slots__ = ("address", "content", "digest", "normal", "seen", "tried")
-
-    def __init__(self, address: UrlParts, digest: int, normal: Form, tried: Form) -> None:
-        self.address = address
-        self.digest = digest
-        self.normal = normal
-        self.tried = tried
-        self.content: int | None = None
-        self.seen = 0
+    parts: UrlParts
+    digest: int
+    normalized: ReducedUrl
+    trial: ReducedUrl
+    content: int | None = None
+    observation: int = 0
 
 
 class VisitedUrls:
-    """VisitedUrl addresses by their digests and by what is left of them.
+    """Visited URLs by their digests, by what is left of them, and by their contents.
 
-    :param most: of more, those that were judged first are forgotten.
+    :param most: the number that is kept; beyond it, the oldest judged one is forgotten.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        #: Those that came first are forgotten first, for which a plain dict would take long.
+        # A plain dict takes long to find its first entry when many before it were deleted.
         self._all: OrderedDict[int, VisitedUrl] = OrderedDict()
-        self._by_normal: dict[int, list[VisitedUrl]] = {}
-        self._by_tried: dict[int, list[VisitedUrl]] = {}
+        self._by_normalized: dict[int, list[VisitedUrl]] = {}
+        self._by_trial: dict[int, list[VisitedUrl]] = {}
         self._by_content: dict[int, list[VisitedUrl]] = {}
 
     def __len__(self) -> int:
@@ -55,57 +54,54 @@ class VisitedUrls:
     def get(self, digest: int) -> VisitedUrl | None:
         return self._all.get(digest)
 
-    def of_normal(self, digest: int) -> list[VisitedUrl]:
-        """Those of one normal form."""
-        return self._by_normal.get(digest, [])
+    def with_normalized(self, digest: int) -> list[VisitedUrl]:
+        """Return those of which the rules in force leave the same."""
+        return self._by_normalized.get(digest, [])
 
-    def judged(self, digest: int) -> Iterator[VisitedUrl]:
-        """Those of which one form is left while rules are tried, with their contents."""
-        return (known for known in self._by_tried.get(digest, ()) if known.content is not None)
+    def judged_with_trial(self, digest: int) -> Iterator[VisitedUrl]:
+        """Return judged ones of which the rules on trial leave the same."""
+        return (url for url in self._by_trial.get(digest, ()) if url.content is not None)
 
-    def add(self, known: VisitedUrl) -> None:
-        self._all[known.digest] = known
-        self._group(known)
+    def add(self, visited: VisitedUrl) -> None:
+        self._all[visited.digest] = visited
+        self._group(visited)
         if len(self._all) > self._most:
             judged = (other for other in self._all.values() if other.content is not None)
-            self.remove(next(judged, known))
+            self.remove(next(judged, visited))
 
-    def remove(self, known: VisitedUrl) -> None:
-        if self._all.pop(known.digest, None) is not None:
-            self._ungroup(known)
-            if known.content is not None:
-                _take(self._by_content, known.content, known)
+    def remove(self, visited: VisitedUrl) -> None:
+        if self._all.pop(visited.digest, None) is not None:
+            self._ungroup(visited)
+            if visited.content is not None:
+                _remove_from(self._by_content, visited.content, visited)
 
-    def judge(self, known: VisitedUrl, content: int, seen: int) -> list[VisitedUrl]:
-        """Note what an address led to; returns others that led to the same."""
-        if known.content is not None:
-            _take(self._by_content, known.content, known)
-        known.content, known.seen = content, seen
+    def judge(self, visited: VisitedUrl, content: int, observation: int) -> list[VisitedUrl]:
+        """Set the content of a URL, and return some others of the same content."""
+        if visited.content is not None:
+            _remove_from(self._by_content, visited.content, visited)
+        visited.content, visited.observation = content, observation
         same = self._by_content.setdefault(content, [])
-        others = same[:_COMPARED]
-        same.append(known)
+        others = same[:_MAX_SAME_CONTENT]
+        same.append(visited)
         return others
 
-    def change(self, known: VisitedUrl, normal: Form, tried: Form) -> None:
-        """Other components of it are left out from now on."""
-        self._ungroup(known)
-        known.normal, known.tried = normal, tried
-        self._group(known)
+    def change(self, visited: VisitedUrl, normalized: ReducedUrl, trial: ReducedUrl) -> None:
+        """Set what is left of a URL by changed rules."""
+        self._ungroup(visited)
+        visited.normalized, visited.trial = normalized, trial
+        self._group(visited)
 
-    def _group(self, known: VisitedUrl) -> None:
-        self._by_normal.setdefault(known.normal.digest, []).append(known)
-        self._by_tried.setdefault(known.tried.digest, []).append(known)
+    def _group(self, visited: VisitedUrl) -> None:
+        self._by_normalized.setdefault(visited.normalized.digest, []).append(visited)
+        self._by_trial.setdefault(visited.trial.digest, []).append(visited)
 
-    def _ungroup(self, known: VisitedUrl) -> None:
-        for groups, digest in (
-            (self._by_normal, known.normal.digest),
-            (self._by_tried, known.tried.digest),
-        ):
-            _take(groups, digest, known)
+    def _ungroup(self, visited: VisitedUrl) -> None:
+        _remove_from(self._by_normalized, visited.normalized.digest, visited)
+        _remove_from(self._by_trial, visited.trial.digest, visited)
 
 
-def _take(groups: dict[int, list[VisitedUrl]], digest: int, known: VisitedUrl) -> None:
+def _remove_from(groups: dict[int, list[VisitedUrl]], digest: int, visited: VisitedUrl) -> None:
     group = groups[digest]
-    group.remove(known)
+    group.remove(visited)
     if not group:
         del groups[digest]

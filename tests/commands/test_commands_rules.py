@@ -276,7 +276,7 @@ def left(one: UrlRule, url: str) -> Iterator[str]:
     """What a rule may leave of a URL, applied once; nothing where it does not apply."""
     kind, *words = one.component
     segments = path_of(url)
-    if kind == "param" and is_of(segments, one.family):
+    if kind == "param" and is_of(segments, one.pattern):
         parts = urlsplit(url)
         pieces = parts.query.split("&")
         kept = [
@@ -294,7 +294,7 @@ def left(one: UrlRule, url: str) -> Iterator[str]:
         goes = (kind == "segment" and (text, where) == tuple(words)) or (
             kind == "segment_at" and text and words[0] == (-1 if last else place)
         )
-        if goes and is_of(rest, one.family):
+        if goes and is_of(rest, one.pattern):
             yield with_path(url, rest)
 
 
@@ -334,7 +334,7 @@ URLS = st.builds(
 
 def in_force(rules: list[UrlRule]) -> list[UrlRule]:
     """Of each component and family the first, and none that is switched off everywhere."""
-    off = {one.component for one in rules if one.state == "off" and not one.family}
+    off = {one.component for one in rules if one.state == "off" and not one.pattern}
     return [one for one in rules if one.state == "in_force" and one.component not in off]
 
 
@@ -343,7 +343,7 @@ def exceptions(rules: list[UrlRule], one: UrlRule) -> list[UrlRule]:
         other
         for other in rules
         if other.component == one.component
-        and other.family
+        and other.pattern
         and (
             other.state in ("withdrawn", "off")
             or (other.state == "watched" and other.evidence.contradictions)

@@ -108,7 +108,7 @@ def expressed(rules: Iterable[UrlRule]) -> Expressed:
     """The rules in force among all rules of a store, as far as they can be said."""
     of_site: defaultdict[str, list[UrlRule]] = defaultdict(list)
     # What holds everywhere first: it may say what others say.
-    for rule in sorted(rules, key=lambda r: (bool(r.family), -r.evidence.agreements, r.name)):
+    for rule in sorted(rules, key=lambda r: (bool(r.pattern), -r.evidence.agreements, r.name)):
         of_site[rule.site].append(rule)
     all_said = [_Site(of_site[site]).expressed() for site in sorted(of_site)]
     return Expressed(
@@ -126,7 +126,7 @@ class _Site:
 
     def __init__(self, rules: Sequence[UrlRule]) -> None:
         self._rules = rules
-        off = {rule.component for rule in rules if rule.state == "off" and not rule.family}
+        off = {rule.component for rule in rules if rule.state == "off" and not rule.pattern}
         self._in_force = [
             rule for rule in rules if rule.state == "in_force" and rule.component not in off
         ]
@@ -134,7 +134,7 @@ class _Site:
         self._everywhere = {
             rule.component
             for rule in self._in_force
-            if not rule.family
+            if not rule.pattern
             and rule.evidence.contradictions <= len(self._failures(rule.component))
         }
         self._cuts: list[_Cut] = []
@@ -149,16 +149,16 @@ class _Site:
                 done.refused.append((rule, str(reason)))
             else:
                 done.is_said.append(rule)
-                if not rule.family:
+                if not rule.pattern:
                     self._is_said_everywhere.add(rule.component)
         return done._replace(rules=_joined(done.rules))
 
     def _express(self, rule: UrlRule) -> list[dict[str, Any]]:
         if rule.component in self._is_said_everywhere:
             return []
-        if not rule.family and rule.component not in self._everywhere:
+        if not rule.pattern and rule.component not in self._everywhere:
             raise Inexpressible("the store does not say where it fails")
-        if not rule.family and rule.component in (_WWW, _TRAILING_SLASH):
+        if not rule.pattern and rule.component in (_WWW, _TRAILING_SLASH):
             return self._normalizer(rule)
         kind = str(rule.component[0])
         if kind in _NO_PROCESSOR:
@@ -205,7 +205,7 @@ class _Site:
             rule
             for rule in self._rules
             if rule.component == component
-            and rule.family
+            and rule.pattern
             and rule.state != "in_force"
             and (rule.state != "watched" or rule.evidence.contradictions)
         ]
@@ -222,25 +222,25 @@ def _where(rule: UrlRule) -> list[_Paths]:
     """The paths that a rule is about."""
     if rule.component[0] in ("segment", "segment_at"):
         return [cut.paths for cut in _cuts(rule)]
-    return [_Paths(_segments(rule.family)) if rule.family else _ALL]
+    return [_Paths(_segments(rule.pattern)) if rule.pattern else _ALL]
 
 
 def _cuts(rule: UrlRule) -> list[_Cut]:
     """Which segments a rule takes out of which paths; its family is that of what is left."""
     kind, what, *more = rule.component
     if kind == "segment_at":
-        return _cuts_at(rule.family, int(what))
+        return _cuts_at(rule.pattern, int(what))
     text, place = str(what), str(more[0])
     if "*" in text:
         raise Inexpressible("a * stands for anything in its patterns")
     if place == "file":
         raise Inexpressible("it cannot leave the slash in front of a segment that it takes away")
     if place == "first":
-        rest = _behind(rule.family) if rule.family else ("*",)
-        return [_Cut(_Paths((text, *rest), is_open=not rule.family), 0)]
-    if not rule.family:
+        rest = _behind(rule.pattern) if rule.pattern else ("*",)
+        return [_Cut(_Paths((text, *rest), is_open=not rule.pattern), 0)]
+    if not rule.pattern:
         raise Inexpressible("it counts segments from the first one only")
-    rest = _segments(rule.family)
+    rest = _segments(rule.pattern)
     # An inner one is neither the first nor the last.
     places = [len(rest)] if place == "last" else range(1, len(rest))
     return [_Cut(_Paths((*rest[:n], text, *rest[n:])), n) for n in places]

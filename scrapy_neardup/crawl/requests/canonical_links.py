@@ -1,23 +1,20 @@
-"""What a page says of its own address: the canonical one, and those of its other languages."""
+"""Reads the canonical URL of a page, and the URLs of its versions in other languages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import unescape
 from urllib.parse import urljoin
 
+from lxml import etree
 from scrapy.http import HtmlResponse, Response
 
-#: How much of a page is looked through.
+#: How much of a page is searched.
 _HEAD_BYTES = 65536
-#: Languages of one page that are taken note of.
 _MAX_ALTERNATES = 100
 
 _HEAD_END = re.compile(rb"</head|<body", re.I)
-_LINK = re.compile(rb"<(?:link|base)\b[^<>]{1,4000}>", re.I)
-_ATTRIBUTE = re.compile(r"""([a-zA-Z-]{1,30})\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 # A link value (RFC 8288, section 3): <URI>, then parameters, quoted or not.
 _TARGET = re.compile(r"[\s,]*<([^>]*)>")
 _PARAMETER = re.compile(
@@ -30,7 +27,7 @@ _QUOTED_PAIR = re.compile(r"\\(.)")
 class PageLinks:
     """Absolute URLs.
 
-    :ivar canonical: what the page names as its address; ``None`` where it names none, or several.
+    :ivar canonical: the canonical URL; ``None`` where a page names none, or several.
     :ivar alternates: the page in other languages, or for other regions.
     """
 
@@ -40,9 +37,9 @@ class PageLinks:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link of a page, or of a header, with what is said of it in lower case.
+    """A link element, or a link of a header.
 
-    :ivar rel: relation types.
+    :ivar rel: relation types, in lower case.
     """
 
     target: str
@@ -51,7 +48,7 @@ class Link:
 
 
 def page_links(response: Response) -> PageLinks:
-    """Read the head of a page, and its ``Link`` headers."""
+    """Return what the head of a page and its ``Link`` headers say of its URL."""
     canonical: dict[str, None] = {}
     alternates: dict[str, None] = {}
     for link in _links(response):
@@ -68,9 +65,9 @@ def page_links(response: Response) -> PageLinks:
 
 
 def header_links(value: str) -> Iterator[Link]:
-    """The links of a ``Link`` header (RFC 8288, section 3 and appendix B.2).
+    """Yield the links of a ``Link`` header (RFC 8288, section 3 and appendix B.2).
 
-    What cannot be read ends the reading.
+    Stops at the first malformed one.
     """
     at = 0
     while target := _TARGET.match(value, at):
@@ -80,11 +77,12 @@ def header_links(value: str) -> Iterator[Link]:
             at = parameter.end()
             quoted, plain = parameter.group(2), parameter.group(3)
             text = _QUOTED_PAIR.sub(r"\1", quoted) if quoted is not None else plain or ""
-            # Of each, the first one counts.
+            # The first of each name counts.
             parameters.setdefault(parameter.group(1).rstrip("*").lower(), text)
-        # A link with another context says nothing of this page.
+        # With an anchor, the link is one of another page.
         if "anchor" not in parameters:
-            yield _link(target.group(1).strip(), parameters)
+            rel = parameters.get("rel", "")
+            yield _link(target.group(1).strip(), rel, "hreflang" in parameters)
 
 
 def _links(response: Response) -> Iterator[Link]:
@@ -96,38 +94,28 @@ def _links(response: Response) -> Iterator[Link]:
 
 
 def _head_links(html: bytes) -> Iterator[Link]:
+    """Yield the links of a page's head.
+
+    :param html: the first bytes of the page: the parser's time grows with their number.
+    """
     if (end := _HEAD_END.search(html)) is not None:
         html = html[: end.start()]
     lower = html.lower()
     if b"canonical" not in lower and b"hreflang" not in lower:
         return
+    text = html.decode("utf-8", "replace").replace("\0", "")
+    root = etree.fromstring(text.encode(), etree.HTMLParser(encoding="utf-8"))
     base = ""
-    html = _without(_without(html, b"<!--", b"-->"), b"<script", b"</script")
-    for tag in _LINK.findall(html):
-        text = tag.decode("utf-8", "replace")
-        found = _ATTRIBUTE.findall(text)
-        attributes = {name.lower(): unescape("".join(values)) for name, *values in reversed(found)}
-        target = attributes.get("href", "").strip()
+    for element in root.iter("base", "link") if root is not None else ():
+        target = element.get("href", "").strip()
         if not target:
             continue
-        if text[1:5].lower() == "base":
+        if element.tag == "base":
             base = base or target
         else:
-            yield _link(urljoin(base, target) if base else target, attributes)
+            url = urljoin(base, target) if base else target
+            yield _link(url, element.get("rel", ""), "hreflang" in element.attrib)
 
 
-def _without(html: bytes, start: bytes, end: bytes) -> bytes:
-    """What is not between these marks, of any case; what has no end goes to the end."""
-    lower, pieces, at = html.lower(), [], 0
-    while (begin := lower.find(start, at)) >= 0:
-        pieces.append(html[at:begin])
-        finish = lower.find(end, begin)
-        if finish < 0:
-            return b"".join(pieces)
-        at = finish + len(end)
-    return b"".join([*pieces, html[at:]])
-
-
-def _link(target: str, attributes: dict[str, str]) -> Link:
-    rel = frozenset(attributes.get("rel", "").lower().split())
-    return Link(target, rel, "hreflang" in attributes)
+def _link(target: str, rel: str, has_language: bool) -> Link:
+    return Link(target, frozenset(rel.lower().split()), has_language)

@@ -1,16 +1,18 @@
-"""URLs that led to a duplicate in earlier crawls, in arrays: a store may know a million."""
+"""URLs that led to a duplicate in earlier crawls, in arrays: there may be a million."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+Standing = Literal["unknown", "copy", "superfluous"]
+
 #: Of an original with so many known duplicates, one must have been fetched and have led to it again
-#: before the rest are believed: one wall answers many addresses.
+#: before the others are believed: one login page answers many URLs.
 MANY = 4
 
 #: States of an original with its content, which add up.
@@ -18,7 +20,7 @@ MET, CONFIRMED, DOUBTED, ENDED = 1, 2, 4, 8
 
 
 class Shown(NamedTuple):
-    """Digests of an original's address, and of the text that is stored for it."""
+    """Digests of an original's URL, and of the text that is stored for it."""
 
     original: int
     content: int
@@ -35,7 +37,7 @@ class StoredDuplicateUrls:
     def __init__(self, copies: npt.NDArray[np.void], seen_at: npt.NDArray[np.uint32]) -> None:
         order = np.argsort(copies["digest"], kind="stable")
         copies = copies[order]
-        self.seen_at: Sequence[int] = np.ascontiguousarray(seen_at[order]).data
+        self._seen_at: Sequence[int] = np.ascontiguousarray(seen_at[order]).data
         self._digests = _ints(copies["digest"])
         by_group = np.lexsort((copies["content"], copies["original"]))
         grouped = copies[by_group]
@@ -54,30 +56,44 @@ class StoredDuplicateUrls:
     def __len__(self) -> int:
         return len(self._digests)
 
-    def find(self, digest: int) -> int | None:
-        """The place of a copy, if it is here."""
+    def __contains__(self, digest: int) -> bool:
+        return self._find(digest) is not None
+
+    def _find(self, digest: int) -> int | None:
+        """Return the place of a copy, if it is here."""
         at = bisect_left(self._digests, digest)
         return at if at < len(self._digests) and self._digests[at] == digest else None
 
-    def shown(self, at: int) -> Shown:
+    def standing(self, digest: int, since: int) -> Standing:
+        """Return what is known of a URL.
+
+        :param since: in seconds since 1970: what was seen before is unknown.
+        """
+        at = self._find(digest)
+        if at is None or self._seen_at[at] < since:
+            return "unknown"
+        group = self._group[at]
+        state = self._states[group]
+        if state & ENDED:
+            return "unknown"
+        needed = MET if self._copies[group] < MANY else MET | CONFIRMED
+        return "superfluous" if state & (needed | DOUBTED) == needed else "copy"
+
+    def shown(self, digest: int) -> Shown | None:
+        """Return what a URL is known to lead to, unless that has ended."""
+        at = self._find(digest)
+        if at is None or self._states[self._group[at]] & ENDED:
+            return None
         group = self._group[at]
         return Shown(self._originals[group], self._contents[group])
 
-    def is_ended(self, at: int) -> bool:
-        return bool(self._states[self._group[at]] & ENDED)
-
-    def is_believed(self, at: int) -> bool:
-        group = self._group[at]
-        wanted = MET if self._copies[group] < MANY else MET | CONFIRMED
-        return self._states[group] & (wanted | DOUBTED | ENDED) == wanted
-
     def originals_with(self, content: int) -> list[int]:
-        """Originals of which copies with this content are known."""
+        """Return the originals of which copies with this content are known."""
         found = np.flatnonzero(np.asarray(self._contents) == np.uint64(content))
         return [self._originals[group] for group in found.tolist()]
 
     def set(self, state: int, original: int, content: int | None = None) -> bool:
-        """Note a state of an original, of one content or of all; was that not known before?"""
+        """Add a state of an original, of one content or of all, and return whether it is new."""
         is_new = False
         for group in self._groups_of(original):
             if content is None or self._contents[group] == content:
@@ -93,5 +109,5 @@ class StoredDuplicateUrls:
 
 
 def _ints(digests: npt.NDArray[np.uint64]) -> Sequence[int]:
-    """The same memory: among all else that a crawl does, numpy takes long to find one number."""
+    """Return the same memory: numpy takes long to look up single numbers."""
     return np.ascontiguousarray(digests, np.uint64).data

@@ -29,7 +29,7 @@ def links(html: str = "", *headers: str) -> PageLinks:
         '<link rel="canonical" href="item"><link rel="next" href="/other">',
     ],
 )
-def test_the_canonical_address_of_a_page(html):
+def test_the_canonical_url_of_a_page(html):
     assert links(f"<html><head>{html}<title>x</title>").canonical == "http://example.com/shop/item"
 
 
@@ -95,7 +95,7 @@ def test_link_headers(value, expected):
     assert [(link.target, set(link.rel)) for link in header_links(value)] == expected
 
 
-def test_a_header_says_the_canonical_address_of_anything():
+def test_a_header_says_the_canonical_url_of_anything():
     response = Response(URL, headers={"Link": ["</shop/item>; rel=canonical"]})
     assert page_links(response).canonical == "http://example.com/shop/item"
 

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from scrapy_neardup.crawl.requests import duplicate_urls as known_urls
+from scrapy_neardup.crawl.requests import duplicate_urls, new_duplicate_urls
 from scrapy_neardup.crawl.requests.duplicate_urls import DuplicateUrls, Unsaved
 from scrapy_neardup.crawl.requests.stored_duplicate_urls import MANY, StoredDuplicateUrls
 from scrapy_neardup.matching.verdict import Verdict
@@ -32,12 +32,12 @@ class Clock:
 class World:
     """A site, and crawls of it one after the other that share a store."""
 
-    def __init__(self, ttl: float = 100, explore: float = 0.0) -> None:
+    def __init__(self, ttl: float = 100, sample_rate: float = 0.0) -> None:
         self.store, self.clock = MemoryStore(), Clock()
-        self.ttl, self.explore = ttl, explore
+        self.ttl, self.sample_rate = ttl, sample_rate
 
     def crawl(self) -> DuplicateUrls:
-        known = DuplicateUrls(self.ttl, self.clock, self.explore)
+        known = DuplicateUrls(self.ttl, self.clock, self.sample_rate)
         known.open(self.store.secret, self.store.known_duplicates(known.since))
         return known
 
@@ -158,14 +158,14 @@ def test_with_no_time_nothing_is_known():
 
 
 def test_other_urls_are_explored_in_each_crawl():
-    world, urls = World(explore=0.2), numbered(1000)
+    world, urls = World(sample_rate=0.2), numbered(1000)
     first, second = (
         {url for url in urls if known.explores(url)} for known in (world.crawl(), world.next_day())
     )
     assert 100 < len(first) < 300
     assert len(first & second) < 100
     assert not any(map(World().crawl().explores, urls))
-    assert all(map(World(explore=1).crawl().explores, urls))
+    assert all(map(World(sample_rate=1).crawl().explores, urls))
 
 
 # --- how it ends ------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def test_a_flood_is_neither_kept_nor_learned():
 
 
 def test_no_more_floods_are_remembered_than_agreed(monkeypatch):
-    monkeypatch.setattr(known_urls, "_MAX_FLOODS", 2)
+    monkeypatch.setattr(duplicate_urls, "_MAX_FLOODS", 2)
     known = World().crawl()
     for number in range(5):
         known.flood(bytes([number]) * 16)
@@ -357,12 +357,12 @@ def test_digests_hang_on_the_secret():
 
 
 def test_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr(known_urls, "MAX_KNOWN", 10)
+    monkeypatch.setattr(new_duplicate_urls, "MAX_KNOWN", 10)
     known, urls = World().crawl(), numbered(30)
     for number, url in enumerate(urls):
         copy(known, url, f"{SITE}/original/{number // 3}")
     assert [url for url in urls if known.standing(url) == "copy"] == urls[-10:]
-    assert len(known._originals) == 4
+    assert len(known._new.originals) == 4
     rows = taken(known).rows
     assert rows.shape == (10,)
     assert rows.dtype == COPY
@@ -402,8 +402,7 @@ def test_what_is_loaded_is_what_was_noted_since_the_last_ending():
         assert {d: (o, c) for d, o, c, _ in found.tolist()} == plain
         loaded = StoredDuplicateUrls(found, found["seen_at"])
         for digest in range(8):
-            at = loaded.find(digest)
-            assert (None if at is None else loaded.shown(at)) == plain.get(digest)
+            assert loaded.shown(digest) == plain.get(digest)
         for content in (7, 8):
             with_content = {original for original, at in plain.values() if at == content}
             assert set(loaded.originals_with(content)) == with_content

@@ -16,8 +16,7 @@ from scrapy.http import Request, Response
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.crawl.durability.job_state import Job
-from scrapy_neardup.crawl.requests import deferred as held
-from scrapy_neardup.crawl.requests import request_filter
+from scrapy_neardup.crawl.requests import deferred, refetch_queue
 from scrapy_neardup.crawl.requests.request_filter import RequestFilter
 from scrapy_neardup.crawl.settings import Policy, UrlRulesPlan
 from scrapy_neardup.crawl.store.client import StoreClient
@@ -53,11 +52,11 @@ def ignored(*counted: object) -> None:
     """Count nothing."""
 
 
-def memory_of(store: MemoryStore) -> StoreClient:
+def client_of(store: MemoryStore) -> StoreClient:
     return StoreClient(NearDupDetector(store=store), 60, lambda error: pytest.fail(str(error)))
 
 
-def sparing_of(engine: Engine, job: Job | None = None, explore: float = 0) -> RequestFilter:
+def filter_of(engine: Engine, job: Job | None = None, explore: float = 0) -> RequestFilter:
     crawler: Any = SimpleNamespace(engine=engine, spider=engine.spider)
     plan = UrlRulesPlan(url_rules="on", url_rules_sample_rate=explore)
     return RequestFilter(crawler, plan, ignored, learns=True, job=job)
@@ -76,7 +75,7 @@ def test_what_a_store_knows_is_read_in_another_thread():
             return super().known_duplicates(since)
 
     async def opened() -> None:
-        await sparing_of(Engine()).open(memory_of(Asked()))
+        await filter_of(Engine()).open(client_of(Asked()))
 
     asyncio.run(opened())
     assert len(threads) == 2
@@ -109,8 +108,8 @@ def test_of_a_known_url_only_what_led_to_the_duplicate_is_refused(differs, is_re
     url = "https://a.example/b?d=1&c=2"
 
     async def asked() -> None:
-        one = sparing_of(Engine())
-        await one.open(memory_of(MemoryStore()))
+        one = filter_of(Engine())
+        await one.open(client_of(MemoryStore()))
         knowing(one, "https://a.example/b?c=2&d=1#top")
         for refusing in (one.refuses, one.should_cancel):
             assert refusing(Request(url, **differs), Policy()) is is_refused
@@ -124,59 +123,61 @@ def test_a_redirect_to_what_is_superfluous_has_come_to_its_end(refusing):
     first, target = "https://a.example/b", "https://a.example/c"
     redirected = Request(target, meta={"redirect_urls": [first]})
 
-    async def under_way() -> list[int]:
-        one = sparing_of(Engine())
-        await one.open(memory_of(MemoryStore()))
-        assert one._learner is not None
+    async def in_flight() -> list[int]:
+        one = filter_of(Engine())
+        await one.open(client_of(MemoryStore()))
+        assert one._rules is not None
         assert not one.should_cancel(Request(first), Policy())
-        site = one._learner._sites["a.example"]
-        numbers = [len(site.under_way())]
+        site = one._rules.learner._sites._sites["a.example"]
+        numbers = [len(site.in_flight())]
         knowing(one, target)
         assert refusing(one, redirected, Policy())
-        return [*numbers, len(site.under_way())]
+        return [*numbers, len(site.in_flight())]
 
-    assert asyncio.run(under_way()) == [1, 0]
+    assert asyncio.run(in_flight()) == [1, 0]
 
 
 def test_many_requests_are_made_bit_by_bit(tmp_path):
     job, engine = Job(tmp_path), Engine()
     urls = [f"http://example.com/{number}" for number in range(100)]
-    left = held.DeferredRequests({}, [held.pack(Request(url), engine.spider) for url in urls])
-    held.write(job.held, left)
+    left = deferred.DeferredRequests(
+        {}, [deferred.pack(Request(url), engine.spider) for url in urls]
+    )
+    deferred.write(job.held, left)
 
     async def made() -> None:
         counting = asyncio.create_task(engine.count_turns())
-        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
-        await spared.open(memory)
+        client, request_filter = client_of(MemoryStore()), filter_of(engine, job)
+        await request_filter.open(client)
         # Nothing is asked of an engine that may not be ready.
         assert engine.urls == []
-        await spared.look_around(memory)
-        assert len(engine.urls) == request_filter._MADE
+        await request_filter.sync(client)
+        assert len(engine.urls) == refetch_queue._MADE_AT_ONCE
         while len(engine.urls) < 100:
             await asyncio.sleep(0)
         counting.cancel()
 
     asyncio.run(made())
     assert engine.urls == urls
-    assert max(map(engine.turns.count, engine.turns)) == request_filter._MADE
+    assert max(map(engine.turns.count, engine.turns)) == refetch_queue._MADE_AT_ONCE
 
 
 def test_what_was_not_made_before_the_end_is_left_to_the_next_run(tmp_path):
     job, engine = Job(tmp_path), Engine()
-    packed = [held.pack(Request("http://example.com/"), engine.spider)]
-    held.write(job.held, held.DeferredRequests({}, packed))
+    packed = [deferred.pack(Request("http://example.com/"), engine.spider)]
+    deferred.write(job.held, deferred.DeferredRequests({}, packed))
     assert job.begin()
 
     async def stopped() -> None:
-        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
-        await spared.open(memory)
-        spared.stop()
-        await spared.close(memory, is_clean=True)
+        client, request_filter = client_of(MemoryStore()), filter_of(engine, job)
+        await request_filter.open(client)
+        request_filter.stop()
+        await request_filter.close(client, is_clean=True)
 
     asyncio.run(stopped())
     job.end()
     assert engine.urls == []
-    assert held.read(job.held).wanted == packed
+    assert deferred.read(job.held).refetches == packed
 
 
 def test_a_job_whose_requests_cannot_be_kept_has_not_ended_cleanly(tmp_path):
@@ -186,9 +187,9 @@ def test_a_job_whose_requests_cannot_be_kept_has_not_ended_cleanly(tmp_path):
     job.held.with_name("neardup.held.part").mkdir()
 
     async def closed() -> None:
-        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
-        await spared.open(memory)
-        await spared.close(memory, is_clean=True)
+        client, request_filter = client_of(MemoryStore()), filter_of(engine, job)
+        await request_filter.open(client)
+        await request_filter.close(client, is_clean=True)
 
     asyncio.run(closed())
     job.end()
@@ -200,15 +201,16 @@ def test_what_cannot_be_kept_is_said(tmp_path, caplog):
     assert job.begin()
 
     async def closed() -> None:
-        memory, spared = memory_of(MemoryStore()), sparing_of(engine, job)
-        await spared.open(memory)
-        spared._wanted.append(Request("http://example.com/", callback=lambda _: ignored()))  # type: ignore[misc]
-        spared.stop()
-        await spared.close(memory, is_clean=True)
+        client, request_filter = client_of(MemoryStore()), filter_of(engine, job)
+        await request_filter.open(client)
+        unkept = Request("http://example.com/", callback=lambda _: ignored())  # type: ignore[misc]
+        request_filter._queue._requests.append(unkept)
+        request_filter.stop()
+        await request_filter.close(client, is_clean=True)
 
     asyncio.run(closed())
-    assert held.read(job.held).wanted == []
-    assert "A request that was held back is lost" in caplog.text
+    assert deferred.read(job.held).refetches == []
+    assert "A skipped request is lost" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -222,7 +224,7 @@ def test_what_cannot_be_kept_is_said(tmp_path, caplog):
 def test_a_file_that_is_none_of_ours_is_refused(tmp_path, content, says):
     (tmp_path / "held").write_bytes(content)
     with pytest.raises(ValueError, match=says):
-        held.read(tmp_path / "held")
+        deferred.read(tmp_path / "held")
 
 
 def test_a_job_whose_file_cannot_be_read_has_not_ended_cleanly(tmp_path, caplog):
@@ -230,7 +232,7 @@ def test_a_job_whose_file_cannot_be_read_has_not_ended_cleanly(tmp_path, caplog)
     # A folder where the file should be.
     job.held.mkdir()
     assert job.begin()
-    asyncio.run(sparing_of(Engine(), job).open(memory_of(MemoryStore())))
+    asyncio.run(filter_of(Engine(), job).open(client_of(MemoryStore())))
     job.end()
     assert job.ended_uncleanly
     assert f"{job.held} cannot be read: Is a directory. " in caplog.text

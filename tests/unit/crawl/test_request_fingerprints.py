@@ -11,13 +11,11 @@ from scrapy.utils.request import RequestFingerprinter, fingerprint
 
 from scrapy_neardup.crawl.requests import request_fingerprints as fingerprints
 from scrapy_neardup.crawl.requests.request_fingerprints import (
-    RememberedFingerprints,
-    remember_fingerprints,
+    CachedFingerprints,
+    cache_fingerprints,
 )
 
-PLAIN = "http://a.example/b?d=1&c=2"
-#: Not in its canonical form: a parameter without a value gets an equals sign.
-ODD = "http://a.example/b?d"
+URL = "http://a.example/b?d=1&c=2"
 
 
 class Counting(RequestFingerprinter):
@@ -37,7 +35,7 @@ def counting():
 
 REQUESTS = st.builds(
     Request,
-    st.sampled_from([PLAIN, "http://a.example/b?c=2&d=1", f"{PLAIN}#x", "http://a.example/B"])
+    st.sampled_from([URL, "http://a.example/b?c=2&d=1", f"{URL}#x", "http://a.example/B"])
     | st.text("/.?&=;%4aAé", max_size=8).map("http://a.example/".__add__),
     method=st.sampled_from(["GET", "POST", "HEAD"]),
     body=st.sampled_from([b"", b"x"]),
@@ -48,14 +46,14 @@ REQUESTS = st.builds(
 
 @given(st.lists(REQUESTS, max_size=12))
 def test_fingerprints_are_scrapys(requests):
-    remembered = RememberedFingerprints(RequestFingerprinter())
-    assert [remembered.fingerprint(one) for one in requests] == [
+    cached = CachedFingerprints(RequestFingerprinter())
+    assert [cached.fingerprint(one) for one in requests] == [
         fingerprint(one.copy()) for one in requests
     ]
 
 
 def test_scrapy_looks_at_nothing_else():
-    """A Scrapy whose fingerprints hang on more must not be answered from memory."""
+    """A Scrapy whose fingerprints hang on more must not be answered from the cache."""
     looked_at = set()
 
     class Watched(Request):
@@ -68,7 +66,7 @@ def test_scrapy_looks_at_nothing_else():
             looked_at.add(f"meta[{key}]")
             return super().get(key, default)
 
-    request = Watched(PLAIN)
+    request = Watched(URL)
     request._meta = Meta()
     looked_at.clear()
     fingerprint(request)
@@ -77,59 +75,40 @@ def test_scrapy_looks_at_nothing_else():
 
 
 def test_a_url_is_computed_once(counting):
-    remembered = RememberedFingerprints(counting)
-    counting.asked = 0
-    assert remembered.fingerprint(Request(ODD)) == remembered.fingerprint(Request(ODD))
+    cached = CachedFingerprints(counting)
+    assert cached.fingerprint(Request(URL)) == cached.fingerprint(Request(URL))
     assert counting.asked == 1
-    remembered.fingerprint(Request(ODD, method="POST"))
+    cached.fingerprint(Request(URL, method="POST"))
     assert counting.asked == 2
 
 
-def test_scrapy_is_not_asked_for_plain_urls(counting):
-    remembered = RememberedFingerprints(counting)
-    counting.asked = 0
-    assert remembered.fingerprint(Request(PLAIN)) == fingerprint(Request(PLAIN))
-    assert counting.asked == 0
-
-
-def test_a_scrapy_that_hashes_something_else_is_always_asked():
-    class Later(RequestFingerprinter):
-        def fingerprint(self, request: Request) -> bytes:
-            return b"later" + super().fingerprint(request)
-
-    remembered = RememberedFingerprints(Later())
-    assert remembered.fingerprint(Request(PLAIN)) == b"later" + fingerprint(Request(PLAIN))
-
-
-def test_what_was_not_met_for_longest_is_forgotten(counting, monkeypatch):
+def test_the_least_recently_used_url_is_evicted(counting, monkeypatch):
     monkeypatch.setattr(fingerprints, "MAX_URLS", 2)
-    remembered = RememberedFingerprints(counting)
-    counting.asked = 0
+    cached = CachedFingerprints(counting)
     for page, asked in (("a", 1), ("b", 2), ("a", 2), ("c", 3), ("a", 3), ("b", 4)):
-        remembered.fingerprint(Request(f"{ODD}{page}"))
+        cached.fingerprint(Request(f"{URL}{page}"))
         assert counting.asked == asked
 
 
-def test_long_urls_are_not_remembered(counting):
-    remembered = RememberedFingerprints(counting)
-    counting.asked = 0
+def test_long_urls_are_not_cached(counting):
+    cached = CachedFingerprints(counting)
     for _ in range(2):
-        remembered.fingerprint(Request(f"http://a.example/{'a' * 3000}"))
+        cached.fingerprint(Request(f"http://a.example/{'a' * 3000}"))
     assert counting.asked == 2
 
 
 def test_a_projects_own_fingerprinter_is_always_asked(counting):
     own = RFPDupeFilter(fingerprinter=counting)
-    remember_fingerprints(own)
+    cache_fingerprints(own)
     assert own.fingerprinter is counting
     other = BaseDupeFilter()
-    remember_fingerprints(other)
+    cache_fingerprints(other)
     assert vars(other) == {}
 
 
-def test_scrapys_filter_takes_them_from_memory():
+def test_scrapys_dupefilter_uses_the_cache():
     scrapys = RFPDupeFilter()
-    remember_fingerprints(scrapys)
-    assert isinstance(scrapys.fingerprinter, RememberedFingerprints)
-    urls = [PLAIN, PLAIN, f"{PLAIN}&e=3", "http://a.example/b?c=2&d=1"]
+    cache_fingerprints(scrapys)
+    assert isinstance(scrapys.fingerprinter, CachedFingerprints)
+    urls = [URL, URL, f"{URL}&e=3", "http://a.example/b?c=2&d=1"]
     assert [scrapys.request_seen(Request(url)) for url in urls] == [False, True, False, True]

@@ -94,12 +94,12 @@ def test_one_content_counts_once():
 def test_names_are_half_of_the_evidence_at_most():
     evidence = Evidence()
     for content in range(100):
-        evidence.agree_by_name(content)
+        evidence.agree_by_canonical_url(content)
     assert evidence.agreements == 0
     for content in range(200, 215):
         evidence.agree(content)
     assert evidence.agreements == 30
-    evidence.disbelieve_names()
+    evidence.ignore_canonical_urls()
     assert evidence.agreements == 15
 
 
@@ -156,27 +156,28 @@ def test_what_is_told_of_the_same_rule_is_not_counted_twice(before, here, elsewh
     assert told(own) == reconciled
 
 
-SUSPECTS: list[Key] = [("/shop/*", ("param", name)) for name in "vwx"]
+CONFOUNDERS: list[Key] = [("/shop/*", ("param", name)) for name in "vwx"]
 
 
 @given(
     st.lists(
-        st.tuples(st.booleans(), st.integers(0, 3), st.sets(st.sampled_from(SUSPECTS))), max_size=12
+        st.tuples(st.booleans(), st.integers(0, 3), st.sets(st.sampled_from(CONFOUNDERS))),
+        max_size=12,
     ),
-    st.sets(st.sampled_from(SUSPECTS)),
+    st.sets(st.sampled_from(CONFOUNDERS)),
 )
 def test_what_was_seen_without_a_culprit_as_well_stays(trials, culprits):
     """Whether a trial counts does not hang on what came of it."""
     evidence, other = Evidence(), Evidence()
-    for number, (agreed, content, suspects) in enumerate(trials):
+    for number, (agreed, content, confounders) in enumerate(trials):
         half = (evidence, other)[number % 2]
         if agreed:
-            half.agree(content, suspects)
+            half.agree(content, confounders)
         else:
-            half.contradict(content, -1, suspects)
+            half.contradict(content, -1, confounders)
     evidence.add(other)
     for culprit in culprits:
-        evidence.void(culprit)
+        evidence.discard_explained_by(culprit)
     stays = [
         {
             content
@@ -184,8 +185,8 @@ def test_what_was_seen_without_a_culprit_as_well_stays(trials, culprits):
             if agreed == is_agreed
             and all(
                 any(
-                    culprit not in suspects
-                    for a, c, suspects in trials
+                    culprit not in confounders
+                    for a, c, confounders in trials
                     if (a, c) == (agreed, content)
                 )
                 for culprit in culprits
@@ -198,9 +199,9 @@ def test_what_was_seen_without_a_culprit_as_well_stays(trials, culprits):
 
 def test_only_what_nothing_else_may_explain_is_known_to_be_a_contradiction():
     evidence = Evidence()
-    evidence.contradict(1, 2, SUSPECTS[:2])
+    evidence.contradict(1, 2, CONFOUNDERS[:2])
     assert (evidence.contradictions, evidence.is_contradicted) == (1, False)
-    evidence.contradict(2, 1, SUSPECTS[2:])
+    evidence.contradict(2, 1, CONFOUNDERS[2:])
     assert (evidence.contradictions, evidence.is_contradicted) == (1, True)
     assert Evidence(contradictions=1).is_contradicted
 
@@ -216,7 +217,7 @@ def count(evidence: Evidence, what: str, content: int) -> None:
     if what == "fetched":
         evidence.agree(content)
     elif what == "named":
-        evidence.agree_by_name(content)
+        evidence.agree_by_canonical_url(content)
     else:
         evidence.contradict(content, -1)
 
@@ -254,7 +255,7 @@ COMPONENTS: st.SearchStrategy[Component] = st.one_of(
 RULES = st.builds(
     UrlRule,
     site=TEXTS,
-    family=st.one_of(st.just(""), TEXTS.map("/".__add__)),
+    pattern=st.one_of(st.just(""), TEXTS.map("/".__add__)),
     component=COMPONENTS,
     state=st.sampled_from(["watched", "in_force", "withdrawn", "off"]),
     changed_at=st.integers(0, 2**32 - 1),
@@ -266,7 +267,7 @@ RULES = st.builds(
 @given(RULES)
 def test_a_rule_comes_out_of_a_store_as_it_went_in(rule):
     other = UrlRule.from_bytes(rule.to_bytes())
-    for name in ("site", "family", "component", "state", "changed_at", "demand", "name", "text"):
+    for name in ("site", "pattern", "component", "state", "changed_at", "demand", "name", "text"):
         assert getattr(other, name) == getattr(rule, name)
     assert other.evidence.agreements == rule.evidence.agreements
     assert other.evidence.contradictions == rule.evidence.contradictions
@@ -286,8 +287,8 @@ def test_of_what_an_earlier_version_counted_all_was_fetched():
 @given(st.lists(RULES, min_size=2, max_size=2))
 def test_rules_have_names_of_their_own(rules):
     one, other = rules
-    same = (one.site, one.family, one.component) == (other.site, other.family, other.component)
-    blank = any(" " in rule.site or " " in rule.family for rule in rules)
+    same = (one.site, one.pattern, one.component) == (other.site, other.pattern, other.component)
+    blank = any(" " in rule.site or " " in rule.pattern for rule in rules)
     assert blank or (one.name == other.name) == same
 
 
@@ -307,8 +308,8 @@ def test_a_rule_says_what_it_says():
     )
 
 
-def test_a_rule_says_how_much_of_it_only_canonical_addresses_say():
+def test_a_rule_says_how_much_of_it_only_canonical_urls_say():
     rule = UrlRule("example.com", "", ("param", "sid"), evidence=Evidence(37, 0, 12))
     assert rule.evidence_text.startswith(
-        "37 contents agree (12 by their canonical addresses alone), 0 contradictions"
+        "37 contents agree (12 by their canonical URLs alone), 0 contradictions"
     )

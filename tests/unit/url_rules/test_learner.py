@@ -9,22 +9,15 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from scrapy_neardup.url_rules import (
-    comparisons as trials,
-)
+from scrapy_neardup.url_rules import comparisons, decisions, rule_set, site_learner
 from scrapy_neardup.url_rules import learner as learner_module
-from scrapy_neardup.url_rules import (
-    rule_set as rulebook,
-)
-from scrapy_neardup.url_rules import (
-    site_learner as site_rules,
-)
 from scrapy_neardup.url_rules.evidence import Evidence, Key
+from scrapy_neardup.url_rules.evidence_collector import EvidenceCollector
 from scrapy_neardup.url_rules.learner import Learner
 from scrapy_neardup.url_rules.path_patterns import PathPatterns
 from scrapy_neardup.url_rules.rule import NOTHING_NEW, UrlRule
 from scrapy_neardup.url_rules.rule_set import MAX_RULES
-from scrapy_neardup.url_rules.skeletons import SkeletonBuilder
+from scrapy_neardup.url_rules.skeletons import UrlReducer
 from scrapy_neardup.url_rules.skipped_urls import SkippedUrl, SkippedUrls
 from scrapy_neardup.url_rules.url_parts import parse_url
 
@@ -37,8 +30,8 @@ RULE = "the parameter sid means nothing under /shop/item on example.com"
 class World:
     """Fetches what is not skipped from a site that is a function from URL to content."""
 
-    def __init__(self, content_of: Callable[[str], str], explore: float = 0.0, **options: Any):
-        self.learner = Learner(explore=explore, now=lambda: 1_800_000_000, **options)
+    def __init__(self, content_of: Callable[[str], str], sample_rate: float = 0.0, **options: Any):
+        self.learner = Learner(sample_rate=sample_rate, now=lambda: 1_800_000_000, **options)
         self.content_of = content_of
         self.fetched: list[str] = []
         self.skipped: list[str] = []
@@ -53,11 +46,11 @@ class World:
                 self.learner.keep(decision, url)
             else:
                 self.fetch(url, **says)
-            self._fetch_what_is_wanted()
+            self._refetch()
 
     def fetch(self, url: str, **says: Any) -> None:
         self.fetch_only(url, **says)
-        tidied(self.learner)
+        all_processed(self.learner)
 
     def fetch_only(self, url: str, **says: Any) -> None:
         """Fetch; what follows from changes of rules is still to be done."""
@@ -75,10 +68,10 @@ class World:
 
     def end(self) -> None:
         while self.learner.end():
-            self._fetch_what_is_wanted()
+            self._refetch()
 
-    def _fetch_what_is_wanted(self) -> None:
-        for url in self.learner.take_wanted():
+    def _refetch(self) -> None:
+        for url in self.learner.take_refetches():
             self.fetch(url)
 
     @property
@@ -89,7 +82,7 @@ class World:
         return self.learner.decide(url).action == "skip"
 
 
-def tidied(learner: Learner) -> None:
+def all_processed(learner: Learner) -> None:
     """Do all that follows from changes of rules, which a crawl does bit by bit."""
     while learner.process_pending(100):
         pass
@@ -252,13 +245,15 @@ def test_what_matters_speaks_against_nothing_that_it_was_left_out_with():
     }
 
 
-def test_what_stood_in_both_of_two_addresses_is_not_what_they_differ_in():
+def test_what_stood_in_both_of_two_urls_is_not_what_they_differ_in():
     world = where_v_means_nothing()
-    # Of what family v is left out depends on whether /lite is left out before.
+    # Of what pattern v is left out depends on whether /lite is left out before.
     urls = (f"{SITE}/docs/{n}{end}" for n in range(20) for end in ("?v=1", "/lite?v=1", "?v=2"))
     for url in urls:
         world.visit([url])
-        rule = world.learner._sites["example.com"].book.rules.get(("/docs/*", ("param", "v")))
+        rule = world.learner._sites._sites["example.com"].rules.by_key.get(
+            ("/docs/*", ("param", "v"))
+        )
         assert rule is None or rule.evidence.agreements == 0
     assert rule is not None
     assert rule.evidence.contradictions == 20
@@ -286,7 +281,7 @@ def test_what_two_parts_that_change_together_show_ends_with_one_of_them(together
     # So few agreements, and most of them with v: when that falls, too little speaks for sid.
     for version in (1, 2):
         world.fetch(f"{SITE}/docs/8?v={version}&sid=1")
-    world._fetch_what_is_wanted()
+    world._refetch()
     assert f"{SITE}/docs/7?v=1&sid=2" in world.fetched
 
 
@@ -307,7 +302,7 @@ def test_a_rule_that_rests_on_what_proves_nothing_is_in_force_no_longer():
     assert {(text, False) for text in texts} <= {*world.changes}
 
 
-def test_what_is_held_back_is_wanted_when_families_that_become_one_do_not_agree():
+def test_skipped_urls_are_refetched_when_merged_patterns_disagree():
     def content_of(url: str) -> str:
         parts = urlsplit(url)
         return url if parts.path.startswith("/shop/aa") else f"{parts.path} {by_id(url)}"
@@ -328,51 +323,54 @@ V: Key = "/docs/*", ("param", "v")
 
 
 def test_what_is_known_to_matter_explains_what_comes_of_a_trial():
-    book = rulebook.RuleSet("example.com", lambda: 1_800_000_000)
-    book.hint(LITE, 1)
-    book.agree(LITE, 1, 1, suspects=[V])
-    book.contradict(V, (1, 2), 1, brings_new=False)
-    book.agree(LITE, 2, 1, suspects=[V])
-    book.doubt(LITE, (2, 3), 1, [V])
-    assert told(book, LITE) == (0, 0)
-    book.agree(LITE, 2, 1)
-    book.contradict(LITE, (2, 3), 1, brings_new=False)
-    assert told(book, LITE) == told(book, ("", LITE[1])) == (1, 1)
+    rules = rule_set.RuleSet("example.com", lambda: 1_800_000_000)
+    collector = EvidenceCollector(rules)
+    collector.hint(LITE, 1)
+    collector.agree(LITE, 1, 1, confounders=[V])
+    collector.contradict(V, (1, 2), 1, brings_new=False)
+    collector.agree(LITE, 2, 1, confounders=[V])
+    collector.contradict_with_confounders(LITE, (2, 3), 1, [V])
+    assert told(rules, LITE) == (0, 0)
+    collector.agree(LITE, 2, 1)
+    collector.contradict(LITE, (2, 3), 1, brings_new=False)
+    assert told(rules, LITE) == told(rules, ("", LITE[1])) == (1, 1)
 
 
-def test_what_was_left_out_of_one_address_may_stand_in_both():
+def test_what_was_left_out_of_one_url_may_stand_in_both():
     world = World(by_id)
     world.visit([f"{SITE}/?id=1"])
-    [site] = world.learner._sites.values()
+    [site] = world.learner._sites
     one, other = (
-        trials._Seen(1, number, number, number, False, ((*key, text),))
+        comparisons._Observation(1, number, number, number, False, ((*key, text),))
         for number, key, text in ((1, LITE, "lite"), (2, V, "1"))
     )
-    site._trials._count(V, one, other)
-    assert V not in site.book.rules
-    site._trials._count(LITE, other, other._replace(left_out=()))
-    assert told(site.book, LITE) == (1, 0)
+    site._comparisons._count(V, one, other)
+    assert V not in site.rules.by_key
+    site._comparisons._count(LITE, other, other._replace(left_out=()))
+    assert told(site.rules, LITE) == (1, 0)
 
 
 def test_what_was_taken_for_the_culprit_is_cleared_when_it_is_another():
-    book = rulebook.RuleSet("example.com", lambda: 1_800_000_000)
+    rules = rule_set.RuleSet("example.com", lambda: 1_800_000_000)
+    collector = EvidenceCollector(rules)
     sid: Key = "/docs/*", ("param", "sid")
     for number in range(3):
-        book.dispute([sid, V], (number, -1), 1, brings_new=False)
-    assert told(book, sid) == (0, 1)
-    book.contradict(V, (1, 2), 1, brings_new=False)
-    assert (told(book, sid), told(book, V)) == ((0, 0), (0, 1))
+        collector.contradict_one_of([sid, V], (number, -1), 1, brings_new=False)
+    assert told(rules, sid) == (0, 1)
+    collector.contradict(V, (1, 2), 1, brings_new=False)
+    assert (told(rules, sid), told(rules, V)) == ((0, 0), (0, 1))
 
 
 def test_of_what_may_explain_trials_no_more_is_kept_than_of_rules():
-    book = rulebook.RuleSet("example.com", lambda: 1_800_000_000)
+    rules = rule_set.RuleSet("example.com", lambda: 1_800_000_000)
+    collector = EvidenceCollector(rules)
     for number in range(3 * MAX_RULES):
-        book.agree(LITE, number, 1, suspects=[("/docs/*", ("param", f"p{number}"))])
-    assert len(book._suspected) <= MAX_RULES
+        collector.agree(LITE, number, 1, confounders=[("/docs/*", ("param", f"p{number}"))])
+    assert len(collector._confounders) <= MAX_RULES
 
 
-def told(book: rulebook.RuleSet, key: Key) -> tuple[int, int]:
-    evidence = book.rules[key].evidence
+def told(rules: rule_set.RuleSet, key: Key) -> tuple[int, int]:
+    evidence = rules.by_key[key].evidence
     return evidence.agreements, evidence.contradictions
 
 
@@ -392,7 +390,7 @@ def test_what_changes_its_meaning_is_recovered_from():
     def content(url: str) -> str:
         return url if changed else by_id(url)
 
-    world = World(content, explore=0.05)
+    world = World(content, sample_rate=0.05)
     world.visit(sessions(range(100)))
     assert len(world.skipped) > 20
     changed.add("now")
@@ -404,7 +402,7 @@ def test_what_changes_its_meaning_is_recovered_from():
 
 
 def test_what_was_withdrawn_comes_back_with_twice_the_evidence_all_of_it_fresh():
-    world = World(lambda url: url if "odd" in url else by_id(url), explore=1.0)
+    world = World(lambda url: url if "odd" in url else by_id(url), sample_rate=1.0)
     text = "the parameter sid means nothing under /shop/item on example.com"
     world.visit([*sessions(range(60)), f"{SITE}/shop/item?id=3&sid=odd"])
     assert world.changes == [(text, True), (text, False)]
@@ -416,7 +414,7 @@ def test_what_was_withdrawn_comes_back_with_twice_the_evidence_all_of_it_fresh()
 
 def test_what_is_to_be_fetched_all_the_same_does_not_change_from_run_to_run():
     def skipped(seed: int) -> list[str]:
-        world = World(by_id, explore=0.2, seed=seed)
+        world = World(by_id, sample_rate=0.2, seed=seed)
         world.visit(sessions(range(200)))
         return world.skipped
 
@@ -461,20 +459,21 @@ def test_a_segment_that_may_mean_nothing_comes_later():
 
 
 def test_what_something_speaks_for_is_known_while_rules_are_forgotten(monkeypatch):
-    monkeypatch.setattr(rulebook, "MAX_RULES", 10)
-    book = rulebook.RuleSet("example.com", lambda: 1)
+    monkeypatch.setattr(rule_set, "MAX_RULES", 10)
+    rules = rule_set.RuleSet("example.com", lambda: 1)
+    collector = EvidenceCollector(rules)
     for number in range(30):
         key = "/news", ("segment", f"x{number}", "last")
         for content in (1, 2):
-            book.agree(key, content, number)
+            collector.agree(key, content, number)
         for content in range(4 * (number < 5)):
-            book.hint(key, content)
-        book.settle()
-        idle = {key[1] for key in book.rules if book.seems_idle(key)}
+            collector.hint(key, content)
+        rules.reevaluate()
+        idle = {key[1] for key in rules.by_key if rules.by_key[key].evidence.is_one_sided}
         assert idle
-        assert idle <= book.agreed
+        assert idle <= rules.agreed
         # Nothing is kept of what is forgotten.
-        assert len(book.agreed) <= len(book.rules)
+        assert len(rules.agreed) <= len(rules.by_key)
 
 
 def test_one_of_two_rules_that_holds_no_longer_makes_nothing_superfluous():
@@ -486,13 +485,13 @@ def test_one_of_two_rules_that_holds_no_longer_makes_nothing_superfluous():
     assert world.would_skip(between)
     off = UrlRule("example.com", "/shop/item", ("param", "sid"), "off", 2_000_000_000)
     world.learner.load({off.name: off.to_bytes()})
-    # What was fetched, with a session, still has the form that the rule gave it.
+    # What was fetched, with a session, is still reduced by the rule.
     assert world.learner.has_pending
     assert not world.would_skip(between)
 
 
 def waiting_for_one(copies: str) -> World:
-    """The rule is in force, and for the sake of one address, being fetched, others are kept."""
+    """The rule is in force, and one URL is being fetched, and others are skipped for it."""
     world = World(by_id)
     world.visit(sessions(range(30)))
     world.learner.begin(f"{SITE}/shop/item?id=500&sid=1")
@@ -506,20 +505,20 @@ def waiting_for_one(copies: str) -> World:
 
 def test_for_a_fetch_that_fails_another_one_is_made():
     learner = waiting_for_one("23").learner
-    assert learner.take_wanted() == []
+    assert learner.take_refetches() == []
     learner.fail(f"{SITE}/shop/item?id=500&sid=1")
-    [wanted] = learner.take_wanted()
-    assert wanted == f"{SITE}/shop/item?id=500&sid=2"
+    [refetched] = learner.take_refetches()
+    assert refetched == f"{SITE}/shop/item?id=500&sid=2"
     # It stands for the other one now.
-    learner.fail(wanted)
-    assert learner.take_wanted() == [f"{SITE}/shop/item?id=500&sid=3"]
+    learner.fail(refetched)
+    assert learner.take_refetches() == [f"{SITE}/shop/item?id=500&sid=3"]
 
 
 def test_nothing_waits_for_what_is_never_heard_of():
     learner = waiting_for_one("23").learner
     assert learner.end()
     # Not what is tried of each rule before the end, which would be more.
-    assert learner.take_wanted() == [f"{SITE}/shop/item?id=500&sid=2"]
+    assert learner.take_refetches() == [f"{SITE}/shop/item?id=500&sid=2"]
 
 
 def test_before_the_end_some_of_what_each_rule_skipped_are_tried():
@@ -544,7 +543,7 @@ def test_a_calendar_without_end_is_left():
 
 
 def test_a_page_that_is_new_opens_it_again():
-    world = World(lambda url: "party" if "3001" in url else "no events", explore=1.0)
+    world = World(lambda url: "party" if "3001" in url else "no events", sample_rate=1.0)
     world.visit(f"{SITE}/calendar/{2000 + n}/{n}" for n in range(40))
     assert world.texts
     world.visit([f"{SITE}/calendar/3001/1"])
@@ -582,13 +581,13 @@ def test_a_budget_slows_down_and_then_skips():
 
 
 def names(world: World, numbers: Iterable[int]) -> None:
-    """Pages that name another address as their canonical one."""
+    """Pages that name another URL as canonical."""
     for number in numbers:
         url = f"{SITE}/news/{number}?ref=x"
         world.visit([url], canonical=f"{SITE}/news/{number}")
 
 
-def test_canonical_addresses_are_half_of_the_evidence():
+def test_canonical_urls_are_half_of_the_evidence():
     world = World(lambda url: url.partition("?")[0])
     names(world, range(100))
     assert world.texts == set()
@@ -599,7 +598,7 @@ def test_canonical_addresses_are_half_of_the_evidence():
 
 
 @pytest.mark.parametrize("wrong", [range(50, 53), range(3)])
-def test_a_canonical_address_that_is_always_the_same_is_ignored(wrong):
+def test_a_canonical_url_that_is_always_the_same_is_ignored(wrong):
     world = World(lambda url: url.partition("?")[0])
     for number in range(100):
         name = f"{SITE}/" if number in wrong else f"{SITE}/news/{number}"
@@ -629,7 +628,7 @@ def test_the_canonical_one_stands_for_what_fails():
     world = waiting_for_one("234")
     world.visit([f"{SITE}/shop/item?id=501&sid=1"], canonical=f"{SITE}/shop/item?id=500&sid=3")
     world.learner.fail(f"{SITE}/shop/item?id=500&sid=1")
-    assert world.learner.take_wanted() == [f"{SITE}/shop/item?id=500&sid=3"]
+    assert world.learner.take_refetches() == [f"{SITE}/shop/item?id=500&sid=3"]
 
 
 def test_other_languages_are_no_duplicates():
@@ -660,7 +659,7 @@ def test_rules_come_from_earlier_crawls():
 
 
 def named_by_100(fetched: int, rules: Mapping[str, bytes]) -> World:
-    """A crawl in which 100 pages name their canonical addresses, and some of those are fetched."""
+    """A crawl in which 100 pages name their canonical URLs, and some of those are fetched."""
     world = World(lambda url: url.partition("?")[0])
     world.learner.load(rules)
     names(world, range(100))
@@ -668,7 +667,7 @@ def named_by_100(fetched: int, rules: Mapping[str, bytes]) -> World:
     return world
 
 
-def test_from_crawl_to_crawl_canonical_addresses_stay_half_of_the_evidence():
+def test_from_crawl_to_crawl_canonical_urls_stay_half_of_the_evidence():
     world = named_by_100(15, {})
     for _ in range(3):
         [rule] = world.learner.in_force
@@ -676,11 +675,11 @@ def test_from_crawl_to_crawl_canonical_addresses_stay_half_of_the_evidence():
         world = named_by_100(0, stored(world))
 
 
-def test_canonical_addresses_are_half_of_what_two_workers_know():
+def test_canonical_urls_are_half_of_what_two_workers_know():
     one, other = named_by_100(15, {}), named_by_100(10, {})
     assert other.texts == set()
     other.learner.load(stored(one))
-    tidied(other.learner)
+    all_processed(other.learner)
     [rule] = other.learner.in_force
     assert rule.evidence.agreements == 2 * 15
 
@@ -699,14 +698,14 @@ def test_what_two_workers_began_from_counts_once():
         for one in told.values():
             one.changed_at = 1 + max(r.changed_at for r in workers[0].learner.in_force)
         workers[0].learner.load({name: one.to_bytes() for name, one in told.items()})
-        tidied(workers[0].learner)
+        all_processed(workers[0].learner)
     [rule] = workers[0].learner.in_force
     # It came in force by 29, and each worker met five more.
     assert rule.evidence.agreements == 29 + 5
 
 
 @pytest.mark.parametrize("is_loaded_first", [True, False])
-def test_what_canonical_addresses_said_elsewhere_is_not_believed_either(is_loaded_first):
+def test_what_canonical_urls_said_elsewhere_is_not_believed_either(is_loaded_first):
     rules = stored(named_by_100(15, {}))
     later = World(lambda url: url.partition("?")[0])
     later.learner.load(rules if is_loaded_first else {})
@@ -731,9 +730,9 @@ def test_what_the_operator_switched_off_stays_off():
     running.visit(sessions(range(40)))
     assert running.skipped
     running.learner.load({rule.name: rule.to_bytes()})
-    tidied(running.learner)
+    all_processed(running.learner)
     assert running.texts == set()
-    assert set(running.learner.take_wanted()) == set(running.skipped)
+    assert set(running.learner.take_refetches()) == set(running.skipped)
 
 
 def test_what_cannot_be_read_is_passed_over():
@@ -745,42 +744,42 @@ def test_what_cannot_be_read_is_passed_over():
 
 
 @pytest.fixture
-def forms_made(monkeypatch):
-    """How many forms were made of addresses, as the only entry of a list."""
-    made, form = [0], SkeletonBuilder.form
+def reductions(monkeypatch):
+    """Count the URLs that are reduced, as the only entry of a list."""
+    made, reduce = [0], UrlReducer.reduce
 
-    def counted(self: SkeletonBuilder, address: Any, digest: int) -> Any:
+    def counted(self: UrlReducer, parts: Any, digest: int) -> Any:
         made[0] += 1
-        return form(self, address, digest)
+        return reduce(self, parts, digest)
 
-    monkeypatch.setattr(SkeletonBuilder, "form", counted)
+    monkeypatch.setattr(UrlReducer, "reduce", counted)
     return made
 
 
-def test_no_change_of_rules_looks_at_all_addresses_at_once(forms_made):
-    world = World(lambda url: url if changed else by_id(url), explore=1.0)
+def test_no_change_of_rules_updates_all_urls_at_once(reductions):
+    world = World(lambda url: url if changed else by_id(url), sample_rate=1.0)
     changed: set[str] = set()
     at_once, in_all = 0, 0
 
     def visit(urls: Iterable[str]) -> None:
         nonlocal at_once, in_all
         for url in urls:
-            forms_made[0] = 0
+            reductions[0] = 0
             world.fetch_only(url)
-            at_once = max(at_once, forms_made[0])
+            at_once = max(at_once, reductions[0])
             is_more = True
             while is_more:
-                forms_made[0] = 0
+                reductions[0] = 0
                 is_more = world.learner.process_pending(10)
-                at_once = max(at_once, forms_made[0])
-                in_all += forms_made[0]
+                at_once = max(at_once, reductions[0])
+                in_all += reductions[0]
 
     visit(sessions(range(300, 900)))
     changed.add("now")
     visit(f"{SITE}/shop/item?id={number}&sid=c" for number in range(300, 310))
     assert (RULE, True) in world.changes
     assert (RULE, False) in world.changes
-    # What was known came into its new form, and never more than a few at once.
+    # What was visited is reduced again, and never more than a few URLs at once.
     assert in_all > 1000
     assert at_once < 50
 
@@ -795,9 +794,9 @@ def test_until_all_is_in_its_new_form_a_rule_that_fell_skips_nothing():
     world.fetch_only(f"{SITE}/shop/item?id=99&sid=c")
     assert (RULE, False) in world.changes
     assert not any(world.would_skip(f"{SITE}/shop/item?id={number}") for number in range(100))
-    assert learner.take_wanted() == []
-    tidied(learner)
-    assert set(learner.take_wanted()) == set(world.skipped)
+    assert learner.take_refetches() == []
+    all_processed(learner)
+    assert set(learner.take_refetches()) == set(world.skipped)
 
 
 def test_what_fails_amid_a_change_leaves_nothing_behind():
@@ -814,12 +813,12 @@ def test_what_fails_amid_a_change_leaves_nothing_behind():
     world.visit(views[:-1])
     world.fetch_only(views[-1])
     assert world.changes[-1] == (RULE.replace("sid", "v"), True)
-    # What was skipped has its old form, and what it was skipped for its new one.
+    # What was skipped is reduced by the old rules, and what it was skipped for by the new ones.
     learner.process_pending(80)
     for number in ids:
         learner.fail(f"{SITE}/shop/item?id={number}&sid=a&v=1")
-    tidied(learner)
-    assert len(learner.take_wanted()) == 10
+    all_processed(learner)
+    assert len(learner.take_refetches()) == 10
 
 
 # --- from one run to the next -----------------------------------------------------------
@@ -830,7 +829,7 @@ def went_on(world: World, *, with_rules: bool = True) -> World:
     later = World(world.content_of)
     later.learner.load(stored(world) if with_rules else {})
     later.learner.resume(world.learner.state(lambda request: request))
-    tidied(later.learner)
+    all_processed(later.learner)
     return later
 
 
@@ -838,27 +837,27 @@ def test_what_was_known_and_skipped_is_so_in_the_next_run():
     world = World(by_id)
     world.visit(sessions(range(60)))
     later = went_on(world)
-    assert later.learner.take_wanted() == []
+    assert later.learner.take_refetches() == []
     assert later.would_skip(f"{SITE}/shop/item?id=3&sid=z")
     later.learner.fail(f"{SITE}/shop/item?id=50&sid=a50")
-    assert later.learner.take_wanted() == [f"{SITE}/shop/item?id=50&sid=b50"]
+    assert later.learner.take_refetches() == [f"{SITE}/shop/item?id=50&sid=b50"]
     # What was tried before the end is not tried again.
     world.end()
     assert not went_on(world).learner.end()
 
 
-def test_without_its_rule_what_was_skipped_is_wanted_in_the_next_run():
+def test_without_its_rule_what_was_skipped_is_refetched_in_the_next_run():
     world = World(by_id)
     world.visit(sessions(range(60)))
     later = went_on(world, with_rules=False)
-    assert set(later.learner.take_wanted()) == set(world.skipped)
+    assert set(later.learner.take_refetches()) == set(world.skipped)
 
 
 def test_what_was_never_heard_of_has_failed_in_the_next_run():
     later = went_on(waiting_for_one("23"))
-    assert later.learner.take_wanted() == []
+    assert later.learner.take_refetches() == []
     assert later.learner.end()
-    assert later.learner.take_wanted() == [f"{SITE}/shop/item?id=500&sid=2"]
+    assert later.learner.take_refetches() == [f"{SITE}/shop/item?id=500&sid=2"]
 
 
 def test_what_cannot_be_packed_is_left_out():
@@ -874,22 +873,22 @@ def test_what_cannot_be_packed_is_left_out():
 def sizes(learner: Learner) -> int:
     """How many things are kept of all sites together."""
     return sum(
-        len(site.known)
+        len(site.visited)
         + len(site.skipped)
-        + len(site.book.rules)
-        + len(site._trials._waiting)
-        + len(site._trials._met)
-        + len(site._trials._texts)
+        + len(site.rules.by_key)
+        + len(site._comparisons._by_skeleton)
+        + len(site._comparisons._met)
+        + len(site._comparisons._segments)
         + len(site._patterns._places)
-        for site in learner._sites.values()
+        for site in learner._sites
     )
 
 
 def test_memory_is_bounded_whatever_urls_come(monkeypatch):
-    monkeypatch.setattr(site_rules, "MAX_ADDRESSES", 100)
-    monkeypatch.setattr(site_rules, "_MAX_REMEMBERED", 200)
-    monkeypatch.setattr(trials, "_MAX_TEXTS", 200)
-    monkeypatch.setattr(trials, "MAX_SKELETONS", 800)
+    monkeypatch.setattr(site_learner, "MAX_URLS", 100)
+    monkeypatch.setattr(decisions, "_MAX_REMEMBERED", 200)
+    monkeypatch.setattr(comparisons, "_MAX_TEXTS", 200)
+    monkeypatch.setattr(comparisons, "MAX_SKELETONS", 800)
     random = Random(0)
     world = World(lambda url: f"{random.randrange(50)}")
 
@@ -900,13 +899,13 @@ def test_memory_is_bounded_whatever_urls_come(monkeypatch):
             yield f"{SITE}/{chr(97 + number % 26)}{number}/{number}?q={number}"
 
     world.visit(urls())
-    [site] = world.learner._sites.values()
-    assert len(site.known) <= 100
-    assert len(site.book.rules) <= 2 * MAX_RULES
-    assert len(site.book._suspected) <= MAX_RULES
-    assert len(site._trials._waiting) <= 800
-    assert len(site._trials._met) <= 200
-    assert len(site._values) <= 200
+    [site] = world.learner._sites
+    assert len(site.visited) <= 100
+    assert len(site.rules.by_key) <= 2 * MAX_RULES
+    assert len(site._collector._confounders) <= MAX_RULES
+    assert len(site._comparisons._by_skeleton) <= 800
+    assert len(site._comparisons._met) <= 200
+    assert len(site.decisions._values) <= 200
 
 
 def test_hostile_urls_cost_no_more_than_a_counter():
@@ -920,14 +919,14 @@ def test_hostile_urls_cost_no_more_than_a_counter():
     world.visit(hostile)
     assert len(world.fetched) == 4
     assert sizes(world.learner) == 0
-    assert world.learner.unlearned == 8  # begun, and observed
+    assert world.learner.urls_ignored == 8  # begun, and observed
 
 
 def test_sites_that_were_not_met_for_long_are_forgotten(monkeypatch):
     monkeypatch.setattr(learner_module, "MAX_SITES", 10)
     world = World(lambda url: url)
     world.visit(f"http://site{number}.example/" for number in range(200))
-    assert len(world.learner._sites) <= 10 + 50
+    assert len(list(world.learner._sites)) <= 10 + 50
 
 
 def test_of_too_much_that_was_skipped_the_surest_is_let_go(monkeypatch):
@@ -935,23 +934,23 @@ def test_of_too_much_that_was_skipped_the_surest_is_let_go(monkeypatch):
     monkeypatch.setattr(learner_module, "_STEP", 20)
     world = World(by_id)
     world.visit(sessions(range(500)))
-    kept = sum(len(site.skipped) for site in world.learner._sites.values())
+    kept = sum(len(site.skipped) for site in world.learner._sites)
     assert kept <= 150
-    assert world.learner.let_go == len(world.skipped) - kept > 0
+    assert world.learner.dropped == len(world.skipped) - kept > 0
 
 
 def test_the_surest_is_let_go_first():
     skipped = SkippedUrls()
     for agreements in (40, 90, 60):
         rule = UrlRule("e", "/", ("param", "p"), evidence=Evidence(agreements))
-        address = parse_url(f"{SITE}/{agreements}")
-        assert address is not None
-        digest = address.digest
-        form = SkeletonBuilder(PathPatterns(), lambda family, component: False, ()).form(
-            address, digest
+        parts = parse_url(f"{SITE}/{agreements}")
+        assert parts is not None
+        digest = parts.digest
+        reduced = UrlReducer(PathPatterns(), lambda pattern, component: False, ()).reduce(
+            parts, digest
         )
-        skipped.add(SkippedUrl(address, digest, form, (rule,), agreements))
-    assert skipped.let_go(1) == 1
+        skipped.add(SkippedUrl(parts, digest, reduced, (rule,), agreements))
+    assert skipped.drop(1) == 1
     assert {one.request for one in skipped} == {40, 60}
 
 
@@ -960,4 +959,4 @@ def test_the_rule_for_a_whole_shape_is_one_like_others():
     world.visit(f"{SITE}/calendar/{2000 + n}/{n}" for n in range(31))
     [rule] = world.learner.in_force
     assert rule.component == NOTHING_NEW
-    assert UrlRule.from_bytes(rule.to_bytes()).family == "/calendar/*/*"
+    assert UrlRule.from_bytes(rule.to_bytes()).pattern == "/calendar/*/*"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup.url_rules.path_patterns import MAX_SIBLINGS, MIN_MET, PathPatterns
-from scrapy_neardup.url_rules.skeletons import Form, SkeletonBuilder, differing
+from scrapy_neardup.url_rules.skeletons import ReducedUrl, UrlReducer, differing
 from scrapy_neardup.url_rules.url_parts import UrlParts, parse_url
 
 NAMES = st.sampled_from(["a", "b", "page", "sid", "a.b", "%20", "ä", ""])
@@ -13,7 +13,7 @@ WORDS = st.sampled_from(["news", "print", "index.html", "x-1", "", "s123", "a%2F
 
 
 @st.composite
-def addresses(draw: st.DrawFn) -> UrlParts:
+def url_parts(draw: st.DrawFn) -> UrlParts:
     segments = tuple(draw(st.lists(WORDS, max_size=4)))
     # A path that is one empty segment is the path "/", which has none.
     segments = () if segments == ("",) else segments
@@ -28,78 +28,76 @@ def addresses(draw: st.DrawFn) -> UrlParts:
     )
 
 
-def url_of(address: UrlParts) -> str:
-    """Written independently of how addresses are taken apart."""
-    host = f"{address.label}.{address.site}" if address.label else address.site
-    query = "&".join(f"{name}={value}" for name, value in address.params)
+def url_of(parts: UrlParts) -> str:
+    """Written independently of how URLs are split."""
+    host = f"{parts.label}.{parts.site}" if parts.label else parts.site
+    query = "&".join(f"{name}={value}" for name, value in parts.params)
     params: dict[str, str] = {}
-    for segment, name, value in address.path_params:
+    for segment, name, value in parts.path_params:
         params[segment] = params.get(segment, "") + f";{name}={value}"
-    path = "/".join(segment + params.get(segment, "") for segment in address.segments)
-    return f"{address.scheme}://{host}/{path}" + (f"?{query}" if query else "")
+    path = "/".join(segment + params.get(segment, "") for segment in parts.segments)
+    return f"{parts.scheme}://{host}/{path}" + (f"?{query}" if query else "")
 
 
 def parsed(url: str) -> UrlParts:
-    address = parse_url(url)
-    assert address is not None
-    return address
+    parts = parse_url(url)
+    assert parts is not None
+    return parts
 
 
-def unchanged(address: UrlParts) -> tuple[SkeletonBuilder, Form]:
-    """The form of an address of which nothing is left out."""
-    leaving = SkeletonBuilder(PathPatterns(), lambda family, component: False, ())
-    return leaving, leaving.form(address, address.digest)
+def unchanged(parts: UrlParts) -> tuple[UrlReducer, ReducedUrl]:
+    """Return a URL of which nothing is left out."""
+    leaving = UrlReducer(PathPatterns(), lambda pattern, component: False, ())
+    return leaving, leaving.reduce(parts, parts.digest)
 
 
-def without(address: UrlParts, component: tuple[str | int, ...]) -> UrlParts:
-    """The address without a component, worked out anew."""
+def without(parts: UrlParts, component: tuple[str | int, ...]) -> UrlParts:
+    """Return a URL without a component, computed anew."""
     match component:
         case ("param", name, value):
-            params = list(address.params)
+            params = list(parts.params)
             params.remove((str(name), str(value)))
-            return address._replace(params=tuple(params))
+            return parts._replace(params=tuple(params))
         case ("param", name):
-            return address._replace(params=tuple(p for p in address.params if p[0] != name))
+            return parts._replace(params=tuple(p for p in parts.params if p[0] != name))
         case ("host", _):
-            return address._replace(label="")
+            return parts._replace(label="")
         case ("segment", text, "first"):
-            assert address.segments[0] == text
-            return address._replace(segments=address.segments[1:])
+            assert parts.segments[0] == text
+            return parts._replace(segments=parts.segments[1:])
         case ("segment", text, "last"):
-            assert address.segments[-1] == text
-            return address._replace(segments=address.segments[:-1])
+            assert parts.segments[-1] == text
+            return parts._replace(segments=parts.segments[:-1])
         case ("segment", text, "file"):
-            return address._replace(segments=(*address.segments[:-1], ""))
+            return parts._replace(segments=(*parts.segments[:-1], ""))
         case ("segment_at", -1):
-            return address._replace(segments=address.segments[:-1])
+            return parts._replace(segments=parts.segments[:-1])
         case ("segment_at", int(index)):
-            return address._replace(
-                segments=address.segments[:index] + address.segments[index + 1 :]
-            )
+            return parts._replace(segments=parts.segments[:index] + parts.segments[index + 1 :])
     raise AssertionError(component)
 
 
-@given(addresses())
-def test_an_address_without_a_component_is_the_address_written_without_it(address):
-    assert parsed(url_of(address)).digest == address.digest
-    leaving, form = unchanged(address)
-    for skeleton in leaving.skeletons(form):
+@given(url_parts())
+def test_a_url_without_a_component_is_the_url_written_without_it(parts):
+    assert parsed(url_of(parts)).digest == parts.digest
+    leaving, reduced = unchanged(parts)
+    for skeleton in leaving.skeletons(reduced):
         if skeleton.component == ("scheme",) or "inner" in skeleton.component:
             continue
-        rest = without(address, skeleton.component)
+        rest = without(parts, skeleton.component)
         if rest.segments != ("",):
             assert parsed(url_of(rest)).digest == skeleton.digest
 
 
-@given(addresses(), st.randoms())
-def test_the_order_of_parameters_does_not_matter(address, random):
-    params = list(address.params)
+@given(url_parts(), st.randoms())
+def test_the_order_of_parameters_does_not_matter(parts, random):
+    params = list(parts.params)
     random.shuffle(params)
-    assert parsed(url_of(address._replace(params=tuple(params)))).digest == address.digest
+    assert parsed(url_of(parts._replace(params=tuple(params)))).digest == parts.digest
 
 
-@given(addresses(), addresses())
-def test_other_addresses_have_other_digests(one, other):
+@given(url_parts(), url_parts())
+def test_other_urls_have_other_digests(one, other):
     same = one._replace(params=()) == other._replace(params=()) and sorted(one.params) == sorted(
         other.params
     )
@@ -107,8 +105,8 @@ def test_other_addresses_have_other_digests(one, other):
 
 
 def test_a_url_is_taken_apart():
-    address = parsed("HTTP://WWW.Shop.Example.co.uk:8080/a/b;jsessionid=1;v=2/?q=1&&x#top")
-    assert address == UrlParts(
+    parts = parsed("HTTP://WWW.Shop.Example.co.uk:8080/a/b;jsessionid=1;v=2/?q=1&&x#top")
+    assert parts == UrlParts(
         "example.co.uk",
         "http",
         "www",
@@ -159,7 +157,7 @@ def test_segments_that_vary():
     assert patterns.name(("tags", "often")) == "/tags/often"
 
 
-def test_what_two_addresses_differ_in():
+def test_what_two_urls_differ_in():
     patterns = PathPatterns()
 
     def difference(one: str, other: str) -> list[object]:

@@ -1,0 +1,183 @@
+"""Decides which URLs of a site are fetched, and in which order."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple
+
+from xxhash import xxh3_64_intdigest
+
+from .comparisons import CanonicalUrls
+from .crawl_traps import CrawlTraps
+from .rule import UrlRule
+from .rule_set import RuleSet
+from .skeletons import LeftOut, ReducedUrl, UrlReducer
+from .skipped_urls import Probes, SkippedUrl, probe_keys
+from .url_parts import Component, UrlParts, path_components
+from .visited_urls import VisitedUrls
+
+#: Parameters and probes that are remembered.
+_MAX_REMEMBERED = 4096
+#: A budget that is spent lowers the priority of a request by so much.
+_DELAY_OVER_BUDGET = 10
+#: A parameter of which so many values were fetched is taken to have any.
+_FEW_VALUES = 10
+
+
+class Decision(NamedTuple):
+    """The action for a request, and its reason.
+
+    :ivar action: ``"fetch"``, ``"skip"``, or ``"explore"``: fetched to test the rules that would
+        skip it.
+    :ivar rules: those by which it is superfluous; the first one stands for all.
+    :ivar delay: by how much its priority is to be lowered. URLs with fewer parts of which nobody
+        knows whether they select a page come first, so that fewer fetches teach more.
+    :ivar skipped: is to be kept when it is skipped.
+    """
+
+    action: Literal["fetch", "skip", "explore"]
+    rules: tuple[UrlRule, ...] = ()
+    delay: int = 0
+    skipped: SkippedUrl | None = None
+
+
+class Decisions:
+    """Decides by the rules of a site and by the URLs that were visited.
+
+    :param normalizer: leaves out what the rules in force leave out.
+    :param sample_rate: share of what would be skipped that is fetched, 0.0 to 1.0.
+    :param seed: selects that share.
+    :ivar probes: counts what was fetched to test the rules.
+    """
+
+    def __init__(
+        self,
+        rules: RuleSet,
+        visited: VisitedUrls,
+        normalizer: UrlReducer,
+        canonical_urls: CanonicalUrls,
+        traps: CrawlTraps,
+        *,
+        sample_rate: float,
+        seed: int,
+    ) -> None:
+        self.probes = Probes()
+        self._rules = rules
+        self._visited = visited
+        self._normalizer = normalizer
+        self._canonical_urls = canonical_urls
+        self._traps = traps
+        self._sampled_below = int(sample_rate * 2**64)
+        self._seed = seed
+        self._probed: OrderedDict[int, None] = OrderedDict()
+        #: Some values of each parameter that were fetched.
+        self._values: OrderedDict[Component, set[str]] = OrderedDict()
+
+    def decide(self, parts: UrlParts) -> Decision:
+        """Decide whether a fetch of this URL would yield anything new."""
+        digest = parts.digest
+        reduced = self._normalizer.reduce(parts, digest)
+        rules = self.skipping_rules(digest, reduced)
+        if not rules:
+            return Decision("fetch", delay=self._delay(parts, digest, reduced))
+        if self._is_probe(digest, reduced, rules):
+            return Decision("explore", rules)
+        return Decision("skip", rules, skipped=SkippedUrl(parts, digest, reduced, rules))
+
+    def skipping_rules(self, digest: int, reduced: ReducedUrl) -> tuple[UrlRule, ...]:
+        """Return the rules by which a URL is superfluous; none when it is to be fetched."""
+        if self._visited.get(digest) is not None:
+            return ()
+        for other in self._visited.with_normalized(reduced.digest):
+            if rules := self._rules_between(reduced.left_out, other.normalized.left_out):
+                return rules
+        trap = self._traps.rule_in_force(reduced.shape)
+        return () if trap is None else (trap,)
+
+    def learn_values(self, parts: UrlParts) -> None:
+        """Note the values of parameters that were fetched."""
+        for name, value in parts.params:
+            values = self._values.setdefault(("param", name), set())
+            if len(values) < _FEW_VALUES:
+                values.add(value)
+        while len(self._values) > _MAX_REMEMBERED:
+            self._values.popitem(last=False)
+
+    def _rules_between(
+        self, one: tuple[LeftOut, ...], other: tuple[LeftOut, ...]
+    ) -> tuple[UrlRule, ...]:
+        """Return the rules that make two URLs one; none unless all of them are in force."""
+        rules: dict[UrlRule, None] = {}
+        for left_out in (*one, *other):
+            if left_out in one and left_out in other:
+                continue
+            rule = self._rules.in_force(*left_out[:2])
+            if rule is None:
+                # A visited URL may still be reduced by a rule that was withdrawn.
+                return ()
+            rules[rule] = None
+        return tuple(rules)
+
+    def _delay(self, parts: UrlParts, digest: int, reduced: ReducedUrl) -> int:
+        """Return how many parts may not select pages; more for shapes over budget.
+
+        None for the canonical URL of a page: it is to stand for the others.
+        """
+        slow = self._traps.slow
+        delay = _DELAY_OVER_BUDGET if slow and reduced.shape in slow else 0
+        if self._canonical_urls.is_canonical(digest):
+            return delay
+        components: dict[Component, None] = {("param", name): None for name, _ in reduced.params}
+        for _, name, _ in reduced.path_params:
+            components["path_param", name] = None
+        if reduced.label:
+            components["host", reduced.label] = None
+        by_key = self._rules.by_key
+        for component in components:
+            rule = by_key.get((reduced.pattern, component))
+            delay += rule is None or not rule.evidence.contradictions
+        delay += self._canonical_urls.is_alias(parts.label, parts.scheme)
+        for component, rest, _ in path_components(reduced.segments):
+            # To find the pattern of the shorter path takes longest.
+            if component in self._rules.agreed:
+                rule = by_key.get((self._normalizer.patterns.name(rest), component))
+                delay += rule is not None and rule.evidence.is_one_sided
+        return delay
+
+    def _is_probe(self, digest: int, reduced: ReducedUrl, rules: tuple[UrlRule, ...]) -> bool:
+        if digest in self._probed:
+            return True
+        hashed = xxh3_64_intdigest(digest.to_bytes(8, "little"), seed=self._seed)
+        is_probe = (
+            hashed < self._sampled_below
+            or self._has_new_value(reduced.left_out)
+            or self._is_retest(reduced.left_out)
+        )
+        if not is_probe:
+            return False
+        self._probed[digest] = None
+        if len(self._probed) > _MAX_REMEMBERED:
+            self._probed.popitem(last=False)
+        self.probes.made.update(probe_keys(rules, reduced))
+        return True
+
+    def _has_new_value(self, left_out: Iterable[LeftOut]) -> bool:
+        """Decide whether a parameter with few values has one that was never fetched.
+
+        That ``start=0`` does not select a page does not show that ``start=10`` does not.
+        """
+        for _, component, value in left_out:
+            values = self._values.get(component) if len(component) == 2 else None
+            if values is not None and len(values) < _FEW_VALUES and value not in values:
+                return True
+        return False
+
+    def _is_retest(self, left_out: Iterable[LeftOut]) -> bool:
+        """Decide whether a rule for this URL is to be tested again, and count the test."""
+        retests: dict[Any, int] = self._rules.retests
+        for pattern, component, _ in left_out if retests else ():
+            if left := retests.get((pattern, component)):
+                retests[pattern, component] = left - 1
+                return True
+        return False
