@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from .._util.arrays import with_more
+from .._util.arrays import append_values
 from .characters import LAST_OF_BMP, CodePoints
 from .tokenization import Places, Spans
 
@@ -138,7 +138,7 @@ class TokenIdTable:
     def _add(self, keys: Keys) -> None:
         """Number keys that are not there; they are distinct."""
         first, self._count = self._count, self._count + keys.size
-        self._key_of = with_more(self._key_of, first, keys)
+        self._key_of = append_values(self._key_of, first, keys)
         if not self._tables or self._count * _SLOTS_FOR_ONE > self._tables[0].size:
             bits = (self._count * _SLOTS_FOR_ONE).bit_length()
             self._tables = [_Table(max(bits, _FIRST_BITS))]

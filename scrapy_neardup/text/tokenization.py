@@ -27,7 +27,7 @@ import numpy.typing as npt
 import regex
 import xxhash
 
-from .._util.arrays import borders_of_runs
+from .._util.arrays import run_boundaries
 from ..exceptions import InvalidOption
 from .characters import BLANK, HAN, SPACED, UNSPACED, CodePoints, as_text, code_points, scripts_of
 
@@ -159,7 +159,7 @@ class _Runs(NamedTuple):
 def _runs(text: str, codes: CodePoints) -> _Runs:
     """The runs of a text, what is no word included; those of Han characters in pieces."""
     scripts = scripts_of(codes)
-    runs = _between(borders := borders_of_runs(scripts), scripts)
+    runs = _between(borders := run_boundaries(scripts), scripts)
     is_long = (runs.scripts == HAN) & (runs.lengths > _LONGEST_RUN)
     if not is_long.any():
         return runs

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .._util.arrays import borders_of_runs, with_more
+from .._util.arrays import append_values, run_boundaries
 from .idf import IdfTable, encoded_tokens, hashes_of, token_hashes
 from .token_ids import TokenIdTable
 from .tokenization import Spans, are_units, units_of
@@ -149,7 +149,7 @@ class _Vocabulary(ABC, Generic[T]):
         ordered = numbers.copy()
         for page in _parts(ordered, ends):
             page.sort()
-        borders = borders_of_runs(ordered, ends)
+        borders = run_boundaries(ordered, ends)
         words = self._words.take(ordered.take(borders[:-1]))
         weights = saturated(borders[1:] - borders[:-1]) * words["weight"]
         of_pages = borders.searchsorted(ends).tolist()
@@ -170,10 +170,10 @@ class _Vocabulary(ABC, Generic[T]):
         is_number, weights = are_numbers(new), self._idf.weights(hashes)
         words["hash"], words["weight"] = hashes, np.where(is_number, NUMBER_WEIGHT, weights)
         codes = value_codes(hashes, is_number, weights, self._idf)
-        self._words = with_more(self._words, known, words)
-        self._codes = with_more(self._codes, known, codes)
-        self._units = with_more(self._units, n_units, unit_hashes)
-        self._first_units = with_more(self._first_units, known + 1, n_units + ends)
+        self._words = append_values(self._words, known, words)
+        self._codes = append_values(self._codes, known, codes)
+        self._units = append_values(self._units, n_units, unit_hashes)
+        self._first_units = append_values(self._first_units, known + 1, n_units + ends)
         self._characters += sum(map(len, new))
 
     def _forget(self) -> None:
