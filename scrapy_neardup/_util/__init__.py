@@ -1,1 +1,1 @@
-"""Helpers for arrays, numbers, text on a terminal and URLs."""
+"""Helpers for arrays, option values, terminal output, counting and URLs."""

@@ -1,4 +1,4 @@
-"""What several modules ask of arrays."""
+"""Array helpers that several modules share."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import numpy.typing as npt
 _SPARE = 1 << 12
 
 
-def borders_of_runs(values: npt.NDArray[Any], ends: Iterable[int] = ()) -> npt.NDArray[np.intp]:
-    """Places in an array, shape ``(n,)``, at which another value follows; with 0 and ``n``.
+def run_boundaries(values: npt.NDArray[Any], ends: Iterable[int] = ()) -> npt.NDArray[np.intp]:
+    """Return the indices at which runs of equal values begin, plus the array's length.
 
-    For arrays that are ordered already, or quickly put in order, this takes a part of the time of
-    :func:`numpy.unique`.
+    On sorted arrays this is several times as fast as :func:`numpy.unique`.
 
-    :param ends: places at which a run ends in any case.
+    :param values: shape ``(n,)``.
+    :param ends: indices at which a run ends in any case.
+    :returns: ascending, from 0 to ``n``.
     """
     is_border = np.empty(values.size + 1, bool)
     is_border[0] = is_border[-1] = True
@@ -27,15 +28,17 @@ def borders_of_runs(values: npt.NDArray[Any], ends: Iterable[int] = ()) -> npt.N
     return is_border.nonzero()[0]
 
 
-def with_more(room: npt.NDArray[Any], used: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Values behind those that are there, in an array that has room for more.
+def append_values(
+    buffer: npt.NDArray[Any], used: int, values: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
+    """Append values to a buffer, and return it or, if it was full, a larger copy.
 
-    :param used: how many are there.
+    :param used: number of values in the buffer.
     """
     end = used + len(values)
-    if end > len(room):
-        grown = np.empty(2 * end + _SPARE, room.dtype)
-        grown[:used] = room[:used]
-        room = grown
-    room[used:end] = values
-    return room
+    if end > len(buffer):
+        grown = np.empty(2 * end + _SPARE, buffer.dtype)
+        grown[:used] = buffer[:used]
+        buffer = grown
+    buffer[used:end] = values
+    return buffer

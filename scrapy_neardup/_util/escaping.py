@@ -1,17 +1,17 @@
-"""Texts of pages, and their addresses, on a terminal and in a log."""
+"""Makes text from crawled pages safe for terminals and logs."""
 
 from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    """The text without what a terminal would obey: pages are written by anybody."""
+    """Replace control characters, which a terminal would act on, by U+FFFD; keep line feeds."""
     return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
 
 
 def on_one_line(text: str, longest: int | None = None) -> str:
-    """The same where a new line would pass for another record of the log.
+    """Replace line feeds as well, so that a text cannot forge a log record.
 
-    :param longest: characters, 4 or more, that are left of it; ``None`` for all.
+    :param longest: number of characters, 4 or more, to shorten the text to; ``None`` for no limit.
     """
     line = printable(text).replace("\n", "\ufffd")
     return line if longest is None or len(line) <= longest else line[: longest - 3] + "..."

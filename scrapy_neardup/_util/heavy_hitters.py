@@ -1,4 +1,4 @@
-"""What comes most often in a long run of things, counted in bounded memory."""
+"""Counts the most frequent items of a long stream in bounded memory."""
 
 from __future__ import annotations
 
@@ -6,33 +6,34 @@ from collections import Counter
 
 
 class HeavyHitters:
-    """Counts things, and lets go of rare ones when there is no room.
+    """Counts items, and drops rare ones when there are too many.
 
-    Beyond twice the room, what the first thing without room was counted is taken off all counts
-    (Misra, Gries, Science of Computer Programming 1982, batch by batch as in Agarwal et al.,
-    "Mergeable summaries", PODS 2012). A count is then too low by :attr:`error` at most, which is
-    at most the number of all things divided by the room; whatever came more often is there.
+    When more than twice the capacity is counted, the highest count beyond the capacity is
+    subtracted from all counts (Misra, Gries, Science of Computer Programming 1982, in batches as
+    in Agarwal et al., "Mergeable summaries", PODS 2012). A count is then too low by :attr:`error`
+    at most, which never exceeds the number of all items divided by the capacity; every item that
+    came more often than that is kept.
 
-    :param room: 1 or more things that are kept when others are let go.
+    :param capacity: number of items, 1 or more, that are kept when others are dropped.
     """
 
-    def __init__(self, room: int = 10_000) -> None:
-        #: By how much a count may be too low; 0 while nothing was let go.
+    def __init__(self, capacity: int = 10_000) -> None:
+        #: By how much a count may be too low; 0 while nothing was dropped.
         self.error = 0
-        self._room = room
+        self._capacity = capacity
         self._counts: Counter[str] = Counter()
 
     def add(self, name: str) -> None:
-        """Count a thing once more."""
+        """Count an item once more."""
         self._counts[name] += 1
-        if len(self._counts) > 2 * self._room:
-            self._let_go()
+        if len(self._counts) > 2 * self._capacity:
+            self._drop_rare()
 
     def most_common(self, number: int) -> list[tuple[str, int]]:
-        """The things that came most often, and at least how often."""
+        """Return the most frequent items, each with a lower bound of its count."""
         return self._counts.most_common(number)
 
-    def _let_go(self) -> None:
-        least = sorted(self._counts.values(), reverse=True)[self._room]
+    def _drop_rare(self) -> None:
+        least = sorted(self._counts.values(), reverse=True)[self._capacity]
         self.error += least
         self._counts = Counter({n: c - least for n, c in self._counts.items() if c > least})

@@ -1,4 +1,4 @@
-"""What a URL says about a page: which page it is, and which site it belongs to."""
+"""Derives a page's key, its site and whether it is a list from its URL."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from w3lib.url import canonicalize_url
 #: Canonical URLs that are cached, and characters of each: links repeat, most of them on every page.
 _MAX_CACHED, _MAX_CACHED_CHARS = 8192, 2048
 
-_LISTS = frozenset("tag tags category categories".split())
-_ARCHIVES = frozenset("archive archives".split())
+_LIST_SEGMENTS = frozenset("tag tags category categories".split())
+_ARCHIVE_SEGMENTS = frozenset("archive archives".split())
 _INDEX = re.compile(r"(?:index|default)\.\w+$")
 _SUFFIX = re.compile(r"\.(?:html?|php|aspx?)$")
 _YEAR = re.compile(r"(?:19|20)\d\d$")
@@ -40,10 +40,12 @@ def _canonical(url: str) -> str:
 
 
 def site_of(url: str) -> str:
-    """The registrable domain of a URL, or its host where there is none (IP addresses, localhost).
+    """Return the registrable domain of a URL, or its host if it has none (IP addresses, localhost).
 
     Hosting platforms whose users own their subdomains count as registries (the private section of
-    the Public Suffix List), so two blogs of one platform are two sites. Without a host: ``""``.
+    the Public Suffix List), so two blogs of one platform are two sites.
+
+    :returns: ``""`` for a URL without a host.
     """
     try:
         host = urlsplit(url).hostname or ""
@@ -54,32 +56,32 @@ def site_of(url: str) -> str:
 
 @lru_cache(maxsize=4096)
 def site_of_host(host: str) -> str:
-    """See :func:`site_of`.
+    """Return the site of a host, see :func:`site_of`.
 
     :param host: in lower case, without brackets.
     """
     parts = _public_suffixes()(host)
     if parts.suffix or parts.ipv4 or parts.ipv6:
         return parts.top_domain_under_public_suffix or host
-    # A top level that the list does not know is a registry by itself, says the list's algorithm.
+    # By the list's algorithm, an unlisted top-level domain is a registry.
     return ".".join(host.split(".")[-2:])
 
 
 @cache
 def _public_suffixes() -> tldextract.TLDExtract:
-    # The list that comes with the package: nothing is fetched and nothing cached on disk.
+    # The list bundled with tldextract: nothing is fetched, nothing is cached on disk.
     return tldextract.TLDExtract(
         suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
     )
 
 
 def is_list(url: str) -> bool:
-    """Is this, by its path, a page that lists others?
+    """Return whether a URL's path is that of a page that lists others.
 
-    These are: a front page (``/``, ``/index.html``); whatever lies at or under a segment ``tag``,
-    ``tags``, ``category`` or ``categories``; ``archive`` or ``archives`` with nothing behind it
-    but a date or a page number (``/archives/1234.html`` is a post); a numbered page
-    (``…/page/2``, ``…/page-2``); and a date alone (``/2020/05/``, ``/blog/2020/``).
+    Such paths are: a front page (``/``, ``/index.html``); any path with a segment ``tag``,
+    ``tags``, ``category`` or ``categories``; ``archive`` or ``archives``, alone or followed only by
+    a date or a page number (``/archives/1234.html`` is a post); a numbered page (``…/page/2``,
+    ``…/page-2``); and a date alone (``/2020/05/``, ``/blog/2020/``).
     """
     try:
         path = urlsplit(url).path
@@ -91,18 +93,18 @@ def is_list(url: str) -> bool:
     if not segments:
         return True
     segments[-1] = _SUFFIX.sub("", segments[-1])
-    if not _LISTS.isdisjoint(segments) or _NUMBERED_PAGE.match(segments[-1]):
+    if not _LIST_SEGMENTS.isdisjoint(segments) or _NUMBERED_PAGE.match(segments[-1]):
         return True
     if any(before == "page" and after.isdecimal() for before, after in pairwise(segments)):
         return True
-    for place, segment in enumerate(segments):
-        if segment in _ARCHIVES:
-            return _is_date(segments[place + 1 :]) or place == len(segments) - 1
+    for index, segment in enumerate(segments):
+        if segment in _ARCHIVE_SEGMENTS:
+            return _is_date(segments[index + 1 :]) or index == len(segments) - 1
     return _is_date(segments) or _is_date(segments[1:])
 
 
 def _is_date(segments: list[str]) -> bool:
-    """A year, or a year and a month, or a year, a month and a day."""
+    """Return whether these are a year, optionally with a month, or with a month and a day."""
     return (
         0 < len(segments) <= 3
         and _YEAR.match(segments[0]) is not None

@@ -1,4 +1,4 @@
-"""What a number may be, said in one way wherever one is given."""
+"""Validates numeric options with uniform error messages."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ def require_number(
     above: bool = False,
     unit: str = "",
 ) -> T:
-    """The value, when it is such a number; a truth value is none.
+    """Return the value if it is a number of this kind within the bounds; booleans are rejected.
 
-    :param option: name under which the user knows it.
-    :param kind: ``int`` for whole numbers, ``float`` for all.
-    :param most: the highest that is allowed, if there is a bound.
+    :param option: the user's name for it.
+    :param kind: ``int`` for whole numbers, ``float`` for any.
+    :param least: lower bound.
+    :param most: upper bound, inclusive; ``None`` for none.
     :param above: whether *least* itself is too low.
     :param unit: what is counted, for the message.
-    :raises InvalidOption: when the value is no such number, NaN included.
+    :raises InvalidOption: if the value is no such number; NaN never is.
     """
     number = isinstance(value, int if kind is int else (int, float)) and not isinstance(value, bool)
     if not (

@@ -1,14 +1,14 @@
-"""Shingles of a text and a small sample of them, from which two texts' resemblance is estimated.
+"""Estimates the resemblance of texts from small sketches of their shingles.
 
 A document is the set of its *w*-shingles, runs of *w* consecutive units (Broder, "On the
-resemblance and containment of documents", 1997). One hash function deals the shingles to
+resemblance and containment of documents", 1997). One hash function assigns the shingles to
 bins, and a sketch keeps a byte of the least hash in each bin: one-permutation hashing (Li,
-Owen, Zhang, NIPS 2012) of b-bit values (Li, König, WWW 2010). Sketches made with one key are
-samples by the same rule, and each bin of two sketches can be compared by itself, so what a
-site's pages share can be left out of both afterwards.
+Owen, Zhang, NIPS 2012) of b-bit values (Li, König, WWW 2010). Two sketches made with one key
+can be compared bin by bin, so the bins that all pages of a site share can be left out of both
+afterwards.
 
 The hash is keyed. Without the secret nobody can write a page whose sketch comes near
-another page's, however much of this code and of the fingerprints they have read.
+another page's, even with full knowledge of this code and of the fingerprints.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def shingle_hashes(units: npt.NDArray[np.uint64], key: ShingleKey) -> npt.NDArra
     """Hash every shingle of a document.
 
     :param units: shape ``(n,)``, the seeded hash of each unit in reading order.
-    :returns: 32-bit hashes, likewise. A text of fewer units than a shingle has is one shingle by
-        itself; a text without any has none.
+    :returns: 32-bit hashes in reading order. A text shorter than a shingle counts as one shingle;
+        an empty text has none.
 
     A shingle's hash is a multilinear form of its units' hashes, mixed, upper half kept.
     """
@@ -84,15 +84,16 @@ def shingle_hashes(units: npt.NDArray[np.uint64], key: ShingleKey) -> npt.NDArra
 def shingle_hashes_of_each(
     documents: Sequence[npt.NDArray[np.uint64]], key: ShingleKey
 ) -> list[npt.NDArray[np.uint64]]:
-    """What :func:`shingle_hashes` returns of each of some documents: in less time than one by one.
+    """Hash the shingles of several documents at once, which is faster than one by one.
 
-    :param documents: of each the units.
+    :param documents: the unit hashes of each document.
+    :returns: for each document what :func:`shingle_hashes` returns.
     """
     sizes = list(map(len, documents))
     if len(sizes) == 1 or min(sizes) < SHINGLE_UNITS:
         return [shingle_hashes(units, key) for units in documents]
     hashes = shingle_hashes(np.concatenate(documents), key)
-    # Behind the shingles of a document stand those that reach from it into the next one.
+    # The shingles that overlap two documents are left out.
     return [
         hashes[end - size : end - SHINGLE_UNITS + 1]
         for size, end in zip(sizes, accumulate(sizes), strict=True)
@@ -100,7 +101,7 @@ def shingle_hashes_of_each(
 
 
 def _avalanche(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): every bit moves every bit."""
+    """Mix 64-bit values by the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)."""
     values = values ^ (values >> np.uint64(30))
     values *= np.uint64(0xBF58476D1CE4E5B9)
     values ^= values >> np.uint64(27)
@@ -110,22 +111,22 @@ def _avalanche(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 
 def sketch_of(hashes: npt.NDArray[np.uint64]) -> Sketch:
-    """Of each bin, one byte of its least hash.
+    """Return the sketch of a document: one byte of the least hash in each bin.
 
-    :param hashes: what :func:`shingle_hashes` returned. The upper bits of a hash name its bin.
+    :param hashes: as returned by :func:`shingle_hashes`. The upper bits of a hash select its bin.
     """
     sketch: Sketch = sketches_of([hashes])[0]
     return sketch
 
 
 def sketches_of(documents: Sequence[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint8]:
-    """Sketches of several documents; shape ``(n, SKETCH_BINS)``.
+    """Return the sketches of several documents; shape ``(n, SKETCH_BINS)``.
 
-    :param documents: of each the hashes, see :func:`sketch_of`.
+    :param documents: the shingle hashes of each document, see :func:`sketch_of`.
     """
     hashes = np.concatenate(documents)
     bins = (hashes * _BINS >> _HASH_BITS).astype(np.intp)
-    # The bins of one document stand behind those of the other.
+    # One array holds the bins of all documents, one document after another.
     first_bins = np.arange(0, len(documents) * SKETCH_BINS, SKETCH_BINS)
     bins += first_bins.repeat(list(map(len, documents)))
     least = np.full(len(documents) * SKETCH_BINS, _NO_HASH)
@@ -138,8 +139,7 @@ def sketches_of(documents: Sequence[npt.NDArray[np.uint64]]) -> npt.NDArray[np.u
 def resemblance(a: Sketch, b: Sketch) -> float:
     """Estimate the Jaccard measure, 0.0 to 1.0, of two documents from their sketches.
 
-    See :func:`resemblances`; this is one of them. For two alone, whole numbers of all bins take
-    a part of the time that arrays take.
+    Equal to :func:`resemblances` for one pair. Python's big integers are faster than arrays here.
     """
     one, other = a.tobytes(), b.tobytes()
     bins, number, other_number = len(one), int.from_bytes(one, "big"), int.from_bytes(other, "big")
@@ -158,9 +158,9 @@ def resemblances(a: Sketch, others: npt.NDArray[np.uint8]) -> npt.NDArray[np.flo
         of eight, 2,040 at most. Or shape ``(n, bins)``: one for each of the others.
     :param others: shape ``(n, bins)``.
 
-    It is the part of bins that agree among those filled on either side (Li, Owen, Zhang,
-    section 4). Two different least hashes have the same byte in one case of 255; as many are
-    taken off. Equal sketches give exactly 1.0, and so do not two empty ones: they say nothing.
+    The estimate is the share of agreeing bins among those filled in either sketch (Li, Owen,
+    Zhang, section 4). Two different least hashes have the same byte in one case of 255; that many
+    agreements are subtracted. Equal sketches give exactly 1.0, but two empty ones 0.0.
     """
     filled = a.shape[-1] - _count(others | a == 0)
     own = np.count_nonzero(a) if a.ndim == 1 else _count(a != 0)
@@ -172,9 +172,9 @@ def resemblances(a: Sketch, others: npt.NDArray[np.uint8]) -> npt.NDArray[np.flo
 
 
 def agreements(a: Sketch, others: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
-    """Count the bins in which each of several sketches holds what ``a`` holds, empty ones not.
+    """Count the filled bins in which each of several sketches agrees with ``a``.
 
-    :param a: and ``others``: see :func:`resemblances`.
+    The parameters are those of :func:`resemblances`.
     """
     flags = others == a
     flags &= a != 0
@@ -182,9 +182,10 @@ def agreements(a: Sketch, others: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64
 
 
 def _count(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """True values in each row, of which there may be 2,040 and must be a multiple of eight.
+    """Count the true values in each row.
 
-    Eight columns at a time are added as eight counters of a byte, which are then added up.
+    The rows' length is a multiple of eight, at most 2,040. Each row is summed as 64-bit words,
+    that is as eight counters of one byte, which are then added up.
     """
     counters = np.einsum("ij->i", flags.view(np.uint64))
     pairs = (counters & _EVEN_BYTES) + (counters >> np.uint64(8) & _EVEN_BYTES)

@@ -1,4 +1,4 @@
-"""Weighted features to a 64-bit fingerprint (Charikar, STOC 2002, section 3).
+"""Computes 64-bit simhash fingerprints (Charikar, STOC 2002, section 3).
 
 Each feature is a 64-bit hash with a weight. Bit *i* of the fingerprint says on
 which side of a random hyperplane the document lies: the weights of the features
@@ -9,10 +9,12 @@ whose hash has bit *i* set are added, the others subtracted::
 
 **Ties.** A bit is set when its sum is greater than zero; a sum of exactly zero
 leaves the bit clear. Weights are integers, so a sum does not depend on the order
-of its terms and ties fall alike on every machine.
+of its terms, and ties are broken the same way on every machine.
 """
 
 from __future__ import annotations
+
+from string import hexdigits
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +23,7 @@ import numpy.typing as npt
 BITS = 64
 
 _MAX = (1 << BITS) - 1
-#: Below this total, sums fit into integers of half the width, which are added in half the time.
+#: Below this total, 32-bit sums suffice, which take half the time.
 _NARROW = 1 << 31
 
 
@@ -29,8 +31,8 @@ def simhash(hashes: npt.NDArray[np.uint64], weights: npt.NDArray[np.float64]) ->
     """Return the fingerprint of weighted features.
 
     :param hashes: shape ``(n,)``, one well-mixed 64-bit hash a feature.
-    :param weights: shape ``(n,)``, whole numbers >= 0; their total must stay below 2**53, up to
-        which sums of whole floats are exact in any order.
+    :param weights: shape ``(n,)``, whole numbers >= 0; their total must stay below 2**53, so that
+        sums of whole floats are exact in any order.
     :returns: an integer in ``[0, 2**64)``; 0 when there are no features.
 
     The sum for a bit is ``2 * (weight with the bit set) - total``.
@@ -45,25 +47,25 @@ def simhash(hashes: npt.NDArray[np.uint64], weights: npt.NDArray[np.float64]) ->
 
 
 def hamming_distance(a: int, b: int) -> int:
-    """Number of bits, 0 to 64, in which two fingerprints differ."""
+    """Return the number of bits, 0 to 64, in which two fingerprints differ."""
     return (a ^ b).bit_count()
 
 
 def to_hex(fingerprint: int) -> str:
-    """Sixteen lower-case hexadecimal digits, most significant first.
+    """Return a fingerprint as sixteen lower-case hexadecimal digits, most significant first.
 
-    :raises ValueError: when the number is not in ``[0, 2**64)``.
+    :raises ValueError: if the number is not in ``[0, 2**64)``.
     """
     if not 0 <= fingerprint <= _MAX:
-        raise ValueError(f"a fingerprint lies between 0 and 2**64 - 1, got {fingerprint}")
+        raise ValueError(f"fingerprint must lie between 0 and 2**64 - 1, got {fingerprint}")
     return f"{fingerprint:016x}"
 
 
 def from_hex(digits: str) -> int:
-    """The fingerprint that :func:`to_hex` wrote.
+    """Parse a fingerprint that :func:`to_hex` wrote.
 
-    :raises ValueError: when it is not exactly sixteen hexadecimal digits.
+    :raises ValueError: if the text is not exactly sixteen hexadecimal digits.
     """
-    if len(digits) != BITS // 4 or not all(digit in "0123456789abcdefABCDEF" for digit in digits):
-        raise ValueError(f"a fingerprint has sixteen hexadecimal digits, got {digits!r}")
+    if len(digits) != BITS // 4 or not set(hexdigits).issuperset(digits):
+        raise ValueError(f"fingerprint must have sixteen hexadecimal digits, got {digits!r}")
     return int(digits, 16)

@@ -1,12 +1,12 @@
-"""Which stored fingerprints lie within Hamming distance *k*? Exact for every *k* up to 11.
+"""Finds the stored fingerprints within Hamming distance *k*, exactly for every *k* up to 11.
 
-Four tables, one for each 16-bit block of the fingerprint; a bucket holds the fingerprints
-that share the block's value. For *k* = 3, of four blocks at least one is equal (Manku,
-Jain, Das Sarma, WWW 2007, section 3). For a larger *k* a block may differ as well: if two
-fingerprints differ in at most *k* bits and the blocks are given radii with
+There are four tables, one for each 16-bit block of the fingerprint; a bucket holds the
+fingerprints that share the block's value. For *k* = 3, at least one of the four blocks is equal
+(Manku, Jain, Das Sarma, WWW 2007, section 3). For a larger *k*, buckets of nearby values are
+probed as well: if two fingerprints differ in at most *k* bits and the blocks are given radii with
 ``sum(radius + 1) = k + 1``, some block differs in no more bits than its radius (Norouzi,
-Punjani, Fleet, CVPR 2012, section 2.1). So the same tables serve every *k*, which is asked
-with each lookup.
+Punjani, Fleet, CVPR 2012, section 2.1). So the same tables serve every *k*, which is a parameter
+of each lookup.
 
 ==  ============  =======        ==  ============  =======
 k   radii         buckets        k   radii         buckets
@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-#: Largest distance that can be asked for.
+#: Largest distance that a lookup supports.
 MAX_DISTANCE = 11
 
 _BLOCKS = 4
@@ -45,14 +45,14 @@ _KEY_MASK = (1 << _KEY_BITS) - 1
 _WORD: np.dtype[np.uint64] = np.dtype("<u8")
 _KEY: np.dtype[np.uint32] = np.dtype("<u4")
 _BLOCK: np.dtype[np.uint16] = np.dtype("<u2")
-#: As many fingerprints in a row are passed in the time that one bucket is found and read.
-_FEW_PER_BUCKET = 128
-#: Fingerprints that also stand in a row; enough for the buckets of every distance but the last.
-_FEW = 1 << 16
+#: Fingerprints of the flat array that are scanned in the time that one bucket takes.
+_SCANNED_PER_BUCKET = 128
+#: Size of the flat array; scanning it pays up to here for every distance but the last.
+_FLAT_SIZE = 1 << 16
 
 
 class Candidates(NamedTuple):
-    """Stored fingerprints near the one asked for, nearest first, of equals the smallest key first.
+    """The stored fingerprints near the one looked up, sorted by distance and then by key.
 
     :ivar keys: shape ``(n,)``, the keys they are stored under.
     :ivar distances: shape ``(n,)``, Hamming distances, 0 to 11.
@@ -62,30 +62,30 @@ class Candidates(NamedTuple):
     distances: npt.NDArray[np.intp]
 
 
-#: What most lookups find.
+#: The result of most lookups.
 _NOTHING = Candidates(np.empty(0, np.intp), np.empty(0, np.intp))
 
 
 class SimhashIndex:
-    """Fingerprints, each with a key of the caller's.
+    """An index of fingerprints, each stored under a key that the caller chooses.
 
     One fingerprint may be stored under several keys. Buckets are flat byte strings of
-    8-byte words, read by one pass of numpy; keys stand only beside block 0's buckets, where
-    a fingerprint that was found can always be found again. There is no rebuilding that would
-    pause a crawl.
+    8-byte words, which numpy reads in one pass; keys are stored only for block 0's buckets, where
+    every fingerprint that was found can be looked up again. The index is never rebuilt, which
+    would pause a crawl.
 
-    A bucket is made anew with each word, and is never larger than it must be. So a fingerprint
-    takes 36 bytes, and with all else some 42 where there are ten million.
+    Each addition makes a new byte string, so a bucket has no spare room. A fingerprint takes 36
+    bytes, and with the overhead some 42 at ten million.
 
-    As long as there are few fingerprints they also stand in one row. To pass over all of them is
-    faster then than to find the buckets of a large distance. The row is let go of when it is full.
+    As long as there are few fingerprints they are also kept in one flat array: scanning that is
+    faster than probing the many buckets of a large distance. The array is dropped when it is full.
     """
 
     def __init__(self) -> None:
-        # The four tables, one after the other.
+        # The four tables, concatenated.
         self._buckets = [b""] * (_BLOCKS * _BUCKETS)
         self._keys = [b""] * _BUCKETS
-        self._few: npt.NDArray[np.uint64] | None = np.empty(_FEW, np.uint64)
+        self._flat: npt.NDArray[np.uint64] | None = np.empty(_FLAT_SIZE, np.uint64)
         self._size = 0
 
     def __len__(self) -> int:
@@ -102,8 +102,8 @@ class SimhashIndex:
         for place in places:
             buckets[place] += word
         self._keys[places[0]] += key.to_bytes(_KEY_BYTES, "little")
-        if self._few is not None:
-            self._line_up(fingerprint, 1)
+        if self._flat is not None:
+            self._append_flat(fingerprint, 1)
         self._size += 1
 
     def extend(self, fingerprints: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint32]) -> None:
@@ -117,13 +117,13 @@ class SimhashIndex:
             _append_runs(self._buckets, block * _BUCKETS, fingerprints[order].astype(_WORD), ends)
             if block == 0:
                 _append_runs(self._keys, 0, keys[order].astype(_KEY), ends)
-        self._line_up(fingerprints, fingerprints.size)
+        self._append_flat(fingerprints, fingerprints.size)
         self._size += fingerprints.size
 
     def remove(self, fingerprint: int, key: int) -> None:
-        """Take out what was stored under exactly this pair.
+        """Remove a fingerprint that was stored under a key.
 
-        :raises KeyError: when it is not there.
+        :raises KeyError: if this pair is not stored.
         """
         first, *others = _places(fingerprint)
         words, keys = self._buckets[first], self._keys[first]
@@ -136,68 +136,71 @@ class SimhashIndex:
         for place in others:
             number = int((np.frombuffer(self._buckets[place], _WORD) == fingerprint).argmax())
             _delete(self._buckets, place, number, _WORD_BYTES)
-        if self._few is not None:
-            few = self._few[: self._size]
-            few[(few == fingerprint).argmax()] = few[-1]
+        if self._flat is not None:
+            flat = self._flat[: self._size]
+            flat[(flat == fingerprint).argmax()] = flat[-1]
         self._size -= 1
 
     def near(self, fingerprint: int, distance: int) -> Candidates:
-        """All that is stored within ``distance`` bits, 0 to 11.
+        """Return all stored fingerprints within ``distance`` bits, 0 to 11.
 
-        :raises ValueError: when the distance is out of bounds.
+        :raises ValueError: if the distance is out of bounds.
         """
         if not 0 <= distance <= MAX_DISTANCE:
             raise ValueError(f"distance must lie between 0 and {MAX_DISTANCE}, got {distance}")
         query = np.frombuffer(fingerprint.to_bytes(_WORD_BYTES, "little"), _WORD)
-        words = self._probed(fingerprint, query, distance)
+        words = self._words_to_compare(fingerprint, query, distance)
         found = words[np.bitwise_count(words ^ query) <= distance]
-        return self._with_keys(found, fingerprint, distance) if found.size else _NOTHING
+        return self._candidates(found, fingerprint, distance) if found.size else _NOTHING
 
     def entries(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
-        """All fingerprints and their keys, in no order; both of shape ``(n,)``."""
+        """Return all fingerprints and their keys, in no fixed order; both of shape ``(n,)``."""
         words = np.frombuffer(b"".join(self._buckets[:_BUCKETS]), _WORD).astype(np.uint64)
         keys = np.frombuffer(b"".join(self._keys), _KEY).astype(np.uint32)
         return words, keys
 
-    def _line_up(self, fingerprints: int | npt.NDArray[np.uint64], count: int) -> None:
-        """Let so many more stand in the row as well, as long as it has room."""
+    def _append_flat(self, fingerprints: int | npt.NDArray[np.uint64], count: int) -> None:
+        """Append fingerprints to the flat array; drop the array when it is full."""
         size = self._size + count
-        if self._few is None or size > _FEW:
-            self._few = None
+        if self._flat is None or size > _FLAT_SIZE:
+            self._flat = None
         else:
-            self._few[self._size : size] = fingerprints
+            self._flat[self._size : size] = fingerprints
 
-    def _probed(
+    def _words_to_compare(
         self, fingerprint: int, query: npt.NDArray[np.uint64], distance: int
     ) -> npt.NDArray[np.uint64]:
-        """The words that it may be near to: those of the buckets, or of the row if that is faster.
+        """Return the words of the probed buckets, or of the flat array where that is faster.
 
         :param query: shape ``(1,)``, the fingerprint.
         """
-        if self._few is not None and self._size <= _FEW_PER_BUCKET * _probing(distance)[1].size:
-            return self._few[: self._size]
+        if (
+            self._flat is not None
+            and self._size <= _SCANNED_PER_BUCKET * _probing(distance)[1].size
+        ):
+            return self._flat[: self._size]
         if distance < _BLOCKS:
-            # Without a flip this is faster; two at least, for of one itemgetter makes no tuple.
+            # All radii are 0. At least two places: itemgetter makes no tuple of a single one.
             places: Iterable[int] = _places(fingerprint)[: max(distance + 1, 2)]
         else:
             blocks, flips = _probing(distance)
             places = (query.view(_BLOCK)[blocks] ^ flips).tolist()
         return np.frombuffer(b"".join(itemgetter(*places)(self._buckets)), _WORD)
 
-    def _with_keys(
+    def _candidates(
         self, found: npt.NDArray[np.uint64], fingerprint: int, distance: int
     ) -> Candidates:
-        """What was found, with its keys.
+        """Return the keys and distances of the fingerprints that were found.
 
-        The buckets of block 0 that hold it are read once each, however many fingerprints of a
-        bucket were found: a flood of near fingerprints costs one pass over it.
+        Each bucket of block 0 that holds some of them is read once, however many it holds: a flood
+        of near fingerprints costs one pass over it.
         """
         values = set(found.astype(np.uint16).tolist())
         words = np.frombuffer(b"".join(map(self._buckets.__getitem__, values)), _WORD)
         keys = np.frombuffer(b"".join(map(self._keys.__getitem__, values)), _KEY)
         distances = np.bitwise_count(words ^ np.uint64(fingerprint))
         near = np.flatnonzero(distances <= distance)
-        # Distance above, key below: one number, by which they are sorted.
+        # Sort keys: the distance in the upper bits, the key in the lower ones.
         ranks = distances[near].astype(np.uint64) << np.uint64(_KEY_BITS) | keys[near]
         ranks.sort()
         return Candidates(
@@ -207,8 +210,8 @@ class SimhashIndex:
 
 
 def _places(fingerprint: int) -> tuple[int, int, int, int]:
-    """Where its buckets are, of the least significant block first."""
-    # Written out, because each lookup asks for them.
+    """Return the indices of a fingerprint's buckets, least significant block first."""
+    # Unrolled, because every lookup calls this.
     return (
         fingerprint & _BLOCK_MASK,
         fingerprint >> 16 & _BLOCK_MASK | _BUCKETS,
@@ -220,7 +223,10 @@ def _places(fingerprint: int) -> tuple[int, int, int, int]:
 def _append_runs(
     buckets: list[bytes], first: int, values: npt.NDArray[Any], ends: npt.NDArray[Any]
 ) -> None:
-    """To each bucket from the first on its run of values, which ends where ``ends`` says."""
+    """Append to each bucket from ``first`` on its run of values.
+
+    :param ends: index in ``values`` at which each run ends.
+    """
     data, start = memoryview(values.data).cast("B"), 0
     for place, end in enumerate((ends * values.itemsize).tolist(), first):
         if end > start:
@@ -235,7 +241,7 @@ def _delete(buckets: list[bytes], place: int, number: int, width: int) -> None:
 
 @cache
 def probes(distance: int) -> tuple[tuple[int, ...], ...]:
-    """For each block, the bit patterns by which a bucket's value may differ from the query's."""
+    """Return, for each block, the XOR patterns that lead from the query's value to the buckets."""
     whole, rest = divmod(distance + 1, _BLOCKS)
     radii = [whole if block < rest else whole - 1 for block in range(_BLOCKS)]
     return tuple(
@@ -250,9 +256,9 @@ def probes(distance: int) -> tuple[tuple[int, ...], ...]:
 
 @cache
 def _probing(distance: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Of each bucket to probe: the block, and what makes its place out of the block's value.
+    """Return, for each bucket to probe, its block and an XOR mask; both of shape ``(n,)``.
 
-    Both of shape ``(n,)``; a place is the block's value, flipped, in the table of this block.
+    The mask turns the block's value in the query into the bucket's index in all four tables.
     """
     patterns = probes(distance)
     blocks = np.repeat(np.arange(_BLOCKS), list(map(len, patterns)))

@@ -1,4 +1,4 @@
-"""What hangs together by pairs: the connected components of a graph, joined batch by batch."""
+"""Finds the connected components of a graph whose edges come in batches."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _Places = npt.NDArray[np.intp]
 
 
 class Clusters:
-    """A union-find structure (Tarjan, JACM 1975) over the places 0 to ``size - 1``.
+    """A union-find structure (Tarjan, JACM 1975) over the elements 0 to ``size - 1``.
 
-    Many pairs are joined at once: each root is hung below the least root that it has a pair with,
+    Many pairs are joined at once: each root is linked to the least root that it is paired with,
     and paths are halved, until no pair has two roots (hooking and pointer jumping: Shiloach,
-    Vishkin, Journal of Algorithms 1982). A place is only ever hung below a smaller one, so that a
-    cluster's root is its smallest place.
+    Vishkin, Journal of Algorithms 1982). An element is only ever linked to a smaller one, so the
+    root of a cluster is its smallest element.
     """
 
     def __init__(self, size: int) -> None:
         self._parents = np.arange(size)
 
     def join(self, first: _Places, second: _Places) -> None:
-        """Put the two places of each pair into one cluster; both of shape ``(n,)``."""
+        """Put the two elements of each pair into one cluster; both of shape ``(n,)``."""
         while first.size:
             first, second = self._roots(first), self._roots(second)
             apart = first != second
@@ -31,11 +31,11 @@ class Clusters:
             np.minimum.at(self._parents, np.maximum(first, second), np.minimum(first, second))
 
     def smallest(self) -> _Places:
-        """The smallest place of each place's cluster; shape ``(size,)``."""
+        """Return the smallest element of each element's cluster; shape ``(size,)``."""
         return self._roots(np.arange(self._parents.size))
 
     def groups(self) -> Iterator[_Places]:
-        """Clusters of several places, each ascending, in the order of their smallest places."""
+        """Yield clusters of two or more elements, each ascending, ordered by smallest element."""
         smallest = self.smallest()
         order = np.argsort(smallest, kind="stable")
         for group in np.split(order, np.flatnonzero(np.diff(smallest[order])) + 1):
@@ -43,7 +43,7 @@ class Clusters:
                 yield group
 
     def _roots(self, places: _Places) -> _Places:
-        """Where the paths from some places end."""
+        """Return the roots of some elements."""
         while True:
             above = self._parents[places]
             further = self._parents[above]

@@ -1,7 +1,7 @@
-"""Consent overlays: what asks a visitor about cookies stands over every page, and is no content.
+"""Removes consent overlays, the cookie banners that are shown over every page of a site.
 
-A page that a crawler fetches often holds the overlay in its markup, with thousands of characters
-about purposes and partners, the same on all sites of one publisher.
+Crawled pages often have the overlay in their markup, with thousands of characters about purposes
+and partners, the same on all sites of one publisher.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from lxml.html import HtmlElement
 
-#: Names that consent managers give to their elements, as ids or classes.
+#: Ids and classes that consent managers give to their elements.
 _MANAGERS = frozenset(
     "onetrust-consent-sdk onetrust-banner-sdk onetrust-pc-sdk ot-sdk-container "
     "cybotcookiebotdialog cybotcookiebotdialogbodyunderlay didomi-host didomi-popup didomi-notice "
@@ -39,7 +39,7 @@ _NAMED = re.compile(
     re.I,
 )
 _MANAGER_NUMBERED = re.compile(r"sp_message_container_\d+")
-#: Each of these names holds one of these words; where a page's HTML holds none, it has no overlay.
+#: Every such name contains one of these words; a page whose HTML has none of them has no overlay.
 _WORDS = (
     "cookie consent gdpr ccpa dsgvo rgpd onetrust ot-sdk didomi usercentrics uc-banner truste "
     "qc-cmp osano cmplz cky- borlabs tarteaucitron iubenda clisettings termly axeptio evidon "
@@ -47,9 +47,9 @@ _WORDS = (
     "lanyard ppms_cm hs-banner sd-cmp metomic ch2- sp_message".split()
 )
 _NAMES_ONE = re.compile("|".join(map(re.escape, _WORDS)), re.I)
-#: What an overlay asks for or offers, in the languages of most of the web. A product in a
+#: Choices that an overlay offers, in the languages of most of the web. A product in a
 #: ``cookie-box`` has none of these words.
-_ASKED = re.compile(
+_CHOICES = re.compile(
     r"accept|agree|allow|reject|declin|refus|deny|settings|preferences|privacy|consent to|we use|"
     r"akzept|zustimm|einwillig|ablehn|einstellung|datenschutz|verwend|autoris|paramètr|"
     r"confidentialit|acept|rechaz|configur|privacidad|aceit|rejeit|definiç|accett|rifiut|riservat|"
@@ -58,22 +58,22 @@ _ASKED = re.compile(
     r"使用|許可|拒否|プライバシー|동의|수락|거부",
     re.I,
 )
-#: What an overlay speaks of, in these languages.
-_SPOKEN_OF = re.compile(
+#: Subjects of an overlay, in these languages.
+_SUBJECTS = re.compile(
     r"cookie|consent|privacy|gdpr|datenschutz|einwillig|zustimm|confidentialit|consentement|"
     r"traceur|privacidad|consentimiento|privacidade|consenso|riservatezza|toestemming|samtyck|"
     r"samtykke|zgod|prywatno|соглас|файлы|同意|隐私|隱私|クッキー|プライバシー|쿠키|동의",
     re.I,
 )
 _TAGS = ("div", "section", "aside", "dialog", "form", "footer", "header", "p", "ul", "span")
-#: What stands in the page itself, so what holds it is no overlay.
-_OF_THE_PAGE = ("main", "article", "nav")
+#: Elements of the page proper: an element that contains one of them is no overlay.
+_PAGE_TAGS = ("main", "article", "nav")
 
 
 def remove_consent_overlays(body: HtmlElement, html: str) -> None:
-    """Take consent overlays out of a page's tree.
+    """Remove consent overlays from a page's tree.
 
-    :param html: of the page; what it does not hold is not looked for in the tree.
+    :param html: source of the page, searched first to skip pages without overlays.
     """
     folded = html.lower()
     if any(word in folded for word in _WORDS):
@@ -83,15 +83,15 @@ def remove_consent_overlays(body: HtmlElement, html: str) -> None:
 
 
 def _overlays(body: HtmlElement) -> Iterator[HtmlElement]:
-    """The outermost overlays. Of nested elements only the outermost one's text is searched."""
+    """Yield the outermost overlays; of nested elements, only the outermost one's text is read."""
     judged: set[HtmlElement] = set()
     for element in body.iter(*_TAGS):
         if element is body or not _is_named(element):
             continue
         if not judged.isdisjoint(element.iterancestors()):
             continue
-        if next(element.iter(*_OF_THE_PAGE), None) is not None:
-            # It holds the page, and may hold an overlay beside it.
+        if next(element.iter(*_PAGE_TAGS), None) is not None:
+            # It contains the page, and may contain an overlay as well.
             continue
         judged.add(element)
         if _asks_for_consent(element):
@@ -111,4 +111,4 @@ def _is_named(element: HtmlElement) -> bool:
 
 def _asks_for_consent(element: HtmlElement) -> bool:
     text = " ".join(map(str, element.itertext()))
-    return bool(_SPOKEN_OF.search(text) and _ASKED.search(text))
+    return bool(_SUBJECTS.search(text) and _CHOICES.search(text))

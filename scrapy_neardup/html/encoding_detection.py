@@ -1,10 +1,10 @@
-"""Bytes of a page to text: by its label where the bytes bear that out, else by the bytes.
+"""Decodes pages by their declared encoding if the bytes support it, else by the likeliest one.
 
-Labels are wrong often enough, above all on Chinese pages: a server's default header, a template's
-meta element, a converted site. So a label is a strong hint and no more; what decides is which
-encoding makes the bytes most likely. The model of an encoding is coarse and needs no table: the
-standards themselves set the common characters apart from the rare ones (level 1 of GB 2312, of
-Big5 and of JIS X 0208, the syllables of KS X 1001), and a text consists of common ones.
+Declared encodings (labels) are often wrong, above all on Chinese pages: a server's default header,
+a template's meta element, a converted site. So a label is only a strong hint; the encoding that
+makes the bytes most likely wins. The model of an encoding is coarse and needs no table: the
+standards themselves separate common characters from rare ones (level 1 of GB 2312, of Big5 and of
+JIS X 0208, the syllables of KS X 1001), and texts consist of common ones.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from w3lib.encoding import (
     to_unicode,
 )
 
-#: Logarithm of the probability of words in an encoding.
+#: Returns the logarithm of the probability of words in an encoding.
 Model = Callable[[bytes], float]
 
 #: From the first high byte of a word to its end. Markup and white space are never the second byte
@@ -32,33 +32,34 @@ Model = Callable[[bytes], float]
 _HIGH_WORD = re.compile(rb"[\x80-\xff][^\x00-\x20\"&';<>]*")
 _SAMPLE_BYTES = 2**16
 
-#: A body is UTF-8 when it has at least so many times as many good sequences as bad ones; other
-#: encodings seldom make a good one. A body that was cut off, or has a stray byte, is UTF-8 still.
-_GOOD_TO_BAD = 4
+#: A body is UTF-8 if it has at least so many times as many valid sequences as invalid ones. Other
+#: encodings seldom make a valid one, and a truncated body or a stray byte does not matter.
+_VALID_TO_INVALID = 4
 
-#: How many times likelier the first label is than another encoding, as a logarithm; a later label
-#: counts half. Two or three characters that speak against it are believed.
-_LABEL = 10.0
-#: The same for the default of browsers, where no label stands.
+#: Prior log-likelihood of the first label over other encodings; a later label gets half of it.
+#: Two or three characters are enough evidence against it.
+_LABEL_LEAD = 10.0
+#: The same for the default of browsers.
 _DEFAULT, _DEFAULT_LEAD = "cp1252", 3.0
 
-#: How a page in UTF-16 without a mark begins. Repeats without a bound take memory without one.
+#: Beginning of a page in UTF-16 without a byte order mark. The repetition is bounded because the
+#: memory of an unbounded one grows with the input.
 _UTF16 = {
     "utf-16-le": re.compile(rb"(?:[\t\n\r ]\0){0,9999}<\0[!?a-zA-Z]\0"),
     "utf-16-be": re.compile(rb"(?:\0[\t\n\r ]){0,9999}\0<\0[!?a-zA-Z]"),
 }
 
-#: Means something else to what is not an encoding of text, or is none of pages.
+#: Decodes to something else by codecs that are no text encodings, or none that pages use.
 _PROBE = b"<p>+ADw-\\u0041-"
 
 _HIGH_BYTES = bytes(range(0x80, 0x100))
 
 #: Logarithm of the probability of an ASCII character within a word of a legacy encoding, and of a
-#: byte that the encoding does not have.
+#: byte that is invalid in the encoding.
 _ASCII = math.log(1 / 60)
-_BAD = -12.0
+_INVALID = -12.0
 
-#: Labels of alphabets in which letters beyond ASCII stand alone among ASCII letters.
+#: Labels of encodings whose non-ASCII letters mostly stand alone among ASCII letters.
 _LATIN = frozenset(
     "cp1250 cp1252 cp1254 cp1257 iso8859-1 iso8859-2 iso8859-3 iso8859-4 iso8859-9 iso8859-10 "
     "iso8859-13 iso8859-14 iso8859-15 iso8859-16 mac-roman".split()
@@ -66,22 +67,22 @@ _LATIN = frozenset(
 
 
 def decode(body: bytes, content_type: str | None = None, encoding: str | None = None) -> str:
-    """Text of an HTML body, without its byte order mark; what has no meaning becomes U+FFFD.
+    """Decode an HTML body, without its byte order mark; invalid bytes become U+FFFD.
 
-    :param content_type: the header of that name.
-    :param encoding: what somebody said outright; only a byte order mark goes before it.
+    :param content_type: the Content-Type header.
+    :param encoding: given explicitly; only a byte order mark overrides it.
     """
     name, mark = read_bom(body)
     if name is not None and mark is not None:
         return to_unicode(body[len(mark) :], name)
-    told = _usable(encoding and resolve_encoding(encoding))
-    return to_unicode(body, told or encoding_of(body, content_type))
+    explicit = _usable(encoding and resolve_encoding(encoding))
+    return to_unicode(body, explicit or encoding_of(body, content_type))
 
 
 def encoding_of(body: bytes, content_type: str | None = None) -> str:
-    """The codec that makes most of a body without a byte order mark.
+    """Return the likeliest codec of a body without a byte order mark.
 
-    :param content_type: the header of that name.
+    :param content_type: the Content-Type header.
     """
     if wide := _utf16(body):
         return wide
@@ -98,7 +99,7 @@ def encoding_of(body: bytes, content_type: str | None = None) -> str:
 
 
 def _usable(name: str | None) -> str | None:
-    """The codec's name if it is one of text and reads ASCII as ASCII."""
+    """Return the codec's name if it is a text encoding that extends ASCII, else ``None``."""
     try:
         return name if name and _PROBE.decode(name, "replace") == _PROBE.decode() else None
     except (LookupError, UnicodeError):
@@ -114,18 +115,21 @@ def _is_utf8(body: bytes) -> bool:
         body.decode()
     except UnicodeDecodeError:
         text = body.decode("utf-8", "replace")
-        bad = text.count("\ufffd")
-        good = len(text) - len(body.translate(None, _HIGH_BYTES)) - bad
-        return good >= _GOOD_TO_BAD * bad
+        invalid = text.count("\ufffd")
+        valid = len(text) - len(body.translate(None, _HIGH_BYTES)) - invalid
+        return valid >= _VALID_TO_INVALID * invalid
     return True
 
 
 def _likeliest(body: bytes, labels: list[str]) -> str:
-    """The encoding under which the body's words are likeliest, labels in order of their weight."""
+    """Return the encoding under which the body's words are likeliest.
+
+    :param labels: in order of precedence.
+    """
     sample = _sample(body)
     scores = {name: model(sample) for name, model in _models().items()}
     best = max(scores, key=scores.__getitem__)
-    leads = zip(labels, (_LABEL, _LABEL / 2), strict=False)
+    leads = zip(labels, (_LABEL_LEAD, _LABEL_LEAD / 2), strict=False)
     for label, lead in (*leads, (_DEFAULT, _DEFAULT_LEAD)):
         if _score_of(label, sample) + lead >= scores[best]:
             return label
@@ -133,7 +137,7 @@ def _likeliest(body: bytes, labels: list[str]) -> str:
 
 
 def _sample(body: bytes) -> bytes:
-    """Distinct words with high bytes, parted by blanks."""
+    """Return the distinct words with high bytes, separated by blanks."""
     words: dict[bytes, None] = {}
     size = 0
     for match in _HIGH_WORD.finditer(body):
@@ -145,20 +149,23 @@ def _sample(body: bytes) -> bytes:
 
 
 def _score_of(label: str, sample: bytes) -> float:
-    """The same for a label; an alphabet that is not modelled is taken for any alphabet."""
+    """Return the log-likelihood under a label; one without a model gets that of any alphabet."""
     if label in _models():
         return _models()[label](sample)
     return _latin(sample) if label in _LATIN else _any_alphabet(sample)
 
 
 def _guessed(sample: bytes) -> str:
-    """For an alphabet that is not modelled."""
+    """Let charset-normalizer guess an encoding without a model."""
     best = from_bytes(sample).best()
     return best.encoding if best else _DEFAULT
 
 
 def _rows(codec: str, first: int, last: int, start: int = 0xA1) -> str:
-    """The two-byte characters whose first byte lies between these."""
+    """Return the two-byte characters whose lead byte lies in a range.
+
+    :param start: lowest trail byte.
+    """
     return "".join(
         bytes((lead, trail)).decode(codec, "ignore")
         for lead in range(first, last + 1)
@@ -167,17 +174,17 @@ def _rows(codec: str, first: int, last: int, start: int = 0xA1) -> str:
 
 
 def _double_byte(codec: str, shares: Mapping[str, float], rare: tuple[float, int]) -> Model:
-    """The model of an encoding of which one character takes two bytes.
+    """Return the model of a double-byte encoding.
 
-    :param shares: for each class of characters, how much of a text is of it.
-    :param rare: the same for all other characters, and how many these are.
+    :param shares: for each class of characters, its share of a text.
+    :param rare: the share of all other characters, and their number.
     """
     logs = np.full(0x10000, math.log(rare[0] / rare[1]))
     for characters, share in shares.items():
         codes = [code for code in set(map(ord, characters)) if 0x80 <= code < 0x10000]
         logs[codes] = math.log(share / len(codes))
     logs[:0x80] = _ASCII
-    logs[0x80:0xA0] = logs[0xE000:0xF900] = logs[0xFFFD] = _BAD
+    logs[0x80:0xA0] = logs[0xE000:0xF900] = logs[0xFFFD] = _INVALID
 
     def score(sample: bytes) -> float:
         units = sample.decode(codec, "replace").encode("utf-16-le", "replace")
@@ -214,12 +221,12 @@ def _single_byte(
     others: float,
     ascii_after: float,
 ) -> Model:
-    """The model of an encoding of which one character takes one byte.
+    """Return the model of a single-byte encoding.
 
-    :param within: for ranges of bytes, how much of a text behind a high byte is of it.
-    :param first: the same behind an ASCII character.
+    :param within: for ranges of bytes, their share of the characters after a high byte.
+    :param first: the same after an ASCII character.
     :param others: probability of each other high byte.
-    :param ascii_after: probability of each ASCII character behind a high byte.
+    :param ascii_after: probability of each ASCII character after a high byte.
     """
     logs = np.full((2, 0x100), math.log(others))
     for row, shares in enumerate((first, within)):
@@ -240,7 +247,7 @@ def _single_byte(
 _UPPER, _LOWER = range(0xC0, 0xE0), range(0xE0, 0x100)
 _SIGNS, _CONTROLS = range(0xA0, 0xC0), range(0x80, 0xA0)
 
-#: Letters beyond ASCII stand alone, signs may stand in rows.
+#: Letters beyond ASCII stand alone, signs may follow each other.
 _latin = _single_byte(
     within={_SIGNS: 0.2, _CONTROLS: 0.1, _UPPER: 0.03, _LOWER: 0.03},
     first={_LOWER: 0.5, _UPPER: 0.1, _SIGNS: 0.2, _CONTROLS: 0.2},
@@ -266,15 +273,15 @@ _any_alphabet = _single_byte(
     ascii_after=1e-3,
 )
 
-#: Not a codec: an alphabet that is not modelled. It has to be likelier than all others by so much,
-#: as a logarithm.
+#: Not a codec: any alphabet without a model. It wins only if its log-likelihood is ahead of all
+#: others by the lead.
 _UNKNOWN = "unknown"
 _UNKNOWN_LEAD = 20.0
 
 
 @cache
 def _models() -> dict[str, Model]:
-    """The commonest encodings first; of equals the first is taken."""
+    """Return the models by codec, common ones first: the first of equally likely ones wins."""
     return {
         "cp1252": _latin,
         "gb18030": _gb18030(),

@@ -1,9 +1,9 @@
-"""HTML to main text: the article where there is one, otherwise all that is visible.
+"""Extracts the main text of HTML pages: the article if there is one, else all visible text.
 
-The page is parsed once, as trafilatura would parse it, and always from the HTML. The tree
-that Scrapy may have parsed already keeps comments and is not repaired; taking it would
-save a twentieth of the time and change the text of one page in a hundred, and a page's
-fingerprint must not depend on whether a spider looked at it first.
+Each page is parsed once, as trafilatura would parse it, and always from its HTML. The tree
+that Scrapy may have parsed already contains comments and is not sanitized: reusing it would
+save a twentieth of the time but change the text of one page in a hundred, and a fingerprint
+must not depend on whether a spider has used the response's selector before.
 """
 
 from __future__ import annotations
@@ -20,20 +20,19 @@ from lxml.html import HtmlElement, HTMLParser, fromstring
 
 from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, NeedsScripts
 from .consent_overlays import remove_consent_overlays
-from .embedded_content import content_of, data_of, lasting
+from .embedded_content import embedded_content, script_data, without_volatile
 from .limits import PageLimits
 from .sanitizing import repaired
-from .script_shells import has_empty_root, has_scripts, holds_hidden_text, needs_scripts
+from .script_shells import has_empty_root, has_hidden_text, has_scripts, needs_scripts
 
 _DEFAULT_LIMITS = PageLimits()
 
-#: Where a page says that it is one.
+#: Characters at the beginning in which "html" must occur if the tree has hardly any elements.
 _BEGINNING = 50
 
-#: Not seen.
-_NOT_SEEN = frozenset("script style noscript template head title svg canvas".split())
-#: Not seen, or seen on every page of a site.
-_NOT_CONTENT = _NOT_SEEN | frozenset(
+_INVISIBLE = frozenset("script style noscript template head title svg canvas".split())
+#: Invisible, or the same on every page of a site.
+_NOT_CONTENT = _INVISIBLE | frozenset(
     "nav header footer aside menu select option button textarea iframe object".split()
 )
 #: Elements that do not break a word or a line.
@@ -44,16 +43,15 @@ _INLINE = frozenset(
 
 
 class MainText(NamedTuple):
-    """What is read of a page; empty strings where there is nothing.
+    """The parts of a page that its signature is made from; empty strings for missing ones.
 
-    :ivar title: of the page.
+    :ivar title: title of the page.
     :ivar text: main text.
-    :ivar shown: all text of the body, menus included, as many pieces as there are between tags.
-    :ivar held: what else may be another content though the text is equal, see
-        :func:`~scrapy_neardup.html.embedded_content.content_of`, the data for scripts and, where
-            these hold
-        text that is not shown, the title; ``None`` where only the text is known.
-    :ivar whole: all that the page is made of but comments, in UTF-8.
+    :ivar shown: all text of the body, menus included; text nodes separated by blanks.
+    :ivar held: content besides the text, see
+        :func:`~scrapy_neardup.html.embedded_content.embedded_content`, script data and, if these
+        contain text that is not shown, the title; ``None`` if only the text is known.
+    :ivar whole: the whole page except comments, in UTF-8.
     """
 
     title: str
@@ -64,23 +62,23 @@ class MainText(NamedTuple):
 
 
 class Extractor(Protocol):
-    """Takes the main text out of a page. A plain function of this shape does as well.
+    """Extracts the main text of a page; a plain function with this signature is one too.
 
-    It is given the HTML and the tree parsed from it, which it must leave as it is, and returns
-    ``None`` or an empty string where there is no text.
+    It is called with the HTML and the tree parsed from it, which it must not modify, and returns
+    ``None`` or an empty string if there is no text.
     """
 
     def __call__(self, html: str, tree: HtmlElement, /) -> str | None: ...
 
 
 def read_page(html: str, extractor: Extractor, limits: PageLimits = _DEFAULT_LIMITS) -> MainText:
-    """Title and main text of a page, and all that it shows.
+    """Parse a page and return its parts.
 
-    How large the page is has been asked already, of its bytes: decoded, it has another size.
+    The caller has checked the size of the body already, in bytes.
 
-    :raises LimitExceeded: when the page is beyond one of the other limits.
-    :raises NeedsScripts: when it shows next to nothing of its content.
-    :raises ExtractionError: when the parser or the extractor fails on it.
+    :raises LimitExceeded: if the page exceeds one of the other limits.
+    :raises NeedsScripts: if the page hardly shows any of its content without scripts.
+    :raises ExtractionError: if the parser or the extractor fails on it.
     """
     try:
         html = repaired(html)
@@ -91,39 +89,39 @@ def read_page(html: str, extractor: Extractor, limits: PageLimits = _DEFAULT_LIM
     except (LimitExceeded, NeedsScripts):
         raise
     except Exception as error:
-        # Extractors meet every page of the web and raise whatever their libraries raise; a page
-        # that cannot be read is kept, and the crawl goes on.
+        # Extractors raise whatever their libraries raise; a page that cannot be read is kept, and
+        # the crawl goes on.
         raise ExtractionError(_name_of(extractor), error) from error
     limits.check_text(page.title, page.text, page.shown)
     return page
 
 
 def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
-    """What is read of a page that was parsed. What is not seen is taken out of its tree.
+    """Return the parts of a parsed page; invisible elements are removed from its tree.
 
-    :raises NeedsScripts: when it shows next to nothing of its content.
+    :raises NeedsScripts: if the page hardly shows any of its content without scripts.
     """
     title, whole = _title(tree), etree.tostring(tree, encoding="utf-8")
     body = _body(tree)
     remove_consent_overlays(body, html)
     text = extractor(html, tree) or ""
-    data = data_of(tree, html)
-    held = "\n".join([content_of(body, html), *map(lasting, data)])
+    data = script_data(tree, html)
+    held = "\n".join([embedded_content(body, html), *map(without_volatile, data)])
     scripts, is_empty = has_scripts(tree), has_empty_root(body, html)
     shown = _shown(body)
     if scripts and needs_scripts(body, text, shown, data, has_empty_root=is_empty):
         raise NeedsScripts
-    if data and holds_hidden_text(shown, data):
-        # Scripts may show the rest, so what is shown is not all that tells this page from others.
+    if data and has_hidden_text(shown, data):
+        # Scripts may show the rest, so the visible text alone does not identify this page.
         held = f"{title}\n{held}"
     return MainText(title, text, shown, held, whole)
 
 
 def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:
-    """Text of a field that holds plain text or a piece of HTML; all of it is content.
+    """Return all text of a field that contains plain text or an HTML fragment.
 
-    :raises LimitExceeded: when it is beyond a limit.
-    :raises ExtractionError: when the parser fails on it.
+    :raises LimitExceeded: if it exceeds a limit.
+    :raises ExtractionError: if the parser fails on it.
     """
     limits.check_body(markup)
     if "<" not in markup:
@@ -131,7 +129,7 @@ def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:
         return markup
     try:
         tree = _parsed(repaired(f"<html><body><div>{markup}</div></body></html>"), limits)
-        text = "" if tree is None else "".join(_pieces(tree, _NOT_SEEN))
+        text = "" if tree is None else "".join(_text_pieces(tree, _INVISIBLE))
     except LimitExceeded:
         raise
     except Exception as error:
@@ -141,18 +139,18 @@ def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:
 
 
 def article_text(html: str, tree: HtmlElement) -> str | None:
-    """The article by trafilatura, without readers' comments; all visible text if there is none."""
+    """Return trafilatura's article, without readers' comments, or else all visible text."""
     text = trafilatura.extract(_without_long_paragraphs(tree), include_comments=False)
     return text or visible_text(html, tree)
 
 
 def visible_text(html: str, tree: HtmlElement) -> str | None:
-    """All text of the body but menus, heads, feet, side bars and forms."""
-    return "".join(_pieces(_body(tree), _NOT_CONTENT)).strip()
+    """Return all text of the body except menus, headers, footers, side bars and forms."""
+    return "".join(_text_pieces(_body(tree), _NOT_CONTENT)).strip()
 
 
 def resiliparse_text(html: str, tree: HtmlElement) -> str | None:
-    """The article by resiliparse, which parses the page by itself; else all visible text."""
+    """Return resiliparse's article, or else all visible text; it parses the page itself."""
     from resiliparse.extract.html2text import extract_plain_text
 
     text = extract_plain_text(html, main_content=True, preserve_formatting=False, alt_texts=False)
@@ -160,9 +158,9 @@ def resiliparse_text(html: str, tree: HtmlElement) -> str | None:
 
 
 def shipped_extractor(name: str) -> tuple[Extractor, str]:
-    """The extractor of that name and an identity under which its texts can be compared.
+    """Return a shipped extractor by name, and its identity: equal ones give comparable texts.
 
-    :raises InvalidOption: when there is none of that name, or its package is not installed.
+    :raises InvalidOption: if the name is unknown, or its package is not installed.
     """
     if name == "trafilatura":
         return article_text, "trafilatura-1"
@@ -182,7 +180,7 @@ def shipped_extractor(name: str) -> tuple[Extractor, str]:
 
 
 def _parsed_page(html: str, limits: PageLimits) -> HtmlElement | None:
-    """The page's tree; ``None`` where there is no element, or nothing that looks like a page."""
+    """Return the page's tree; ``None`` without any element, or if it does not look like a page."""
     tree = _parsed(html, limits)
     if tree is None or (len(tree) < 2 and "html" not in html[:_BEGINNING].lower()):
         return None
@@ -190,12 +188,13 @@ def _parsed_page(html: str, limits: PageLimits) -> HtmlElement | None:
 
 
 def _parsed(html: str, limits: PageLimits) -> HtmlElement | None:
-    """The tree as trafilatura would have it, but however deep and however long its texts.
+    """Parse as trafilatura does, but with libxml2's limits on depth and text length relaxed.
 
-    :raises LimitExceeded: when it would take long to parse or is too deep.
+    :returns: ``None`` if there is no element.
+    :raises LimitExceeded: if it would take long to parse or is too deep.
     """
     limits.check_markup(html)
-    # A parser of its own for each page: a parser can do one thing at a time.
+    # A new parser for each page: a parser must not be used by two threads at once.
     parser = HTMLParser(
         collect_ids=False,
         encoding="utf-8",
@@ -205,7 +204,7 @@ def _parsed(html: str, limits: PageLimits) -> HtmlElement | None:
     )
     try:
         tree = fromstring(html.encode(), parser=parser)
-    except etree.ParserError:  # there is no element
+    except etree.ParserError:
         return None
     limits.check_tree(tree)
     return tree
@@ -213,38 +212,38 @@ def _parsed(html: str, limits: PageLimits) -> HtmlElement | None:
 
 def _title(tree: HtmlElement) -> str:
     for title in tree.iter("title"):
-        # A picture's title is not the page's.
+        # The title of an SVG image is not the page's.
         if next(title.iterancestors("svg"), None) is None:
             return " ".join(title.text_content().split())
     return ""
 
 
-#: In one paragraph; 1,116 are the most on 3,476 real pages.
-_MANY_INLINE = 2000
-_long_paragraphs = etree.XPath(f"descendant::p[count(descendant::*) > {_MANY_INLINE}]")
+#: Elements in one paragraph; the largest number on 3,476 real pages is 1,116.
+_MAX_INLINE = 2000
+_long_paragraphs = etree.XPath(f"descendant::p[count(descendant::*) > {_MAX_INLINE}]")
 _texts = etree.XPath("descendant::text()", smart_strings=False)
 
 
 def _shown(body: HtmlElement) -> str:
-    """All text of the body, each piece between two tags by itself.
+    """Return all text nodes of the body, joined by blanks.
 
-    What is not seen is taken out of the tree for good: nothing else is asked of it after that.
+    Invisible elements are removed from the tree for good, so this has to be its last use.
     """
-    etree.strip_elements(body, *_NOT_SEEN, with_tail=False)
+    etree.strip_elements(body, *_INVISIBLE, with_tail=False)
     return " ".join(cast("list[str]", _texts(body)))
 
 
 def _without_long_paragraphs(tree: HtmlElement) -> HtmlElement:
-    """The tree, or a copy whose paragraphs of very many elements hold their text alone.
+    """Return the tree, or a copy in which paragraphs of very many elements are reduced to text.
 
-    trafilatura takes inline elements out of paragraphs and leaves a text node for each. lxml then
-    walks from each text node back over all that stand before it.
+    trafilatura replaces inline elements of a paragraph by text nodes, and lxml takes quadratic time
+    for these: from each one it walks back over all before it.
     """
     if not _long_paragraphs(tree):
         return tree
     tree = deepcopy(tree)
     for paragraph in cast("list[HtmlElement]", _long_paragraphs(tree)):
-        text, tail = "".join(_pieces(paragraph, _NOT_SEEN)), paragraph.tail
+        text, tail = "".join(_text_pieces(paragraph, _INVISIBLE)), paragraph.tail
         paragraph.clear()
         paragraph.text, paragraph.tail = text, tail
     return tree
@@ -258,15 +257,15 @@ def _body(tree: HtmlElement) -> HtmlElement:
     return tree if body is None else body
 
 
-def _pieces(root: HtmlElement, left_out: frozenset[str]) -> Iterator[str]:
-    """Text nodes in reading order, with a space wherever an element breaks the line."""
+def _text_pieces(root: HtmlElement, skipped: frozenset[str]) -> Iterator[str]:
+    """Yield the text nodes in reading order, with a space wherever an element breaks the line."""
     walk = etree.iterwalk(root, events=("start", "end"))
     for event, element in walk:
         if element.tag not in _INLINE:
             yield " "
         if event == "end":
             yield (element.tail or "") if element is not root else ""
-        elif element.tag in left_out:
+        elif element.tag in skipped:
             walk.skip_subtree()
         else:
             yield element.text or ""
@@ -277,7 +276,7 @@ def _name_of(extractor: Extractor) -> str:
 
 
 def _quieten_trafilatura() -> None:
-    """trafilatura warns of every page without an article; that is counted here, not logged."""
+    """Silence trafilatura's warning for every page without an article."""
     logger = logging.getLogger("trafilatura")
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.CRITICAL)

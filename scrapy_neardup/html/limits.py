@@ -1,9 +1,9 @@
-"""What one page may be made of: beyond these limits it is refused before it takes long.
+"""Limits on the size and structure of a page; pages beyond them are refused before parsing.
 
 The time of some steps grows faster than the page: with the number of tags in trafilatura, with
-the attributes of one tag in libxml2. The limits are counted before those steps, by steps whose
-time grows as the page does. Nothing is ever cut off: two long pages that differ behind a cut
-would look the same.
+the attributes of one tag in libxml2. The limits are checked before those steps, in time linear in
+the page's length. Pages are never truncated: two long pages that differ only after the cut would
+look the same.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from .._util.validation import require_number
 from ..exceptions import LimitExceeded
 from ..reasons import Reason
 
-#: libxml2 reads no deeper, even when it is told to read huge trees.
-_DEEPEST = 2000
+#: Depth limit of libxml2, even with ``huge_tree``.
+_MAX_NESTING = 2000
 
 _TAG = re.compile(r"<[a-zA-Z]")
-#: Values that are matched at once: with each of them a regular expression takes more memory.
-_AT_ONCE = 2000
-#: What is given to an attribute, up to the next one that is given something or to the tag's end.
+#: Largest number of attribute values in one match: its memory grows with each of them.
+_VALUES_PER_MATCH = 2000
+#: An attribute's value, up to the next "=" or the tag's end.
 _VALUE = r"""=(?:"[^"]*"|'[^']*'|\s+(?:"[^"]*"|'[^']*')?|[^>=]|)[^>=]*"""
-_MORE_OF_TAG = re.compile(rf"(?:{_VALUE}){{0,{_AT_ONCE}}}")
-#: A tag up to its end; an end within a quoted value does not count.
-_TAG_AT_ONCE = re.compile(rf"<[a-zA-Z][^>=]*{_MORE_OF_TAG.pattern}")
+_MORE_VALUES = re.compile(rf"(?:{_VALUE}){{0,{_VALUES_PER_MATCH}}}")
+#: A start tag up to its end, or with its first values; ">" within a quoted value is no end.
+_START_TAG = re.compile(rf"<[a-zA-Z][^>=]*{_MORE_VALUES.pattern}")
 _ATTRIBUTE = re.compile(r"""[^\s/>=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*))?""")
 #: The shortest attribute: a blank and a letter.
 _ATTRIBUTE_CHARS = 2
@@ -38,17 +38,17 @@ _ATTRIBUTE_CHARS = 2
 
 @dataclass(frozen=True, slots=True)
 class PageLimits:
-    """The most that is read of one page.
+    """The largest page that is read.
 
-    A signature does not depend on them: a page within two sets of limits has one signature.
+    Signatures do not depend on the limits: a page within two sets of limits has the same signature
+    under both.
 
-    :ivar body_bytes: bytes of the body; text counts as its UTF-8.
+    :ivar body_bytes: bytes of the body; decoded text counts as UTF-8.
     :ivar tags: start tags, those in comments and scripts included.
-    :ivar attributes: attributes on one tag.
-    :ivar nesting: elements in one another, at most 2,000.
-    :ivar text_chars: characters of the main text, of all that the page shows, and of the title,
-        each.
-    :raises InvalidOption: when one is no whole number, below 1, or ``nesting`` above 2,000.
+    :ivar attributes: attributes of one tag.
+    :ivar nesting: depth of nested elements, at most 2,000.
+    :ivar text_chars: characters of each of the main text, all visible text and the title.
+    :raises InvalidOption: if one is not a whole number or below 1, or ``nesting`` above 2,000.
     """
 
     body_bytes: int = 8 * 2**20
@@ -59,7 +59,7 @@ class PageLimits:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            most = _DEEPEST if field.name == "nesting" else None
+            most = _MAX_NESTING if field.name == "nesting" else None
             require_number(field.name, getattr(self, field.name), int, 1, most)
 
     def check_body(self, html: str | bytes) -> None:
@@ -74,7 +74,7 @@ class PageLimits:
             raise LimitExceeded(Reason.TOO_LARGE, size, self.body_bytes)
 
     def check_markup(self, html: str) -> None:
-        """Refuse what would take long to parse or to walk through.
+        """Refuse markup that would take long to parse or to traverse.
 
         :raises LimitExceeded: with reason ``"too_many_tags"`` or ``"too_many_attributes"``.
         """
@@ -82,15 +82,16 @@ class PageLimits:
             tags = sum(1 for _ in _TAG.finditer(html))
             if tags > self.tags:
                 raise LimitExceeded(Reason.TOO_MANY_TAGS, tags, self.tags)
-        few_chars = min(_ATTRIBUTE_CHARS * self.attributes, _AT_ONCE)
-        long: Iterable[str] = [tag for tag in _TAG_AT_ONCE.findall(html) if len(tag) > few_chars]
-        if any(tag.count("=") >= _AT_ONCE for tag in long):
-            long = _whole_tags(html)
-        for tag in long:
+        short = min(_ATTRIBUTE_CHARS * self.attributes, _VALUES_PER_MATCH)
+        long_tags: Iterable[str] = [tag for tag in _START_TAG.findall(html) if len(tag) > short]
+        if any(tag.count("=") >= _VALUES_PER_MATCH for tag in long_tags):
+            # Some of them may have been matched in part only.
+            long_tags = _whole_tags(html)
+        for tag in long_tags:
             self._check_attributes(tag)
 
     def check_tree(self, tree: HtmlElement) -> None:
-        """Refuse what is nested too deeply.
+        """Refuse a tree that is nested too deeply.
 
         :raises LimitExceeded: with reason ``"too_nested"``.
         """
@@ -107,23 +108,23 @@ class PageLimits:
             raise LimitExceeded(Reason.TEXT_TOO_LONG, longest, self.text_chars)
 
     def _check_attributes(self, tag: str) -> None:
-        # The tag's name is found as if it were an attribute.
+        # The pattern matches the tag's name, too.
         attributes = sum(1 for _ in _ATTRIBUTE.finditer(tag)) - 1
         if attributes > self.attributes:
             raise LimitExceeded(Reason.TOO_MANY_ATTRIBUTES, attributes, self.attributes)
 
 
 def _whole_tags(html: str) -> Iterator[str]:
-    """All start tags, each up to its end, however much is given to its attributes."""
+    """Yield all start tags up to their ends, however many values they have."""
     end = 0
-    while tag := _TAG_AT_ONCE.search(html, end):
+    while tag := _START_TAG.search(html, end):
         end = tag.end()
-        while (more := _MORE_OF_TAG.match(html, end)) and more[0]:
+        while (more := _MORE_VALUES.match(html, end)) and more[0]:
             end = more.end()
         yield html[tag.start() : end]
 
 
 @cache
 def _reaches(depth: int) -> etree.XPath:
-    """Is there an element at this depth? The root's is 1."""
+    """Return an XPath that tells whether there is an element at this depth; the root's is 1."""
     return etree.XPath(f"boolean({'/*' * depth})")

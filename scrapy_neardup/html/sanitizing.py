@@ -1,6 +1,6 @@
-"""Characters that parsers and tables choke on, taken out of a page before it is parsed.
+"""Repairs a page's HTML before it is parsed: invalid characters, early ends, long runs of marks.
 
-Each step takes time in proportion to the page's length, whatever is in it.
+Each step takes time linear in the page's length, whatever its content.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from html.entities import html5
 
 from ..text.combining_marks import COMBINING_MARKS, bounded_marks
 
-#: Not allowed in a tree, and not seen in a browser; in a page they are as good as not there.
-_UNSEEN = re.compile("[\0-\x08\x0b\x0e-\x1f\ufffe\uffff]")
+#: Characters that a tree must not contain and that browsers do not show.
+_INVALID = re.compile("[\0-\x08\x0b\x0e-\x1f\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-#: Nearly every page is made of nothing else (XML 1.0, section 2.2).
-_READABLE = re.compile("[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
+#: Valid characters (XML 1.0, section 2.2); nearly every page has no others.
+_VALID = re.compile("[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
 
-#: Entities that are nothing but combining marks.
+#: Names of the entities that stand for combining marks.
 _MARK_NAMES = "|".join(
     sorted(
         name
@@ -28,17 +28,17 @@ _REFERENCE = re.compile(
     rf"&(?:#(?:[xX](?P<hexadecimal>[0-9a-fA-F]+)|(?P<decimal>[0-9]+));?|(?P<name>{_MARK_NAMES}))"
 )
 
-#: Stands for a reference to nothing. It is not seen either, but unlike nothing at all it keeps
-#: apart what stands around it, which might be the halves of another reference.
-_NOTHING = "\u2060"
+#: Replaces a reference to an invalid character: a word joiner, which is invisible too. Without it
+#: the text on both sides might form another reference.
+_WORD_JOINER = "\u2060"
 
 _DOCTYPE = re.compile(r"< ?! ?DOCTYPE[^>]*>", re.IGNORECASE)
 _EMPTY_ROOT = re.compile(r"(<html[^<>]*)/>", re.IGNORECASE)
-#: Where a doctype and the root are looked for.
+#: The root's tag is looked for in so many characters.
 _BEGINNING = 4096
 
 _END = re.compile(r"</(?:html|body)(?=[\s/>])[^>]*>?", re.IGNORECASE)
-#: An element that can hold text which is seen.
+#: A start tag of an element that may have visible text.
 _CONTENT = re.compile(
     r"<(?!(?:html|head|title|base|link|meta|script|style|noscript|template|iframe|img|br|hr)\b)[a-z]",
     re.IGNORECASE,
@@ -46,25 +46,25 @@ _CONTENT = re.compile(
 
 
 def repaired(html: str) -> str:
-    """The page as a parser can read it, with nothing lost that a browser would show.
+    """Repair a page for the parser, keeping everything that a browser would show.
 
-    Characters that no tree can hold are taken out, as such and as references; lone surrogates
+    Characters that are invalid in a tree are removed, literal ones and references; lone surrogates
     become U+FFFD. Runs of combining marks are bounded, see :func:`bounded_marks`.
     """
-    if not _READABLE.fullmatch(html):
-        html = _UNSEEN.sub("", html).replace("\f", " ")
+    if not _VALID.fullmatch(html):
+        html = _INVALID.sub("", html).replace("\f", " ")
         html = _SURROGATE.sub("\ufffd", html)
     html = bounded_marks(_REFERENCE.sub(_resolved, html))
     return without_early_ends(_without_faulty_start(html))
 
 
 def without_early_ends(html: str) -> str:
-    """Put an empty tag in the place of every ``</html>`` and ``</body>`` that more content follows.
+    """Replace every ``</html>`` and ``</body>`` that is followed by more content.
 
     libxml2 ends the document there and drops much of the rest, which on some blogs is the whole
-    body; browsers take no notice of such a tag. Were nothing put in its place, what stands around
-    it could be the halves of another one. Text alone is no content: behind a page's end it is what
-    a broken template left there.
+    body; browsers ignore such tags. The replacement is a tag without effect; without it, the text
+    on both sides might form another tag. Text alone does not count as content: after a page's end
+    it is the debris of a broken template.
     """
     first = _END.search(html)
     if first is None:
@@ -75,24 +75,17 @@ def without_early_ends(html: str) -> str:
 
 
 def _resolved(reference: re.Match[str]) -> str:
-    """What stands for a reference: a mark itself, so that runs can be seen; else as it is."""
+    """Resolve references to combining marks, so that runs are found, and to invalid characters."""
     if reference["name"]:
         return html5[reference["name"]]
-    digits, base = (
-        (reference["hexadecimal"], 16)
-        if reference["hexadecimal"]
-        else (
-            reference["decimal"],
-            10,
-        )
-    )
-    digits = digits.lstrip("0")
-    # More than any character has; the number may have millions of digits.
+    base = 16 if reference["hexadecimal"] else 10
+    digits = (reference["hexadecimal"] or reference["decimal"]).lstrip("0")
+    # No code point has more than 7 digits; a reference may have millions.
     if len(digits) > 7 or (code := int(digits or "0", base)) > 0x10FFFF:
         return "\ufffd"
     character = chr(code)
-    if _UNSEEN.match(character):
-        return _NOTHING
+    if _INVALID.match(character):
+        return _WORD_JOINER
     if _SURROGATE.match(character):
         return "\ufffd"
     if character == "\f":
@@ -101,7 +94,7 @@ def _resolved(reference: re.Match[str]) -> str:
 
 
 def _without_faulty_start(html: str) -> str:
-    """Take out what libxml2 stumbles over: a doctype with slashes, a root that ends at once.
+    """Remove a doctype with slashes and the slash of a self-closing root; libxml2 misreads both.
 
     See https://bugs.launchpad.net/lxml/+bug/1955915.
     """

@@ -1,8 +1,8 @@
-"""Is a page's content still to be made by scripts, in a browser?
+"""Detects script shells: pages whose content scripts have yet to render in a browser.
 
-What such a page shows before is its frame, the same for all pages of its site. A page is one of
-these when the element that an application fills is empty; when its data for scripts hold much text
-that it does not show; or when it shows next to nothing, and has scripts.
+Until then such a page shows only its frame, the same for all pages of its site. A page is a shell
+if the root element of its application is empty, if its script data contain much text that it does
+not show, or if it shows next to nothing and has scripts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import cast
 from lxml import etree
 from lxml.html import HtmlElement
 
-#: Elements that applications fill, by what they are called.
+#: Ids, tags and attributes of the root elements of script applications.
 _ROOT_ID = re.compile(
     r"(?:__|___|_)?(?:app|root|next|nuxt|gatsby|svelte|sveltekit|layout|application|spa|mount)|"
     r"(?!fb-)\w+[-_](?:app|root)|(?:app|root)[-_](?:app|root|container|mount|wrapper|content)|"
@@ -29,23 +29,23 @@ _SHOWS_MEDIA = etree.XPath(
     "descendant::iframe | descendant::object | descendant::embed | descendant::svg | "
     "descendant::table | descendant::form)"
 )
-_SEEN = etree.XPath(
+_VISIBLE_TEXT = etree.XPath(
     "descendant::text()[not(ancestor::script or ancestor::style or ancestor::noscript or "
     "ancestor::template or ancestor::svg)]",
     smart_strings=False,
 )
 
-#: A root with so much text in it may say that something is being loaded.
+#: A root counts as empty below this weight: it may contain a loading message.
 _EMPTY_WEIGHT = 60
-#: A page that shows so little shows next to nothing.
+#: A page shows next to nothing below this weight.
 _LITTLE_WEIGHT = 100
-#: With an empty root, a page whose main text or whose whole text has so much weight has a text.
+#: Even with an empty root, a page is no shell from this weight of its main text or all its text on.
 _ENOUGH_TEXT = 1000
 _ENOUGH_SHOWN = 2500
-#: Without one, a page that shows so much.
-_ENOUGH_AROUND = 1500
-#: Text in data that is not shown is the content from so much weight on, and when it is such a part
-#: of what is shown: less where the data is known to be what an application begins with.
+#: The same for all text of a page without an empty root.
+_ENOUGH_WITHOUT_ROOT = 1500
+#: Hidden text in script data is the page's content from this weight on, if it is also this share of
+#: the visible text. Less is needed if the data are known to be the initial state of an application.
 _HIDDEN_WEIGHT = 100
 _HIDDEN_SHARE = 1.0
 _HIDDEN_STATE_WEIGHT = 20
@@ -55,34 +55,35 @@ _STATE = re.compile(
     r"__(?:INITIAL|PRELOADED|APOLLO|REDUX|APP|PAGE|SERVER|REACT|VUE|ROUTER|STORE|DATA)\w{0,40}__|__remixContext|__sveltekit|__staticRouterHydrationData|"
     r"\bserverRendered\b|\"component\":"
 )
-#: Han characters, kana and syllables of Hangul say as much as so many letters.
+#: A Han character, kana or Hangul syllable says as much as so many letters.
 _WEIGHT_OF_HAN = 4
 _HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
-#: What may be a sentence in data: no punctuation of a program, four words or eight characters.
+#: A possible sentence in data: no punctuation of programs, enough blanks or Han characters, and
+#: mostly letters.
 _RUN_OF_TEXT = re.compile(r"[^\"<>{}\[\]\\=;()|&\n\r\t`_$#@*]{6,}")
-_BLANKS = 3
-_HAN_TEXT = 6
-_LETTERS = 0.6
+_MIN_BLANKS = 3
+_MIN_HAN = 6
+_MIN_LETTERS = 0.6
 _ESCAPED = re.compile(r"\\{1,4}u([0-9a-fA-F]{4})")
-#: Texts of the data that are looked for in what is shown, the longest.
-_LOOKED_FOR = 256
+#: Number of the longest texts in script data that are compared with the visible text.
+_MAX_COMPARED = 256
 
 
 def weight_of(text: str) -> int:
-    """Characters of a text, each of a script without blanks as so many as it stands for."""
+    """Return the number of characters of a text; a Han character, kana or Hangul counts as 4."""
     return len(text) + (_WEIGHT_OF_HAN - 1) * len(_HAN.findall(text))
 
 
 def has_scripts(tree: HtmlElement) -> bool:
-    """Are there scripts that may show more than the page does?"""
+    """Return whether a page has script elements."""
     return next(tree.iter("script"), None) is not None
 
 
 def has_empty_root(body: HtmlElement, html: str) -> bool:
-    """Is there an element for an application to fill, with next to no text in it?
+    """Return whether the root element of an application has next to no text.
 
-    :param html: of the page.
+    :param html: source of the page.
     """
     return any(_is_empty(root) for root in _roots(body, html))
 
@@ -90,44 +91,44 @@ def has_empty_root(body: HtmlElement, html: str) -> bool:
 def needs_scripts(
     body: HtmlElement, text: str, shown: str, data: Sequence[str], *, has_empty_root: bool
 ) -> bool:
-    """Does a page with scripts show little of what it is to show?
+    """Return whether a page with scripts shows little of its content without running them.
 
-    :param body: of the page.
+    :param body: body element of the page.
     :param text: its main text.
     :param shown: all text of its body.
-    :param data: its data for scripts.
-    :param has_empty_root: see the function of that name.
+    :param data: its script data.
+    :param has_empty_root: result of :func:`has_empty_root`.
     """
-    seen, own = " ".join(shown.split()), weight_of(text)
-    if not _is_shown(text, seen):
+    visible, text_weight = " ".join(shown.split()), weight_of(text)
+    if not _is_shown(text, visible):
         return False
-    around = max(weight_of(seen), own)
-    if has_empty_root and own < _ENOUGH_TEXT and around < _ENOUGH_SHOWN:
+    weight = max(weight_of(visible), text_weight)
+    if has_empty_root and text_weight < _ENOUGH_TEXT and weight < _ENOUGH_SHOWN:
         return True
-    if around < _LITTLE_WEIGHT and _LOADED(body) and not _SHOWS_MEDIA(body):
+    if weight < _LITTLE_WEIGHT and _LOADED(body) and not _SHOWS_MEDIA(body):
         return True
-    if around >= _ENOUGH_AROUND:
+    if weight >= _ENOUGH_WITHOUT_ROOT:
         return False
-    states, others = _told_apart(data)
-    return _hidden_weight(states, seen, 1) >= max(
-        _HIDDEN_STATE_WEIGHT, _HIDDEN_STATE_SHARE * around
-    ) or _hidden_weight(others, seen, _BLANKS) >= max(_HIDDEN_WEIGHT, _HIDDEN_SHARE * around)
+    states, others = _states_and_others(data)
+    return _hidden_weight(states, visible, 1) >= max(
+        _HIDDEN_STATE_WEIGHT, _HIDDEN_STATE_SHARE * weight
+    ) or _hidden_weight(others, visible, _MIN_BLANKS) >= max(_HIDDEN_WEIGHT, _HIDDEN_SHARE * weight)
 
 
-def holds_hidden_text(shown: str, data: Iterable[str]) -> bool:
-    """Do data for scripts hold text that the page does not show?"""
-    seen = " ".join(shown.split())
-    return _hidden_weight(data, seen, 1) >= _HIDDEN_STATE_WEIGHT
+def has_hidden_text(shown: str, data: Iterable[str]) -> bool:
+    """Return whether script data contain text that the page does not show."""
+    visible = " ".join(shown.split())
+    return _hidden_weight(data, visible, 1) >= _HIDDEN_STATE_WEIGHT
 
 
-def _is_shown(text: str, seen: str) -> bool:
-    """Is the main text one of what is shown? Extractors may read data as well."""
+def _is_shown(text: str, visible: str) -> bool:
+    """Return whether the main text is visible; extractors may take it from script data."""
     longest = max(text.splitlines(), key=len, default="")
-    return "".join(longest.split()) in seen.replace(" ", "")
+    return "".join(longest.split()) in visible.replace(" ", "")
 
 
-def _told_apart(data: Iterable[str]) -> tuple[list[str], list[str]]:
-    """What applications begin with, and other data."""
+def _states_and_others(data: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Separate initial states of applications from other script data."""
     states: list[str] = []
     others: list[str] = []
     for piece in data:
@@ -148,26 +149,27 @@ def _roots(body: HtmlElement, html: str) -> Iterator[HtmlElement]:
 
 
 def _is_empty(root: HtmlElement) -> bool:
-    return weight_of(" ".join("".join(cast("list[str]", _SEEN(root))).split())) < _EMPTY_WEIGHT
+    text = "".join(cast("list[str]", _VISIBLE_TEXT(root)))
+    return weight_of(" ".join(text.split())) < _EMPTY_WEIGHT
 
 
-def _hidden_weight(data: Iterable[str], seen: str, blanks: int) -> int:
-    """Weight of the texts in the data that the page does not show.
+def _hidden_weight(data: Iterable[str], visible: str, min_blanks: int) -> int:
+    """Return the weight of the texts in script data that are not part of the visible text.
 
-    :param blanks: so many a text has at least, unless it is of a script without blanks.
+    :param min_blanks: least number of blanks in a text, unless it is of Han characters.
     """
-    texts = {text for piece in data for text in _texts_in(piece, blanks)}
-    longest = sorted(texts, key=lambda text: (-len(text), text))[:_LOOKED_FOR]
-    return sum(weight_of(text) for text in longest if text not in seen)
+    texts = {text for piece in data for text in _texts_in(piece, min_blanks)}
+    longest = sorted(texts, key=lambda text: (-len(text), text))[:_MAX_COMPARED]
+    return sum(weight_of(text) for text in longest if text not in visible)
 
 
-def _texts_in(data: str, blanks: int) -> Iterator[str]:
+def _texts_in(data: str, min_blanks: int) -> Iterator[str]:
     if "\\u" in data:
         data = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), data)
     for run in _RUN_OF_TEXT.findall(data):
         text = " ".join(run.split())
         letters = sum(map(str.isalpha, text))
-        if letters < _LETTERS * len(text):
+        if letters < _MIN_LETTERS * len(text):
             continue
-        if text.count(" ") >= blanks or len(_HAN.findall(text)) >= _HAN_TEXT:
+        if text.count(" ") >= min_blanks or len(_HAN.findall(text)) >= _MIN_HAN:
             yield text

@@ -1,1 +1,1 @@
-"""Makes the signature of a page."""
+"""Makes the signatures by which pages are compared."""

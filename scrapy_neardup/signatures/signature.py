@@ -1,7 +1,7 @@
-"""From a page to its signature: the one way a page goes before it is judged.
+"""Makes the signature of a page, by which it is compared with others.
 
-Pure functions of the page, of what the signer was made with and of nothing else, so that
-they can run in any process and give the same signature everywhere.
+A signature depends only on the page and on the signer's parameters, so it is the same in every
+process.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from ..text.values import Codes, value_sequence
 from ..text.vocabulary import SpanVocabulary, Vocabulary
 from ..text.weighting import Features
 
-#: What the recipe says of the digest of what a page shows and holds, so that it can change.
+#: Version of the digest ``shown_digest``, for the recipe.
 _SHOWN_VERSION = "shown-3"
-_OF_WHOLE, _OF_SHOWN, _OF_HELD, _OF_LIST = slice(6), slice(6, 11), slice(11, 16), slice(16, 17)
-#: In the last place, of a list and of other pages.
+#: Parts of ``shown_digest``: whole page, visible text, other content, list flag.
+_WHOLE, _SHOWN, _HELD, _LIST_FLAG = slice(6), slice(6, 11), slice(11, 16), slice(16, 17)
 _LIST, _NO_LIST = b"\1", b"\0"
 
-_Part = TypeVar("_Part")
+_Component = TypeVar("_Component")
 
 
 class ReadPage(NamedTuple):
-    """A page that was read and is to be signed.
+    """A page that was read and has yet to be signed.
 
-    :ivar key: its identity, see :class:`PageSignature`; ``None`` where that is its address's.
+    :ivar key: its identity, see :class:`PageSignature`; ``None`` to derive it from the URL.
     """
 
     url: str
@@ -56,25 +56,26 @@ class ReadPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageSignature:
-    """All that is remembered of a page.
+    """Everything that a store keeps of a page.
 
-    :ivar url: where it was found.
+    :ivar url: its URL.
     :ivar key: its identity; a page with the same key is the same page at another time.
     :ivar site: its registrable domain.
-    :ivar title: the parts of its title, each as its words.
+    :ivar title: the parts of its title, each as a tuple of words.
     :ivar n_features: number of distinct tokens of its main text.
     :ivar fingerprint: 64-bit simhash of the main text.
-    :ivar sketch: sample of its shingles, a byte for each bin.
-    :ivar values: its numbers, names and less common words in reading order, a byte for each of the
-        first 248, see ``text/values.py``.
+    :ivar sketch: MinHash sketch of its shingles, one byte a bin.
+    :ivar values: its first 248 numbers, names and less common words in reading order, one byte
+        each, see ``text/values.py``.
     :ivar text_digest: 16 bytes, keyed; equal for equal texts, punctuation included.
-    :ivar n_text: characters of the main text, white space left out.
-    :ivar n_shown: characters of all that the page shows, likewise.
-    :ivar shown_digest: 17 bytes, keyed: 6 of all that the page is made of, 5 of the text that it
-        shows, 5 of what else may be another content, and 1 that says whether its address is that of
-        a list; empty where only the text is known.
-    :ivar recipe: digest of everything that the other parts depend on.
-    :ivar n_heading: how many of the values are those of a heading that is a part of the title.
+    :ivar n_text: characters of the main text without white space.
+    :ivar n_shown: characters of all visible text without white space.
+    :ivar shown_digest: 17 bytes: keyed digests of the whole page (6), of its visible text (5) and
+        of its other content (5), and a flag that says whether its URL is that of a list (1); empty
+        if only the text is known.
+    :ivar recipe: digest of everything that the other fields depend on.
+    :ivar n_heading: number of leading values that belong to a heading that repeats part of the
+        title.
     """
 
     url: str
@@ -98,31 +99,28 @@ class PageSignature:
         return np.frombuffer(self.sketch, np.uint8)
 
     def equals(self, other: PageSignature) -> bool:
-        """Are the two pages equal in all but their comments? Not where only a text is known."""
+        """Return whether the pages are equal except for comments; false if only a text is known."""
         return self.shown_digest == other.shown_digest != b""
 
     def shows_and_holds(self, other: PageSignature) -> bool:
-        """Do the two show the same, and hold the same besides? Not where only a text is known."""
-        parts = [
-            digest[_OF_SHOWN] + digest[_OF_HELD]
-            for digest in (self.shown_digest, other.shown_digest)
-        ]
-        return parts[0] == parts[1] != b""
+        """Return whether visible text and other content agree; false if only a text is known."""
+        parts = slice(_SHOWN.start, _HELD.stop)
+        return self.shown_digest[parts] == other.shown_digest[parts] != b""
 
     def holds_other(self, other: PageSignature) -> bool:
-        """Do the two show the same text, and hold something else besides that may be content?"""
+        """Return whether the visible text agrees but the other content differs."""
         if not (self.shown_digest and other.shown_digest):
             return False
-        is_shown = self.shown_digest[_OF_SHOWN] == other.shown_digest[_OF_SHOWN]
-        return is_shown and self.shown_digest[_OF_HELD] != other.shown_digest[_OF_HELD]
+        same_text = self.shown_digest[_SHOWN] == other.shown_digest[_SHOWN]
+        return same_text and self.shown_digest[_HELD] != other.shown_digest[_HELD]
 
     @property
     def is_list(self) -> bool:
-        """Does its address say that it lists other pages? Not known where only the text is."""
-        return self.shown_digest[_OF_LIST] == _LIST
+        """Return whether the URL is that of a list of pages; false if only the text is known."""
+        return self.shown_digest[_LIST_FLAG] == _LIST
 
     def found_at(self, url: str) -> PageSignature:
-        """The signature of the same page at another address."""
+        """Return the signature of the same page at another URL."""
         return replace(self, url=url, key=page_key(url), site=site_of(url))
 
     def __str__(self) -> str:
@@ -130,7 +128,7 @@ class PageSignature:
 
 
 class _Sample(NamedTuple):
-    """What is kept of a text's tokens."""
+    """The parts of a signature that are made from a text's tokens."""
 
     features: Features
     sketch: Sketch
@@ -139,7 +137,7 @@ class _Sample(NamedTuple):
 
 
 class Signer:
-    """Makes signatures that can be compared with each other.
+    """Makes signatures; those of signers with equal recipes can be compared.
 
     :param tokenizer: ``"auto"``, ``"jieba"``, ``"rjieba"``, ``"pairs"``, an import path or a
         function from normalised text to tokens.
@@ -147,10 +145,10 @@ class Signer:
         :class:`~scrapy_neardup.IdfTable`.
     :param extractor: ``"trafilatura"``, ``"resiliparse"``, ``"visible"``, an import path or a
         function; see :class:`~scrapy_neardup.html.extraction.Extractor`.
-    :param secret: 16 to 64 bytes, under which sketches are made. It must be the same for all
-        signatures of one store, and nobody who writes pages may know it.
-    :param limits: what is read of one page at most; a signature does not depend on them.
-    :raises InvalidOption: when a name is unknown or what it names cannot be used.
+    :param secret: 16 to 64 bytes, the key of sketches and digests. It must be the same for all
+        signatures of one store, and unknown to authors of pages.
+    :param limits: the largest page that is read; signatures do not depend on it.
+    :raises InvalidOption: if a name is unknown, or the object it names is unsuitable.
     """
 
     def __init__(
@@ -164,14 +162,16 @@ class Signer:
     ) -> None:
         if not 16 <= len(secret) <= 64:
             raise InvalidOption("secret", f"{len(secret)} bytes long", "16 to 64 bytes long")
-        self._tokenize, tokenizer_id = _part("tokenizer", tokenizer, shipped_tokenizer)
-        self._extract, extractor_id = _part("extractor", extractor, shipped_extractor)
+        self._tokenize, tokenizer_id = _component("tokenizer", tokenizer, shipped_tokenizer)
+        self._extract, extractor_id = _component("extractor", extractor, shipped_extractor)
         self.idf = _idf_table(idf)
         self.limits = limits or PageLimits()
         self._digest_key = blake2b(key=secret, person=b"neardup-text").digest()
         self._shingle_key = ShingleKey.from_secret(secret)
-        self._cut, self._vocabulary = _reader(self._tokenize, self.idf, self._shingle_key.seed)
-        #: The parts by name, as the log shows them.
+        self._tokenize_all, self._vocabulary = _batch_tokenizer(
+            self._tokenize, self.idf, self._shingle_key.seed
+        )
+        #: Identities of the tokenizer, the extractor and the IDF table, for the log.
         self.parts = {"tokenizer": tokenizer_id, "extractor": extractor_id, "idf": self.idf.name}
         #: Digest of everything that a signature depends on, the secret included.
         self.recipe = _digest_of(
@@ -192,28 +192,29 @@ class Signer:
         content_type: str | None = None,
         encoding: str | None = None,
     ) -> PageSignature:
-        """Signature of a page's main text and title; the parameters are those of :meth:`read`.
+        """Return the signature of an HTML page; the parameters are those of :meth:`read`.
 
-        :raises LimitExceeded: when the page is beyond a limit.
-        :raises ExtractionError: when the page cannot be read.
+        :raises LimitExceeded: if the page exceeds a limit.
+        :raises NeedsScripts: if the page hardly shows any of its content without scripts.
+        :raises ExtractionError: if the page cannot be read.
         """
-        return self._signed(self.html_page(url, html, content_type, encoding))
+        return self.sign(self.html_page(url, html, content_type, encoding))[0]
 
     def sign_text(self, url: str, text: str, title: str = "") -> PageSignature:
-        """Signature of a text that is the main text already.
+        """Return the signature of a main text that was extracted already.
 
-        :raises LimitExceeded: when the text is too long.
+        :raises LimitExceeded: if the text is too long.
         """
-        return self._signed(self.text_page(url, text, title))
+        return self.sign(self.text_page(url, text, title))[0]
 
     def sign_fragment(self, url: str, markup: str) -> PageSignature:
-        """Signature of a field that holds plain text or a piece of HTML, taken whole.
+        """Return the signature of a field with plain text or an HTML fragment, all of it content.
 
-        :param url: of the item, a fragment included if one tells it from others of its page.
-        :raises LimitExceeded: when the markup is beyond a limit.
-        :raises ExtractionError: when the markup cannot be read.
+        :param url: URL of the item, with a fragment if its page has several items.
+        :raises LimitExceeded: if the markup exceeds a limit.
+        :raises ExtractionError: if the markup cannot be read.
         """
-        return self._signed(self.fragment_page(url, markup))
+        return self.sign(self.fragment_page(url, markup))[0]
 
     def html_page(
         self,
@@ -222,16 +223,17 @@ class Signer:
         content_type: str | None = None,
         encoding: str | None = None,
     ) -> ReadPage:
-        """What :meth:`sign_html` signs."""
+        """Read an HTML page, to be signed by :meth:`sign`; see :meth:`read`."""
         return ReadPage(url, self.read(html, content_type, encoding))
 
     def text_page(
         self, url: str, text: str, title: str = "", *, is_whole: bool = False
     ) -> ReadPage:
-        """What :meth:`sign_text` signs.
+        """Check a main text, to be signed by :meth:`sign`.
 
-        :param is_whole: is the text the whole page, as a plain text file is, and not what somebody
-            took out of one?
+        :param is_whole: whether the text is the whole page, such as a plain text file, and not
+            an extract of one.
+        :raises LimitExceeded: if the text is too long.
         """
         self.limits.check_text(text, title)
         if is_whole:
@@ -239,21 +241,22 @@ class Signer:
         return ReadPage(url, MainText(title, text, text))
 
     def fragment_page(self, url: str, markup: str) -> ReadPage:
-        """What :meth:`sign_fragment` signs."""
+        """Read an HTML fragment, to be signed by :meth:`sign`; see :meth:`sign_fragment`."""
         text = read_fragment(markup, self.limits)
         return ReadPage(url, MainText("", text, text), key=url)
 
     def read(
         self, html: str | bytes, content_type: str | None = None, encoding: str | None = None
     ) -> MainText:
-        """What signatures of a page are made of: its title, main text and all that it shows.
+        """Return the parts of a page that its signature is made from.
 
         :param html: decoded text, or the body's bytes.
-        :param content_type: the header of that name; names the encoding of bytes.
-        :param encoding: of the bytes, where somebody said so; goes before header and page, but
-            not before a byte order mark.
-        :raises LimitExceeded: when the page is beyond a limit.
-        :raises ExtractionError: when the page cannot be read.
+        :param content_type: the Content-Type header, which may declare the encoding of bytes.
+        :param encoding: encoding of the bytes, if known; overrides header and page, but not a byte
+            order mark.
+        :raises LimitExceeded: if the page exceeds a limit.
+        :raises NeedsScripts: if the page hardly shows any of its content without scripts.
+        :raises ExtractionError: if the page cannot be read.
         """
         self.limits.check_body(html)
         if isinstance(html, bytes):
@@ -261,29 +264,27 @@ class Signer:
         return read_page(html, self._extract, self.limits)
 
     def tokens(self, text: str) -> list[str]:
-        """Tokens of a text, normalised and in reading order."""
+        """Return the tokens of a text, normalised and in reading order."""
         return list(self._tokenize(normalize(text)))
 
     def sign(self, *pages: ReadPage) -> list[PageSignature]:
-        """Signatures of pages that were read: of several at once in less time than one by one."""
+        """Return the signatures of pages; signing several at once is faster than one by one."""
         texts = [folded(page.main.text) for page in pages]
         parts = [title_parts(page.main.title) for page in pages]
-        cut = iter(self._cut([*(text for text, _ in texts), *chain.from_iterable(parts)]))
-        tokens = list(islice(cut, len(pages)))
-        titles = [title_of(_with_signs(each, cut)) for each in parts]
-        readings = self._vocabulary.read(*tokens)
-        sketches = sketches_of(shingle_hashes_of_each(readings.units(), self._shingle_key))
-        values = map(_values, readings.values, tokens, titles)
+        tokenized = iter(
+            self._tokenize_all([*(text for text, _ in texts), *chain.from_iterable(parts)])
+        )
+        tokens = list(islice(tokenized, len(pages)))
+        titles = [title_of(_with_signs(each, tokenized)) for each in parts]
+        batch = self._vocabulary.read(*tokens)
+        sketches = sketches_of(shingle_hashes_of_each(batch.units(), self._shingle_key))
+        values = map(_values, batch.values, tokens, titles)
         samples = [
             _Sample(features, sketch, *each)
-            for features, sketch, each in zip(readings.features, sketches, values, strict=True)
+            for features, sketch, each in zip(batch.features, sketches, values, strict=True)
         ]
         columns = zip(pages, texts, titles, samples, strict=True)
         return [self._signature(page, text, title, sample) for page, text, title, sample in columns]
-
-    def _signed(self, page: ReadPage) -> PageSignature:
-        [signature] = self.sign(page)
-        return signature
 
     def _signature(
         self, page: ReadPage, text: Folded, title: Title, sample: _Sample
@@ -310,7 +311,7 @@ class Signer:
         main = page.main
         if main.held is None:
             return b""
-        parts = ((main.whole, _OF_WHOLE), (shown, _OF_SHOWN), (_utf8(main.held), _OF_HELD))
+        parts = ((main.whole, _WHOLE), (shown, _SHOWN), (_utf8(main.held), _HELD))
         digests = [self._digest(data)[part] for data, part in parts]
         return b"".join((*digests, _LIST if is_list(page.url) else _NO_LIST))
 
@@ -323,42 +324,44 @@ def _utf8(text: str) -> bytes:
 
 
 def _values(codes: Codes, tokens: Spans | Sequence[str], title: Title) -> tuple[bytes, int]:
-    """The values of a text, and how many of them are its heading's."""
+    """Return the values of a text, and how many of them belong to its heading."""
     values = value_sequence(codes, tokens if isinstance(tokens, Spans) else None)
-    of_heading = value_sequence(codes[: _heading(tokens, title)])
+    of_heading = value_sequence(codes[: _heading_length(tokens, title)])
     return values, len(of_heading)
 
 
-def _heading(tokens: Spans | Sequence[str], title: Title) -> int:
-    """How many tokens at the beginning of a text are a part of its title."""
+def _heading_length(tokens: Spans | Sequence[str], title: Title) -> int:
+    """Return the number of tokens at the beginning of a text that equal a part of its title."""
     longest = max(map(len, title), default=0)
     first = slice(0, longest)
     words = tuple(tokens.tokens(first) if isinstance(tokens, Spans) else tokens[first])
     return max((len(part) for part in title if words[: len(part)] == part), default=0)
 
 
-def _reader(
+def _batch_tokenizer(
     tokenize: Tokenizer, idf: IdfTable, seed: int
 ) -> tuple[Callable[[Sequence[str]], Sequence[Any]], SpanVocabulary | Vocabulary]:
-    """What cuts several normalised texts into tokens, and what reads those of each."""
+    """Return a function that tokenizes normalised texts, and a vocabulary for its tokens."""
     if isinstance(tokenize, ScriptTokenizer):
         return tokenize.spans, SpanVocabulary(idf, seed)
     return lambda texts: [list(tokenize(text)) for text in texts], Vocabulary(idf, seed)
 
 
-def _part(
-    option: str, given: str | _Part, shipped: Callable[[str], tuple[_Part, str]]
-) -> tuple[_Part, str]:
-    """A shipped part by its name, or the user's own by its import path or as it is."""
+def _component(
+    option: str, given: str | _Component, shipped: Callable[[str], tuple[_Component, str]]
+) -> tuple[_Component, str]:
+    """Return the component of a shipped name, import path or callable, and its identity."""
     if isinstance(given, str) and "." not in given:
         return shipped(given)
-    part: Any = _imported(option, given) if isinstance(given, str) else given
-    if not callable(part):
-        raise InvalidOption(option, given, "a shipped name, or something that can be called")
+    component: Any = _imported(option, given) if isinstance(given, str) else given
+    if not callable(component):
+        raise InvalidOption(option, given, "a shipped name, an import path or a callable")
     identity = (
-        given if isinstance(given, str) else getattr(part, "__qualname__", type(part).__name__)
+        given
+        if isinstance(given, str)
+        else getattr(component, "__qualname__", type(component).__name__)
     )
-    return part, f"{identity}-{getattr(part, 'version', 1)}"
+    return component, f"{identity}-{getattr(component, 'version', 1)}"
 
 
 def _idf_table(given: str | IdfTable) -> IdfTable:
@@ -369,7 +372,7 @@ def _idf_table(given: str | IdfTable) -> IdfTable:
             return shipped_table(given)
         given = _imported("idf", given)
     if not isinstance(given, IdfTable):
-        raise InvalidOption("idf", given, "a shipped name, a table's path, or an IdfTable")
+        raise InvalidOption("idf", given, "a shipped name, a path, an import path or an IdfTable")
     return given
 
 
@@ -378,11 +381,14 @@ def _imported(option: str, path: str) -> Any:
     try:
         return getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise InvalidOption(option, path, f"a name that can be imported ({error})") from error
+        raise InvalidOption(option, path, f"a valid import path ({error})") from error
 
 
 def _with_signs(parts: Sequence[str], tokens: Iterator[Iterable[str]]) -> Iterator[list[str]]:
-    """The words of each part of a title, of which tokens are the next, and its signs."""
+    """Yield the words of each part of a title and its signs.
+
+    :param tokens: iterator of the words of each part; only those of this title are consumed.
+    """
     return ([*words, *signs(part)] for part, words in zip(parts, tokens, strict=False))
 
 

@@ -1,4 +1,4 @@
-"""Undoes gzip and zstd, which it recognises by the first bytes."""
+"""Decompresses gzip and zstd, which are recognised by their first bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 
 @contextmanager
 def reading(source: str) -> Iterator[None]:
-    """Say of which source it is that it cannot be read."""
+    """Turn errors of reading and decompressing into :class:`InputError`, which names the source."""
     try:
         yield
     except OSError as error:
@@ -28,9 +28,9 @@ def reading(source: str) -> Iterator[None]:
 
 
 def unpacked(raw: BinaryIO, source: str) -> io.BufferedReader:
-    """Return a stream of what a file holds, unpacked where it is packed.
+    """Return a stream of a file's content, decompressed if necessary.
 
-    :raises InputError: when a package for that is not installed.
+    :raises InputError: if the package for the format is not installed.
     """
     stream = buffered(raw)
     start = stream.peek(len(_ZSTD))
@@ -42,14 +42,14 @@ def unpacked(raw: BinaryIO, source: str) -> io.BufferedReader:
 
 
 def buffered(stream: Any) -> io.BufferedReader:
-    """Return a stream that can be looked ahead in."""
+    """Return the stream with a buffer, so that it has ``peek()``."""
     return stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)
 
 
 def zstd_module(source: str) -> Any:
-    """What packs and unpacks zstd: Python's own, or the package for older ones.
+    """Return the zstd module of the standard library, or its backport before Python 3.14.
 
-    :raises InputError: when there is none.
+    :raises InputError: if neither is installed.
     """
     try:
         if sys.version_info >= (3, 14):
@@ -57,21 +57,21 @@ def zstd_module(source: str) -> Any:
         else:
             from backports import zstd
     except ImportError:
-        raise InputError(source, missing("zstd", "zstd")) from None
+        raise InputError(source, missing_package("zstd", "zstd")) from None
     return zstd
 
 
 def unpacking_errors() -> tuple[type[Exception], ...]:
-    """What packed data raise that are broken; zstd's own error once zstd has been imported."""
+    """Return the errors that broken data raise; with zstd's own once zstd has been imported."""
     module = sys.modules.get("compression.zstd") or sys.modules.get("backports.zstd")
     return (EOFError, zlib.error, *((module.ZstdError,) if module else ()))
 
 
-def missing(what: str, extra: str) -> str:
-    """Return what to say where the package is missing that reads such files."""
-    return f'{what} files need a package: pip install "scrapy-neardup[{extra}]"'
+def missing_package(file_format: str, extra: str) -> str:
+    """Return the error message for a missing package that reads a format."""
+    return f'{file_format} files need a package: pip install "scrapy-neardup[{extra}]"'
 
 
 def reason_of(error: Exception) -> str:
-    """Return what went wrong, without the name of the file."""
+    """Return the message of an error without the file's name."""
     return (isinstance(error, OSError) and error.strerror) or str(error)

@@ -1,4 +1,4 @@
-"""Pages in JSON Lines: one object a line, with ``url`` and ``html``, ``html_b64`` or ``text``."""
+"""Reads JSON Lines: an object a line, with ``url`` and ``html``, ``html_b64`` or ``text``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _NOT_JSON = "not JSON"
 
 
 def json_pages(stream: io.BufferedReader, source: str, bad: Counter[str]) -> Iterator[Record]:
-    """Yield the pages of a stream; records that cannot be used are counted by reason.
+    """Yield the pages of a stream.
 
-    :raises InputError: when the last line is cut off.
+    :param bad: counts unusable records by reason.
+    :raises InputError: if the last line is cut off.
     """
     number = 0
     while line := stream.readline(MAX_PAGE_BYTES):

@@ -1,8 +1,8 @@
-"""Reads stored pages, one after another: JSON Lines, WARC, or HTML files in a folder.
+"""Reads stored pages from JSON Lines, WARC files and folders of HTML files.
 
-The first bytes of a file say what it holds, not its name. gzip and zstd are undone on the way. A
-record that cannot be used is counted and skipped; an input that cannot be read to its end is an
-error, because figures of half a file look like figures.
+The format is detected from the first bytes of a file, not from its name; gzip and zstd are
+decompressed. Unusable records are counted and skipped. An input that cannot be read to its end is
+an error, because figures of half a file would pass for those of the whole.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from .json_lines import UTF8_MARK, json_pages
 from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, Record
 from .warc import WARC, archive_iterator, warc_pages
 
-#: Endings, in lower case, by which a page is known in a folder.
+#: Suffixes, in lower case, of the files in a folder that are read.
 HTML_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
 
 
 class PageReader:
-    """The pages of all sources, in order. Can be iterated over once.
+    """Iterates over the pages of all sources, in order and only once.
 
     :param sources: files, folders, or ``"-"`` for standard input.
-    :raises InputError: here, when a source is missing, empty, or cannot be read for want of a
-        package; while iterating, when one is cut off or there is no page in any of them.
+    :raises InputError: on creation, if a source is missing, empty, or needs a package that is not
+        installed; while iterating, if a source is cut off or no source has a page.
     """
 
     def __init__(self, sources: Sequence[str]) -> None:
-        #: How many records could not be used, by reason.
+        #: Number of unusable records by reason.
         self.bad: Counter[str] = Counter()
-        #: How many records are no pages, by reason (in WARC: redirects, images …).
+        #: Number of records that are no pages (redirects, images …) by reason; WARC only.
         self.passed_over: Counter[str] = Counter()
-        #: Bytes of the sources read so far, as they are stored.
+        #: Number of bytes of the sources read so far, before decompression.
         self.bytes_read = 0
         self._sources = sources
         for source in sources:
@@ -59,7 +59,7 @@ class PageReader:
 
     @property
     def total_bytes(self) -> int | None:
-        """Bytes that there are to read; ``None`` when that cannot be known."""
+        """Total size of the sources in bytes; ``None`` if unknown."""
         total = 0
         for source in self._sources:
             path = Path(source)
@@ -110,15 +110,15 @@ class PageReader:
 
 
 class LineReader:
-    """The lines of a file, unpacked, for formats other than pages. Can be iterated over once.
+    """Iterates over the decompressed lines of a file, only once.
 
     :param source: a file, or ``"-"`` for standard input.
-    :raises InputError: while iterating, when it cannot be read to its end, or a line is larger
+    :raises InputError: while iterating, if the file cannot be read to its end, or a line is larger
         than :data:`MAX_PAGE_BYTES`.
     """
 
     def __init__(self, source: str) -> None:
-        #: Bytes read so far, as they are stored.
+        #: Number of bytes read so far, before decompression.
         self.bytes_read = 0
         self._source = source
 
@@ -134,7 +134,7 @@ class LineReader:
 
     @property
     def total_bytes(self) -> int | None:
-        """Bytes that there are to read; ``None`` when that cannot be known."""
+        """Size of the file in bytes; ``None`` if unknown."""
         path = Path(self._source)
         return path.stat().st_size if self._source != "-" and path.is_file() else None
 
@@ -145,21 +145,20 @@ class LineReader:
 
 
 def beginning(source: str) -> bytes:
-    """What a source begins with, unpacked: some thousand bytes at most, none of what is no file.
+    """Return the first bytes of a source, decompressed, without consuming standard input.
 
-    Standard input can still be read from its first byte on.
-
-    :raises InputError: when it cannot be read.
+    :returns: some thousand bytes at most; none if the source is not a regular file.
+    :raises InputError: if a file cannot be read.
     """
     if source == "-":
-        # It may have been cut off anywhere; whoever reads it in earnest will see whether it was.
+        # The peeked bytes may end anywhere; errors are left to whoever reads the whole stream.
         with suppress(InputError), reading(source):
             start = io.BytesIO(buffered(sys.stdin.buffer).peek())
             return unpacked(start, source).peek()
         return b""
     with reading(source):
         if not stat.S_ISREG(Path(source).stat().st_mode):
-            # What was read of a pipe would be gone.
+            # Bytes read from a pipe could not be read again.
             return b""
         with Path(source).open("rb") as file:
             return unpacked(file, source).peek()
@@ -170,7 +169,7 @@ def _html_page(path: Path, body: bytes, name: str) -> Record:
 
 
 def _html_files(folder: Path) -> Iterator[Path]:
-    """HTML files at any depth, sorted within each folder; links to folders are not followed."""
+    """Yield HTML files at any depth, sorted within each folder; do not follow links to folders."""
     for parent, folders, names in os.walk(folder, onerror=_raise):
         folders.sort()
         for name in sorted(names):
@@ -179,7 +178,7 @@ def _html_files(folder: Path) -> Iterator[Path]:
 
 
 def _check(source: str) -> None:
-    """Find out before the work begins what cannot come to a good end."""
+    """Raise an error early if a source cannot be read."""
     if source == "-":
         return
     path = Path(source)

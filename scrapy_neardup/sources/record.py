@@ -1,17 +1,17 @@
-"""One stored page, and why what was found instead is none."""
+"""A stored page, and the errors of records that are none."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-#: A page larger than this is counted and skipped; so is what unpacks to more.
+#: Largest page, after decompression; larger ones are counted and skipped.
 MAX_PAGE_BYTES = 64 * 2**20
 TOO_LARGE = f"larger than {MAX_PAGE_BYTES >> 20} MiB"
 
 
 class BadRecord(ValueError):
-    """A record cannot be used; the message is the reason that it is counted under."""
+    """A record is unusable; the message is the reason under which it is counted."""
 
 
 class NotAPage(Exception):
@@ -22,14 +22,14 @@ class NotAPage(Exception):
 class Record:
     """A page as it was stored or fetched.
 
-    :ivar id: what its owner calls it; its URL unless the record says otherwise.
-    :ivar url: its address.
-    :ivar content: a page's HTML, its main text, or a piece of HTML or text that is taken whole;
-        decoded or as bytes.
-    :ivar kind: which of the three.
-    :ivar title: the title that goes with a text.
-    :ivar content_type: the header of that name; names the encoding of bytes.
-    :ivar encoding: of bytes, when whoever made the record was told; it wins over the header.
+    :ivar id: identifier given by the record, or else its URL.
+    :ivar url: URL of the page.
+    :ivar content: HTML of a page, its main text, or a fragment of HTML or text that is content as a
+        whole; decoded or as bytes.
+    :ivar kind: which of the three it is.
+    :ivar title: title that belongs to a text.
+    :ivar content_type: the Content-Type header, which may declare the encoding of bytes.
+    :ivar encoding: encoding of bytes, if known; overrides the header.
     """
 
     id: str | int

@@ -1,4 +1,4 @@
-"""Pages in WARC files: successful responses that are HTML. warcio reads the records."""
+"""Reads pages from WARC files: the successful HTML responses. warcio parses the records."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..exceptions import InputError
-from .compression import missing
+from .compression import missing_package
 from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, NotAPage, Record
 
 WARC = b"WARC/"
@@ -18,22 +18,22 @@ _HTML_TYPES = ("text/html", "application/xhtml+xml")
 def warc_pages(
     stream: io.BufferedReader, source: str, bad: Counter[str], passed_over: Counter[str]
 ) -> Iterator[Record]:
-    """Yield the pages of a stream; other records are counted by reason.
+    """Yield the pages of a stream.
 
-    :param bad: counts records that cannot be used.
-    :param passed_over: counts records that are no pages.
-    :raises InputError: when the stream is cut off, or broken.
+    :param bad: counts unusable records by reason.
+    :param passed_over: counts records that are no pages by reason.
+    :raises InputError: if the stream is cut off or broken.
     """
-    watched = _Watched(stream)
+    recording = _ErrorRecordingStream(stream)
     record = None
-    for record in _warc_records(watched, source):
+    for record in _warc_records(recording, source):
         try:
             yield _warc_page(record)
         except NotAPage as reason:
             passed_over[str(reason)] += 1
         except BadRecord as error:
             bad[str(error)] += 1
-    watched.require_whole(source)
+    recording.require_whole(source)
     if record is not None and getattr(record.raw_stream, "limit", 0) > 0:
         raise InputError(source, "ends within a record")
 
@@ -41,17 +41,17 @@ def warc_pages(
 def archive_iterator(source: str) -> Any:
     """Return warcio's iterator class.
 
-    :raises InputError: when warcio is not installed.
+    :raises InputError: if warcio is not installed.
     """
     try:
         from warcio.archiveiterator import ArchiveIterator
     except ImportError:
-        raise InputError(source, missing("WARC", "warc")) from None
+        raise InputError(source, missing_package("WARC", "warc")) from None
     return ArchiveIterator
 
 
-class _Watched(io.RawIOBase):
-    """A stream whose reader takes any error for its end; what really happened is kept."""
+class _ErrorRecordingStream(io.RawIOBase):
+    """A stream that remembers its errors, because warcio takes any error for the end."""
 
     def __init__(self, stream: io.BufferedReader) -> None:
         self._stream = stream
@@ -71,16 +71,21 @@ class _Watched(io.RawIOBase):
         return data
 
     def require_whole(self, source: str) -> None:
-        """A WARC record ends with two line ends (ISO 28500, section 4)."""
+        """Raise the recorded error, or one if the stream does not end with a whole record.
+
+        A WARC record ends with two line ends (ISO 28500, section 4).
+        """
         if self._error is not None:
             raise self._error
         if self._tail != b"\r\n\r\n":
             raise InputError(source, "ends within a record")
 
 
-def _warc_records(stream: _Watched, source: str) -> Iterator[Any]:
-    """warcio's records. Where one ends is told by its head: behind a broken one there is no more
-    to be found, and warcio says so by whatever error it stumbles into.
+def _warc_records(stream: _ErrorRecordingStream, source: str) -> Iterator[Any]:
+    """Yield warcio's records.
+
+    A record's header says where it ends, so nothing can be read after a broken one; warcio raises
+    various errors then.
     """
     try:
         yield from archive_iterator(source)(stream)
@@ -90,7 +95,7 @@ def _warc_records(stream: _Watched, source: str) -> Iterator[Any]:
 
 
 def _warc_page(record: Any) -> Record:
-    """The page in a record of warcio's."""
+    """Return the page in a record of warcio's."""
     if record.rec_type != "response" or record.http_headers is None:
         raise NotAPage(f"{record.rec_type} record")
     status = record.http_headers.get_statuscode()
@@ -112,7 +117,7 @@ def _read_up_to(stream: Any, limit: int) -> bytes:
             pieces.append(piece)
             limit -= len(piece)
     except Exception as error:
-        # warcio unpacks chunks, gzip, deflate and brotli, each with errors of its own.
+        # warcio decodes chunks, gzip, deflate and brotli, each with errors of its own.
         raise BadRecord("content cannot be unpacked") from error
     if limit < 0:
         raise BadRecord(TOO_LARGE)

@@ -1,36 +1,37 @@
-"""Characters as numbers, and of which script each is.
+"""Converts texts to arrays of code points, and classifies these by script.
 
-Whatever is asked of each character of a page is asked of all at once, by a table of the Basic
-Multilingual Plane, in which nearly all pages are written.
+All characters of a page are classified at once, by a table of the Basic Multilingual Plane (BMP),
+in which nearly all pages are written.
 """
 
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import regex
 
-#: The plane's last character.
+#: The last code point of the BMP.
 LAST_OF_BMP = 0xFFFF
 BLANK = ord(" ")
 
-#: Scripts, as far as words are cut in different ways.
+#: Classes of scripts by how their texts are cut into words.
 NO_WORD, SPACED, HAN, UNSPACED = range(4)
 _HAN = r"\p{Han}"
 _UNSPACED = r"[\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー]"
 _CLASSES = {SPACED: rf"[\w--[_{_HAN}{_UNSPACED}]]", HAN: _HAN, UNSPACED: _UNSPACED}
 
-#: What stands without blanks in Chinese and Japanese.
+#: The characters that Chinese and Japanese write without blanks.
 UNSPACED_CLASS = r"[\p{Han}\p{Hiragana}\p{Katakana}ー]"
 
-#: Unicode's code points, shape ``(n,)``: of half the width where the text is in the basic plane.
+#: Unicode code points, shape ``(n,)``; 16 bits wide if the text is within the BMP.
 CodePoints = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
 
 def code_points(text: str) -> CodePoints:
-    """Code point of each character; a lone surrogate has its own."""
+    """Return the code point of each character, lone surrogates included."""
     data = text.encode("utf-16-le", "surrogatepass")
     if len(data) == 2 * len(text):
         return np.frombuffer(data, "<u2")
@@ -38,17 +39,17 @@ def code_points(text: str) -> CodePoints:
 
 
 def as_text(codes: CodePoints) -> str:
-    """The characters of these code points."""
+    """Return the text of some code points."""
     if codes.itemsize == 2:
         text = codes.tobytes().decode("utf-16-le", "surrogatepass")
         if len(text) == codes.size:
             return text
-        # Two lone surrogates were taken for one character.
+        # Two lone surrogates were decoded as one character.
     return codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def scripts_of(codes: CodePoints) -> npt.NDArray[np.uint8]:
-    """For each character :data:`NO_WORD`, :data:`SPACED`, :data:`HAN` or :data:`UNSPACED`."""
+    """Return the class of each character: :data:`NO_WORD`, :data:`SPACED` and so on."""
     scripts = _script_table().take(codes, mode="clip")
     if codes.itemsize > 2:
         beyond = np.flatnonzero(codes > LAST_OF_BMP)
@@ -58,28 +59,34 @@ def scripts_of(codes: CodePoints) -> npt.NDArray[np.uint8]:
     return scripts
 
 
-def without_blanks(codes: CodePoints) -> npt.NDArray[np.bool_]:
-    """Which characters are of a script that writes no blanks: Han, Hiragana or Katakana?"""
+def are_unspaced(codes: CodePoints) -> npt.NDArray[np.bool_]:
+    """Return whether each character is of a script without blanks: Han, Hiragana or Katakana."""
     return _unspaced_table().take(codes, mode="clip")
 
 
 @cache
 def _unspaced_table() -> npt.NDArray[np.bool_]:
-    plane = "".join(map(chr, range(LAST_OF_BMP + 1)))
-    table = np.zeros(len(plane), bool)
-    for run in regex.finditer(f"{UNSPACED_CLASS}+", plane, flags=regex.V1):
-        table[run.start() : run.end()] = True
+    table = np.zeros(LAST_OF_BMP + 1, bool)
+    _mark(table, UNSPACED_CLASS, True)
     return table
 
 
 @cache
 def _script_table() -> npt.NDArray[np.uint8]:
-    plane = "".join(map(chr, range(LAST_OF_BMP + 1)))
-    table = np.full(len(plane), NO_WORD, np.uint8)
+    table = np.full(LAST_OF_BMP + 1, NO_WORD, np.uint8)
     for script, of_class in _CLASSES.items():
-        for run in regex.finditer(f"{of_class}+", plane, flags=regex.V1):
-            table[run.start() : run.end()] = script
+        _mark(table, of_class, script)
     return table
+
+
+def _mark(table: npt.NDArray[Any], of_class: str, value: int) -> None:
+    """Set a value for all characters of the BMP that belong to a class."""
+    for run in regex.finditer(f"{of_class}+", _bmp(), flags=regex.V1):
+        table[run.start() : run.end()] = value
+
+
+def _bmp() -> str:
+    return "".join(map(chr, range(LAST_OF_BMP + 1)))
 
 
 @lru_cache(maxsize=1 << 12)

@@ -1,33 +1,32 @@
-"""Combining marks, and a bound on how many stand in a run."""
+"""Bounds the length of runs of combining marks."""
 
 from __future__ import annotations
 
 import regex
 
-#: Marks that combine with the character before them: combining class other than 0, or such marks
-#: when decomposed (NFKD).
+#: Characters with a combining class other than 0, or that decompose (NFKD) into such ones.
 _MARKS = r"[\P{Canonical_Combining_Class=0}\u0f73\u0f75\u0f81\uff9e\uff9f]"
 
-#: Unicode's stream-safe text format (UAX #15, section 13) has at most 30 of them in a run.
+#: Largest run of Unicode's stream-safe text format (UAX #15, section 13).
 _MARKS_IN_A_RUN = 30
-#: What is not seen may be taken out later, so it does not end a run.
+#: Invisible characters do not end a run, because they may be removed later.
 _LONG_RUN = regex.compile(
     rf"(?>(?:{_MARKS}\p{{Default_Ignorable_Code_Point}}*+){{{_MARKS_IN_A_RUN}}})(?={_MARKS})"
 )
 COMBINING_MARKS = regex.compile(rf"{_MARKS}+")
 _IN_LONG_RUN = regex.compile(rf"{_MARKS}|\p{{Default_Ignorable_Code_Point}}")
 
-#: The dotted circle, on which a mark stands that has no character of its own.
-_BEARER = "\u25cc"
+#: The conventional base of a mark without a base character.
+_DOTTED_CIRCLE = "\u25cc"
 
 
 def bounded_marks(text: str) -> str:
-    """No more than 30 combining marks in a run: the next one is given a dotted circle to stand on.
+    """Break runs of more than 30 combining marks by inserting dotted circles.
 
-    Putting a run in order, as every normalisation does, takes quadratic time. No language has
-    such runs. The circle is seen, so that two texts that differ in their marks still differ.
+    Normalisation sorts each run, which takes quadratic time. No language has such runs. The circle
+    is visible, so texts that differ in their marks still differ.
     """
-    # A run that is too long has a character at one of these places at least.
+    # Every run that is too long covers at least one of the sampled positions.
     if text.isascii() or not _IN_LONG_RUN.search(text[:: _MARKS_IN_A_RUN + 1]):
         return text
-    return _LONG_RUN.sub(rf"\g<0>{_BEARER}", text)
+    return _LONG_RUN.sub(rf"\g<0>{_DOTTED_CIRCLE}", text)

@@ -1,13 +1,13 @@
-"""Frozen IDF tables: how much a token says about a page.
+"""Frozen IDF tables, the weights of tokens.
 
-A weight that moves while crawling would move the fingerprints of pages already stored,
+A weight that changed during a crawl would change the fingerprints of pages already stored,
 so a table never changes: it has a format version and a digest, and the digest is part of
-what every signature is made with.
+the recipe of every signature.
 
 File format (gzip, UTF-8): one line of JSON with ``format``, ``version``, ``name`` and
 ``default``, then one line for each weight: the weight, a tab, and its tokens separated by
 spaces. Weights are whole sixteenths of a nat, at least 1. A token that is not in the table
-is rare, and gets the ``default``, which bounds what a made-up word can weigh.
+is rare and gets the ``default``, which bounds the weight of made-up words.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ import xxhash
 
 from ..exceptions import InvalidOption
 
-#: Weights are stored as multiples of one nat divided by this.
+#: Weights are multiples of one nat divided by this.
 UNITS_PER_NAT = 16
 
 _HASH_BITS = 64
-_LAST = ~np.uint64(0)
+_MAX_HASH = ~np.uint64(0)
 
 _FORMAT = "scrapy-neardup-idf"
 _VERSION = 1
@@ -41,35 +41,35 @@ _SHIPPED = {"multilingual": "idf-multilingual.txt.gz"}
 
 
 def token_hashes(tokens: Collection[str], seed: int = 0) -> npt.NDArray[np.uint64]:
-    """64-bit xxh3 of each token's UTF-8, as an array in the order of the tokens.
+    """Return the 64-bit xxh3 hash of each token's UTF-8, in the order of the tokens.
 
-    A lone surrogate has no UTF-8; it is hashed as the three bytes it would take.
+    A lone surrogate, which is invalid in UTF-8, is hashed as the three bytes it would take.
     """
     return hashes_of(encoded_tokens(tokens), seed)
 
 
 def hashes_of(encoded: Iterable[bytes], seed: int = 0) -> npt.NDArray[np.uint64]:
-    """The same of tokens in UTF-8."""
+    """Return the hashes of tokens in UTF-8, see :func:`token_hashes`."""
     digests = b"".join(map(xxhash.xxh3_64_digest, encoded, repeat(seed)))
     return np.frombuffer(digests, ">u8").astype(np.uint64)
 
 
 def encoded_tokens(tokens: Collection[str]) -> list[bytes]:
-    """Each token's UTF-8."""
-    # All at once, which takes a third of the time.
+    """Return each token in UTF-8."""
+    # Joined, which takes a third of the time.
     encoded = " ".join(tokens).encode("utf-8", "surrogatepass").split(b" ")
     if len(encoded) == len(tokens):
         return encoded
-    # There are none, or some of a tokenizer that leaves blanks in them.
+    # There are no tokens, or some contain blanks.
     return [token.encode("utf-8", "surrogatepass") for token in tokens]
 
 
 class IdfTable:
     """Weights of tokens, looked up by the tokens' hashes.
 
-    :param name: what users call it.
+    :param name: name shown to users.
     :param default: weight of tokens that are not in the table, at least 1.
-    :param weights: token to weight, each at least 1.
+    :param weights: mapping of tokens to weights, each at least 1.
     """
 
     def __init__(self, name: str, default: int, weights: Mapping[str, int]) -> None:
@@ -82,21 +82,23 @@ class IdfTable:
         content = np.int64(default).tobytes() + hashes.tobytes() + values.tobytes()
         #: Digest of the content, 16 hexadecimal digits; equal tables have equal digests.
         self.digest = blake2b(content, digest_size=8).hexdigest()
-        self._lay(hashes, values)
+        self._fill_slots(hashes, values)
 
-    def _lay(self, hashes: npt.NDArray[np.uint64], weights: npt.NDArray[np.int64]) -> None:
-        """Lay tokens into slots, half of which stay empty at least: open addressing, ascending.
+    def _fill_slots(self, hashes: npt.NDArray[np.uint64], weights: npt.NDArray[np.int64]) -> None:
+        """Build an ordered hash table with linear probing, at most half full.
 
-        A token stands in the slot that the upper bits of its hash name, or where that is taken in
-        the next one behind (Knuth, "The Art of Computer Programming", volume 3, section 6.4).
+        The upper bits of a token's hash select its slot; if that is taken, the next free one is
+        used (Knuth, "The Art of Computer Programming", volume 3, section 6.4).
+
+        :param hashes: ascending.
         """
         bits = len(hashes).bit_length() + 1
         self._count, self._shift = len(hashes), np.uint64(_HASH_BITS - bits)
-        order, named = np.arange(len(hashes)), (hashes >> self._shift).astype(np.intp)
-        slots = order + np.maximum.accumulate(named - order)
+        order, preferred = np.arange(len(hashes)), (hashes >> self._shift).astype(np.intp)
+        slots = order + np.maximum.accumulate(preferred - order)
         size = max([(1 << bits) - 1, *slots[-1:]]) + 2
-        # What stands in an empty slot comes behind any token, and weighs what others do.
-        self._hashes = np.full(size, _LAST)
+        # An empty slot has the greatest hash, which ends a search, and the default weight.
+        self._hashes = np.full(size, _MAX_HASH)
         self._hashes[slots] = hashes
         self._weights = np.full(size, self.default)
         self._weights[slots] = weights
@@ -108,23 +110,23 @@ class IdfTable:
         return f"<IdfTable {self.name}: {len(self)} tokens, digest {self.digest}>"
 
     def weights(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        """Weight of each token, same shape.
+        """Return the weight of each token, same shape.
 
         :param hashes: shape ``(n,)``, as :func:`~scrapy_neardup.text.idf.token_hashes` gives them.
         """
         slots = (hashes >> self._shift).astype(np.intp)
-        going_on = np.flatnonzero(self._hashes[slots] < hashes)
-        while going_on.size:
-            slots[going_on] += 1
-            going_on = going_on[self._hashes[slots[going_on]] < hashes[going_on]]
+        unfinished = np.flatnonzero(self._hashes[slots] < hashes)
+        while unfinished.size:
+            slots[unfinished] += 1
+            unfinished = unfinished[self._hashes[slots[unfinished]] < hashes[unfinished]]
         return np.where(self._hashes[slots] == hashes, self._weights[slots], self.default)
 
 
 @cache
 def shipped_table(name: str) -> IdfTable:
-    """The table of that name: ``"multilingual"``, or ``"none"``, where every token weighs the same.
+    """Return a shipped table: ``"multilingual"``, or ``"none"``, which weighs all tokens equally.
 
-    :raises InvalidOption: when there is none of that name.
+    :raises InvalidOption: if the name is unknown.
     """
     if name == "none":
         return IdfTable("none", UNITS_PER_NAT, {})
@@ -137,7 +139,7 @@ def shipped_table(name: str) -> IdfTable:
 def read_table(path: str | os.PathLike[str]) -> IdfTable:
     """Read a table from a file.
 
-    :raises InvalidOption: when the file cannot be read or is not a table of this version.
+    :raises InvalidOption: if the file cannot be read or is not a table of this version.
     """
     try:
         return _parse(Path(path).read_bytes(), str(path))

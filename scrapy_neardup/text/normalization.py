@@ -1,8 +1,9 @@
-"""What looks or reads the same becomes the same text.
+"""Normalizes texts, so that copies that look or read the same become equal.
 
-That is the compatibility form of Unicode (NFKC), without case and without what is not seen. Copies
-of a text also write it with traditional Chinese characters or simplified ones, with blanks between
-Han characters, with ``ё`` or ``е``, and with or without the strokes that lengthen Arabic words.
+Texts are case-folded, converted to Unicode's compatibility form (NFKC) and stripped of invisible
+characters. Copies of a text also vary in traditional and simplified Chinese characters, in blanks
+between Han characters, in ``ё`` and ``е``, and in the strokes that lengthen Arabic words; these
+are folded as well.
 """
 
 from __future__ import annotations
@@ -22,35 +23,34 @@ from .characters import (
     LAST_OF_BMP,
     UNSPACED_CLASS,
     CodePoints,
+    are_unspaced,
     as_text,
     code_points,
-    without_blanks,
 )
 from .combining_marks import bounded_marks
 
-#: Soft hyphen, zero-width and direction marks: they are not seen, so they do not count; and the
-#: stroke that lengthens Arabic words.
+#: Invisible characters (soft hyphens, zero-width and direction marks) and the stroke that lengthens
+#: Arabic words.
 _INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\u0640--\u3164]+", regex.V1)
-#: Ends of lines, and the blanks between two characters that are written without any. What stands in
-#: two lines stays apart.
+#: Ends of lines, and blanks within a line between two characters of scripts without blanks.
 _LINE_ENDS = np.array([0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029], np.uint32)
-_IDLE_BLANKS = regex.compile(
+_SUPERFLUOUS_BLANKS = regex.compile(
     rf"(?<={UNSPACED_CLASS})[\s--[\n\v\f\r\x85\u2028\u2029]]+(?={UNSPACED_CLASS})", regex.V1
 )
 
-#: Shorter texts take less time as a whole than by their characters.
+#: Shorter texts are normalized faster as a whole than by the table of characters.
 _SHORT = 128
-#: In the table of single characters: look closer. It is no character itself.
+#: Marks characters in the table that depend on others; U+FFFF itself is a noncharacter.
 _UNSETTLED = LAST_OF_BMP
 _SURROGATES = range(0xD800, 0xE000)
-#: Vowels and final consonants that are composed with what comes before (Unicode 3.12).
+#: Vowels and final consonants of Hangul, which compose with the letter before (Unicode 3.12).
 _JAMO = (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))
 
 
 class Folded(NamedTuple):
     """A normalised text.
 
-    :ivar length: characters that it had before, white space left out.
+    :ivar length: number of its characters before normalization, without white space.
     """
 
     text: str
@@ -58,10 +58,10 @@ class Folded(NamedTuple):
 
 
 class Spaced(NamedTuple):
-    """A text with a blank for all white space between two words, and none around it.
+    """A text with single blanks between words and none around it.
 
     :ivar data: in UTF-8.
-    :ivar length: its characters, white space left out.
+    :ivar length: number of its characters, without white space.
     """
 
     data: bytes
@@ -69,35 +69,35 @@ class Spaced(NamedTuple):
 
 
 def normalize(text: str) -> str:
-    """Fold what looks or reads the same: NFKC, case, invisible characters, white space.
+    """Normalize a text: NFKC, case, invisible characters, white space.
 
-    Runs of combining marks are bounded first, which keeps the time in proportion to the text.
+    Runs of combining marks are bounded first, which keeps the time linear in the text's length.
     """
     return _normalized_whole(text) if len(text) < _SHORT else folded(text).text
 
 
 def folded(text: str) -> Folded:
-    """The same, and how long the text was."""
+    """Return a normalized text, and how long it was before."""
     codes, folds = code_points(text), _folds()
-    # White space is all in the basic plane, whose last character is none.
+    # Code points beyond the BMP are clipped to its last one, which is unsettled.
     single = folds.single.take(codes, mode="clip")
     length = int(np.count_nonzero(single != BLANK))
     unsettled = np.flatnonzero(single == _UNSETTLED)
     if unsettled.size:
         codes = code_points(_settled(text, single, unsettled))
         single = folds.single.take(codes, mode="clip")
-        # What is left of these was folded with its word.
+        # Those that are still unsettled were folded with their words.
         single = np.where(single == _UNSETTLED, codes, single)
-    return Folded(as_text(_without_more_blanks(single, codes)).strip(" "), length)
+    return Folded(as_text(_without_superfluous_blanks(single, codes)).strip(" "), length)
 
 
 def _settled(text: str, single: npt.NDArray[np.uint16], unsettled: npt.NDArray[np.intp]) -> str:
-    """The text with its unsettled characters folded: each by itself, or else with its whole word.
+    """Return the text with its unsettled characters folded, alone or with their whole words.
 
-    That is enough, for no character does anything to another one across white space.
+    Characters never affect others across white space, so words are folded independently.
 
-    :param single: what becomes of each character.
-    :param unsettled: the places of those that have to be looked at closer.
+    :param single: the folded code point of each character, or ``_UNSETTLED``.
+    :param unsettled: the indices of the unsettled characters.
     """
     longer = _folds().longer
     characters = set(map(text.__getitem__, unsettled.tolist()))
@@ -116,8 +116,8 @@ def _settled(text: str, single: npt.NDArray[np.uint16], unsettled: npt.NDArray[n
 
 
 def single_spaced(text: str) -> Spaced:
-    """Leave out all white space but a blank between two words."""
-    # One by one they take less time than a table of all: most of them stand nowhere.
+    """Replace each run of white space by a blank, and strip the text."""
+    # One by one is faster than str.translate, because most of them do not occur.
     for white in _white_space():
         text = text.replace(white, " ")
     units = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
@@ -125,18 +125,19 @@ def single_spaced(text: str) -> Spaced:
     return Spaced(units[_first_blanks(units)].tobytes().strip(b" "), length)
 
 
-def _without_more_blanks(folds: CodePoints, codes: CodePoints) -> CodePoints:
-    """Of several blanks the first one; of those between two Han characters of a line none.
+def _without_superfluous_blanks(folds: CodePoints, codes: CodePoints) -> CodePoints:
+    """Keep the first of several blanks, but none between unspaced characters of one line.
 
-    :param codes: what they were before they were folded.
+    :param folds: the folded characters.
+    :param codes: the same characters before they were folded.
     """
     is_kept = _first_blanks(folds)
-    is_unspaced = without_blanks(folds)
+    is_unspaced = are_unspaced(folds)
     if is_unspaced.any():
-        seen = np.flatnonzero(folds != BLANK)
-        # Of each character behind blanks, the one before them.
-        behind = np.flatnonzero(np.diff(seen) > 1)
-        before, after = seen[behind], seen[behind + 1]
+        others = np.flatnonzero(folds != BLANK)
+        # The characters before and after each run of blanks.
+        gaps = np.flatnonzero(np.diff(others) > 1)
+        before, after = others[gaps], others[gaps + 1]
         n_ends = np.cumsum(np.isin(codes, _LINE_ENDS))
         in_line = n_ends[before] == n_ends[after]
         is_kept[before[in_line & is_unspaced[before] & is_unspaced[after]] + 1] = False
@@ -144,37 +145,37 @@ def _without_more_blanks(folds: CodePoints, codes: CodePoints) -> CodePoints:
 
 
 def _first_blanks(codes: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """All characters but blanks, and of several blanks the first one."""
-    is_seen = codes != BLANK
+    """Return a mask that drops every blank that follows another."""
+    is_no_blank = codes != BLANK
     is_kept = np.empty(codes.size, bool)
     is_kept[:1] = True
-    np.logical_or(is_seen[1:], is_seen[:-1], out=is_kept[1:])
+    np.logical_or(is_no_blank[1:], is_no_blank[:-1], out=is_kept[1:])
     return is_kept
 
 
 def _normalized_whole(text: str) -> str:
-    return " ".join(_IDLE_BLANKS.sub("", _folded_whole(text)).split())
+    return " ".join(_SUPERFLUOUS_BLANKS.sub("", _folded_whole(text)).split())
 
 
 def _folded_whole(text: str) -> str:
-    """All but white space, whatever the characters do to each other."""
+    """Fold everything except white space, by Unicode's own algorithms."""
     folded = unicodedata.normalize("NFKC", bounded_marks(_case_folded(text)))
     return folded.translate(_same_letters())
 
 
 @cache
 def _same_letters() -> dict[int, int]:
-    """Letters that copies write in another way: traditional characters, and ``ё``."""
+    """Return the folds of letter variants: traditional Chinese characters, and ``ё``."""
     table = resources.files(__package__).joinpath("data/traditional.txt").read_text("utf-8")
     traditional, simplified = map(code_points, table.split())
     return {**dict(zip(traditional.tolist(), simplified.tolist(), strict=True)), ord("ё"): ord("е")}
 
 
 def _case_folded(text: str) -> str:
-    """The text after the first composition, its case folded, without what is not seen.
+    """Compose a text, fold its case and remove invisible characters.
 
-    Case folding can undo a composition (Unicode 3.13, D145), so another one has to follow; and a
-    mark may have become two.
+    Case folding can undo a composition (Unicode 3.13, D145) and can turn one mark into two, so the
+    caller has to bound marks and compose again.
     """
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", bounded_marks(text)).casefold())
 
@@ -186,10 +187,11 @@ def _white_space() -> str:
 
 
 class _Folds(NamedTuple):
-    """What becomes of each character of the basic plane that leaves its neighbours alone.
+    """The folds of the characters of the BMP that do not interact with their neighbours.
 
-    :ivar single: by code point, the one that it becomes, white space a blank; or ``_UNSETTLED``.
-    :ivar longer: of some of the latter, what it becomes: several characters, or none.
+    :ivar single: for each code point, the one that it folds to (white space: a blank), or
+        ``_UNSETTLED``.
+    :ivar longer: the folds of unsettled characters that become several characters, or none.
     """
 
     single: npt.NDArray[np.uint16]
@@ -198,11 +200,11 @@ class _Folds(NamedTuple):
 
 @cache
 def _folds() -> _Folds:
-    """Of texts of such characters, what becomes of the whole is what becomes of each, in a row.
+    """Return the folds of all characters that can be folded one by one.
 
-    Only a character that begins with one that follows others, when it is decomposed, can change
-    what stands before it: a mark with a combining class, or the second part of a composition
-    (Unicode 3.11, D107 to D117). All others are folded here, each in a line of its own.
+    A character can interact with those before it only if its decomposition begins with a mark of
+    nonzero combining class or with the second part of a composition (Unicode 3.11, D107 to D117).
+    All others are folded here, each on a line of its own.
     """
     plane = [chr(code) for code in range(LAST_OF_BMP) if code not in _SURROGATES]
     lines = "\n".join("" if character == "\n" else character for character in plane)
@@ -224,7 +226,7 @@ def _folds() -> _Folds:
             single[ord(character)] = ord(fold)
         else:
             longer[character] = fold
-    # What they become must be settled itself.
+    # Their folds must consist of settled characters.
     settled = {
         character: fold
         for character, fold in longer.items()
@@ -238,7 +240,7 @@ def _decomposed(lines: str) -> list[str]:
 
 
 def _followers() -> frozenset[str]:
-    """Characters of the basic plane that may be composed with what comes before them."""
+    """Return the characters of the BMP that may compose with those before them."""
     found = set(map(chr, _JAMO))
     for character in map(chr, range(LAST_OF_BMP)):
         if unicodedata.combining(character):

@@ -1,4 +1,4 @@
-"""A page's title as its parts: ``Kettle X200 | Shop`` is two, and the second is the site's."""
+"""Splits titles into parts: ``Kettle X200 | Shop`` has two, of which the second is the site's."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import regex
 
 from .normalization import normalize
 
-#: One part of a title, as its words.
+#: The words of one part of a title.
 Segment = tuple[str, ...]
-#: The parts of a title in order; a part without a word is left out.
+#: The parts of a title in order, without empty ones.
 Title = tuple[Segment, ...]
 
 #: Names of kinds of lists, normalised: ``Category: Boats`` and ``Tag: Boats`` list one subject.
@@ -23,14 +23,14 @@ LIST_KINDS = frozenset(
     "рубрика категория метка тег カテゴリー カテゴリ タグ 카테고리 태그".split()
 )
 
-#: Titles of more parts than this are only compared as a whole.
+#: Titles of more parts than this are only compared for equality.
 MAX_PARTS = 16
 
-#: Between parts stand bars, dots, brackets, a long dash, or a dash or slash between blanks.
+#: Bars, dots, brackets, a long dash, or a dash or slash between blanks.
 _SEPARATOR = regex.compile(r"\s[-–−~/\\]+\s|[|•·»«›‹_()\[\]【】—―]+")
 
-#: At a letter or digit: symbols but for those of trade marks, and signs of ASCII that are none to
-#: Unicode; a plus or minus only behind it, where no word follows.
+#: Signs next to a letter or digit: Unicode symbols except trade marks, and some ASCII punctuation.
+#: Plus and minus count only after it, if no word follows.
 _MARK = r"[\p{S}#%*@--[+\-−®©™℠`^~<>|=]]"
 _SIGNS = regex.compile(
     rf"[\p{{L}}\p{{N}}](?:{_MARK}|[+\-−](?![\p{{L}}\p{{N}}]))+|{_MARK}[\p{{L}}\p{{N}}]",
@@ -39,40 +39,40 @@ _SIGNS = regex.compile(
 
 
 def title_parts(title: str) -> list[str]:
-    """Cut a title at its separators; the parts are normalised."""
+    """Split a title at its separators, and return the parts normalised."""
     return _SEPARATOR.split(normalize(title))
 
 
 def title_of(parts: Iterable[Iterable[str]]) -> Title:
-    """The title whose parts have these words."""
+    """Return the title whose parts have these words."""
     return tuple(filter(None, map(tuple, parts)))
 
 
 def title_words(title: Title) -> frozenset[str]:
-    """All words of a title."""
+    """Return all words of a title."""
     return frozenset(word for segment in title for word in segment)
 
 
 def signs(part: str) -> list[str]:
-    """Signs that a part of a title writes next to a word: they tell ``C#`` from ``C++``.
+    """Return the signs next to words of a part, which distinguish ``C#`` from ``C++``.
 
-    :param part: normalised.
-    :returns: each with the letter or digit that it stands at. Trade marks are left out.
+    :param part: part of a title, normalised.
+    :returns: each sign with the letter or digit next to it, without trade marks.
     """
     return _SIGNS.findall(part)
 
 
 def without_list_kind(title: Title) -> Title:
-    """The title of a list without the name of its kind; unchanged where there is nothing else."""
+    """Remove the names of kinds of lists from a title, unless nothing else would be left."""
     parts = [[word for word in part if word not in LIST_KINDS] for part in title]
     return title_of(parts) or title
 
 
 def may_be_one(title: Title, other: Title) -> bool:
-    """May these be titles of two copies, whose own parts they are?
+    """Return whether these may be titles of two copies, without the site's parts.
 
-    One :func:`is_within` the other. Or both begin with the same part, and one has all words of the
-    other: then words were added to the name of the manual, not to that of the page.
+    That is if one :func:`is_within` the other, or if both begin with the same part and one has all
+    words of the other: then words were added to the manual's name, not to the page's.
     """
     if is_within(title, other) or is_within(other, title):
         return True
@@ -81,12 +81,12 @@ def may_be_one(title: Title, other: Title) -> bool:
 
 
 def is_within(title: Title, other: Title) -> bool:
-    """Does the other title have each part of this one, as a part, as several, or at a part's end?
+    """Return whether another title has each part of this one, as one or more parts or ending one.
 
-    ``Kettle X`` is in ``Shop | Kettle X``, ``Kettle | X`` and ``Print: Kettle X``, but neither in
-    ``X Kettle`` nor in ``Kettle X Pro``: a copy's title has more parts or a label in front,
-    another ware's name more words behind. Titles of more than :data:`MAX_PARTS` parts must be
-    equal.
+    ``Kettle X`` is within ``Shop | Kettle X``, ``Kettle | X`` and ``Print: Kettle X``, but neither
+    within ``X Kettle`` nor ``Kettle X Pro``: the title of a copy has more parts or a label in
+    front, the name of another product more words at the end. Titles of more than
+    :data:`MAX_PARTS` parts must be equal.
     """
     if max(len(title), len(other)) > MAX_PARTS:
         return title == other

@@ -1,13 +1,13 @@
-"""Normalised text to tokens: words of every script, jieba for runs of Han characters.
+"""Splits normalised text into tokens: words of any script, with jieba for Han characters.
 
-No language has to be named. A text is cut into runs by script:
+The language need not be known. A text is cut into runs by script:
 
-* Han characters: words by jieba's dictionary and HMM (``rjieba``, the same algorithm in Rust,
-  is taken when it is installed);
-* scripts written without spaces for which no dictionary is at hand (kana, Thai, Lao, Khmer,
-  Myanmar): overlapping pairs of characters;
-* everything else: maximal runs of letters, marks and digits, however long: a token is hashed and
-  never cut, so that two that differ stay two, and the limit of a page's text bounds them all.
+* Han characters: words by jieba's dictionary and HMM (or ``rjieba``, the same algorithm in Rust,
+  if it is installed);
+* scripts without spaces for which there is no dictionary (kana, Thai, Lao, Khmer, Myanmar):
+  overlapping pairs of characters;
+* everything else: maximal runs of letters, marks and digits. Tokens are never truncated, so
+  different ones stay different; the limit on a page's text bounds them.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ import numpy.typing as npt
 import regex
 import xxhash
 
-from .._util.arrays import borders_of_runs
+from .._util.arrays import run_boundaries
 from ..exceptions import InvalidOption
 from .characters import BLANK, HAN, SPACED, UNSPACED, CodePoints, as_text, code_points, scripts_of
 
-#: jieba's time for a run grows faster than the run, and from some hundred characters on it shows.
+#: Longest run for jieba, whose time grows faster than the run's length.
 _LONGEST_RUN = 500
 
-#: What jieba's words depend on, by their places in its package.
+#: Paths in jieba's package of the tables that determine its words.
 _JIEBA_TABLES = ("dict.txt", *(f"finalseg/prob_{name}.py" for name in ("emit", "start", "trans")))
 
 _HAN_WORD = regex.compile(r"\p{Han}{2,}")
-#: No Han character comes before it; it spares most tokens the question.
+#: All Han characters are at or above it; a cheap test that rules out most tokens.
 _FIRST_HAN = "\u2e80"
 _MAYBE_HAN = re.compile(f"[{_FIRST_HAN}-\U0010ffff]")
 
@@ -47,18 +47,18 @@ Places = npt.NDArray[np.intp]
 
 
 class Tokenizer(Protocol):
-    """Cuts normalised text into tokens. A plain function of this shape does as well."""
+    """Splits normalised text into tokens; a plain function with this signature is one too."""
 
     def __call__(self, text: str, /) -> Iterable[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Tokens of a text by the places where they stand in it, in reading order and apart.
+    """Tokens of a text as spans, in reading order and without overlap.
 
     :ivar codes: the text, see :func:`~scrapy_neardup.text.characters.code_points`.
-    :ivar starts: shape ``(n,)``, where each token begins.
-    :ivar lengths: shape ``(n,)``, characters of each.
+    :ivar starts: shape ``(n,)``, index in the text at which each token begins.
+    :ivar lengths: shape ``(n,)``, number of characters of each token.
     """
 
     text: str
@@ -68,13 +68,13 @@ class Spans:
 
     @classmethod
     def of(cls, tokens: Sequence[str]) -> Spans:
-        """Tokens that stand in no text, one behind the other."""
+        """Return the spans of tokens in their concatenation."""
         text, lengths = "".join(tokens), _lengths(tokens)
         return cls(text, code_points(text), np.cumsum(lengths) - lengths, lengths)
 
     @classmethod
     def joined(cls, parts: Sequence[Spans]) -> Spans:
-        """Tokens of several texts, one text behind the other."""
+        """Return the tokens of several texts, one text after another, as one object."""
         first, *others = parts
         if not others:
             return first
@@ -90,38 +90,37 @@ class Spans:
         return iter(self.tokens())
 
     def tokens(self, chosen: Places | slice = _ALL) -> list[str]:
-        """The tokens themselves, or some of them."""
+        """Return all tokens, or the chosen ones, as strings."""
         return _slices(self.text, self.starts[chosen], self.lengths[chosen])
 
 
 class ScriptTokenizer:
     """The shipped tokenizer.
 
-    :param cut_han: cuts runs of Han characters, which never reach over another script: of such
-        runs, joined by spaces, it returns the words and these spaces. ``None`` for overlapping
-        pairs of characters.
+    :param cut_han: splits runs of Han characters, joined by spaces, into words, and returns the
+        words and these spaces. ``None`` for overlapping pairs of characters.
     """
 
     def __init__(self, cut_han: Callable[[str], Sequence[str]] | None) -> None:
         self._cut_han = cut_han
 
     def __call__(self, text: str) -> list[str]:
-        """Tokens of normalised text, in reading order."""
+        """Return the tokens of normalised text, in reading order."""
         return self.spans([text])[0].tokens()
 
     def spans(self, texts: Sequence[str]) -> list[Spans]:
-        """The same of several texts at once, by their places."""
-        # A line's end ends a run as well.
+        """Return the tokens of several texts as spans."""
+        # A line feed ends every run.
         text = "\n".join(texts)
         codes = code_points(text)
-        starts, lengths, stand_apart = self._places(text, codes)
+        starts, lengths, are_disjoint = self._token_places(text, codes)
         ends = np.cumsum([len(each) + 1 for each in texts])
         parts = [slice(*borders) for borders in pairwise([0, *starts.searchsorted(ends).tolist()])]
         spans = [Spans(text, codes, starts[part], lengths[part]) for part in parts]
-        return spans if stand_apart else [Spans.of(each.tokens()) for each in spans]
+        return spans if are_disjoint else [Spans.of(each.tokens()) for each in spans]
 
-    def _places(self, text: str, codes: CodePoints) -> tuple[Places, Places, bool]:
-        """Where tokens begin, their lengths, and whether they stand apart: pairs do not."""
+    def _token_places(self, text: str, codes: CodePoints) -> tuple[Places, Places, bool]:
+        """Return where tokens begin, their lengths, and whether none overlap (pairs do)."""
         runs = _runs(text, codes)
         spaced = runs.of(runs.scripts == SPACED)
         if not (runs.scripts > SPACED).any():
@@ -134,7 +133,7 @@ class ScriptTokenizer:
             parts.append(_cut(codes, *runs.of(is_han), self._cut_han))
         if has_pairs := bool(is_paired.any()):
             parts.append(_paired(*runs.of(is_paired)))
-        # Each token's length where it begins: so they come in reading order.
+        # Lengths are written where tokens begin, which puts the tokens in reading order.
         is_start, length_at = np.zeros(codes.size, bool), np.empty(codes.size, np.intp)
         for starts, lengths in parts:
             is_start[starts] = True
@@ -144,22 +143,22 @@ class ScriptTokenizer:
 
 
 class _Runs(NamedTuple):
-    """What a text is made of, stretches of one script each; columns of shape ``(n,)``."""
+    """The runs of a text, stretches of one script each; columns of shape ``(n,)``."""
 
     starts: Places
     lengths: Places
     scripts: npt.NDArray[np.uint8]
 
     def of(self, chosen: npt.NDArray[np.bool_]) -> tuple[Places, Places]:
-        """Where the chosen ones begin, and their lengths."""
+        """Return where the chosen runs begin, and their lengths."""
         places = np.flatnonzero(chosen)
         return self.starts.take(places), self.lengths.take(places)
 
 
 def _runs(text: str, codes: CodePoints) -> _Runs:
-    """The runs of a text, what is no word included; those of Han characters in pieces."""
+    """Return the runs of a text, those without words included; long ones of Han in pieces."""
     scripts = scripts_of(codes)
-    runs = _between(borders := borders_of_runs(scripts), scripts)
+    runs = _between(borders := run_boundaries(scripts), scripts)
     is_long = (runs.scripts == HAN) & (runs.lengths > _LONGEST_RUN)
     if not is_long.any():
         return runs
@@ -173,9 +172,10 @@ def _runs(text: str, codes: CodePoints) -> _Runs:
 
 
 def _between(borders: Places, scripts: npt.NDArray[np.uint8]) -> _Runs:
-    """The runs from border to border.
+    """Return the runs from border to border.
 
-    :param scripts: of each character, see :func:`~scrapy_neardup.text.characters.scripts_of`.
+    :param scripts: script of each character, see
+        :func:`~scrapy_neardup.text.characters.scripts_of`.
     """
     starts = borders[:-1]
     return _Runs(starts, borders[1:] - starts, scripts.take(starts))
@@ -184,12 +184,12 @@ def _between(borders: Places, scripts: npt.NDArray[np.uint8]) -> _Runs:
 def _cut(
     codes: CodePoints, starts: Places, lengths: Places, cut: Callable[[str], Sequence[str]]
 ) -> tuple[Places, Places]:
-    """Where the words of runs begin, and their lengths."""
-    room = lengths + 1
-    ends = np.cumsum(room)
-    # Of each character of the joined runs its place in the text; of a space that behind its run.
+    """Return where the words of runs begin, and their lengths."""
+    spaced_lengths = lengths + 1
+    ends = np.cumsum(spaced_lengths)
+    # Index in the text of each character of the joined runs; of a space, the index after its run.
     places = np.arange(ends[-1])
-    places += (starts - ends + room).repeat(room)
+    places += (starts - ends + spaced_lengths).repeat(spaced_lengths)
     joined = codes.take(places, mode="clip")
     joined[ends - 1] = BLANK
     of_words = _lengths(cut(as_text(joined[:-1])))
@@ -199,7 +199,7 @@ def _cut(
 
 
 def _paired(starts: Places, lengths: Places) -> tuple[Places, Places]:
-    """Likewise of overlapping pairs of characters; a single one stands for itself."""
+    """Return the same for overlapping pairs of characters; a run of one is a token itself."""
     counts = np.maximum(lengths - 1, 1)
     firsts = np.cumsum(counts) - counts
     places = np.repeat(starts - firsts, counts) + np.arange(counts.sum())
@@ -216,10 +216,10 @@ def _slices(text: str, starts: Places, lengths: Places) -> list[str]:
 
 
 def han_pieces(run: str) -> Sequence[str]:
-    """A run in pieces of at most 500 characters; no punctuated text has longer runs.
+    """Split a run into pieces of at most 500 characters; punctuated text has no longer runs.
 
-    A cut is made where the text itself says, before the highest character of the second half, so
-    that behind an inserted character the cuts soon fall into the same places again.
+    The content determines each cut: before the greatest character in the second half of a piece.
+    So after an inserted character the cuts soon coincide again.
     """
     if len(run) <= _LONGEST_RUN:
         return (run,)
@@ -234,32 +234,32 @@ def han_pieces(run: str) -> Sequence[str]:
 
 
 def shingle_units(tokens: Iterable[str]) -> list[str]:
-    """The units of tokens one after the other, see :func:`units_of`."""
+    """Return the shingle units of tokens in order, see :func:`units_of`."""
     return [unit for token in tokens for unit in units_of(token)]
 
 
 def are_units(tokens: Iterable[str]) -> bool:
-    """Is each of these surely its own unit, see :func:`units_of`?"""
+    """Return whether certainly each token is a single unit, see :func:`units_of`."""
     return _MAYBE_HAN.search(" ".join(tokens)) is None
 
 
 def units_of(token: str) -> Sequence[str]:
-    """A token, or the characters of a word of Han characters.
+    """Return the shingle units of a token: its characters if it is a Han word, else the token.
 
-    One different character can move the borders of a dictionary's words all around it; a
-    resemblance of word runs would make much of that.
+    One different character can move the borders of several words around it, which would change
+    many shingles of words.
     """
     return token if token >= _FIRST_HAN and _HAN_WORD.match(token) else (token,)
 
 
 def jieba_words(text: str) -> list[str]:
-    """Words of runs of Han characters by jieba, its dictionary and HMM; and the spaces between."""
+    """Return jieba's words of runs of Han characters, and the spaces between the runs."""
     cut = jieba_cut()
     return [word for run in re.split("( )", text) for word in ([" "] if run == " " else cut(run))]
 
 
 def rjieba_words(text: str) -> list[str]:
-    """The same by jieba-rs, which keeps spaces by itself."""
+    """Return jieba-rs's words, see :func:`jieba_words`; it keeps spaces by itself."""
     import rjieba
 
     words: list[str] = rjieba.cut(text)
@@ -268,12 +268,12 @@ def rjieba_words(text: str) -> list[str]:
 
 @cache
 def jieba_cut() -> Callable[[str], Iterable[str]]:
-    """jieba's own cut over its bundled dictionary, built in this process, once.
+    """Return jieba's cut function with its bundled dictionary, built once in each process.
 
-    jieba would load a cache file of a known name from the shared temporary folder without looking
-    whose it is; a planted one changes every fingerprint. A private cache would save most of the
-    time that reading the dictionary takes, less than a second, and would have to be guarded.
-    Instead, call this in the process that workers are forked from: they have it for nothing.
+    By default jieba loads a cache file of a known name from the shared temporary folder without
+    checking its owner; a planted one would change every fingerprint. A private cache would save
+    less than a second and would have to be secured. Call this before forking workers, which then
+    inherit the dictionary.
     """
     tokenizer = _jieba().Tokenizer()
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
@@ -284,8 +284,8 @@ def jieba_cut() -> Callable[[str], Iterable[str]]:
 
 @cache
 def _jieba_digest() -> str:
-    """Hash of the tables that jieba and rjieba both carry."""
-    # Found without importing it, which takes long and is left to whoever cuts text.
+    """Return the hash of the tables that jieba and rjieba share."""
+    # Located without importing jieba, which takes long.
     spec = find_spec("jieba")
     assert spec is not None
     assert spec.submodule_search_locations is not None
@@ -297,7 +297,7 @@ def _jieba_digest() -> str:
 
 
 def _jieba() -> Any:
-    """The package, without what Python says of its source: jieba 0.42.1 is of 2020."""
+    """Import jieba without the warnings that its source causes; jieba 0.42.1 is of 2020."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import jieba
@@ -305,13 +305,13 @@ def _jieba() -> Any:
 
 
 def shipped_tokenizer(name: str) -> tuple[Tokenizer, str]:
-    """The tokenizer of that name, and an identity under which its tokens can be compared.
+    """Return a shipped tokenizer by name, and its identity: equal ones give comparable tokens.
 
-    ``"auto"`` is rjieba when it is installed and jieba otherwise. They have one identity and give
-    the same tokens, except in made-up words that repeat a character: two cuts can be as likely
+    ``"auto"`` is rjieba if it is installed, else jieba. Both have the same identity and give the
+    same tokens, except in made-up words that repeat a character: two cuts can be equally likely
     there, and rounding decides. ``"pairs"`` uses pairs of characters for Han as well.
 
-    :raises InvalidOption: when there is none of that name, or its package is not installed.
+    :raises InvalidOption: if the name is unknown, or its package is not installed.
     """
     if name == "pairs":
         return ScriptTokenizer(None), "pairs-2"

@@ -1,7 +1,7 @@
-"""How the values of two texts differ, see :mod:`~scrapy_neardup.text.values`.
+"""Counts how the values of two texts differ, see :mod:`~scrapy_neardup.text.values`.
 
-Both are aligned. Between what they have in common stand the gaps: values that replace others, that
-only one text has, or that were moved.
+Both sequences are aligned. Between the values that they share are gaps: values that replace
+others, that only one text has, or that were moved.
 """
 
 from __future__ import annotations
@@ -12,40 +12,39 @@ from difflib import SequenceMatcher
 from math import ceil
 from typing import NamedTuple
 
-from .values import has_date, has_word, is_lasting
+from .values import has_date, has_word, is_of_date
 
-#: A longer stretch on one side is a block of its own, which was added or taken out.
-_LONGEST = 20
-#: A stretch of several values counts as so many places at most, and one that is only dates as less
-#: than a half: two dates that have moved are not another content.
-_MOST_PLACES, _DATE = 4, 0.4
-#: Numbers of a date; more are several, as in a table of tides.
-_OF_DATE = 3
-#: Stretches up to this length were exchanged, as in a way there and back; longer ones were moved.
-_LONGEST_EXCHANGED = 4
-#: Values of a name, a signature or a date at an end of a text.
-_LONGEST_NAME = 4
-#: Pairs of equal values up to which texts are aligned by their longest equal stretches.
-_MANY_PAIRS = 3000
-#: Numbers of a range, such as that of two dates.
-_LONGEST_RANGE = 8
-#: Fewer values than this count as this many: one of five is no twentieth.
-_FEWEST = 20
+#: A longer stretch on one side is an independent block, which was added or removed.
+_MAX_REPLACED = 20
+#: Largest number of places that one stretch counts as, and what a date counts: two dates that
+#: changed are not yet another content.
+_MAX_PLACES, _DATE_PLACES = 4, 0.4
+#: Numbers in a date; more are several dates, as in a table of tides.
+_NUMBERS_IN_DATE = 3
+#: Longest stretches that were exchanged, as in directions there and back; longer ones were moved.
+_MAX_EXCHANGED = 4
+#: Longest name, signature or date at an end of a text.
+_MAX_NAME = 4
+#: With more pairs of equal values than this, a longest common subsequence is used for alignment.
+_MAX_PAIRS = 3000
+#: Longest range of numbers, such as that of two dates.
+_MAX_RANGE = 8
+#: Least number of values of a text when shares are taken.
+_MIN_VALUES = 20
 
 
 class Difference(NamedTuple):
     """How the values of two texts differ.
 
-    :ivar places: where both texts have values, and not the same ones; a date counts 0.4.
+    :ivar places: places at which both texts have values, and different ones; a date counts 0.4.
     :ivar words: stretches of such places in which both texts have words.
     :ivar dates: stretches in which both texts have dates.
-    :ivar share: ``places`` as a part of the values of the text that has fewer, of 20 at least.
+    :ivar share: ``places`` divided by the number of values of the shorter text, at least 20.
     :ivar replaced: stretches of such places.
-    :ivar added: stretches where one text has values that the other has not.
+    :ivar added: stretches that only one text has.
     :ivar added_to_each: such stretches within the texts, of the text that has fewer of them.
-    :ivar exchanged: places where values stand that changed their places with others, as in a way
-        there and back; not counted above. None where anything else was moved, as in a list that is
-        sorted otherwise.
+    :ivar exchanged: gaps whose values were exchanged with others, as in directions there and back;
+        not counted above. 0 if anything else was moved, as in a list that is sorted differently.
     """
 
     places: float
@@ -59,9 +58,9 @@ class Difference(NamedTuple):
 
 
 class _Gap(NamedTuple):
-    """What two texts have between values that are the same.
+    """The values of two texts between those that they share.
 
-    :ivar is_within: do such values stand on both sides of it?
+    :ivar is_within: whether shared values are on both sides of it.
     """
 
     values: bytes
@@ -70,7 +69,7 @@ class _Gap(NamedTuple):
 
 
 class _Range(NamedTuple):
-    """Where a gap is in each of two texts."""
+    """The positions of a gap in both texts."""
 
     start: int
     end: int
@@ -86,13 +85,13 @@ class _Range(NamedTuple):
 
 
 def difference(values: bytes, others: bytes, *, is_cut: bool = False) -> Difference:
-    """Align the values of two texts, and count where both have their own.
+    """Align the values of two texts, and count their differences.
 
-    :param is_cut: does a text go on behind the last of these values?
+    :param is_cut: whether a text continues after the last of these values.
     """
     if values == others:
         return Difference(0, 0, 0, 0, 0, 0, 0, 0)
-    # In either order the same alignment is found.
+    # Sorted, so that the result is symmetric.
     values, others = sorted((values, others))
     more, more_of_others = _surplus(values, others), _surplus(others, values)
     gaps = list(_gaps(values, others, is_cut=is_cut))
@@ -103,7 +102,7 @@ def difference(values: bytes, others: bytes, *, is_cut: bool = False) -> Differe
         bool(place) and all(map(has_word, both)) for place, both in zip(places, found, strict=True)
     )
     dates = sum(all(map(has_date, both)) for both in found)
-    share = sum(places) / max(_FEWEST, min(len(values), len(others)))
+    share = sum(places) / max(_MIN_VALUES, min(len(values), len(others)))
     added = places.count(0)
     replaced = len(places) - added
     of_each = _added_to_each(gaps, own)
@@ -112,18 +111,18 @@ def difference(values: bytes, others: bytes, *, is_cut: bool = False) -> Differe
 
 
 def agreement(values: bytes, others: bytes) -> tuple[float, float]:
-    """The part of the values of each text that the other one has as well."""
+    """Return the share of the values of each text that the other one has as well."""
     common = sum((Counter(values) & Counter(others)).values())
     return common / max(1, len(values)), common / max(1, len(others))
 
 
 def _surplus(values: bytes, others: bytes) -> Counter[int]:
-    """Which values come more often here, and how much more: what was only moved does not."""
+    """Count the values that others lack; values that were only moved are left out."""
     return Counter(values) - Counter(others)
 
 
 def _own(gap: bytes, more: Counter[int]) -> bytes:
-    """Values of a gap that the other text has not; each is taken out of ``more``."""
+    """Return the values of a gap that the other text lacks, and remove them from ``more``."""
     found = bytearray()
     for value in gap:
         if more[value] > 0:
@@ -133,14 +132,14 @@ def _own(gap: bytes, more: Counter[int]) -> bytes:
 
 
 def _added_to_each(gaps: Iterable[_Gap], own: Iterable[tuple[bytes, bytes]]) -> int:
-    """Stretches within the texts that one of them has alone, of the text that has fewer."""
+    """Count the stretches within the texts that only one has, for each; return the lesser count."""
     within = [both for gap, both in zip(gaps, own, strict=True) if gap.is_within]
     of_first = sum(bool(a) and not b for a, b in within)
     return min(of_first, sum(bool(b) and not a for a, b in within))
 
 
 def _exchanged(gaps: Iterable[_Gap], own: Iterable[tuple[bytes, bytes]]) -> int:
-    """Gaps of moved values, if all of them are exchanges."""
+    """Count the gaps of moved values if all of them are exchanges, else return 0."""
     moved = [
         gap
         for gap, both in zip(gaps, own, strict=True)
@@ -150,18 +149,20 @@ def _exchanged(gaps: Iterable[_Gap], own: Iterable[tuple[bytes, bytes]]) -> int:
 
 
 def _is_exchange(gap: _Gap) -> bool:
-    return len(gap.values) == len(gap.others) <= _LONGEST_EXCHANGED
+    return len(gap.values) == len(gap.others) <= _MAX_EXCHANGED
 
 
 def _places(values: bytes, others: bytes) -> float:
-    if not (values and others) or max(len(values), len(others)) > _LONGEST:
+    """Return the number of places that a stretch counts as; 0 if it was only added or removed."""
+    if not (values and others) or max(len(values), len(others)) > _MAX_REPLACED:
         return 0
-    lasting = min(sum(map(is_lasting, each)) for each in (values, others))
-    return min(lasting, _MOST_PLACES) or _DATE * ceil(min(len(values), len(others)) / _OF_DATE)
+    shorter = min(len(values), len(others))
+    undated = min(len(each) - sum(map(is_of_date, each)) for each in (values, others))
+    return min(undated, _MAX_PLACES) or _DATE_PLACES * ceil(shorter / _NUMBERS_IN_DATE)
 
 
 def _gaps(values: bytes, others: bytes, *, is_cut: bool) -> Iterator[_Gap]:
-    """What stands between the values that both have in the same order.
+    """Yield the gaps between the values that both have in the same order.
 
     At the beginning and at the end of the texts, stretches of unequal lengths are two additions
     unless both are short: one text has a teaser there, and the other a line for readers of its
@@ -174,7 +175,7 @@ def _gaps(values: bytes, others: bytes, *, is_cut: bool) -> Iterator[_Gap]:
         is_first = start == a == c == 0
         is_last = end == 0 and b == len(inner) and d == len(other)
         gap = _Gap(inner[a:b], other[c:d], is_within=not (is_first or is_last))
-        may_be_name = max(b - a, d - c) <= _LONGEST_NAME and not (is_last and is_cut)
+        may_be_name = max(b - a, d - c) <= _MAX_NAME and not (is_last and is_cut)
         if gap.is_within or b - a == d - c or may_be_name:
             yield gap
         else:
@@ -191,22 +192,23 @@ def _unequal(values: bytes, others: bytes) -> Iterator[_Range]:
 
 
 def _blocks(values: bytes, others: bytes) -> list[tuple[int, int, int]]:
-    """Where equal stretches begin in both, and their lengths.
+    """Return where equal stretches begin in both, and their lengths.
 
-    Long stretches first, as a reader would; in tables of equal numbers this takes too long.
+    Long stretches are matched first, as a reader would, unless there are many equal values, as in
+    tables of numbers: that would take too long.
     """
     counts = Counter(others)
-    if sum(counts[value] for value in values) > _MANY_PAIRS:
+    if sum(counts[value] for value in values) > _MAX_PAIRS:
         return [(place, other, 1) for place, other in _common_subsequence(values, others)]
     matcher = SequenceMatcher(None, values, others, autojunk=False)
     return [(*block,) for block in matcher.get_matching_blocks()]
 
 
 def _common_subsequence(values: bytes, others: bytes) -> list[tuple[int, int]]:
-    """The places in both of each value of a longest common subsequence.
+    """Return the indices in both of each value of a longest common subsequence.
 
-    Bit-parallel (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004), so that tables of
-    equal numbers take no longer than other texts.
+    Bit-parallel (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004), so that many equal
+    values take no longer than others.
     """
     places_of = dict.fromkeys(others, 0)
     for place, value in enumerate(values):
@@ -218,8 +220,8 @@ def _common_subsequence(values: bytes, others: bytes) -> list[tuple[int, int]]:
         matched = row & places_of[value]
         row = (row + matched | row - matched) & every
         rows.append(row)
-    # A cleared bit of a row: up to that place, and with the values up to this row, the subsequence
-    # is longer than without the place.
+    # A cleared bit of a row says that including its index makes the subsequence longer, given the
+    # other text's values up to this row.
     found = []
     place, other = len(values) - 1, len(others) - 1
     while place >= 0 and other >= 0:
@@ -234,10 +236,10 @@ def _common_subsequence(values: bytes, others: bytes) -> list[tuple[int, int]]:
 
 
 def _joined(ranges: Iterable[_Range], values: bytes, others: bytes) -> list[_Range]:
-    """Joins two ranges where neighbours were exchanged or a range of numbers moved on.
+    """Join neighbouring ranges if values were exchanged or a range of numbers was shifted.
 
-    From "1 March to 1 June" to "1 June to 1 September" an alignment takes a date away before June,
-    and adds one behind.
+    Between "1 March to 1 June" and "1 June to 1 September" an alignment removes a date before June
+    and adds one after it.
     """
     joined: list[_Range] = []
     for found in ranges:
@@ -252,13 +254,13 @@ def _joined(ranges: Iterable[_Range], values: bytes, others: bytes) -> list[_Ran
 
 
 def _belong_together(part: bytes, other: bytes) -> bool:
-    if len(part) == len(other) <= _LONGEST_EXCHANGED and sorted(part) == sorted(other):
+    if len(part) == len(other) <= _MAX_EXCHANGED and sorted(part) == sorted(other):
         return True
-    return max(len(part), len(other)) <= _LONGEST_RANGE and not (has_word(part) or has_word(other))
+    return max(len(part), len(other)) <= _MAX_RANGE and not (has_word(part) or has_word(other))
 
 
 def _in_common(values: Sequence[int], others: Sequence[int]) -> int:
-    """How many they have in common at the beginning."""
+    """Return the length of the common prefix."""
     pairs = enumerate(zip(values, others, strict=False))
     shorter = min(len(values), len(others))
     return next((place for place, (a, b) in pairs if a != b), shorter)

@@ -1,12 +1,12 @@
-"""The values of a text: its numbers, names and other words that are not common, in reading order.
+"""Extracts the values of a text: its numbers, names and other rare words, in reading order.
 
-The pages of a form (a register, a notice, a catalogue) have nearly all words in common, and differ
-in their values. Copies of one page have the same values; where they differ, one of them has more.
-So the values of two resembling texts are aligned (``value_differences.py``), and the places where
-each has its own are counted.
+Pages made from one form (a register, a notice, a catalogue) share nearly all words but differ in
+their values. Copies of one page have the same values, or one of them has more. So the values of two
+resembling texts are aligned (``value_differences.py``), and the places where each has its own are
+counted.
 
-A value is kept as one byte. Equal values have equal bytes; two different ones have the same byte in
-one case of 127 (words) or 64 (numbers).
+A value is stored as one byte. Equal values have equal bytes; two different ones have the same byte
+in one case of 127 (words) or 64 (numbers).
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from .idf import IdfTable, token_hashes
 from .titles import LIST_KINDS
 from .tokenization import Spans
 
-#: Version of all this, for the recipe.
+#: Version of the values, for the recipe.
 VERSION = "values-3"
 
-#: Values of a text that are kept at most, its first ones.
+#: Number of values of a text that are kept, from its beginning.
 MAX_VALUES = 248
 
-#: A word is a value when it weighs at least such a part of what a word weighs that is in no table.
+#: A word is a value from this share of the weight of an unknown word on.
 _RARE = 0.5
-#: Bytes: 0 is no value; words from 1 on, numbers, and numbers of dates and times.
+#: Ranges of bytes: 0 is no value; then words, numbers, and parts of dates and times.
 _FIRST_WORD, _WORDS = 1, 127
 _FIRST_NUMBER, _NUMBERS = 128, 64
 _FIRST_OF_DATE = 192
 
-#: Characters between the numbers of dates and times, and behind them.
+#: Characters between the numbers of dates and times, and after them.
 _BETWEEN = np.array(list(map(ord, "-/:")), np.uint32)
-_BEHIND = np.array(list(map(ord, "年月日号號时時点點分년월일시분")), np.uint32)
+_AFTER = np.array(list(map(ord, "年月日号號时時点點分년월일시분")), np.uint32)
 _ZERO, _NINE = ord("0"), ord("9")
-#: Names of months. They belong to a date where a number stands near.
+#: Names of months, which belong to a date if a number is near.
 _MONTHS = np.unique(
     token_hashes(
         "january february march april may june july august september october november december "
@@ -55,8 +55,8 @@ _MONTHS = np.unique(
     )
 )
 _LIST_KINDS = np.unique(token_hashes(sorted(LIST_KINDS)))
-#: So many tokens apart a month and its number stand at most: "3 de marzo".
-_IN_A_DATE = 2
+#: Largest distance in tokens between a month and its number: "3 de marzo".
+_MAX_DATE_GAP = 2
 
 Codes = npt.NDArray[np.uint8]
 
@@ -67,14 +67,14 @@ def value_codes(
     weights: npt.NDArray[np.int64],
     idf: IdfTable,
 ) -> Codes:
-    """The byte of each of some tokens; 0 for those that are no values.
+    """Return the byte of each token; 0 for those that are no values.
 
-    :param hashes: of the tokens, see :func:`~scrapy_neardup.text.idf.token_hashes`.
-    :param is_number: does the token have a digit?
-    :param weights: what each token weighs by the table.
+    :param hashes: hashes of the tokens, see :func:`~scrapy_neardup.text.idf.token_hashes`.
+    :param is_number: whether each token has a digit.
+    :param weights: IDF weight of each token.
 
-    Names of kinds of lists (``tag``, ``category``) are no values: the lists of one subject have one
-    each. By a table without words no word is known to be rare, and none but months are values.
+    Names of kinds of lists (``tag``, ``category``) are no values, because lists of one subject
+    differ in them. With an empty table no word is known to be rare: only months are values then.
     """
     drawn = hashes >> np.uint64(40)
     is_rare = (weights >= _RARE * idf.default) & (len(idf) > 0) & ~np.isin(hashes, _LIST_KINDS)
@@ -84,10 +84,10 @@ def value_codes(
 
 
 def value_sequence(codes: Codes, spans: Spans | None = None) -> bytes:
-    """The first :data:`MAX_VALUES` values of a text.
+    """Return the first :data:`MAX_VALUES` values of a text.
 
-    :param codes: shape ``(n,)``, of its tokens in reading order, see :func:`value_codes`.
-    :param spans: where they stand, if that is known: it tells dates and times from other numbers.
+    :param codes: shape ``(n,)``, codes of its tokens in reading order, see :func:`value_codes`.
+    :param spans: the tokens, if known, by which dates and times are told from other numbers.
     """
     is_month = codes >= _FIRST_OF_DATE
     if is_month.any():
@@ -104,26 +104,26 @@ def value_sequence(codes: Codes, spans: Spans | None = None) -> bytes:
 
 
 def has_word(values: bytes) -> bool:
-    """Is one of these values a word?"""
+    """Return whether any of these values is a word."""
     return any(value < _FIRST_NUMBER for value in values)
 
 
 def has_date(values: bytes) -> bool:
-    """Is one of these values a part of a date?"""
-    return not all(map(is_lasting, values))
+    """Return whether any of these values is part of a date."""
+    return any(map(is_of_date, values))
 
 
-def is_lasting(value: int) -> bool:
-    """Is this value no part of a date?"""
-    return value < _FIRST_OF_DATE
+def is_of_date(value: int) -> bool:
+    """Return whether this value is part of a date or time."""
+    return value >= _FIRST_OF_DATE
 
 
-def _are_near(are: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Which tokens have one of these at most :data:`_IN_A_DATE` tokens away?"""
-    if not are.any():
-        return are
-    padded = np.pad(are, _IN_A_DATE)
-    shifted = [padded[step : step + are.size] for step in range(2 * _IN_A_DATE + 1)]
+def _are_near(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return whether a flag is set within :data:`_MAX_DATE_GAP` tokens of each token."""
+    if not flags.any():
+        return flags
+    padded = np.pad(flags, _MAX_DATE_GAP)
+    shifted = [padded[step : step + flags.size] for step in range(2 * _MAX_DATE_GAP + 1)]
     near: npt.NDArray[np.bool_] = np.logical_or.reduce(shifted)
     return near
 
@@ -131,10 +131,10 @@ def _are_near(are: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 def _are_of_dates(
     spans: Spans, places: npt.NDArray[np.intp], near_month: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
-    """Which of these tokens, if they are numbers, are parts of dates and times?
+    """Return whether each of these tokens, if it is a number, is part of a date or time.
 
-    Years from 1900 to 2099; one or two digits near a month or before a character such as ``月``;
-    numbers with a dash, slash or colon between.
+    Such numbers are: years from 1900 to 2099; one or two digits near a month or before a character
+    such as ``月``; and one or two digits next to a dash, slash or colon and another digit.
     """
     starts, lengths = spans.starts[places], spans.lengths[places]
     ends = starts + lengths
@@ -147,7 +147,7 @@ def _are_of_dates(
     is_short = lengths <= 2
     before = np.isin(at(starts - 1), _BETWEEN) & _is_digit(at(starts - 2)) & (starts > 1)
     after = np.isin(at(ends), _BETWEEN) & _is_digit(at(ends + 1))
-    is_named = near_month | np.isin(at(ends), _BEHIND)
+    is_named = near_month | np.isin(at(ends), _AFTER)
     found: npt.NDArray[np.bool_] = is_year | (is_short & (before | after | is_named))
     return found | _are_dotted(is_year, is_short, (at(ends) == ord(".")), starts, ends)
 
@@ -159,7 +159,7 @@ def _are_dotted(
     starts: npt.NDArray[np.intp],
     ends: npt.NDArray[np.intp],
 ) -> npt.NDArray[np.bool_]:
-    """Which are the day and the month of 3.5.2024 or 2024.5.3?"""
+    """Return whether each number is part of a date such as 3.5.2024 or 2024.5.3."""
     found = np.zeros(is_year.size, bool)
     if found.size > 2:
         linked = is_before_dot[:-1] & (starts[1:] == ends[:-1] + 1)

@@ -1,6 +1,6 @@
-"""What is made of a token, remembered for the tokens met last: pages use the same words.
+"""Caches the hashes, weights and value codes of tokens, because pages share most of their words.
 
-Of a page's thousand tokens all but a few have been met before, so they are not hashed and weighed
+All but a few of a page's thousand tokens have been seen before, so they are not hashed and weighed
 again but looked up, all at once.
 """
 
@@ -15,26 +15,25 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .._util.arrays import borders_of_runs, with_more
+from .._util.arrays import append_values, run_boundaries
 from .idf import IdfTable, encoded_tokens, hashes_of, token_hashes
 from .token_ids import TokenIdTable
 from .tokenization import Spans, are_units, units_of
 from .values import Codes, value_codes
 from .weighting import NUMBER_WEIGHT, Features, are_numbers, saturated
 
-#: Bounds of what is remembered: some 30 MB, and 60 of what a tokenizer of one's own makes. Beyond
-#: either of them all is forgotten and begun anew: common words are back within a few pages, and
-#: what comes once takes nobody's place for long.
+#: Bounds of the cache: some 30 MB, or 60 MB with a user's own tokenizer. Beyond either of them it
+#: is cleared: common words are back within a few pages, and rare ones do not stay for long.
 MAX_TOKENS = 1 << 18
 MAX_CHARACTERS = 1 << 22
 
-#: With so many tokens more than at the last time, they are laid side by side again: at first, and
-#: as a part of all.
-_SCATTERED, _PART_SCATTERED = 1 << 12, 0.5
+#: Number of new tokens after which all are copied into contiguous memory: at first, and later as a
+#: share of all tokens.
+_SCATTERED, _SHARE_SCATTERED = 1 << 12, 0.5
 
-#: Half as wide as usual, numbers are put in order in half the time.
-_NUMBER: np.dtype[np.int32] = np.dtype("<i4")
-#: Side by side, so that both come from memory at once.
+#: 32 bits wide, because these sort in half the time of 64.
+_ID: np.dtype[np.int32] = np.dtype("<i4")
+#: Hash and weight together, so that one memory access gets both.
 _WORD = np.dtype([("hash", np.uint64), ("weight", np.float64)])
 _CODE: np.dtype[np.uint8] = np.dtype("u1")
 
@@ -44,10 +43,10 @@ A = TypeVar("A", bound=np.generic)
 
 
 class FeatureBatch:
-    """What fingerprints and sketches of some pages are made of.
+    """The features, values and shingle units of several pages.
 
-    :ivar features: distinct tokens of each page, weighed.
-    :ivar values: of each page the code of each token in reading order, see
+    :ivar features: weighted distinct tokens of each page.
+    :ivar values: for each page the codes of its tokens in reading order, see
         :func:`~scrapy_neardup.text.values.value_codes`; shape ``(n,)``.
     """
 
@@ -55,24 +54,24 @@ class FeatureBatch:
         self,
         features: list[Features],
         values: list[Codes],
-        numbers: npt.NDArray[np.int32],
+        ids: npt.NDArray[np.int32],
         ends: Sequence[int],
         units: tuple[npt.NDArray[np.intp], Hashes],
     ) -> None:
         self.features = features
         self.values = values
-        self._numbers = numbers
+        self._ids = ids
         self._ends = ends
-        # Of the vocabulary as it was: what it learns later stands behind that, or in other arrays.
+        # The vocabulary only appends to these arrays or replaces them, so they stay valid.
         self._first_units, self._unit_hashes = units
 
     def units(self) -> list[Hashes]:
-        """Of each page the seeded hash of each shingle unit in reading order; shape ``(n,)``."""
-        starts = self._first_units.take(self._numbers)
-        lengths = self._first_units.take(self._numbers + 1)
+        """Return, for each page, the seeded hashes of its shingle units in reading order."""
+        starts = self._first_units.take(self._ids)
+        lengths = self._first_units.take(self._ids + 1)
         lengths -= starts
         ends = np.cumsum(lengths)
-        # Of one token after the other: its units lie side by side.
+        # The units of a token are contiguous.
         starts -= ends - lengths
         places = starts.repeat(lengths)
         places += np.arange(places.size)
@@ -81,75 +80,76 @@ class FeatureBatch:
 
 
 class _Vocabulary(ABC, Generic[T]):
-    """Reads tokens. What it remembers makes it fast and changes nothing of what it returns.
+    """Looks up the features of tokens in a cache that never affects the result.
 
-    It may be asked by several threads at once.
+    Safe for use by several threads.
 
     :param idf: weights of words.
-    :param seed: for the hashes of shingle units, 64 bits.
+    :param seed: seed for the hashes of shingle units, 64 bits.
     """
 
-    #: Characters of all tokens.
+    #: Number of characters of all cached tokens.
     _characters: int
     #: Hash and weight of each token, see :data:`_WORD`.
     _words: npt.NDArray[np.void]
-    #: Of each token its code as a value.
+    #: Value code of each token.
     _codes: Codes
+    #: Hashes of the units of all tokens.
     _units: Hashes
-    #: Where each token's units begin, and behind the last token where they end.
+    #: Index of each token's first unit, and the number of all units.
     _first_units: npt.NDArray[np.intp]
 
     def __init__(self, idf: IdfTable, seed: int = 0) -> None:
         self._idf = idf
         self._seed = seed
         self._lock = Lock()
-        self._forget()
+        self._clear()
 
     @abstractmethod
     def __len__(self) -> int:
-        """Number of tokens remembered."""
+        """Return the number of cached tokens."""
 
     @abstractmethod
-    def _number(self, pages: Sequence[T]) -> tuple[npt.NDArray[np.int32], list[str]]:
-        """The numbers of all tokens, which count from 0 on as they are first met.
+    def _ids_of(self, pages: Sequence[T]) -> tuple[npt.NDArray[np.int32], list[str]]:
+        """Return the ids of all tokens, and the tokens that are new in the order of their ids.
 
-        And the tokens of which nothing is known yet, in the order of their numbers.
+        Ids are assigned from 0 on, in the order in which tokens are first seen.
         """
 
     @abstractmethod
     def _sizes(self, pages: Sequence[T]) -> list[int]:
-        """How many tokens each page has."""
+        """Return the number of tokens of each page."""
 
     @abstractmethod
-    def _forget_numbers(self) -> None:
-        """Begin from 0."""
+    def _clear_ids(self) -> None:
+        """Forget all ids."""
 
     def read(self, *pages: T) -> FeatureBatch:
-        """Weigh and hash the tokens of some pages.
+        """Weigh and hash the tokens of several pages.
 
-        Features come in the order in which their tokens were first met by this vocabulary.
+        Features are in the order in which this vocabulary has first seen their tokens.
         """
         with self._lock:
             if len(self) > MAX_TOKENS or self._characters > MAX_CHARACTERS:
-                self._forget()
+                self._clear()
             try:
-                numbers, new = self._number(pages)
+                ids, new = self._ids_of(pages)
                 if new:
                     self._learn(new)
             except BaseException:
-                # Numbers without what belongs there would be another page's wrong fingerprint.
-                self._forget()
+                # Ids without features would give other pages wrong fingerprints.
+                self._clear()
                 raise
             ends = list(accumulate(self._sizes(pages)))
-            features = self._features(numbers, ends)
-            values = _parts(self._codes.take(numbers), ends)
-            return FeatureBatch(features, values, numbers, ends, (self._first_units, self._units))
+            features = self._features(ids, ends)
+            values = _parts(self._codes.take(ids), ends)
+            return FeatureBatch(features, values, ids, ends, (self._first_units, self._units))
 
-    def _features(self, numbers: npt.NDArray[np.int32], ends: Sequence[int]) -> list[Features]:
-        ordered = numbers.copy()
+    def _features(self, ids: npt.NDArray[np.int32], ends: Sequence[int]) -> list[Features]:
+        ordered = ids.copy()
         for page in _parts(ordered, ends):
             page.sort()
-        borders = borders_of_runs(ordered, ends)
+        borders = run_boundaries(ordered, ends)
         words = self._words.take(ordered.take(borders[:-1]))
         weights = saturated(borders[1:] - borders[:-1]) * words["weight"]
         of_pages = borders.searchsorted(ends).tolist()
@@ -170,14 +170,14 @@ class _Vocabulary(ABC, Generic[T]):
         is_number, weights = are_numbers(new), self._idf.weights(hashes)
         words["hash"], words["weight"] = hashes, np.where(is_number, NUMBER_WEIGHT, weights)
         codes = value_codes(hashes, is_number, weights, self._idf)
-        self._words = with_more(self._words, known, words)
-        self._codes = with_more(self._codes, known, codes)
-        self._units = with_more(self._units, n_units, unit_hashes)
-        self._first_units = with_more(self._first_units, known + 1, n_units + ends)
+        self._words = append_values(self._words, known, words)
+        self._codes = append_values(self._codes, known, codes)
+        self._units = append_values(self._units, n_units, unit_hashes)
+        self._first_units = append_values(self._first_units, known + 1, n_units + ends)
         self._characters += sum(map(len, new))
 
-    def _forget(self) -> None:
-        self._forget_numbers()
+    def _clear(self) -> None:
+        self._clear_ids()
         self._characters = 0
         self._words = np.empty(0, _WORD)
         self._codes = np.empty(0, _CODE)
@@ -186,82 +186,82 @@ class _Vocabulary(ABC, Generic[T]):
 
 
 class SpanVocabulary(_Vocabulary[Spans]):
-    """Reads tokens by the places where they stand."""
+    """A vocabulary for tokens that are given as spans."""
 
-    _numbers: TokenIdTable
+    _ids: TokenIdTable
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._ids)
 
-    def _number(self, pages: Sequence[Spans]) -> tuple[npt.NDArray[np.int32], list[str]]:
-        return self._numbers.of(Spans.joined(pages))
+    def _ids_of(self, pages: Sequence[Spans]) -> tuple[npt.NDArray[np.int32], list[str]]:
+        return self._ids.of(Spans.joined(pages))
 
     def _sizes(self, pages: Sequence[Spans]) -> list[int]:
         return [page.starts.size for page in pages]
 
-    def _forget_numbers(self) -> None:
-        self._numbers = TokenIdTable()
+    def _clear_ids(self) -> None:
+        self._ids = TokenIdTable()
 
 
 class Vocabulary(_Vocabulary[Sequence[str]]):
-    """Reads tokens that a tokenizer made."""
+    """A vocabulary for tokens that are given as strings."""
 
-    _numbers: _Numbers
-    #: How many tokens are to be laid side by side anew.
-    _side_by_side_at: int
+    _ids: _TokenIds
+    #: Number of tokens at which they are copied into contiguous memory next.
+    _compact_at: int
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._ids)
 
-    def _number(self, pages: Sequence[Sequence[str]]) -> tuple[npt.NDArray[np.int32], list[str]]:
-        if len(self) >= self._side_by_side_at:
-            self._numbers = self._numbers.side_by_side()
-            self._side_by_side_at = int((1 + _PART_SCATTERED) * len(self))
+    def _ids_of(self, pages: Sequence[Sequence[str]]) -> tuple[npt.NDArray[np.int32], list[str]]:
+        if len(self) >= self._compact_at:
+            self._ids = self._ids.compacted()
+            self._compact_at = int((1 + _SHARE_SCATTERED) * len(self))
         tokens = pages[0] if len(pages) == 1 else chain.from_iterable(pages)
-        numbers = b"".join(map(self._numbers.__getitem__, tokens))
-        new, self._numbers.new = self._numbers.new, []
-        return np.frombuffer(numbers, _NUMBER), new
+        ids = b"".join(map(self._ids.__getitem__, tokens))
+        new, self._ids.new = self._ids.new, []
+        return np.frombuffer(ids, _ID), new
 
     def _sizes(self, pages: Sequence[Sequence[str]]) -> list[int]:
         return list(map(len, pages))
 
-    def _forget_numbers(self) -> None:
-        self._numbers = _Numbers()
-        self._side_by_side_at = _SCATTERED
+    def _clear_ids(self) -> None:
+        self._ids = _TokenIds()
+        self._compact_at = _SCATTERED
 
 
-class _Numbers(dict[str, bytes]):
-    """Numbers tokens as they come, in the bytes of an array: so those of a page are just joined.
+class _TokenIds(dict[str, bytes]):
+    """Ids of tokens as the bytes of array elements, so that those of a page are simply joined.
 
-    :ivar new: those that were numbered and are still to be learned.
+    :ivar new: tokens that have an id but no features yet.
     """
 
     def __init__(self) -> None:
         self.new: list[str] = []
 
     def __missing__(self, token: str) -> bytes:
-        number = self[token] = len(self).to_bytes(_NUMBER.itemsize, "little")
+        token_id = self[token] = len(self).to_bytes(_ID.itemsize, "little")
         self.new.append(token)
-        return number
+        return token_id
 
-    def side_by_side(self) -> _Numbers:
-        """The same, in one stretch of memory.
+    def compacted(self) -> _TokenIds:
+        """Return a copy whose tokens are contiguous in memory.
 
-        Tokens come from pages met long apart, and lie among what was left of those, where a page's
-        tokens take longer to be looked up.
+        Tokens of pages that were read at different times are scattered over the memory, which slows
+        lookups down.
         """
-        copied = _Numbers()
+        copied = _TokenIds()
         for token in self:
-            copied[(token + " ")[:-1]] = len(copied).to_bytes(_NUMBER.itemsize, "little")
+            copied[(token + " ")[:-1]] = len(copied).to_bytes(_ID.itemsize, "little")
         return copied
 
 
 def _parts(values: npt.NDArray[A], ends: Iterable[int]) -> list[npt.NDArray[A]]:
-    """Stretches of an array, one behind the other, up to each of these places."""
+    """Split an array into consecutive stretches that end at these indices."""
     return [values[start:end] for start, end in pairwise([0, *ends])]
 
 
 def weigh(tokens: Sequence[str], idf: IdfTable) -> Features:
-    """Weigh the distinct tokens of one page, in order of first appearance."""
+    """Return the weighted distinct tokens of one page, in order of first appearance."""
     [features] = Vocabulary(idf).read(tokens).features
     return features

@@ -458,7 +458,7 @@ def test_the_projects_own_dupefilter_is_wrapped():
         ("NEARDUP_MIN_FEATURES", -1, "a whole number of 0 or more"),
         ("NEARDUP_IDF", "german", "one of 'multilingual', 'none'"),
         ("NEARDUP_TOKENIZER", "jeiba", "'auto', 'jieba', 'rjieba', 'pairs'"),
-        ("NEARDUP_EXTRACTOR", "tests.support.parts.absent", "a name that can be imported"),
+        ("NEARDUP_EXTRACTOR", "tests.support.parts.absent", "a valid import path"),
         ("NEARDUP_STORE", "mysql://", "'memory'"),
         ("NEARDUP_WORKERS", "-1", "a whole number of 0 or more"),
         ("NEARDUP_WORKERS", 1.5, "a whole number of 0 or more"),

@@ -123,7 +123,7 @@ def test_an_address_is_on_one_line_and_not_endless():
 
 
 def test_counts_that_may_be_too_low_say_so():
-    frequent = HeavyHitters(room=1)
+    frequent = HeavyHitters(capacity=1)
     for url in "aabca":
         frequent.add(url)
     assert frequent.error

@@ -126,7 +126,10 @@ def test_nothing_is_lost_or_told_twice_where_lookups_turn_from_the_row_to_the_bu
         return looked_up(index, centre, distance) == wanted
 
     borders = [
-        min(sum(map(len, probes(distance))) * index_module._FEW_PER_BUCKET, index_module._FEW)
+        min(
+            sum(map(len, probes(distance))) * index_module._SCANNED_PER_BUCKET,
+            index_module._FLAT_SIZE,
+        )
         for distance in range(MAX_DISTANCE + 1)
     ]
     assert borders == sorted(borders)
@@ -238,8 +241,8 @@ class ShortRowMachine(IndexMachine):
 
     def __init__(self) -> None:
         self.short = pytest.MonkeyPatch()
-        self.short.setattr(index_module, "_FEW", 8)
-        self.short.setattr(index_module, "_FEW_PER_BUCKET", 1)
+        self.short.setattr(index_module, "_FLAT_SIZE", 8)
+        self.short.setattr(index_module, "_SCANNED_PER_BUCKET", 1)
         super().__init__()
 
     def teardown(self) -> None:

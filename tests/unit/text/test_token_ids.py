@@ -79,10 +79,10 @@ def test_long_tokens_are_told_apart_by_their_ends(length):
 @given(st.lists(TOKENS, max_size=30))
 def test_a_key_is_the_cyclic_polynomial_of_a_tokens_characters(tokens):
     numbers = TokenIdTable()
-    marks, of_planes = numbers._marks.tolist(), numbers._marks_of_planes.tolist()
+    marks, of_planes = numbers._random.tolist(), numbers._random_of_planes.tolist()
     found = numbers._keys(Spans.of(tokens)).tolist()
     for token, key in zip(tokens, found, strict=True):
-        if len(token) <= numbering._LONGEST:
+        if len(token) <= numbering._MAX_ROLLED:
             expected = 0
             for place, character in enumerate(map(ord, token)):
                 mark = marks[character % 2**16] ^ of_planes[character // 2**16]

@@ -22,7 +22,7 @@ def test_a_count_is_too_low_by_the_error_at_most(things, room):
 
 @given(st.lists(st.sampled_from("abcdefgh"), max_size=100))
 def test_counts_are_exact_while_there_is_room(things):
-    frequent = HeavyHitters(room=4)
+    frequent = HeavyHitters(capacity=4)
     for thing in things:
         frequent.add(thing)
     assert frequent.error == 0
@@ -30,7 +30,7 @@ def test_counts_are_exact_while_there_is_room(things):
 
 
 def test_what_comes_often_outlives_a_flood_of_others():
-    frequent = HeavyHitters(room=10)
+    frequent = HeavyHitters(capacity=10)
     for number in range(1000):
         frequent.add("often" if number % 4 == 0 else f"once {number}")
     [(name, count)] = frequent.most_common(1)
