@@ -99,7 +99,7 @@ class NearDupSpiderMiddleware:
     def _is_deep(self, response: Response) -> bool:
         """Is a page so far from the start that links of a duplicate may be skipped?"""
         depth: int = response.meta.get("depth", 0)
-        return depth >= self._judge.config.learning.links_min_depth
+        return depth >= self._judge.config.url_rule_settings.links_min_depth
 
     async def _by_item(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """One judgement an item."""

@@ -71,7 +71,11 @@ class CrawlSession:
         self.items = ItemTracker(by_item=config.item_field is not None)
         self.throttle = Throttle(config.workers)
         self.request_filter = RequestFilter(
-            crawler, config.learning, stats.count, learns=config.item_field is None, job=job
+            crawler,
+            config.url_rule_settings,
+            stats.count,
+            learns=config.item_field is None,
+            job=job,
         )
         self.log = CrawlLog(config)
         self._crawler = crawler
@@ -138,7 +142,7 @@ class CrawlSession:
             self._close_spider("neardup_store")
             raise CloseSpider("neardup_store") from error
         note = (lambda key: None) if self.journal is None else self.journal.note
-        max_wait = self.config.memory.max_wait
+        max_wait = self.config.store_settings.max_wait
         self.store_client = StoreClient(self.detector, max_wait, self._store_failed, note)
         await self.request_filter.open(self.store_client)
         self.recorder = ReportRecorder.of(self.config, spider.name)
@@ -218,17 +222,17 @@ class CrawlSession:
 
     async def _open(self, spider: Spider) -> NearDupDetector:
         """Return the detector with its store, which may take long to open."""
-        plan = self.config.memory
-        if not isinstance(plan.store, str):
-            return NearDupDetector(**self.config.parts, store=plan.store)
-        namespace = plan.namespace
-        if namespace is None and plan.store != "memory":
+        settings = self.config.store_settings
+        if not isinstance(settings.store, str):
+            return NearDupDetector(**self.config.parts, store=settings.store)
+        namespace = settings.namespace
+        if namespace is None and settings.store != "memory":
             namespace = spider.name
-        address: str = plan.store
+        address: str = settings.store
         return await in_thread(
             lambda: NearDupDetector(
                 **self.config.parts,
-                store=open_store(address, namespace, plan.ttl, self.config.policy.rule.scope),
+                store=open_store(address, namespace, settings.ttl, self.config.policy.rule.scope),
             )
         )
 
@@ -289,7 +293,7 @@ class CrawlSession:
 
     def _store_failed(self, error: StoreError) -> None:
         self.stats.count("store/errors")
-        if self.config.memory.on_store_error == "stop":
+        if self.config.store_settings.on_store_error == "stop":
             logger.error("Closing the spider: %s", error)
             self._close_spider("neardup_store")
         else:

@@ -87,7 +87,7 @@ POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit")
 
 
 @dataclass(frozen=True)
-class StorePlan:
+class StoreSettings:
     """Where a crawl remembers pages, and what is to happen when that fails.
 
     :ivar store: an address, see :func:`~scrapy_neardup.stores.open_store`, or a store.
@@ -115,7 +115,7 @@ class StorePlan:
 
 
 @dataclass(frozen=True)
-class UrlRulesPlan:
+class UrlRuleSettings:
     """What is learned of URLs that bring nothing new, and what follows from it.
 
     :ivar url_rules: ``"off"``, ``"report"`` what would be skipped, or ``"on"``.
@@ -157,8 +157,8 @@ class Config:
     :ivar item_field: field of items that is judged instead of the page, if any.
     :ivar parts: arguments of :class:`~scrapy_neardup.NearDupDetector`: ``tokenizer``, ``idf``
         and ``extractor``, where they are set.
-    :ivar memory: where pages are remembered.
-    :ivar learning: what is learned of URLs.
+    :ivar store_settings: where pages are recorded.
+    :ivar url_rule_settings: what is learned about URLs.
     :ivar job: folder of the job, where the project has one.
     :ivar recover: are requests to be made again that an unclean stop of the job has lost?
     :ivar workers: number of processes that read pages; 0 for none.
@@ -175,8 +175,8 @@ class Config:
     policy: Policy
     item_field: str | None
     parts: Mapping[str, Any]
-    memory: StorePlan
-    learning: UrlRulesPlan
+    store_settings: StoreSettings
+    url_rule_settings: UrlRuleSettings
     job: Path | None
     recover: bool
     workers: int
@@ -207,8 +207,8 @@ class Config:
                 policy=Policy().changed({k: v for k, v in given.items() if k in POLICY_OPTIONS}),
                 item_field=_require_name("item_field", given.get("item_field")),
                 parts={k: v for k, v in given.items() if k in _PARTS},
-                memory=_made(StorePlan, _MEMORY, given),
-                learning=_made(UrlRulesPlan, _URL_RULES_OPTIONS, given),
+                store_settings=_made(StoreSettings, _STORE_OPTIONS, given),
+                url_rule_settings=_made(UrlRuleSettings, _URL_RULE_OPTIONS, given),
                 job=job,
                 recover=parse_switch("recover", given.get("recover", False)),
                 # One core is left to the crawl itself.
@@ -229,8 +229,8 @@ class Config:
 _PARTS = ("tokenizer", "idf", "extractor")
 #: Options that set a field of these classes, some under another name.
 _TEXTS = ("store", "namespace")
-_MEMORY = {option.name: option.name for option in fields(StorePlan)}
-_URL_RULES_OPTIONS = {option.name: option.name for option in fields(UrlRulesPlan)}
+_STORE_OPTIONS = {option.name: option.name for option in fields(StoreSettings)}
+_URL_RULE_OPTIONS = {option.name: option.name for option in fields(UrlRuleSettings)}
 _WORKER_LIMITS = {"page_timeout": "seconds", "worker_memory": "memory_mb"}
 _PAGE_LIMITS = {f"max_{limit.name}": limit.name for limit in fields(PageLimits)}
 _OPTIONS = (
@@ -238,8 +238,8 @@ _OPTIONS = (
     *POLICY_OPTIONS,
     "item_field",
     *_PARTS,
-    *_MEMORY,
-    *_URL_RULES_OPTIONS,
+    *_STORE_OPTIONS,
+    *_URL_RULE_OPTIONS,
     "recover",
     "workers",
     *_WORKER_LIMITS,

@@ -27,7 +27,7 @@ from ..async_bridge import in_thread, start, wait_for
 from ..durability.job_state import Job
 from ..response_records import why_not_judged
 from ..scrapy_versions import engine_of
-from ..settings import Policy, UrlRulesPlan
+from ..settings import Policy, UrlRuleSettings
 from ..store.client import StoreClient
 from . import deferred as held
 from .canonical_links import page_links
@@ -60,7 +60,7 @@ class RequestFilter:
     def __init__(
         self,
         crawler: Crawler,
-        plan: UrlRulesPlan,
+        plan: UrlRuleSettings,
         count: Callable[[str, int], None],
         *,
         learns: bool,
