@@ -187,7 +187,7 @@ class CrawlSession:
             return
         self._ticking.stop()
         self.signing.stop()
-        self.stats.count("equal_bodies", self.signing.spared)
+        self.stats.count("equal_bodies", self.signing.reused)
         self.stats.count("workers_lost", self.signing.workers_lost)
         self.stats.count("waits", self.store_client.waits)
         self.request_filter.count_learned()

@@ -62,7 +62,7 @@ def test_an_unchanged_page_that_is_dropped_is_said_too():
     settings = {**ONE_BY_ONE, "NEARDUP_REVISIT": "drop", "NEARDUP_ITEM_LOG_LEVEL": "INFO"}
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/1")], settings, dont_filter=True)
-        said = f"Dropped an item of <{site.url('/1')}>: stored already, and unchanged"
+        said = f"Dropped an item of <{site.url('/1')}>: already stored and unchanged"
     assert said in crawl.logged("INFO")
     assert crawl.stats["neardup/revisits/unchanged"] == 1
 

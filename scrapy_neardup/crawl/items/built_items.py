@@ -113,7 +113,7 @@ class BuiltItems:
         self._visits: OrderedDict[str, Judgement] = OrderedDict()
         self._stored = StoredItems()
 
-    def arrived(self, response: Response, judged_by: ItemOrigin) -> None:
+    def record_arrival(self, response: Response, judged_by: ItemOrigin) -> None:
         """A response comes to its callback, which has changed nothing yet."""
         arrival = arrival_at(response.request, judged_by)
         if arrival.values or arrival.origins or judged_by != "auto":
