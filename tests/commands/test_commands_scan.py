@@ -161,7 +161,7 @@ def test_a_projects_settings_hold_and_options_win(tmp_path):
         "duplicate similar_text",
     ]
     assert verdicts(plain.stdout)[0]["fingerprint"] != verdicts(strict.stdout)[0]["fingerprint"]
-    assert b"there is no setting NEARDUP_MINI" in strict.stderr
+    assert b"is not a known setting" in strict.stderr
 
 
 def test_bad_records_are_counted_and_cost_nothing_else(tmp_path):

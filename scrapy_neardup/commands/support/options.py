@@ -134,8 +134,8 @@ class Judge:
         :raises SignatureMismatch: when the store's pages were signed in another way.
         """
         store = MemoryStore(OFFLINE_KEY) if store is None else store
-        for complaint in unknown_settings(settings):
-            say(f"warning: {complaint}")
+        for warning in unknown_settings(settings):
+            say(f"warning: {warning}")
         config = Config.from_settings(settings)
         rule = _changed(config.policy.rule, options)
         parts = {name: part for name, part in config.parts.items() if name != "store"}
