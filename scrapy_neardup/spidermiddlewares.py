@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.http import Request, Response
 
 from .crawl.items.built_items import Place
-from .crawl.items.item_tracker import Judgement
+from .crawl.items.item_tracker import ItemJudgement, Judgement
 from .crawl.judge import NearDupJudge, find_judge
 from .reasons import Reason
 
@@ -113,7 +113,7 @@ class NearDupSpiderMiddleware:
                 if judgement is not None and judgement.pending is not None:
                     judgement.pending.item_sent()
                     judgement.pending.ended(failed=False)
-                self._judge.session.items.send(output, judgement)
+                self._judge.session.items.send(output, ItemJudgement(judgement))
             yield output
 
 

@@ -15,7 +15,7 @@ from ..exceptions import InvalidOption
 from ..url_rules.rule import UrlRule
 from .durability.job_state import Job, recover_where_asked
 from .items.built_items import BuiltItems, Place
-from .items.item_tracker import Judgement
+from .items.item_tracker import ItemJudgement, Judgement
 from .monitoring.crawl_stats import CrawlStats
 from .monitoring.start_errors import log_start_error
 from .page_signing import require_parts
@@ -134,12 +134,12 @@ class NearDupJudge:
         items = self.session.items
         policy = self._policies.policy_of(response.request)
         if isinstance(policy, str):
-            items.send(item, page)
+            items.send(item, ItemJudgement(page))
             return
         decided = await self._built_items.judge(item, response, page, policy, place)
         if decided.share is not None:
             items.shares(response, decided.share, self.session.active_requests())
-        items.send(item, decided.judgement, decided.items, decided.share, decided.digest)
+        items.send(item, decided)
 
     def pass_page(self, reason: str, response: Response | None = None) -> None:
         """Count a response that is not judged."""

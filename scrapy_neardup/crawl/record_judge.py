@@ -135,7 +135,7 @@ class RecordJudge:
         return replace(judgement, pending=PendingClaim(settle))
 
     def _was_stored_before(self, claim: Claim) -> bool:
-        """Is this run fetching all pages again, and did an earlier run store this one?"""
+        """Return whether this run fetches all pages again, and an earlier run stored this one."""
         session = self._session
         if session.journal is None or session.job is None or not session.job.is_recovered:
             return False

@@ -56,7 +56,7 @@ class ReportRecorder:
 
     @property
     def keeps_text(self) -> bool:
-        """Does the report show the texts of pages?"""
+        """Whether the report shows the texts of pages."""
         return self._config.keep_text
 
     def read(self, url: str, reading: Reading) -> None:

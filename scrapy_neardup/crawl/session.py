@@ -101,7 +101,7 @@ class CrawlSession:
 
     @property
     def confirms_at_once(self) -> bool:
-        """Is a page confirmed as soon as it is committed, because there are no feeds?"""
+        """Whether a page is confirmed as soon as it is committed, because there are no feeds."""
         return self._feeds is None
 
     def active_requests(self) -> Container[Request]:
@@ -116,7 +116,7 @@ class CrawlSession:
         """
         assert self._crawler.spider is not None
         try:
-            detector = await self._open(self._crawler.spider)
+            detector = await _open_detector(self.config, self._crawler.spider.name)
         except Exception as error:
             self._has_failed = True
             await close_unstarted(self._crawler, error, "neardup_store")
@@ -135,7 +135,7 @@ class CrawlSession:
             return
         try:
             if self.detector is None:
-                self.detector = await self._open(spider)
+                self.detector = await _open_detector(self.config, spider.name)
             await self._begin_job(self.detector.store)
         except Exception as error:
             self.detector = None
@@ -225,22 +225,6 @@ class CrawlSession:
         if self.recorder is not None:
             await in_thread(self.recorder.finish)
 
-    async def _open(self, spider: Spider) -> NearDupDetector:
-        """Return the detector with its store; opens the store in a thread."""
-        settings = self.config.store_settings
-        if not isinstance(settings.store, str):
-            return NearDupDetector(**self.config.parts, store=settings.store)
-        namespace = settings.namespace
-        if namespace is None and settings.store != "memory":
-            namespace = spider.name
-        address: str = settings.store
-        return await in_thread(
-            lambda: NearDupDetector(
-                **self.config.parts,
-                store=open_store(address, namespace, settings.ttl, self.config.policy.rule.scope),
-            )
-        )
-
     async def _begin_job(self, store: Store) -> None:
         """Begin a run of the job; forget the pages whose items the feeds of this run overwrite.
 
@@ -313,6 +297,23 @@ class CrawlSession:
         if not self._is_closing:
             self._is_closing = True
             start(self._crawler.engine.close_spider_async(reason=reason))
+
+
+async def _open_detector(config: Config, spider_name: str) -> NearDupDetector:
+    """Return the detector with its store; opens the store in a thread."""
+    settings = config.store_settings
+    if not isinstance(settings.store, str):
+        return NearDupDetector(**config.parts, store=settings.store)
+    namespace = settings.namespace
+    if namespace is None and settings.store != "memory":
+        namespace = spider_name
+    address: str = settings.store
+    return await in_thread(
+        lambda: NearDupDetector(
+            **config.parts,
+            store=open_store(address, namespace, settings.ttl, config.policy.rule.scope),
+        )
+    )
 
 
 def _freeze() -> None:

@@ -162,7 +162,7 @@ class Feeds:
 
     @property
     def has_failed(self) -> bool:
-        """Did a feed fail to export an item, or fail to be stored?"""
+        """Whether a feed failed to export an item, or to be stored."""
         stats = self._exporter.crawler.stats
         assert stats
         return self._has_failed or any(
@@ -171,7 +171,7 @@ class Feeds:
 
     @property
     def are_stored(self) -> bool:
-        """Are all feeds closed and stored? Scrapy does not report a feed that fails to close."""
+        """Whether all feeds are closed and stored; Scrapy reports no failure to close one."""
         return not self.has_failed and not self._unclosed
 
 

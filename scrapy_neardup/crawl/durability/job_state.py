@@ -43,7 +43,7 @@ class Job:
 
     @property
     def ended_uncleanly(self) -> bool:
-        """Did the last run stop without ending cleanly?"""
+        """Whether the last run stopped without ending cleanly."""
         if (self.folder / _MARKER).exists():
             return True
         queue = self.folder / _QUEUE
@@ -52,7 +52,7 @@ class Job:
 
     @property
     def has_lost_requests(self) -> bool:
-        """Did an unclean stop leave requests that Scrapy would never make again?"""
+        """Whether an unclean stop left requests that Scrapy would never make again."""
         return self.ended_uncleanly and self._has_seen
 
     @property

@@ -23,7 +23,7 @@ from ...signatures.signature import PageSignature
 from ..settings import Policy
 from .carried_values import fields_of, hash_of, values_of
 from .item_origins import Arrival, ItemOrigin, ItemParts, Origin, arrival_at, note_origins
-from .item_tracker import Judgement
+from .item_tracker import ItemJudgement, Judgement
 from .pending_claim import ItemShare
 
 _HOST = re.compile(r"^https?://[^/?#\s]*")
@@ -53,23 +53,6 @@ class Place:
 
     number: int
     is_listed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ItemJudgement:
-    """The judgement that applies to an item.
-
-    :ivar judgement: see :class:`~scrapy_neardup.crawl.items.item_tracker.Judgement`; ``None``
-        where there is none.
-    :ivar items: the item's bits, see :mod:`~scrapy_neardup.matching.stored_items`.
-    :ivar share: the item's part in the outcome of the page where it began.
-    :ivar digest: digest of the item's content.
-    """
-
-    judgement: Judgement | None
-    items: int = OWN_ITEMS
-    share: ItemShare | None = None
-    digest: int = 0
 
 
 @dataclass(frozen=True, slots=True)

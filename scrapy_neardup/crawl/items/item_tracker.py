@@ -56,30 +56,36 @@ class Judgement:
 
     @property
     def is_superfluous(self) -> bool:
-        """Should items of the page not be stored, because they are stored already?"""
+        """Whether items of the page are dropped or tagged, because they are stored already."""
         drops = self.verdict.is_duplicate or self.policy.revisit == "drop"
         return self.is_copy and drops and not self.is_kept
 
     @property
     def knows_links(self) -> bool:
-        """Did an earlier page with this content yield these links, but no stored item?"""
+        """Whether an earlier page with this content yielded these links, but no stored item."""
         return self.verdict.links_seen_at is not None and self.verdict.kind != "revisit"
 
     @property
     def skips_links(self) -> bool:
-        """Should links of the page not be followed?"""
+        """Whether links of the page are skipped."""
         is_known = self.verdict.is_duplicate or self.knows_links
         return is_known and self.policy.action != "report" and self.policy.links == "skip"
 
     @property
     def refuses_requests(self) -> bool:
-        """Should later requests to the page be refused?"""
+        """Whether later requests to the page are refused."""
         return self.verdict.is_duplicate and self.policy.action == "drop"
 
 
 @dataclass(frozen=True, slots=True)
-class _Sent:
-    """An item that left the spider; see :class:`~.built_items.ItemJudgement`."""
+class ItemJudgement:
+    """The judgement that applies to an item.
+
+    :ivar judgement: ``None`` where there is none.
+    :ivar items: the item's bits, see :mod:`~scrapy_neardup.matching.stored_items`.
+    :ivar share: the item's part in the outcome of the page where it began.
+    :ivar digest: digest of the item's content.
+    """
 
     judgement: Judgement | None
     items: int = OWN_ITEMS
@@ -96,7 +102,7 @@ class _Received:
     :ivar is_over: whether it was stored or lost. One context serves several items in sequence.
     """
 
-    sent: _Sent | None
+    sent: ItemJudgement | None
     is_known: bool = True
     is_over: bool = False
 
@@ -118,7 +124,7 @@ class ItemTracker:
     def __init__(self, *, by_item: bool) -> None:
         self._by_item = by_item
         self.on_stored: Callable[[Judgement, int], None] = lambda judgement, digest: None
-        self._sent: OrderedDict[int, tuple[Any, deque[_Sent]]] = OrderedDict()
+        self._sent: OrderedDict[int, tuple[Any, deque[ItemJudgement]]] = OrderedDict()
         self._shares: WeakKeyDictionary[Response, list[ItemShare]] = WeakKeyDictionary()
         self._pending_claims: WeakKeyDictionary[Response, list[PendingClaim]] = WeakKeyDictionary()
         self._known_active: WeakSet[Response] = WeakSet()
@@ -143,20 +149,12 @@ class ItemTracker:
         self._shares.setdefault(response, []).append(share)
         finalize(response, from_any_thread(share.lost)).atexit = False
 
-    def send(
-        self,
-        item: Any,
-        judgement: Judgement | None,
-        items: int = OWN_ITEMS,
-        share: ItemShare | None = None,
-        digest: int = 0,
-    ) -> None:
+    def send(self, item: Any, judgement: ItemJudgement) -> None:
         """Record an item that leaves the spider.
 
         One object may be sent several times, so there is a queue for each.
         """
-        sent = _Sent(judgement, items, share, digest)
-        self._sent.setdefault(id(item), (item, deque()))[1].append(sent)
+        self._sent.setdefault(id(item), (item, deque()))[1].append(judgement)
         if len(self._sent) > _MAX_ITEMS:
             self._sent.popitem(last=False)
 
@@ -219,7 +217,7 @@ class ItemTracker:
             self._known_active.add(response)
 
     def _pending_of(
-        self, sent: _Sent | None, response: Any, *, is_known: bool
+        self, sent: ItemJudgement | None, response: Any, *, is_known: bool
     ) -> PendingClaim | None:
         pending_claims = (
             self._pending_claims.get(response, []) if isinstance(response, Response) else []
@@ -234,7 +232,7 @@ class ItemTracker:
         judgement = None if sent is None else sent.judgement
         return None if judgement is None else judgement.pending
 
-    def _end_of(self, item: Any) -> tuple[_Sent | None, bool]:
+    def _end_of(self, item: Any) -> tuple[ItemJudgement | None, bool]:
         """Return the record of an item that is stored or lost, and whether the item is known."""
         received = _in_pipelines.get()
         if received is not None and not received.is_over:
@@ -245,7 +243,7 @@ class ItemTracker:
         # It was dropped before it reached our pipeline.
         return self._take(item), True
 
-    def _take(self, item: Any) -> _Sent:
+    def _take(self, item: Any) -> ItemJudgement:
         queue = self._sent[id(item)][1]
         sent = queue.popleft()
         if not queue:
