@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 class Addon:
     """``ADDONS = {"scrapy_neardup.Addon": 500}``.
 
-    Components that the project has placed or disabled itself stay as they are. The middleware
-    stands near the engine, so that it judges by what really leaves the spider; the pipeline
-    stands early, so that what is dropped costs no other pipeline any work.
+    Components that the project has ordered or disabled itself keep their order. The spider
+    middleware runs near the engine, so that it sees what really leaves the spider. The pipeline
+    runs early, so that no other pipeline processes items that are then dropped.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Add the components; not during ``scrapy check``, which must not drop anything."""
+        """Add the components, except during ``scrapy check``, which must not drop anything."""
         if os.environ.get("SCRAPY_CHECK") == "true":
             return
         for setting, component, order in (
             ("EXTENSIONS", NearDupJudge, 100),
-            # Before Scrapy's own, so that it sees responses when they are done with.
+            # Nearer to the engine than Scrapy's own: it sees responses that these have finished.
             ("DOWNLOADER_MIDDLEWARES", NearDupDownloaderMiddleware, 25),
             ("SPIDER_MIDDLEWARES", NearDupSpiderMiddleware, 100),
             ("ITEM_PIPELINES", NearDupPipeline, 100),
@@ -43,7 +43,7 @@ class Addon:
 def _wrap_dupefilter(settings: BaseSettings) -> None:
     configured = settings["DUPEFILTER_CLASS"]
     if load_object(configured) is not NearDupDupeFilter:
-        # At the priority of the value that is replaced, or a project's own would win.
+        # At the priority of the replaced value; at a lower one, that value would stay.
         priority = settings.getpriority("DUPEFILTER_CLASS") or 0
         settings.set("NEARDUP_DUPEFILTER", configured, priority)
         settings.set("DUPEFILTER_CLASS", NearDupDupeFilter, priority)

@@ -1,4 +1,4 @@
-"""Cancels superfluous downloads, and slows down for the workers."""
+"""Cancels superfluous downloads, and slows the crawl down to the pace of the workers."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ logger = logging.getLogger(__name__)
 
 
 class SuperfluousRequest(IgnoreRequest):
-    """A request was not made: when its turn came, it was known to bring nothing new.
+    """A request was cancelled: when it was about to be sent, it was known to bring nothing new.
 
-    Its errback hears of it, as of all that is ignored.
+    Scrapy calls its errback, as for every ignored request.
 
-    :ivar rule: says why, in words.
+    :ivar rule: the reason, in words.
     """
 
     def __init__(self, rule: str) -> None:
@@ -36,10 +36,10 @@ class SuperfluousRequest(IgnoreRequest):
 
 
 class NearDupDownloaderMiddleware:
-    """Leaves out requests that have become superfluous since they were scheduled.
+    """Cancels requests that have become superfluous since they were scheduled.
 
-    And it holds pages back, so that Scrapy's downloader sends no more requests than it may. It
-    stands nearest the engine and sees only what is not asked for again.
+    It also delays pages while the workers are busy, so that Scrapy's downloader sends fewer
+    requests. It runs nearest to the engine, so it sees no response that is retried or redirected.
 
     :raises NotConfigured: when the crawl has no judge.
     """
@@ -52,24 +52,24 @@ class NearDupDownloaderMiddleware:
         return cls(find_judge(crawler))
 
     def process_request(self, request: Request) -> None:
-        """Let a request be made.
+        """Let a request pass.
 
         :raises SuperfluousRequest: when it would bring nothing new.
         """
         refusal = self._judge.should_cancel(request)
         if isinstance(refusal, UrlRule):
             self._judge.session.request_filter.count_skipped(refusal)
-            logger.debug("Skipped request, for %s: %s", refusal.text, request)
+            logger.debug("Skipped request by a URL rule (%s): %s", refusal.text, request)
             raise SuperfluousRequest(refusal.text)
         if refusal:
             self._judge.stats.count("requests/refused")
-            logger.debug("Refused request, it leads to a near-duplicate: %s", request)
+            logger.debug("Refused request that leads to a near-duplicate: %s", request)
             raise SuperfluousRequest("it leads to a near-duplicate")
 
     async def process_response(self, request: Request, response: Response) -> Response:
-        """Hand on the same response, later where it is a page that is likely to be judged.
+        """Return the same response, after a delay if it is a page and the workers are busy.
 
-        What a component asks for itself, such as robots.txt or a picture, never comes to a spider.
+        Requests of components, such as for robots.txt or images, never reach a spider.
         """
         if request.callback is not NO_CALLBACK:
             if self._judge.may_judge(request, response):
@@ -79,6 +79,6 @@ class NearDupDownloaderMiddleware:
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """A request came to nothing."""
+        """Note that a request failed."""
         if not isinstance(exception, SuperfluousRequest):
             self._judge.session.request_filter.failed(request)

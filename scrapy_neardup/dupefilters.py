@@ -25,10 +25,10 @@ logger = logging.getLogger(__name__)
 
 
 class NearDupDupeFilter(BaseDupeFilter):
-    """Wraps the dupefilter that was configured before and asks it first.
+    """Wraps the configured dupefilter, asks it first, and also refuses superfluous requests.
 
-    A dupefilter cannot be switched off as other components can; without a judge this one only
-    hands on.
+    A dupefilter cannot be disabled as other components can; without a judge this one only
+    delegates.
 
     :param wrapped: any dupefilter.
     """
@@ -38,7 +38,7 @@ class NearDupDupeFilter(BaseDupeFilter):
         cache_fingerprints(wrapped)
         self._crawler = crawler
         self._judge: NearDupJudge | None = crawler.get_extension(NearDupJudge)
-        #: The request that was refused last, until it is logged, and its rule, if it has one.
+        #: The last refused request, until it is logged, and the rule that refused it, if any.
         self._refused: tuple[Request, UrlRule | bool] | None = None
 
     @classmethod
@@ -47,14 +47,14 @@ class NearDupDupeFilter(BaseDupeFilter):
 
     @classmethod
     def from_spider(cls, spider: Spider) -> Self:
-        """Build it for the scheduler of scrapy-redis, whose dupefilters need the spider's name."""
+        """Build the dupefilter for scrapy-redis, whose dupefilters need the spider's name."""
         wrapped = _wrapped_class(spider.crawler)
         if hasattr(wrapped, "from_spider"):
             return cls(wrapped.from_spider(spider), spider.crawler)
         return cls.from_crawler(spider.crawler)
 
     def __getattr__(self, name: str) -> Any:
-        # Whatever else a project's dupefilter offers stays within reach.
+        # Other attributes of the wrapped dupefilter stay accessible.
         return getattr(self.__dict__["wrapped"], name)
 
     def open(self) -> Any:
@@ -67,7 +67,7 @@ class NearDupDupeFilter(BaseDupeFilter):
         return self.wrapped.close(reason)
 
     def request_seen(self, request: Request) -> bool:
-        """Has the wrapped dupefilter seen it, or is it known to bring nothing new?"""
+        """Return whether the wrapped dupefilter has seen it, or it would bring nothing new."""
         if self.wrapped.request_seen(request):
             if self._judge is not None and "redirect_urls" in request.meta:
                 self._judge.session.request_filter.redirected(request)
@@ -80,7 +80,7 @@ class NearDupDupeFilter(BaseDupeFilter):
         return False
 
     def log(self, request: Request, spider: Spider) -> None:
-        """Log and count a refused request, each by the one that refused it."""
+        """Log and count a refused request; the dupefilter that refused it does so."""
         if self._refused is None or request is not self._refused[0]:
             self.wrapped.log(request, spider)
             return
@@ -90,10 +90,10 @@ class NearDupDupeFilter(BaseDupeFilter):
         self._crawler.stats.inc_value("dupefilter/filtered")
         if isinstance(refusal, UrlRule):
             self._judge.session.request_filter.count_skipped(refusal)
-            logger.debug("Skipped request, for %s: %s", refusal.text, request)
+            logger.debug("Skipped request by a URL rule (%s): %s", refusal.text, request)
         else:
             self._judge.stats.count("requests/refused")
-            logger.debug("Refused request, it leads to a near-duplicate: %s", request)
+            logger.debug("Refused request that leads to a near-duplicate: %s", request)
 
 
 def _wrapped_class(crawler: Crawler) -> Any:

@@ -22,15 +22,15 @@ logger = logging.getLogger(__name__)
 
 #: Field that ``NEARDUP_ACTION = "tag"`` sets.
 TAG_FIELD = "neardup"
-#: Scrapy's line on a dropped item holds all of the item, which is a page of text, and not its
-#: address. At this level nothing is ever logged; the pipeline has a line of its own.
+#: Scrapy's line about a dropped item shows the whole item, often a page of text, but not its URL.
+#: At this level Scrapy logs nothing; the pipeline logs a line of its own.
 _UNLOGGED = "NOTSET"
 
 
 class NearDuplicate(DropItem):
     """An item was dropped because its page is a near-duplicate of a page already kept.
 
-    :ivar url: the page that the item is from.
+    :ivar url: URL of the item's page.
     :ivar duplicate_of: the original's URL.
     :ivar distance: Hamming distance, 0 to 11.
     :ivar similarity: estimated resemblance, 0.0 to 1.0.
@@ -38,7 +38,7 @@ class NearDuplicate(DropItem):
     """
 
     def __init__(self, verdict: Verdict) -> None:
-        super().__init__(_in_words(verdict), log_level=_UNLOGGED)
+        super().__init__(_description(verdict), log_level=_UNLOGGED)
         self.url = verdict.url
         self.duplicate_of = verdict.duplicate_of
         self.distance = verdict.distance
@@ -49,40 +49,40 @@ class NearDuplicate(DropItem):
 class UnchangedPage(DropItem):
     """An item was dropped because its page is stored and has not changed; see NEARDUP_REVISIT.
 
-    :ivar url: the page.
+    :ivar url: URL of the page.
     """
 
     def __init__(self, verdict: Verdict) -> None:
-        super().__init__(_in_words(verdict), log_level=_UNLOGGED)
+        super().__init__(_description(verdict), log_level=_UNLOGGED)
         self.url = verdict.url
 
 
 class NearDupPipeline:
-    """Acts on the judgements; see ``NEARDUP_ACTION``.
+    """Drops, tags or reports items of near-duplicate pages; see ``NEARDUP_ACTION``.
 
-    :param judge: the crawl's; without one, all items pass. A pipeline manager of a project's own
-        may build pipelines without ``from_crawler``.
-    :param crawler: says which other pipelines there are.
+    :param judge: the crawl's judge; without one, all items pass. A custom pipeline manager may
+        build pipelines without ``from_crawler``.
+    :param crawler: used to list the other pipelines.
     """
 
     def __init__(self, judge: NearDupJudge | None = None, crawler: Crawler | None = None) -> None:
         if judge is None:
             logger.warning(
-                "NearDupPipeline was built without from_crawler(), so no item is dropped or tagged"
+                "NearDupPipeline neither drops nor tags items: it was built without from_crawler()"
             )
         self._judge = judge
         self._crawler = crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build it with the judge of the crawl.
+        """Build the pipeline with the judge of the crawl.
 
         :raises NotConfigured: when the crawl has no judge.
         """
         return cls(find_judge(crawler), crawler)
 
     async def open_spider(self) -> None:
-        """Open the store, and warn of pipelines that work in vain.
+        """Open the store, and log the pipelines that process items before they are dropped.
 
         :raises Exception: when the store cannot be used, so that the crawl fails.
         """
@@ -93,10 +93,11 @@ class NearDupPipeline:
             log_pipelines_before(self._crawler, self)
 
     def process_item(self, item: Any) -> Any:
-        """Let an item pass, or drop it.
+        """Return the item, or drop it.
 
         :raises NearDuplicate: when its page is a near-duplicate and the action is ``"drop"``.
-        :raises UnchangedPage: when its page is stored already, and is to be dropped for that.
+        :raises UnchangedPage: when its page is stored and unchanged, ``NEARDUP_REVISIT`` is
+            ``"drop"`` and the action is ``"drop"``.
         """
         if self._judge is None:
             return item
@@ -107,12 +108,12 @@ class NearDupPipeline:
         verdict = judgement.verdict
         if judgement.policy.action == "report":
             self._judge.stats.count("items/reported")
-            self._say("Would drop", verdict)
+            self._log("Would drop", verdict)
         elif judgement.policy.action == "tag":
             self._tag(item, verdict)
         else:
             self._judge.stats.count("items/dropped")
-            self._say("Dropped", verdict)
+            self._log("Dropped", verdict)
             raise NearDuplicate(verdict) if verdict.is_duplicate else UnchangedPage(verdict)
         return item
 
@@ -126,33 +127,33 @@ class NearDupPipeline:
         try:
             ItemAdapter(item)[TAG_FIELD] = tag
         except Exception:
-            # Item classes refuse unknown fields each in its own way; the item is kept as it is.
+            # Item classes raise different errors for an unknown field; the item passes unchanged.
             self._judge.stats.count("items/untagged")
             self._judge.stats.warn_once(
                 "untagged",
-                "Cannot tag items of %s: they need a field %r that can be set",
+                "Cannot tag items of class %s: they have no field %r that can be set",
                 type(item).__qualname__,
                 TAG_FIELD,
             )
         else:
             self._judge.stats.count("items/tagged")
-            self._say("Tagged", verdict)
+            self._log("Tagged", verdict)
 
-    def _say(self, what: str, verdict: Verdict) -> None:
+    def _log(self, action: str, verdict: Verdict) -> None:
         assert self._judge is not None
         if self._judge.config.item_log_level is not None:
             logger.log(
                 self._judge.config.item_log_level,
                 "%s an item of <%s>: %s",
-                what,
+                action,
                 on_one_line(verdict.url),
-                _in_words(verdict),
+                _description(verdict),
             )
 
 
-def _in_words(verdict: Verdict) -> str:
+def _description(verdict: Verdict) -> str:
     if not verdict.is_duplicate:
-        return "stored already, and unchanged"
+        return "already stored and unchanged"
     return (
         f"near-duplicate of {on_one_line(str(verdict.duplicate_of))} "
         f"(distance {verdict.distance}, similarity {verdict.similarity:.2f})"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.http import Request, Response
 
 from .crawl.items.built_items import Place
-from .crawl.items.item_tracker import Judgement
+from .crawl.items.item_tracker import ItemJudgement, Judgement
 from .crawl.judge import NearDupJudge, find_judge
 from .reasons import Reason
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class NearDupSpiderMiddleware:
-    """Judges pages, notes the judgement for their items, and holds back links of duplicates.
+    """Judges pages, passes the judgement on to their items, and skips links of duplicates.
 
     :raises NotConfigured: when the crawl has no judge.
     """
@@ -32,30 +32,34 @@ class NearDupSpiderMiddleware:
         return cls(find_judge(crawler))
 
     def process_spider_input(self, response: Response) -> None:
-        """Note what came with a request before its callback can change it."""
-        self._judge.arrived(response)
+        """Record the values that the request carries, before the callback can change them."""
+        self._judge.record_arrival(response)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
-        """Judge by the page, or by each item when ``NEARDUP_ITEM_FIELD`` names a field."""
+        """Judge the page, or each item when ``NEARDUP_ITEM_FIELD`` names a field."""
         by_item = self._judge.config.item_field is not None
-        async for output in (self._by_item if by_item else self._by_page)(response, result):
+        process = self._process_items if by_item else self._process_page
+        async for output in process(response, result):
             yield output
 
-    async def _by_page(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """One judgement a page, when its first item or link comes."""
+    async def _process_page(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        """Judge the page once, when the callback yields its first item or link."""
         judged = ended = False
         judgement = None
-        places = _Places()
+        places = _PlaceCounter()
         try:
             async for output in result:
                 if not judged:
                     judged = True
                     judgement = await self._judge.judge_page(response)
                 if not isinstance(output, Request):
-                    yield await self._sent(output, places.of(output), response, judgement)
-                elif self._is_followed(output, response, judgement):
+                    await self._process_item(output, places.next(output), response, judgement)
+                    yield output
+                elif self._should_follow(output, response, judgement):
                     yield output
             ended = True
         finally:
@@ -66,43 +70,41 @@ class NearDupSpiderMiddleware:
             if judgement is not None and judgement.pending is not None:
                 judgement.pending.ended(failed=not ended)
 
-    async def _sent(
+    async def _process_item(
         self, item: Any, place: Place, response: Response, judgement: Judgement | None
-    ) -> Any:
-        """The item, of which it is noted what decides on it."""
+    ) -> None:
+        """Note which judgement applies to an item of a page."""
         if judgement is not None and judgement.pending is not None:
             judgement.pending.item_sent()
         await self._judge.send_from_page(item, response, judgement, place)
-        return item
 
-    def _is_followed(
+    def _should_follow(
         self, request: Request, response: Response, judgement: Judgement | None
     ) -> bool:
-        """Does a link of a page go on?"""
-        if self._is_skipped(request, response, judgement):
+        """Decide whether a link of a page is followed; count it if not."""
+        if self._should_skip(request, response, judgement):
             self._judge.stats.count("links/skipped")
             return False
         if judgement is not None and judgement.refuses_requests:
             self._judge.session.request_filter.linked(request, response)
         return True
 
-    def _is_skipped(
+    def _should_skip(
         self, request: Request, response: Response, judgement: Judgement | None
     ) -> bool:
-        """Is this link of a duplicate not to be followed?"""
-        carries = self._judge.note_origins(request, response, judgement)
-        if judgement is None or not judgement.skips_links or not self._is_deep(response):
+        carries_values = self._judge.note_origins(request, response, judgement)
+        if judgement is None or not judgement.skips_links:
             return False
-        # Whoever yielded these links before may have failed on the item that this one carries on.
-        return judgement.verdict.is_duplicate or not carries
+        if response.meta.get("depth", 0) < self._judge.config.url_rule_settings.links_min_depth:
+            return False
+        # The earlier page with these links may have failed on the item whose values this one
+        # carries.
+        return judgement.verdict.is_duplicate or not carries_values
 
-    def _is_deep(self, response: Response) -> bool:
-        """Is a page so far from the start that links of a duplicate may be skipped?"""
-        depth: int = response.meta.get("depth", 0)
-        return depth >= self._judge.config.learning.links_min_depth
-
-    async def _by_item(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """One judgement an item."""
+    async def _process_items(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        """Judge each item by its field."""
         place = 0
         async for output in result:
             if not isinstance(output, Request):
@@ -111,19 +113,19 @@ class NearDupSpiderMiddleware:
                 if judgement is not None and judgement.pending is not None:
                     judgement.pending.item_sent()
                     judgement.pending.ended(failed=False)
-                self._judge.send_along(output, judgement)
+                self._judge.session.items.send(output, ItemJudgement(judgement))
             yield output
 
 
-class _Places:
-    """Where the items of a page stand among each other."""
+class _PlaceCounter:
+    """Numbers the items of a page."""
 
     def __init__(self) -> None:
         self._number = 0
         self._classes: set[type] = set()
 
-    def of(self, item: Any) -> Place:
-        """The place of the next item."""
+    def next(self, item: Any) -> Place:
+        """Return the place of the next item."""
         self._number += 1
         place = Place(self._number, is_listed=type(item) in self._classes)
         self._classes.add(type(item))

@@ -14,13 +14,13 @@ from typing import Any, NoReturn
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-#: What a shell shows for a program that a signal ended: 128 and the signal's number.
+#: Exit codes of a program that a signal ended: 128 plus the signal's number.
 _INTERRUPTED = 128 + 2
 _BROKEN_PIPE = 128 + 13
 
 
 class Command(ScrapyCommand):
-    """The command, which hands on to its sub-commands."""
+    """The command ``scrapy neardup``, which runs its sub-commands."""
 
     requires_project = False
     requires_crawler_process = False
@@ -30,10 +30,10 @@ class Command(ScrapyCommand):
         return "scan|pairs|compare|evaluate|report|idf|store|rules [options] ..."
 
     def short_desc(self) -> str:
-        return "Find near-duplicates among stored pages, and choose thresholds"
+        return "Find near-duplicates among stored pages, and manage stores"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Scrapy's own options go with the sub-commands: what stands before them is refused."""
+        """Add the sub-commands; Scrapy's global options are only accepted after their names."""
         from . import compare, evaluate, idf, pairs, report, rules, scan, store
 
         commands = parser.add_subparsers(
@@ -44,10 +44,11 @@ class Command(ScrapyCommand):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
-            raise UsageError(f"unknown option {args[0]}; options go behind the sub-command")
+            raise UsageError(f"unknown option {args[0]}; options follow the sub-command")
         if opts.command is None:
             raise UsageError(
-                "say what to do: scan, pairs, compare, evaluate, report, idf, store or rules"
+                "a sub-command is required: scan, pairs, compare, evaluate, report, idf, store or "
+                "rules"
             )
         super().process_options(args, opts)
 
@@ -58,19 +59,19 @@ class Command(ScrapyCommand):
             opts.run(opts, self.settings)
             sys.stdout.flush()
         except InvalidOption as error:
-            self.exitcode = _complain(opts, error, 2)
+            self.exitcode = _report_error(opts, error, 2)
         except NearDupError as error:
-            self.exitcode = _complain(opts, error, 1)
+            self.exitcode = _report_error(opts, error, 1)
         except KeyboardInterrupt:
             self.exitcode = _INTERRUPTED
         except BrokenPipeError:
-            # Whatever is still buffered goes nowhere, or Python would complain on its way out.
+            # Discard buffered output, or Python would report the broken pipe at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             self.exitcode = _BROKEN_PIPE
 
 
 class _Parser(argparse.ArgumentParser):
-    """Refuses what it does not know, where Scrapy would pass it over, in one line."""
+    """Refuses unknown arguments, which Scrapy would ignore, with an error of one line."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_abbrev=False, **kwargs)
@@ -86,9 +87,7 @@ class _Parser(argparse.ArgumentParser):
         return options, []
 
     def _append(self, words: list[str], options: argparse.Namespace) -> None:
-        """Put words that stand behind an option to those before it: argparse takes a list of
-        words as ended there.
-        """
+        """Append arguments after an option to the list before it, which argparse ends there."""
         lists = [
             action.dest
             for action in self._actions
@@ -109,7 +108,7 @@ class _Parser(argparse.ArgumentParser):
         return f"there is no option {name}" + (f"; did you mean {near[0]}?" if near else "")
 
 
-def _complain(opts: argparse.Namespace, error: Exception, exitcode: int) -> int:
+def _report_error(opts: argparse.Namespace, error: Exception, exitcode: int) -> int:
     from .support.terminal import say
 
     say(f"{opts.prog}: {error}")

@@ -1,4 +1,4 @@
-"""``scrapy neardup compare``: why two pages are duplicates, or are not."""
+"""``scrapy neardup compare``: explain why two pages are duplicates, or are not."""
 
 from __future__ import annotations
 
@@ -34,32 +34,33 @@ if TYPE_CHECKING:
 _UNITS = 16 * UNITS_PER_NAT
 
 _WHY = {
-    Reason.SAME_PAGE: "they are equal all over",
+    Reason.SAME_PAGE: "the whole pages are equal",
     Reason.SAME_LIST: "they are lists of the same entries",
     Reason.SAME_TEXT: "their texts are equal",
     Reason.SIMILAR_TEXT: "their texts are similar enough",
-    Reason.OTHER_SITE: "they are of two sites, and only pages of one site are compared (scope)",
-    Reason.TITLE_DIFFERS: "on one site a copy has the same title, and neither contains the other",
-    Reason.SIZE_DIFFERS: "one shows, or has in its text, much more than the other",
-    Reason.THIN_TEXT: "too little was taken of what a page shows to tell",
-    Reason.ONLY_FRAME_ALIKE: "what is alike in them is what their site's pages share",
-    Reason.FEW_FEATURES: "one has too few words, and the pages are not equal all over",
+    Reason.OTHER_SITE: "they are from two sites, and only pages of one site are compared (scope)",
+    Reason.TITLE_DIFFERS: "their titles differ, and pages of one site must have the same title "
+    "unless one contains the other",
+    Reason.SIZE_DIFFERS: "one has, or shows, much more text than the other",
+    Reason.THIN_TEXT: "the main text is too small a part of what a page shows",
+    Reason.ONLY_FRAME_ALIKE: "they have only the boilerplate of their site in common",
+    Reason.FEW_FEATURES: "one has too few words, and the whole pages are not equal",
     Reason.FAR: "their fingerprints differ in too many bits",
     Reason.TEXT_DIFFERS: "their texts are not similar enough",
-    Reason.VALUES_DIFFER: "the same words stand around other numbers or names, as in a form",
-    Reason.SITE_UNKNOWN: "of a site that is hardly known, small texts must be nearly equal "
-    "(--from with --learn reads more of it)",
-    Reason.PARTS_DIFFER: "their texts are equal, but not their files, pictures, values or data",
+    Reason.VALUES_DIFFER: "they have the same words with other numbers or names, like a form",
+    Reason.SITE_UNKNOWN: "small texts of a site with few known pages must be nearly equal "
+    "(--from with --learn reads more pages)",
+    Reason.PARTS_DIFFER: "their texts are equal, but their files, pictures, values or data differ",
     Reason.NO_TEXT: "one has no text",
 }
 
 
 def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
-    """Describe the sub-command."""
+    """Add the sub-command."""
     parser = new_command(
         commands,
         "compare",
-        "Say why two pages are duplicates of each other, or are not.",
+        "Explain why two pages are duplicates of each other, or are not.",
         run,
         add_global_options,
     )
@@ -67,7 +68,7 @@ def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> Non
         parser.add_argument(
             name,
             metavar=name.upper(),
-            help="an HTML file or a URL; with --from, an id or URL there",
+            help="an HTML file or a URL; with --from, the id or URL of a stored page",
         )
     parser.add_argument(
         "--from",
@@ -75,32 +76,32 @@ def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> Non
         metavar="PAGES",
         nargs="+",
         default=[],
-        help="take A and B out of stored pages: files or folders as for scan",
+        help="read A and B from stored pages: files or folders as for scan",
     )
     parser.add_argument(
         "--learn",
         action="store_true",
-        help="read all of the stored pages first, to know as a crawl would what sites' pages share",
+        help="read all stored pages first, to learn the boilerplate of sites as a crawl would",
     )
     for name in "ab":
         parser.add_argument(
             f"--url-{name}",
             metavar="URL",
-            help=f"address of {name.upper()}; pages of one site must have the same title",
+            help=f"URL of {name.upper()}; pages of one site must have the same title",
         )
     parser.add_argument(
         "--words",
         type=int,
         default=10,
         metavar="N",
-        help="words to show that differ most (default: %(default)s)",
+        help="number of words to show, those that differ most (default: %(default)s)",
     )
     add_rule(parser)
     add_workers(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
-    """Print what the two have in common and what not."""
+    """Print the verdict on the two pages, their measures and their differences."""
     judge = Judge.from_options(options, settings)
     names = (options.a, options.b)
     if options.pages:
@@ -120,7 +121,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 @dataclass(frozen=True)
 class _Page:
-    """A page taken apart."""
+    """A page with the results of each step of signing it."""
 
     record: Record
     signer: Signer
@@ -145,14 +146,14 @@ class _Page:
 
     @cached_property
     def shingles(self) -> set[tuple[str, ...]]:
-        """What the sketch is a sample of."""
+        """The set of shingles that the sketch samples."""
         units = shingle_units(self.tokens)
         width = min(SHINGLE_UNITS, len(units))
         starts = range(len(units) - width + 1) if width else ()
         return {tuple(units[i : i + width]) for i in starts}
 
     def facts(self) -> Iterator[tuple[str, object]]:
-        """What to show of a page by itself."""
+        """Yield names and values of the page's facts to show."""
         of_text, of_all = self.signature.n_text, self.signature.n_shown
         yield "url", self.record.url
         yield "site", self.signature.site or "none"
@@ -166,7 +167,7 @@ class _Page:
 
 
 def _stored(names: Sequence[str], reader: PageReader, sources: Sequence[str]) -> list[Record]:
-    """The pages of these ids or, failing that, of these addresses."""
+    """Return the pages with these ids or, failing that, with these URLs."""
     by_id: dict[str, Record] = {}
     by_url: dict[str, Record] = {}
     for record in reader:
@@ -179,7 +180,7 @@ def _stored(names: Sequence[str], reader: PageReader, sources: Sequence[str]) ->
     found = by_url | by_id
     for name in names:
         if name not in found:
-            raise InputError(", ".join(sources), f"no page of the id or URL {name}")
+            raise InputError(", ".join(sources), f"no page has the id or URL {name}")
     return [found[name] for name in names]
 
 
@@ -196,18 +197,20 @@ def _single(name: str, user_agent: str) -> Record:
         return fetch(name, user_agent)
     records = [record for record, _ in zip(PageReader([name]), range(2), strict=False)]
     if len(records) > 1:
-        raise InputError(name, "holds more than one page; name two of them and add --from")
+        raise InputError(
+            name, "holds more than one page; give two of their ids or URLs, and --from"
+        )
     return records[0]
 
 
 def _verdict(a: _Page, b: _Page, judge: Judge) -> str:
     one_address = a.signature.key == b.signature.key
-    note = "One address: a crawl takes the second for a revisit.\n" if one_address else ""
+    note = "Both have one URL: in a crawl the second is a revisit.\n" if one_address else ""
     if not (a.signature.n_features and b.signature.n_features):
         return f"{note}Undecided (no_text): {_WHY[Reason.NO_TEXT]}."
     outcome = judge.compare(a.signature, b.signature, judge.detector.rule)
     said = "Duplicates" if isinstance(outcome, Match) else "Not duplicates"
-    return f"{note}{said} ({outcome.reason}): {_WHY.get(outcome.reason, 'so says the rule')}."
+    return f"{note}{said} ({outcome.reason}): {_WHY.get(outcome.reason, 'decided by the rule')}."
 
 
 def _facts(a: _Page, b: _Page) -> Table:
@@ -231,7 +234,7 @@ def _measures(a: _Page, b: _Page, judge: Judge) -> Table:
         ("resemblance, exact", f"{shared / either:.2f}" if either else "-", ""),
         ("containment, exact", f"{shared / lesser:.2f}" if lesser else "-", ""),
     ]
-    return table("", "A and B", "asked for", rows=rows)
+    return table("", "A and B", "required", rows=rows)
 
 
 def _differences(a: _Page, b: _Page, number: int) -> str | Table:
@@ -242,5 +245,5 @@ def _differences(a: _Page, b: _Page, number: int) -> str | Table:
         (word, *(f"{p.weights.get(word, 0) / _UNITS:.1f}" for p in (a, b))) for word in greatest
     ]
     if not rows:
-        return "No word differs in weight."
+        return "All words have equal weights in both."
     return table("words that differ most", "weight in A", "weight in B", rows=rows)

@@ -1,4 +1,4 @@
-"""``scrapy neardup evaluate``: which thresholds find one's own copies, and nothing else."""
+"""``scrapy neardup evaluate``: measure thresholds on known pairs, and recommend the best."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 _NO_PAIR = (
-    "no pair of duplicates whose pages are there ({}); a page goes by its id, or by its URL where "
-    "it has none"
+    "no pair of duplicates whose pages are among the stored pages ({}); pages are matched by id, "
+    "or by URL where they have none"
 )
 
 
 def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
-    """Describe the sub-command."""
+    """Add the sub-command."""
     parser = new_command(
         commands,
         "evaluate",
-        "Precision and recall at each distance and similarity, over pairs that are known.",
+        "Measure precision and recall of thresholds on known pairs, and recommend the best.",
         run,
         add_global_options,
     )
@@ -52,14 +52,14 @@ def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> Non
         required=True,
         metavar="FILE",
         help="CSV with the columns id_a, id_b, and label (duplicate, distinct, unclear) or "
-        "jaccard or both; where there is a label, it decides",
+        "jaccard or both; a label takes precedence",
     )
     parser.add_argument(
         "--jaccard",
         type=share,
         default=0.8,
         metavar="J",
-        help="a pair without a label is one of duplicates from this jaccard on "
+        help="least jaccard, 0 to 1, of duplicates among pairs without a label "
         "(default: %(default)g)",
     )
     parser.add_argument(
@@ -67,15 +67,17 @@ def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> Non
         type=share,
         default=0.99,
         metavar="P",
-        help="precision that recommended thresholds must reach (default: %(default)g)",
+        help="precision, 0 to 1, that recommended thresholds must reach (default: %(default)g)",
     )
-    parser.add_argument("--plot", metavar="FILE", help="draw the figures, as .svg, .png or .pdf")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="plot precision and recall to a .svg, .png or .pdf file"
+    )
     add_rule(parser, "max_distance", "min_similarity")
     add_workers(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
-    """Print the figures and a recommendation."""
+    """Print precision and recall of all thresholds, and a recommendation."""
     if options.plot:
         plot.require(options.plot)
     skipped: Counter[str] = Counter()
@@ -96,7 +98,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     show(_advice(figures, best, options.precision))
     if options.plot:
         plot.draw(options.plot, figures, best)
-        say(f"{options.plot}: drawn")
+        say(f"{options.plot}: written")
     if skipped:
         say(f"pairs left out: {skipped.total()} ({counted(skipped)})")
     report_skipped(pages)
@@ -108,7 +110,7 @@ def _signatures(
     judge: Judge,
     options: argparse.Namespace,
 ) -> dict[str, PageSignature]:
-    """Signatures of the pages that the pairs name; all are read, to learn what sites share."""
+    """Return the signatures of the pages in the pairs; learn the boilerplate from all pages."""
     wanted = {name for pair in pairs for name in (pair.a, pair.b)}
     signatures: dict[str, PageSignature] = {}
     failures: Counter[str] = Counter()
@@ -140,9 +142,7 @@ def _percent(share: float) -> str:
 
 
 def _advice(figures: Figures, best: tuple[int, int] | None, precision: float) -> str:
-    rule = (
-        f"the greatest recall with a precision of at least {precision:g}; of equals, the strictest"
-    )
+    rule = f"greatest recall with a precision of at least {precision:g}; of equals, the strictest"
     if best is None:
         highest = np.nanmax(figures.precision)
         return f"No recommendation ({rule}): the highest precision is {highest:.3f}."

@@ -1,4 +1,4 @@
-"""``scrapy neardup idf train``: an IDF table from a crawl's own pages."""
+"""``scrapy neardup idf train``: make an IDF table from stored pages."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 #: shipped table has the same. Tokens on fewer than one page in 148 reach it and are left out.
 BOUND = 5.0
 
-#: Below this a table says more of its few pages than of the words.
+#: A table of fewer pages is too small a sample.
 _FEW_PAGES = 200
 
-#: Tokens counted at once. Beyond it those that are far from ever getting into the table are
-#: forgotten (lossy counting: Manku and Motwani, VLDB 2002).
+#: Tokens counted at once. Beyond that, tokens far below the frequency of those in the table, by
+#: this factor, are forgotten (lossy counting: Manku and Motwani, VLDB 2002).
 _MAX_COUNTED = 2_000_000
 _FAR = 10
 
@@ -41,12 +41,12 @@ _DIGIT = re.compile(r"\d")
 
 
 def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
-    """Describe the sub-command, which has one of its own so far."""
+    """Add the sub-command and its own sub-command ``train``."""
     group = commands.add_parser("idf", help="Make IDF tables.", description="Make IDF tables.")
     parser = new_command(
         group.add_subparsers(metavar="COMMAND", dest="idf_command", required=True),
         "train",
-        "Count on how many pages each word stands, for NEARDUP_IDF.",
+        "Make an IDF table for NEARDUP_IDF: count the pages that contain each word.",
         run,
         add_global_options,
     )
@@ -59,7 +59,7 @@ def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> Non
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
-    """Count, write the table, and say what is in it."""
+    """Count the words, write the table, and print a summary."""
     target = Path(options.output)
     if target.suffix != ".gz":
         raise InputError(options.output, "the name of a table ends in .gz")
@@ -85,23 +85,28 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 def distinct_tokens(signer: Signer, record: Record) -> list[str]:
-    """What a worker answers: each token of the page once."""
+    """Return each token of the page once; called in a worker."""
     return list(dict.fromkeys(main_tokens(signer, record)))
 
 
 class DocumentFrequencies:
-    """On how many pages each token stands. Pages of the same words count as one page."""
+    """Counts the pages that contain each token. Pages with the same words count as one page.
+
+    :ivar pages: number of pages counted.
+    :ivar copies: number of pages left out because an earlier one has the same words.
+    """
 
     def __init__(self) -> None:
-        #: Pages counted.
         self.pages = 0
-        #: Pages left out because their words were those of an earlier one.
         self.copies = 0
         self._counts: Counter[str] = Counter()
         self._seen: set[int] = set()
 
     def add(self, tokens: Iterable[str]) -> None:
-        """Count a page, given each of its tokens once; nothing of it when it has none."""
+        """Count a page, unless it has no tokens.
+
+        :param tokens: the distinct tokens of the page.
+        """
         words = [token for token in tokens if _fits(token)]
         digest = xxhash.xxh3_64_intdigest("\n".join(sorted(words)).encode())
         if digest in self._seen:
@@ -114,7 +119,7 @@ class DocumentFrequencies:
                 self._forget_rare()
 
     def weights(self) -> dict[str, int]:
-        """Weight of each token that is not rare: minus the logarithm of its share of the pages."""
+        """Return the IDF of each token that is not rare: ``ln(pages / pages with the token)``."""
         idf = {token: math.log(self.pages / n) for token, n in self._counts.items()}
         return {
             token: max(1, round(UNITS_PER_NAT * nats))
@@ -128,7 +133,10 @@ class DocumentFrequencies:
 
 
 def _fits(token: str) -> bool:
-    """Numbers have a weight of their own, and the table's format parts tokens by white space."""
+    """Can the table hold this token? It has no numbers and no white space.
+
+    Numbers have a weight of their own, and the format separates tokens by white space.
+    """
     return not _DIGIT.search(token) and len(token.split()) == 1 and _is_unicode(token)
 
 
@@ -149,5 +157,5 @@ def _report(target: Path, counts: DocumentFrequencies, failures: Counter[str]) -
     if failures:
         say(f"pages not counted: {counted(failures)}")
     if counts.pages < _FEW_PAGES:
-        say(f"warning: a table of fewer than {_FEW_PAGES} pages says little of rare words")
+        say(f"warning: a table of fewer than {_FEW_PAGES} pages is inaccurate for rare words")
     say(f"to use it: NEARDUP_IDF = {str(target.resolve())!r}")

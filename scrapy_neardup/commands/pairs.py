@@ -1,4 +1,4 @@
-"""``scrapy neardup pairs``: all near-duplicates among stored pages, whichever came first."""
+"""``scrapy neardup pairs``: find all near-duplicates among stored pages, in any order."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 
-#: Pairs that are joined to clusters together.
-_JOINED = 8192
+#: Pairs that are joined to clusters at once.
+_BATCH = 8192
 
 
 def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
-    """Describe the sub-command."""
+    """Add the sub-command."""
     parser = new_command(
         commands,
         "pairs",
@@ -56,10 +56,10 @@ def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> Non
     )
     add_pages(parser, nargs="*")
     parser.add_argument(
-        "-o", "--output", metavar="OUT.jsonl", help="file for a line for each pair, or - for stdout"
+        "-o", "--output", metavar="OUT.jsonl", help="write a line per pair to a file, or - (stdout)"
     )
     parser.add_argument(
-        "--clusters", metavar="OUT.jsonl", help="file for a line for each cluster, likewise"
+        "--clusters", metavar="OUT.jsonl", help="write a line per cluster to a file, or - (stdout)"
     )
     add_store(parser, "--store")
     add_rule(parser)
@@ -67,29 +67,29 @@ def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> Non
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
-    """Sign the pages, compare them with each other and those remembered, and write the pairs."""
-    _require_something(options)
+    """Sign the pages, compare them with each other and with the store, and write the pairs."""
+    _check(options)
     pages = PageReader(options.pages)
     started = perf_counter()
     with _store(options) as store:
         judge = Judge.from_options(options, settings, store)
-        gathered = _Gathered(store)
+        signed = _Pages(store)
         with (
             _lines_to(options.output, options.pages) as pair_lines,
             _lines_to(options.clusters, options.pages) as cluster_lines,
         ):
             if options.pages:
-                gathered.add(pages, judge, options)
-            found = _Found(gathered)
-            _write(found.pair_lines(judge.detector.rule), pair_lines)
-            _write(found.cluster_lines(), cluster_lines)
-            summary = f"{gathered}: {found}"
+                signed.add(pages, judge, options)
+            finder = _PairFinder(signed)
+            _write(finder.pair_lines(judge.detector.rule), pair_lines)
+            _write(finder.cluster_lines(), cluster_lines)
+            summary = f"{signed}: {finder}"
     say(f"{summary}; {perf_counter() - started:.1f} s")
     report_skipped(pages)
 
 
-def _require_something(options: argparse.Namespace) -> None:
-    """There must be something to compare, and somewhere to write to.
+def _check(options: argparse.Namespace) -> None:
+    """Check that there is something to compare, and a file to write to.
 
     :raises InvalidOption: when there is not.
     """
@@ -108,19 +108,19 @@ def _require_something(options: argparse.Namespace) -> None:
 
 @contextmanager
 def _store(options: argparse.Namespace) -> Iterator[InProcessStore]:
-    """What is remembered, and a place in memory for the pages; nothing of the store changes."""
+    """Open a store in memory, with the pages of the given store, if any; that one stays as is."""
     if options.store is None:
         yield MemoryStore(OFFLINE_KEY)
         return
     with looking_at(options.store) as reader:
-        store = as_it_is(reader, namespace_in(reader, options.namespace))
+        store = open_copy(reader, namespace_in(reader, options.namespace))
         with closing(store):
             say_forgotten(store)
             yield store
 
 
-def as_it_is(reader: StoreReader, namespace: str) -> InProcessStore:
-    """The namespace's pages; those of a store that is elsewhere are all read into memory."""
+def open_copy(reader: StoreReader, namespace: str) -> InProcessStore:
+    """Open a namespace so that changes stay in memory; a remote store is copied into memory."""
     if not reader.is_remote:
         store = reader.overlay(namespace)
         assert isinstance(store, InProcessStore)
@@ -147,19 +147,19 @@ def _write(lines: Iterator[dict[str, Any]], stream: TextIO | None) -> None:
             stream.write(json.dumps(line) + "\n")
 
 
-class _Gathered:
-    """The pages to compare."""
+class _Pages:
+    """The signed pages to compare."""
 
     def __init__(self, store: InProcessStore) -> None:
         self.store = store
         self._remembered = len(store)
         self._signed = 0
         self._undecided: Counter[str] = Counter()
-        #: Ids of pages where they are not the address.
+        #: Ids of pages by URL, where they differ from it.
         self._ids: dict[str, str | int] = {}
 
     def add(self, pages: PageReader, judge: Judge, options: argparse.Namespace) -> None:
-        """Sign the pages and put them beside those that are remembered."""
+        """Sign the pages and add them to the store."""
         with judge.pool(sign_record, options) as workers:
             for record, outcome in with_progress(workers.map(pages), pages, "read"):
                 if not isinstance(outcome, PageSignature):
@@ -175,7 +175,7 @@ class _Gathered:
                     self.store.add(outcome)
 
     def id_of(self, page: PageSignature) -> str | int:
-        """As it was given, else its address."""
+        """Return the id of a page; its URL where it has none."""
         return self._ids.get(page.url, page.url)
 
     def __str__(self) -> str:
@@ -184,59 +184,59 @@ class _Gathered:
         if self._remembered:
             parts.append(f"{self._remembered} remembered")
         if replaced := self._remembered + self._signed - compared:
-            parts.append(f"{replaced} replaced by a later one of the same address")
+            parts.append(f"{replaced} replaced by a later one with the same URL")
         if self._undecided:
-            parts.append(f"besides undecided for: {counted(self._undecided)}")
+            parts.append(f"undecided: {counted(self._undecided)}")
         return ", ".join(parts)
 
 
-class _Found:
-    """What the pages have in common."""
+class _PairFinder:
+    """Finds the pairs among the pages, and the clusters that they form."""
 
-    def __init__(self, gathered: _Gathered) -> None:
-        self._gathered = gathered
-        self._store = gathered.store
-        self._numbers = gathered.store.numbers()
+    def __init__(self, pages: _Pages) -> None:
+        self._pages = pages
+        self._store = pages.store
+        self._numbers = pages.store.numbers()
         self._clusters = Clusters(self._numbers.size)
         self._n_pairs = 0
         self._sizes: list[int] = []
 
     def pair_lines(self, rule: Rule) -> Iterator[dict[str, Any]]:
-        """A line for each pair, as it is found."""
+        """Yield a line for each pair as it is found."""
         waiting: list[tuple[int, int]] = []
         for pair in with_progress(self._store.pairs(rule), _Unmeasured(), "compare", "pairs"):
             waiting.append(pair.numbers)
-            if len(waiting) == _JOINED:
+            if len(waiting) == _BATCH:
                 self._join(waiting)
                 waiting = []
             yield self._pair_line(pair)
         self._join(waiting)
 
     def cluster_lines(self) -> Iterator[dict[str, Any]]:
-        """A line for each cluster, once all pairs are known."""
+        """Yield a line for each cluster. Call it after :meth:`pair_lines`."""
         for group in self._clusters.groups():
             self._sizes.append(group.size)
             pages = [self._store.page(number) for number in self._numbers[group].tolist()]
             yield {
                 "pages": group.size,
-                "ids": [self._gathered.id_of(page) for page in pages],
+                "ids": [self._pages.id_of(page) for page in pages],
                 "urls": [page.url for page in pages],
             }
 
     def __str__(self) -> str:
-        said = f"{self._n_pairs} pair{'' if self._n_pairs == 1 else 's'}"
+        pairs = f"{self._n_pairs} pair{'' if self._n_pairs == 1 else 's'}"
         if not self._sizes:
-            return said
+            return pairs
         clusters = f"{len(self._sizes)} cluster{'' if len(self._sizes) == 1 else 's'}"
-        in_all = counted_pages(sum(self._sizes))
-        return f"{said}; {clusters} of {in_all}, the biggest of {max(self._sizes)}"
+        total = counted_pages(sum(self._sizes))
+        return f"{pairs}; {clusters} of {total}, the biggest of {max(self._sizes)}"
 
     def _pair_line(self, pair: Pair) -> dict[str, Any]:
         a, b = pair.pages
         return {
-            "id_a": self._gathered.id_of(a),
+            "id_a": self._pages.id_of(a),
             "url_a": a.url,
-            "id_b": self._gathered.id_of(b),
+            "id_b": self._pages.id_of(b),
             "url_b": b.url,
             "distance": pair.match.distance,
             "similarity": round(pair.match.similarity, 4),
@@ -250,7 +250,7 @@ class _Found:
 
 
 class _Unmeasured:
-    """Nobody knows how many pairs are still to come."""
+    """Progress without a known total."""
 
     bytes_read = 0
     total_bytes = None

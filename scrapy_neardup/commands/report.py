@@ -1,4 +1,4 @@
-"""``scrapy neardup report``: decisions, or a store, as a page to look at."""
+"""``scrapy neardup report``: show decisions or a store as an HTML page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..sources.readers import PageReader, beginning
 from ..sources.record import Record
 from ..stores.in_process import InProcessStore
 from ..workers import Failure, read_page
-from .pairs import as_it_is
+from .pairs import open_copy
 from .support.options import (
     AddGlobalOptions,
     Commands,
@@ -36,11 +36,11 @@ _SQLITE = b"SQLite format 3\0"
 
 
 def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
-    """Describe the sub-command."""
+    """Add the sub-command."""
     parser = new_command(
         commands,
         "report",
-        "Show verdicts, or what a store holds, as one page for a browser.",
+        "Show the verdicts of a scan, or the pages of a store, as one HTML page.",
         run,
         add_global_options,
     )
@@ -48,14 +48,14 @@ def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> Non
         "sources",
         metavar="SOURCE",
         nargs="+",
-        help="files that `scan -o` wrote (plain, gzip, zstd; - for standard input), or one store: "
-        "its address (sqlite:///path, redis://…) or file",
+        help="output files of `scan` (plain, gzip, zstd; - for standard input), or one store: its "
+        "address (sqlite:///path, redis://…) or file",
     )
     parser.add_argument(
         "-o", "--output", required=True, metavar="OUT.html", help="file to write, or - for stdout"
     )
     parser.add_argument(
-        "--namespace", metavar="NAME", help="of the store; may be left out where there is one alone"
+        "--namespace", metavar="NAME", help="namespace of the store (default: its only one)"
     )
     add_pages(parser, "--pages", default=[])
     add_rule(parser)
@@ -63,7 +63,7 @@ def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> Non
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
-    """Read the decisions, and the texts of their pages where these are given; write the page."""
+    """Read the decisions, and the texts of their pages if these are given; write the report."""
     pages = PageReader(options.pages)
     columns = Columns()
     with _store(options) as (store, name):
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 @contextmanager
 def _store(options: argparse.Namespace) -> Iterator[tuple[InProcessStore | None, str]]:
-    """The store, if a store it is, and what the page calls its source; nothing of it changes."""
+    """Yield the store, ``None`` for verdicts, and the name of the source; the store stays as is."""
     stores = [source for source in options.sources if _is_store(source)]
     if not stores:
         if options.namespace:
@@ -104,7 +104,7 @@ def _store(options: argparse.Namespace) -> Iterator[tuple[InProcessStore | None,
     if len(options.sources) > 1:
         raise InvalidOption("SOURCE", " ".join(options.sources), "one store, or verdicts alone")
     with looking_at(stores[0]) as reader:
-        store = as_it_is(reader, namespace_in(reader, options.namespace))
+        store = open_copy(reader, namespace_in(reader, options.namespace))
         with closing(store):
             say_forgotten(store)
             yield store, reader.name if reader.is_remote else _base(stores[0])
@@ -115,7 +115,7 @@ def _is_store(source: str) -> bool:
 
 
 def _base(path: str) -> str:
-    """A file's name without the folders of the machine that the page is made on."""
+    """Return the name of a file without its folders."""
     return Path(path).name
 
 
@@ -126,7 +126,7 @@ def _read(
     judge: Judge,
     options: argparse.Namespace,
 ) -> None:
-    """Keep titles and texts of the pages that are part of a pair."""
+    """Keep titles and texts of the pages that belong to a pair."""
     with judge.pool(read_page, options) as workers:
         wanted = _among(pages, set(columns.paired))
         for record, outcome in with_progress(workers.map(wanted), pages, "texts"):

@@ -1,4 +1,4 @@
-"""``scrapy neardup rules``: what was learned of URLs, and how to overrule it."""
+"""``scrapy neardup rules``: list and switch the URL rules that crawls have learned."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .support.store_address import (
     writing_to,
 )
 from .support.terminal import iso, say, show, table
-from .support.url_discarder import Expressed, expressed
+from .support.url_discarder import Conversion, convert
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -34,11 +34,11 @@ _STATES: tuple[State, ...] = ("in_force", "off", "withdrawn", "watched")
 
 
 def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
-    """Describe the sub-command."""
+    """Add the sub-command."""
     parser = new_command(
         commands,
         "rules",
-        "List which parts of URLs make no difference, as crawls learned it, and overrule it.",
+        "List the URL rules that crawls have learned, switch them off or on, and export them.",
         _run,
         add_global_options,
     )
@@ -46,25 +46,25 @@ def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> Non
     parser.add_argument(
         "--site", type=registrable_domain, help="only rules of this registrable domain"
     )
-    parser.add_argument("--json", action="store_true", help="as JSON Lines")
+    parser.add_argument("--json", action="store_true", help="print JSON Lines")
     parser.add_argument(
         "--off",
         metavar="RULE",
         action="append",
         default=[],
-        help="switch a rule off, by its name: no crawl takes it up (may be given several times)",
+        help="switch off the rule of this name, for all crawls (may be repeated)",
     )
     parser.add_argument(
         "--on",
         metavar="RULE",
         action="append",
         default=[],
-        help="let a rule that was switched off be judged by its evidence again",
+        help="undo --off: let evidence decide on the rule of this name again (may be repeated)",
     )
     parser.add_argument(
         "--export",
         metavar="FILE",
-        help="write the rules in force for duplicate-url-discarder, or - for stdout",
+        help="write the rules in force for duplicate-url-discarder to a file, or - for stdout",
     )
 
 
@@ -78,13 +78,13 @@ def _run(options: argparse.Namespace, settings: BaseSettings) -> None:
     if options.export is not None:
         _export(rules, options)
     elif options.json:
-        sys.stdout.writelines(f"{json.dumps(_told(rule))}\n" for rule in rules)
+        sys.stdout.writelines(f"{json.dumps(_rule_object(rule))}\n" for rule in rules)
     elif not (options.off or options.on):
         _show(rules, namespace)
 
 
 def _unpacked(packed: dict[str, bytes]) -> list[UrlRule]:
-    """Those in force first."""
+    """Return the rules, those in force first."""
     rules, unread = [], 0
     for body in packed.values():
         try:
@@ -92,12 +92,12 @@ def _unpacked(packed: dict[str, bytes]) -> list[UrlRule]:
         except ValueError:
             unread += 1
     if unread:
-        say(f"{_counted(unread)} cannot be read, being of a later version or damaged")
+        say(f"{_counted(unread)} cannot be read: of a later version or damaged")
     return sorted(rules, key=lambda rule: (_STATES.index(rule.state), rule.name))
 
 
 def _switch(rules: Sequence[UrlRule], options: argparse.Namespace, namespace: str) -> None:
-    """Change the states of rules, here and in the store."""
+    """Change the states of rules in the list and in the store."""
     changed = [
         *(_switched(rules, name, "--off", "off") for name in options.off),
         *(_switched(rules, name, "--on", "watched") for name in options.on),
@@ -110,9 +110,9 @@ def _switch(rules: Sequence[UrlRule], options: argparse.Namespace, namespace: st
 
 
 def _switched(rules: Sequence[UrlRule], name: str, option: str, state: State) -> UrlRule:
-    """The rule of a name, in another state.
+    """Return the rule of a name with a new state.
 
-    :raises InvalidOption: when there is none that could be.
+    :raises InvalidOption: when there is no rule of that name that can be switched.
     """
     is_off = state != "off"
     choice = {rule.name: rule for rule in rules if (rule.state == "off") == is_off}
@@ -130,16 +130,16 @@ def _like(name: str, names: Iterable[str]) -> str:
 
 
 def _export(rules: Sequence[UrlRule], options: argparse.Namespace) -> None:
-    done = expressed(rules)
+    done = convert(rules)
     inputs = [options.store, options.store.removeprefix("sqlite:///")]
     with lines_to(options.export, inputs) as output:
         output.write(json.dumps(done.rules, indent=2, ensure_ascii=False) + "\n")
-    _say_exported(done, options.export)
+    _report_export(done, options.export)
 
 
-def _say_exported(done: Expressed, target: str) -> None:
+def _report_export(done: Conversion, target: str) -> None:
     say(
-        f"{target}: {_counted(len(done.is_said))} in force, as {len(done.rules)} of "
+        f"{target}: {_counted(len(done.converted))} in force, as {len(done.rules)} of "
         f"duplicate-url-discarder; {_counted(len(done.refused))} could not be expressed"
     )
     for reason, number in Counter(reason for _, reason in done.refused).most_common():
@@ -152,7 +152,7 @@ def _show(rules: Sequence[UrlRule], namespace: str) -> None:
         (
             rule.name,
             rule.state.replace("_", " "),
-            _agreements(rule),
+            _agreements_text(rule),
             rule.evidence.contradictions,
             f"{_wrong_at_most(rule):.1%}",
             iso(rule.changed_at or None) or "-",
@@ -161,31 +161,31 @@ def _show(rules: Sequence[UrlRule], namespace: str) -> None:
     )
     heads = ("rule", "state", "agree", "contradict", "wrong at most", "since")
     counts = Counter(rule.state for rule in rules)
-    told = ", ".join(f"{counts[state]} {state.replace('_', ' ')}" for state in _STATES)
-    show(table(*heads, rows=rows), f"namespace {namespace}: {_counted(len(rules))} ({told})")
+    states = ", ".join(f"{counts[state]} {state.replace('_', ' ')}" for state in _STATES)
+    show(table(*heads, rows=rows), f"namespace {namespace}: {_counted(len(rules))} ({states})")
 
 
-def _told(rule: UrlRule) -> dict[str, object]:
-    """What JSON says of a rule."""
-    told = json.loads(rule.to_bytes())
-    told["named"] = rule.evidence.agreements_by_name
-    told["changed_at"] = iso(rule.changed_at or None)
-    return {"rule": rule.name, "text": rule.text, **told, "wrong_at_most": _wrong_at_most(rule)}
+def _rule_object(rule: UrlRule) -> dict[str, object]:
+    """Return the JSON object of a rule."""
+    fields = json.loads(rule.to_bytes())
+    fields["named"] = rule.evidence.agreements_by_name
+    fields["changed_at"] = iso(rule.changed_at or None)
+    return {"rule": rule.name, "text": rule.text, **fields, "wrong_at_most": _wrong_at_most(rule)}
 
 
-def _agreements(rule: UrlRule) -> str:
-    """How many, and for how many of them there is only the word of canonical addresses."""
+def _agreements_text(rule: UrlRule) -> str:
+    """Return the number of agreements, and of those known by canonical URLs alone."""
     by_name = rule.evidence.agreements_by_name
     return f"{rule.evidence.agreements}{f' ({by_name} named)' if by_name else ''}"
 
 
 def _wrong_at_most(rule: UrlRule) -> float:
-    """Upper bound on its share of contradictions, with a confidence of 95 %."""
+    """Return the upper bound of a rule's share of contradictions, with 95 % confidence."""
     evidence = rule.evidence
     trials = evidence.agreements + evidence.contradictions
     return upper_bound(evidence.contradictions, trials)
 
 
 def _counted(number: int) -> str:
-    """So many rules, in words."""
+    """Return a number of rules in words."""
     return f"{number} rule{'' if number == 1 else 's'}"

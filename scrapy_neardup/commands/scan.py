@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 
 
 def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
-    """Describe the sub-command."""
+    """Add the sub-command."""
     parser = new_command(
         commands,
         "scan",
-        "Judge stored pages in order, as a crawl would; one JSON line for each page.",
+        "Judge stored pages in order, as a crawl would, and write a JSON line per page.",
         run,
         add_global_options,
     )
@@ -59,7 +59,7 @@ def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> Non
     )
     add_store(parser, "--store")
     parser.add_argument(
-        "--add", action="store_true", help="remember in the store what is not a duplicate"
+        "--add", action="store_true", help="add pages that are not duplicates to the store"
     )
     add_rule(parser)
     add_workers(parser)
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 @contextmanager
 def _store(options: argparse.Namespace) -> Iterator[Store | None]:
-    """The store to judge against; nothing of it changes unless that was asked for."""
+    """Open the store to judge against; it changes only with ``--add``."""
     if options.store is None:
         for name in ("add", "namespace"):
             if getattr(options, name):
@@ -104,14 +104,14 @@ def _store(options: argparse.Namespace) -> Iterator[Store | None]:
 
 
 class _Scan:
-    """The lines so far."""
+    """Judges pages and makes the output lines."""
 
     def __init__(self, detector: NearDupDetector, ids: _Ids) -> None:
         self.tally = Tally(detector)
         self._ids = ids
 
     def line(self, record: Record, outcome: PageSignature | Failure) -> dict[str, Any]:
-        """A page's line."""
+        """Judge a page and return its line."""
         verdict = self.tally.judge(record, outcome)
         if (
             record.id != record.url
@@ -140,34 +140,34 @@ class _Scan:
 
 
 class _Ids:
-    """Ids of pages that can be a duplicate's original, where they are not the address.
+    """Ids of pages that may be originals, where they differ from the URL.
 
-    They stand in a temporary file, of which SQLite keeps a part in memory: beside a store, which
-    keeps pages in 140 bytes of memory each, a dictionary would be the larger of the two.
+    They are kept in a temporary SQLite file: a dictionary would need more memory than the store,
+    which takes 140 bytes per page.
     """
 
     def __init__(self) -> None:
-        # The name for a file that nobody else sees, and that ends with the connection.
+        # The empty name is a private temporary file that is deleted with the connection.
         self._table = sqlite3.connect("", isolation_level=None)
         self._table.execute("PRAGMA journal_mode = OFF")
         self._table.execute("CREATE TABLE ids(url BLOB PRIMARY KEY, id TEXT) WITHOUT ROWID")
         self._table.execute("BEGIN")
 
     def put(self, url: str, id_: str | int) -> None:
-        """Note the id of the page at an address, in the place of what was noted of it."""
-        # As JSON: a number may be of any size, and an address may hold half a character.
+        """Set the id of the page at a URL."""
+        # As JSON, because SQLite has no integers above 64 bits and no lone surrogates.
         self._table.execute(
             "INSERT OR REPLACE INTO ids VALUES (?, ?)", (_blob(url), json.dumps(id_))
         )
 
     def get(self, url: str) -> str | int:
-        """The id of the page at an address; the address where none was noted."""
+        """Return the id of the page at a URL; the URL itself where none was set."""
         found = self._table.execute("SELECT id FROM ids WHERE url = ?", (_blob(url),)).fetchone()
         id_: str | int = url if found is None else json.loads(found[0])
         return id_
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Delete the file."""
         self._table.close()
 
 
@@ -176,7 +176,7 @@ def _blob(url: str) -> bytes:
 
 
 def _fingerprint(outcome: PageSignature | Failure) -> str | None:
-    """Its digits; ``None`` for a page without a text, whose fingerprint says nothing."""
+    """Return the fingerprint in hexadecimal; ``None`` for a page without text."""
     if isinstance(outcome, Failure) or not outcome.n_features:
         return None
     return to_hex(outcome.fingerprint)

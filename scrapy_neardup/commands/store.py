@@ -1,4 +1,4 @@
-"""``scrapy neardup store``: what a store remembers, and how to have it forget."""
+"""``scrapy neardup store``: inspect and change a store."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 
 def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
-    """Describe the sub-command and those that it has."""
-    summary = "Look at what a store remembers, and change it."
+    """Add the sub-command and its own sub-commands."""
+    summary = "List, forget, export or import the pages of a store."
     group = commands.add_parser("store", help=summary, description=summary)
     inner = group.add_subparsers(metavar="COMMAND", dest="store_command", required=True)
     _add_info(inner, add_global_options)
@@ -45,16 +45,18 @@ def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> Non
 
 
 def _add_info(commands: Commands, add_global_options: AddGlobalOptions) -> None:
-    parser = new_command(commands, "info", "Say what is in a store.", _info, add_global_options)
+    parser = new_command(
+        commands, "info", "Show the namespaces of a store.", _info, add_global_options
+    )
     add_store(parser)
-    parser.add_argument("--json", action="store_true", help="as a JSON object")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def _add_list(commands: Commands, add_global_options: AddGlobalOptions) -> None:
     parser = new_command(
         commands,
         "list",
-        "A line for each page: address, time, fingerprint, number of distinct words.",
+        "Print a line per page: URL, time, fingerprint, number of distinct words.",
         _list,
         add_global_options,
     )
@@ -63,23 +65,25 @@ def _add_list(commands: Commands, add_global_options: AddGlobalOptions) -> None:
         "--site", type=registrable_domain, help="only pages of this registrable domain"
     )
     parser.add_argument(
-        "--limit", type=at_least_0, metavar="N", help="so many pages at most, the oldest"
+        "--limit", type=at_least_0, metavar="N", help="print the N oldest pages only"
     )
-    parser.add_argument("--json", action="store_true", help="as JSON Lines")
+    parser.add_argument("--json", action="store_true", help="print JSON Lines")
 
 
 def _add_forget(commands: Commands, add_global_options: AddGlobalOptions) -> None:
     parser = new_command(
         commands,
         "forget",
-        "Forget pages: they and their copies are new when they are met again.",
+        "Forget pages: they and their copies are new when they are fetched again.",
         _forget,
         add_global_options,
     )
     add_store(parser)
-    parser.add_argument("urls", metavar="URL", nargs="*", help="address of a page, however spelt")
     parser.add_argument(
-        "--site", type=registrable_domain, help="all pages of this registrable domain"
+        "urls", metavar="URL", nargs="*", help="URL of a page, canonicalized before the lookup"
+    )
+    parser.add_argument(
+        "--site", type=registrable_domain, help="forget all pages of this registrable domain"
     )
 
 
@@ -87,13 +91,16 @@ def _add_compact(commands: Commands, add_global_options: AddGlobalOptions) -> No
     parser = new_command(
         commands,
         "compact",
-        "Forget what has expired, and give room back; all namespaces unless one is named.",
+        "Forget expired pages and free disk space, in all namespaces or in one.",
         _compact,
         add_global_options,
     )
     add_store(parser)
     parser.add_argument(
-        "--ttl", type=above_0, metavar="SECONDS", help="forget pages stored longer ago than this"
+        "--ttl",
+        type=above_0,
+        metavar="SECONDS",
+        help="forget pages stored before that many seconds",
     )
 
 
@@ -196,7 +203,7 @@ def _forget(options: argparse.Namespace, settings: BaseSettings) -> None:
         namespace = namespace_in(reader, options.namespace)
         keys = [] if options.site is None else _keys_of(reader, namespace, options.site)
     with writing_to(options.store, namespace) as store:
-        # What an item's field said is remembered under an address that is not made uniform.
+        # Items that are judged by a field are stored under a URL that is not canonicalized.
         missing = [
             url for url in options.urls if not (store.forget(page_key(url)) or store.forget(url))
         ]

@@ -1,4 +1,4 @@
-"""To wait for what other threads do, with any reactor or without one."""
+"""Awaits the results of other threads, with any reactor or without one."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 
 async def result_of(future: Future[T]) -> T:
-    """Wait for a future of another thread."""
+    """Wait for a future of another thread, and return its result."""
     if future.done():
         return future.result()
     if is_asyncio_available():
-        # A crawl that is being stopped cancels those who wait, not the work.
+        # A crawl that is being stopped cancels the waiting coroutine, not the work.
         return await asyncio.shield(asyncio.wrap_future(future))
     from twisted.internet import reactor
 
@@ -31,7 +31,10 @@ async def result_of(future: Future[T]) -> T:
 
 
 async def in_thread(call: Callable[[], T], threads: ThreadPoolExecutor | None = None) -> T:
-    """Call in a thread, one of these or one of its own, and wait for the result."""
+    """Call in a thread, and return the result.
+
+    :param threads: the pool to use; a new thread unless given.
+    """
     if threads is not None:
         return await result_of(threads.submit(call))
     own = ThreadPoolExecutor(1, "neardup-aside")
@@ -42,7 +45,7 @@ async def in_thread(call: Callable[[], T], threads: ThreadPoolExecutor | None = 
 
 
 async def wait_for(future: Future[Any] | None, seconds: float) -> None:
-    """Wait until a future is done, or so many seconds; for so many seconds where there is none."""
+    """Wait until a future is done, at most so many seconds; without a future, exactly so many."""
     if is_asyncio_available():
         if future is None:
             await asyncio.sleep(seconds)
@@ -65,7 +68,7 @@ async def wait_for(future: Future[Any] | None, seconds: float) -> None:
 
 
 def start(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Let a coroutine run by itself."""
+    """Run a coroutine in the background."""
     if is_asyncio_available():
         task = asyncio.get_event_loop().create_task(coroutine)
         _running.add(task)
@@ -75,13 +78,13 @@ def start(coroutine: Coroutine[Any, Any, None]) -> None:
 
 
 async def yield_to_loop() -> None:
-    """Let all others go on that can, where that takes no time."""
+    """Let other tasks of the event loop run; a no-op without asyncio."""
     if is_asyncio_available():
         await asyncio.sleep(0)
 
 
 def from_any_thread(call: Callable[..., None]) -> Callable[..., None]:
-    """The same call, to be made from any thread: it then runs in the event loop of now."""
+    """Return a function that any thread may call: it runs the call in the current event loop."""
     if is_asyncio_available():
         loop = asyncio.get_event_loop()
 
@@ -94,5 +97,5 @@ def from_any_thread(call: Callable[..., None]) -> Callable[..., None]:
     return partial(reactor.callFromThread, call)
 
 
-#: The event loop itself keeps tasks by weak references only.
+#: The event loop itself holds only weak references to tasks.
 _running: set[asyncio.Task[None]] = set()

@@ -1,9 +1,9 @@
-"""The pace of a crawl: pages come to their callbacks only as fast as workers read pages.
+"""Backpressure: pages reach their callbacks only as fast as workers read pages.
 
-For each page in its spiders Scrapy keeps ``CONCURRENT_ITEMS`` tasks, and each full collection of
-garbage walks through all of them while the event loop stands still. So pages that would only wait
-for a worker had better wait before, as mere responses, where they also keep Scrapy's downloader
-from fetching more.
+For each page in a callback Scrapy keeps ``CONCURRENT_ITEMS`` tasks, and each full garbage
+collection walks through all of them while the event loop is blocked. Pages that would only wait
+for a worker therefore wait earlier, as responses, where they also keep Scrapy's downloader from
+fetching more.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from scrapy.utils.asyncio import CallLaterResult, call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-#: For each worker, what it reads included: while the loop is held, workers go on. A worker is given
-#: what waits at once, so of more than these the answers would come in bursts that hold the loop for
-#: longer than Scrapy does by itself.
+#: Pages per worker, including the one that it reads: workers go on while the event loop is blocked.
+#: With more, the answers would come in bursts that block the loop for longer than Scrapy itself
+#: does.
 _PAGES_PER_WORKER = 8
 
-#: A page that was let through and of which nothing is heard for so long counts no more: its
-#: callback takes its time, has failed, or never was one. It takes some turns of the loop otherwise.
+#: A page that was let through is no longer counted after so many seconds without news: its callback
+#: is slow, has failed, or there is none. Usually the news comes within some turns of the loop.
 _SILENCE_SECONDS = 0.1
 
 
 class Throttle:
-    """Lets pages through while few are under way.
+    """Lets pages through while few are in progress.
 
-    Nobody waits for a page's callback here, only for workers, and workers wait for nobody: a page
-    that waits always gets its turn, whatever callbacks do or wait for.
+    Pages wait for workers only, never for a callback, so every waiting page gets its turn whatever
+    callbacks do or wait for.
 
-    :param workers: number of processes that read pages; with 0 everything is let through.
+    :param workers: number of processes that read pages; with 0 nothing waits.
     """
 
     def __init__(self, workers: int) -> None:
         self._most = _PAGES_PER_WORKER * workers
         self._being_read = 0
-        #: Let through, and neither being read yet nor settled otherwise.
+        #: Pages that were let through, and are neither being read nor settled otherwise yet.
         self._coming = 0
         self._waiting: deque[Deferred[None]] = deque()
         self._silence: CallLaterResult | None = None
 
     async def turn(self) -> None:
-        """Wait until this page may go on; those that came before go first."""
+        """Wait until this page may go on; first come, first served."""
         if not self._most:
             return
         place: Deferred[None] = Deferred()
@@ -64,7 +64,7 @@ class Throttle:
             self._let_through()
 
     def settle(self) -> None:
-        """Of a page that was let through it is known now whether it will be read."""
+        """Note that a page that was let through is now being read, or will not be."""
         self._coming = max(0, self._coming - 1)
         self._let_through()
 

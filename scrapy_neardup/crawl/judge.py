@@ -1,4 +1,4 @@
-"""The judge of a crawl, one for each crawler; all components share it."""
+"""The judge of a crawl: one for each crawler, shared by all components."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..exceptions import InvalidOption
 from ..url_rules.rule import UrlRule
 from .durability.job_state import Job, recover_where_asked
 from .items.built_items import BuiltItems, Place
-from .items.item_tracker import Judgement
+from .items.item_tracker import ItemJudgement, Judgement
 from .monitoring.crawl_stats import CrawlStats
 from .monitoring.start_errors import log_start_error
 from .page_signing import require_parts
@@ -35,14 +35,14 @@ logger = logging.getLogger(__name__)
 
 
 class NearDupJudge:
-    """Scrapy extension that decides on responses, items and requests; the components act on it.
+    """Scrapy extension that judges responses, items and requests for the other components.
 
-    It is an extension because extensions are built before all other components, which find it by
-    ``crawler.get_extension``, whoever enabled them.
+    Scrapy builds extensions before all other components, so these can always find it with
+    ``crawler.get_extension``.
 
     :ivar config: the settings of the crawl.
-    :ivar stats: counts, and warns once.
-    :ivar session: what the crawl has open.
+    :ivar stats: counts events, and logs each kind of warning once.
+    :ivar session: the open resources of the crawl: store, workers, feeds, job.
     """
 
     def __init__(self, crawler: Crawler, config: Config, job: Job | None = None) -> None:
@@ -61,13 +61,13 @@ class NearDupJudge:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the judge from the settings and the spider argument ``neardup``.
 
-        :raises InvalidOption: when either has a value that it cannot have.
+        :raises InvalidOption: when one of them has an invalid value.
         :raises NotConfigured: when one of them switches the judge off.
         """
         try:
             config = Config.from_settings(crawler.settings)
             if is_off(crawler, config):
-                logger.info("Off for this run: near-duplicate pages are stored")
+                logger.info("Switched off for this run: near-duplicate pages are stored")
                 raise NotConfigured
             job = None if config.job is None else Job(config.job)
             recover_where_asked(config, job)
@@ -84,14 +84,14 @@ class NearDupJudge:
         return self.session.detector
 
     def may_judge(self, request: Request, response: Response) -> bool:
-        """Will this page, or its items, be judged if its callback yields anything?"""
+        """Return whether this page, or its items, will be judged if its callback yields any."""
         by_page = self.config.item_field is None
         return not (by_page and why_not_judged(response)) and isinstance(
             self._policies.policy_of(request), Policy
         )
 
     async def judge_page(self, response: Response) -> Judgement | None:
-        """Judge a response; return ``None`` when it is passed through, which is counted."""
+        """Judge a response; count it and return ``None`` when it is not judged."""
         policy = why_not_judged(response) or self._policies.policy_of(response.request)
         if isinstance(policy, str):
             self.pass_page(policy, response)
@@ -115,31 +115,31 @@ class NearDupJudge:
         self._track(response, judgement)
         return judgement
 
-    def arrived(self, response: Response) -> None:
-        """Note a response that comes to its callback, and the values that its request carries."""
+    def record_arrival(self, response: Response) -> None:
+        """Record the values that the request of a response carries, before its callback runs."""
         if self.config.item_field is None:
-            self._built_items.arrived(response, self._policies.item_origin(response.request))
+            self._built_items.record_arrival(response, self._policies.item_origin(response.request))
 
     def note_origins(
         self, request: Request, response: Response, judgement: Judgement | None
     ) -> bool:
-        """Note on a request of a page which pages its values are from; does it carry any?"""
+        """Note on a request which pages its values are from; return whether it carries any."""
         judged_by = self._policies.item_origin(request)
         return self._built_items.note_origins(request, response, judgement, judged_by)
 
     async def send_from_page(
         self, item: Any, response: Response, page: Judgement | None, place: Place
     ) -> None:
-        """Note on an item what decides on it: its page, or the page where it began."""
+        """Note which judgement applies to an item: that of its page, or of where it began."""
         items = self.session.items
         policy = self._policies.policy_of(response.request)
         if isinstance(policy, str):
-            items.send(item, page)
+            items.send(item, ItemJudgement(page))
             return
         decided = await self._built_items.judge(item, response, page, policy, place)
         if decided.share is not None:
             items.shares(response, decided.share, self.session.active_requests())
-        items.send(item, decided.judgement, decided.items, decided.share, decided.digest)
+        items.send(item, decided)
 
     def pass_page(self, reason: str, response: Response | None = None) -> None:
         """Count a response that is not judged."""
@@ -153,8 +153,8 @@ class NearDupJudge:
     async def judge_item(self, item: Any, place: int, response: Response) -> Judgement | None:
         """Judge an item by its field; return ``None`` when its request switched that off.
 
-        :param place: 1 for the first item of the response. An item is taken for the same again,
-            not for a duplicate, when it comes from the same place of the same page.
+        :param place: 1 for the first item of the response. An item from the same place of the same
+            page is a revisit, not a duplicate.
         """
         policy = self._policies.policy_of(response.request)
         if isinstance(policy, str):
@@ -172,12 +172,8 @@ class NearDupJudge:
         self._track(response, judgement)
         return judgement
 
-    def send_along(self, item: Any, judgement: Judgement | None) -> None:
-        """Note the judgement on an item for the pipeline."""
-        self.session.items.send(item, judgement)
-
     def receive(self, item: Any) -> Judgement | None:
-        """Return the judgement that was noted for an item; ``None`` when there is nothing to do."""
+        """Return the judgement that was noted for an item; ``None`` where there is none."""
         try:
             return self.session.items.receive(item)
         except KeyError:
@@ -185,21 +181,21 @@ class NearDupJudge:
             return None
 
     def refuses(self, request: Request) -> UrlRule | bool:
-        """Is this request expected to yield nothing new? Returns the rule, if one says so."""
+        """Decide whether to refuse a request at scheduling; return the rule that does, if any."""
         policy = self._policies.policy_of(request)
         if not isinstance(policy, Policy) or self._policies.carries_item(request):
             return False
         return self.session.request_filter.refuses(request, policy)
 
     def should_cancel(self, request: Request) -> UrlRule | bool:
-        """Is a request superfluous by now? Returns the rule, if one says so."""
+        """Decide whether to cancel a scheduled request; return the rule that does, if any."""
         policy = self._policies.policy_of(request)
         if isinstance(policy, str) or self._policies.carries_item(request):
             return self.session.request_filter.should_cancel(request, None)
         return self.session.request_filter.should_cancel(request, policy)
 
     def _track(self, response: Response, judgement: Judgement) -> None:
-        """Follow the items of a page, whose outcome settles the claim."""
+        """Track the items of a page; their outcome settles its claim."""
         if judgement.pending is not None:
             active = self.session.active_requests()
             self.session.items.judged(response, judgement.pending, active)
@@ -215,4 +211,7 @@ def find_judge(crawler: Crawler) -> NearDupJudge:
         return judge
     if is_off(crawler, Config.from_settings(crawler.settings)):
         raise NotConfigured
-    raise NotConfigured("it needs the add-on, or scrapy_neardup.NearDupJudge in EXTENSIONS")
+    raise NotConfigured(
+        "NearDupJudge is not enabled: add scrapy_neardup.Addon to ADDONS, or "
+        "scrapy_neardup.NearDupJudge to EXTENSIONS"
+    )

@@ -1,4 +1,4 @@
-"""Signatures for a crawl: asked for in the event loop, made elsewhere, once for equal bodies."""
+"""Signs the pages of a crawl: in worker processes, and once for equal bodies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .backpressure import Throttle
 from .report_recorder import ReportRecorder
 from .settings import Config, as_setting
 
-#: Signatures of the bodies met last, which are not made again for an equal body: 8 MB of them.
+#: Most recent bodies whose signatures are reused for an equal body: some 8 MB.
 _BODIES = 4096
 
 _Signed = tuple[PageSignature, Reading]
@@ -32,17 +32,18 @@ _Outcome = _Signed | Failure
 
 
 class PageSigning:
-    """Makes the signatures of a crawl, in whose event loop it is made.
+    """Makes the signatures of a crawl. Create it in the event loop of the crawl.
 
-    A body that is equal to one of the last few thousand, or to one under way, byte by byte and
-    in what its encoding depends on, is not read again: many addresses lead to one page.
+    Many URLs lead to one page, so a body is not read again if it is equal to one of the last few
+    thousand, or to one in progress: byte by byte, and in everything that its encoding depends on.
 
     :param signer: arguments of the :class:`~scrapy_neardup.signatures.signature.Signer`.
-    :param page_limits: what one page may be made of.
-    :param workers: number of processes; 0 to do it in this one, without limits on time and memory.
-    :param limits: what one page may take of a worker.
-    :param throttle: what is told of the pages under way.
-    :param reporting: what is told what people are to see of the pages.
+    :param page_limits: limits on the contents of one page.
+    :param workers: number of processes; 0 to sign in this one, without limits on time and memory.
+    :param limits: time and memory that a worker may spend on one page.
+    :param throttle: is told when a page is being read.
+    :param reporting: is given the titles and texts of pages for the report.
+    :ivar reused: how many signatures of equal bodies were reused.
     """
 
     def __init__(
@@ -65,33 +66,32 @@ class PageSigning:
             limits,
             deliver=from_any_thread(call_here),
         )
-        # Nobody who writes pages can tell which two bodies would have one hash.
+        # A random seed, so that nobody can craft two pages with one hash.
         self._seed = secrets.randbits(64)
         self._known: OrderedDict[bytes, _Signed] = OrderedDict()
-        self._under_way: dict[bytes, Future[_Outcome]] = {}
+        self._in_progress: dict[bytes, Future[_Outcome]] = {}
         self._throttle = throttle
         self._reporting = reporting
-        #: How many pages were not read because an equal one had been.
-        self.spared = 0
+        self.reused = 0
 
     @property
     def workers_lost(self) -> int:
-        """How many workers died or were ended over a page, and were replaced."""
+        """Number of workers that died or were ended while reading a page, and were replaced."""
         return self._pool.lost
 
     def start(self) -> None:
-        """Start the workers, without waiting for them."""
+        """Start the workers without waiting for them."""
         self._pool.start()
-        # The list of public suffixes takes 0.1 s to load, when an equal body is met elsewhere.
+        # Load the public suffix list now: it takes 0.1 s, and signatures that are reused need it.
         with suppress(RuntimeError):  # no more threads can be started
             Thread(target=site_of, args=("https://example.com/",), daemon=True).start()
 
     def stop(self) -> None:
-        """End the workers, whatever they are doing."""
+        """End the workers, even while they read pages."""
         self._pool.stop()
 
     async def sign(self, record: Record) -> PageSignature | Failure:
-        """Signature of a page, or why there is none.
+        """Return the signature of a page, or the failure to make one.
 
         :raises WorkersFailed: when no worker can be started.
         """
@@ -106,7 +106,7 @@ class PageSigning:
 
     async def _signed(self, record: Record) -> _Outcome:
         try:
-            # Before a worker is sent what it would only refuse.
+            # A worker would only refuse it.
             self._page_limits.check_body(record.content)
         except LimitExceeded as error:
             return Failure(error.reason, str(error))
@@ -115,21 +115,21 @@ class PageSigning:
         body = self._body_hash(record)
         if (known := self._known.get(body)) is not None:
             self._known.move_to_end(body)
-            self.spared += 1
-            return _at(known, record.url)
-        if (under_way := self._under_way.get(body)) is None:
-            return await self._first(body, record)
-        result = await result_of(under_way)
-        self.spared += 1
-        return result if isinstance(result, Failure) else _at(result, record.url)
+            self.reused += 1
+            return _at_url(known, record.url)
+        if (in_progress := self._in_progress.get(body)) is None:
+            return await self._sign_new(body, record)
+        result = await result_of(in_progress)
+        self.reused += 1
+        return result if isinstance(result, Failure) else _at_url(result, record.url)
 
-    async def _first(self, body: bytes, record: Record) -> _Outcome:
-        """Sign a body that is not known; equal ones that come meanwhile wait for it."""
-        future = self._under_way[body] = self._pool.submit(record)
+    async def _sign_new(self, body: bytes, record: Record) -> _Outcome:
+        """Sign a new body; equal ones that arrive meanwhile wait for the result."""
+        future = self._in_progress[body] = self._pool.submit(record)
         try:
             result = await result_of(future)
         finally:
-            del self._under_way[body]
+            del self._in_progress[body]
         if not isinstance(result, Failure):
             self._known[body] = result
             if len(self._known) > _BODIES:
@@ -139,18 +139,18 @@ class PageSigning:
     def _body_hash(self, record: Record) -> bytes:
         content = record.content
         data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
-        how = f"{record.kind}\n{record.content_type}\n{record.encoding}".encode()
-        return xxhash.xxh3_128_digest(data, self._seed) + xxhash.xxh3_128_digest(how, self._seed)
+        labels = f"{record.kind}\n{record.content_type}\n{record.encoding}".encode()
+        return xxhash.xxh3_128_digest(data, self._seed) + xxhash.xxh3_128_digest(labels, self._seed)
 
 
-def _at(signed: _Signed, url: str) -> _Signed:
-    """The same of an equal body at another address."""
+def _at_url(signed: _Signed, url: str) -> _Signed:
+    """Return the same signature for an equal body at another URL."""
     signature, reading = signed
     return signature.found_at(url), reading
 
 
 def require_parts(config: Config) -> None:
-    """Tokenizer, IDF table and extractor can be used, here and in other processes.
+    """Check that tokenizer, IDF table and extractor can be used, here and in worker processes.
 
     :raises InvalidOption: when one cannot.
     """
@@ -159,19 +159,19 @@ def require_parts(config: Config) -> None:
     except InvalidOption as error:
         raise as_setting(error) from None
     for name, part in config.parts.items():
-        if config.workers and not _can_travel(part):
+        if config.workers and not _is_portable(part):
             raise as_setting(
                 InvalidOption(
                     name,
                     part,
                     "an import path or an object of an importable module, so that worker "
-                    "processes can have it too (or NEARDUP_WORKERS = 0)",
+                    "processes can load it too (or set NEARDUP_WORKERS = 0)",
                 )
             )
 
 
-def _can_travel(part: Any) -> bool:
-    """Can it be pickled here, and found again where the main module is another one?"""
+def _is_portable(part: Any) -> bool:
+    """Can it be pickled here, and unpickled in a process with another main module?"""
     if getattr(part, "__module__", None) == "__main__":
         return False
     try:

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class RecordJudge:
-    """Judges what a crawl yields, whatever fails: what cannot be judged is kept and counted.
+    """Judges pages and items; those that cannot be judged are kept and counted, never lost.
 
-    :param crawler: whose signals are sent.
+    :param crawler: sends the signals.
     """
 
     def __init__(self, crawler: Crawler, session: CrawlSession) -> None:
@@ -42,7 +42,7 @@ class RecordJudge:
     ) -> Judgement:
         """Return the judgement on a page or an item; ``undecided`` where anything fails.
 
-        :param page: URL rules learn from it when its outcome is known.
+        :param page: the response, from which URL rules learn once its outcome is known.
         """
         signature = None
         try:
@@ -50,14 +50,14 @@ class RecordJudge:
         except WorkersFailed as error:
             claim = Claim(self._undecided(record, Failure(Reason.NO_WORKER, str(error))))
         except Exception as error:
-            # A store of the user's own may raise anything.
+            # A custom store may raise anything.
             failure = Failure(Reason.FAILED, repr(error))
             claim = Claim(self._undecided(record, failure, exc_info=True))
         if claim.verdict.kind == "undecided":
             self._session.stats.count(f"undecided/{claim.verdict.reason}")
         elif claim.verdict.kind == "revisit":
             self._session.stats.count(f"revisits/{claim.verdict.reason}")
-        self._look_for_flood(claim)
+        self._detect_flood(claim)
         return self._judgement(claim, policy, signature, page)
 
     async def judge_origin(self, signature: PageSignature, policy: Policy) -> Judgement:
@@ -67,9 +67,9 @@ class RecordJudge:
             assert self._session.store_client is not None
             claim = await self._session.store_client.claim(signature, policy.rule)
         except Exception as error:
-            # The page was signed in another way in an earlier run, or the store fails.
+            # An earlier run signed the page in another way, or the store fails.
             self._session.stats.warn_once(
-                "origin", "Cannot judge where an item of %s began: %r", signature.url, error
+                "origin", "Cannot judge <%s>, where an item began: %r", signature.url, error
             )
         return self._judgement(claim, policy, signature)
 
@@ -87,23 +87,24 @@ class RecordJudge:
         claim = await client.claim(signature, policy.rule)
         if claim.verdict.reason == Reason.WAITED:
             self._undecided(
-                record, Failure(Reason.WAITED, "a near-duplicate's storing takes too long")
+                record, Failure(Reason.WAITED, "a near-duplicate of it takes too long to be stored")
             )
         return signature, claim
 
     def _undecided(self, record: Record, why: Failure, *, exc_info: bool = False) -> Verdict:
         self._session.stats.warn_once(
             why.reason,
-            "Cannot judge <%s>, it is kept: %s, %s (the first of its kind; all are counted)",
+            "Cannot judge <%s>, keeping it: %s, %s (logged once, counted in neardup/undecided/%s)",
             record.url,
             why.reason,
             why.detail,
+            why.reason,
             exc_info=exc_info,
         )
         return Verdict("undecided", record.url, why.reason)
 
-    def _look_for_flood(self, claim: Claim) -> None:
-        """Does one content stand in the place of many pages? Then URL rules do not learn it."""
+    def _detect_flood(self, claim: Claim) -> None:
+        """Detect that one content replaces many pages; URL rules then do not learn from it."""
         client, log = self._session.store_client, self._session.log
         claimed = None if client is None else client.signature(claim.ticket)
         text = None if claimed is None else claimed.text_digest
@@ -120,7 +121,7 @@ class RecordJudge:
         signature: PageSignature | None,
         page: ReferenceType[Response] | None = None,
     ) -> Judgement:
-        """Return what follows from a claim; one that nothing depends on is released."""
+        """Return the judgement on a claim; release the claim if the page will not be stored."""
         if self._was_stored_before(claim):
             policy = replace(policy, revisit="drop")
         judgement = Judgement(claim.verdict, policy, signature=signature, items=claim.items)
@@ -134,7 +135,7 @@ class RecordJudge:
         return replace(judgement, pending=PendingClaim(settle))
 
     def _was_stored_before(self, claim: Claim) -> bool:
-        """Is everything fetched again, and was this page stored by the job before that?"""
+        """Return whether this run fetches all pages again, and an earlier run stored this one."""
         session = self._session
         if session.journal is None or session.job is None or not session.job.is_recovered:
             return False
@@ -155,18 +156,18 @@ class RecordJudge:
         if items is None:
             self._session.request_filter.lost(judgement.verdict.url)
         if judgement.knows_links:
-            self._learn_late(judgement.verdict, page, items)
-            # A page of the same links is remembered already.
+            self._learn_from_links(judgement.verdict, page, items)
+            # A page with the same links is already recorded.
             items = items or None
         at_once = self._session.confirms_at_once
         client.settle(ticket, items, confirmed=at_once)
         if at_once and not client.store.is_remote:
             client.confirm(client.mark())
 
-    def _learn_late(
+    def _learn_from_links(
         self, verdict: Verdict, page: ReferenceType[Response] | None, items: int | None
     ) -> None:
-        """Learn from a page that is a copy only if it yielded no item either."""
+        """Learn from a page with known links: it is a duplicate only if it yielded no item."""
         response = None if page is None else page()
         if response is None:
             return

@@ -1,6 +1,6 @@
-"""The report of a crawl: decisions are written down as they come, and made into a page at the end.
+"""The report of a crawl: records decisions as they are made, and writes an HTML page at the end.
 
-Nothing of it may cost a crawl: what the disk does not take is an error in the log, said once.
+A report that cannot be written never stops a crawl; it is one error in the log.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ logger = logging.getLogger(__name__)
 
 
 class ReportRecorder:
-    """What is to be shown of a crawl.
+    """Records the decisions of a crawl for its report.
 
-    The decisions stand in a temporary file, titles and texts in another one.
+    Decisions are kept in a temporary file, titles and texts in another one.
 
-    :param path: where the page goes to; ``%(name)s`` in it is the spider's name and ``%(time)s``
-        when the crawl began, as in Scrapy's feeds.
-    :param name: of the spider.
+    :param path: file of the page; ``%(name)s`` in it is the spider's name and ``%(time)s`` the
+        start of the crawl, as in Scrapy's feeds.
+    :param name: name of the spider.
     """
 
     def __init__(self, config: Config, path: str, name: str) -> None:
@@ -40,35 +40,35 @@ class ReportRecorder:
         self._config = config
         self._name = name
         self._has_failed = False
-        #: Titles of pages that were read and not judged yet.
+        #: Titles of pages that were read and are not judged yet.
         self._titles: dict[str, str] = {}
         self._guarded(self._open)
 
     @classmethod
     def of(cls, config: Config, name: str) -> ReportRecorder | None:
-        """That of a crawl; ``None`` where nobody asked for one."""
+        """Return the recorder of a crawl; ``None`` when NEARDUP_REPORT is not set."""
         return None if config.report is None else cls(config, config.report, name)
 
     @property
     def path(self) -> str | None:
-        """Where the page goes to; ``None`` when it cannot be written."""
+        """Absolute path of the page; ``None`` when it cannot be written."""
         return None if self._has_failed else str(self._path.absolute())
 
     @property
     def keeps_text(self) -> bool:
-        """Are texts to be shown?"""
+        """Whether the report shows the texts of pages."""
         return self._config.keep_text
 
     def read(self, url: str, reading: Reading) -> None:
-        """A page was read."""
+        """Record the title and text of a page that was read."""
         self._titles[url] = reading.title
         if reading.text:
             self._guarded(lambda: self._texts.put(url, reading.text))
 
     def judged(self, verdict: Verdict, n_bytes: int | None = None) -> None:
-        """A page, or an item, was judged.
+        """Record the verdict on a page or an item.
 
-        :param n_bytes: of the page's body.
+        :param n_bytes: size of the page's body.
         """
         decision = replace(
             Decision.of(verdict),
@@ -79,19 +79,19 @@ class ReportRecorder:
         self._guarded(lambda: self._lines.write(decision.line() + "\n"))
 
     def finish(self) -> None:
-        """Write the page, and let go of the temporary files. Takes a while: not for event loops."""
+        """Write the page, and close the temporary files. Takes a while: call it in a thread."""
         self._guarded(self._write)
         self._guarded(self._close)
 
     def _open(self) -> None:
-        # Now, rather than when the crawl ends.
+        # Fail now, rather than when the crawl ends.
         self._require_writable()
-        # They end with the crawl, however that ends.
+        # Temporary files disappear with the process, even if it is killed.
         self._lines = TemporaryFile("w+", encoding="utf-8", prefix="neardup-")  # noqa: SIM115
         self._texts = KeptTexts()
 
     def _require_writable(self) -> None:
-        """Make the folder of the page.
+        """Create the folder of the page.
 
         :raises OSError: when the page cannot be written there.
         """
@@ -105,7 +105,7 @@ class ReportRecorder:
         self._texts.close()
 
     def _write(self) -> None:
-        """To another name first, so that a page is whole or is that of the crawl before."""
+        """Write the page under another name first, so that the old page stays until it is whole."""
         page = written(self._data())
         self._path.parent.mkdir(parents=True, exist_ok=True)
         part = self._path.with_name(f"{self._path.name}.part")
@@ -116,7 +116,7 @@ class ReportRecorder:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
             raise
-        logger.info("Report: %s", self._path.absolute())
+        logger.info("Wrote the report: %s", self._path.absolute())
 
     def _data(self) -> dict[str, object]:
         columns = Columns()
@@ -137,11 +137,11 @@ class ReportRecorder:
         return columns.packed(origin, text_of, self._texts.let_go)
 
     def _guarded(self, act: Callable[[], object]) -> None:
-        """Nothing more is done after something failed, which is said once."""
+        """Call, unless an earlier call failed; log the first failure."""
         if self._has_failed:
             return
         try:
             act()
         except (OSError, sqlite3.Error) as error:
             self._has_failed = True
-            logger.error("The report %s cannot be written: %s", self._path, error)
+            logger.error("Cannot write the report %s: %s", self._path, error)

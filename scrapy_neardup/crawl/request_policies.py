@@ -1,4 +1,4 @@
-"""Which policy applies to a request."""
+"""Looks up the policy that applies to a request."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ class RequestPolicies:
         try:
             return request_policy(self._config.policy, wish) or Reason.DISABLED
         except InvalidOption as error:
-            # To raise here would cost the page; it is kept and not judged.
-            self._stats.warn_once(Reason.BAD_META, "Not judging %s: %s", request, error)
+            # An exception would lose the page.
+            self._stats.warn_once(
+                Reason.BAD_META, "Cannot judge %s, keeping its items: %s", request, error
+            )
             return Reason.BAD_META
 
     def item_origin(self, request: Request | None) -> ItemOrigin:
-        """Return what a request says of the page where its items begin."""
+        """Return the ``item_origin`` option of a request; ``"auto"`` when it is invalid."""
         wish = None if request is None else request.meta.get(META_KEY)
         try:
             return item_origin(wish)
@@ -39,7 +41,7 @@ class RequestPolicies:
             return "auto"  # policy_of() warns of it
 
     def carries_item(self, request: Request | None) -> bool:
-        """Does it carry an item that began on another page, and that nothing else yields?"""
+        """Return whether it carries an item that began on another page."""
         if request is None or self._config.item_field is not None:
             return False
         return self.item_origin(request) != "own" and has_origins(request)

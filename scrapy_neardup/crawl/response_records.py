@@ -1,4 +1,4 @@
-"""What of a response, or of an item, is judged."""
+"""Converts responses and items to the records that are judged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..sources.record import Record
 
 
 def why_not_judged(response: Response) -> str | None:
-    """Why this response is none of ours, if it is not: only pages of text are judged."""
+    """Return the reason why a response is not judged; ``None`` for a page of HTML or plain text."""
     if not 200 <= response.status < 300:
         return "status"
     if isinstance(response, HtmlResponse):
@@ -22,9 +22,9 @@ def why_not_judged(response: Response) -> str | None:
 
 
 def page_record(response: Response) -> Record:
-    """The bytes of a page, and what Scrapy was told of their encoding.
+    """Return the bytes of a page, and what Scrapy was told about their encoding.
 
-    Decoding is left to whoever reads the page: it can take long, and a label can be wrong.
+    The reader of the record decodes them: that can take long, and a label can be wrong.
     """
     return Record(
         id=response.url,
@@ -32,14 +32,14 @@ def page_record(response: Response) -> Record:
         content=response.body,
         kind="html" if isinstance(response, HtmlResponse) else "text",
         content_type=_content_type(response),
-        # Given to the response when it was made, by a renderer for instance, whose text was
-        # encoded anew; it has no public name. ``response.encoding`` would guess, and decode.
+        # The encoding that the response was created with, such as by a renderer that encoded its
+        # text anew. It has no public name, and ``response.encoding`` would guess and decode.
         encoding=getattr(response, "_encoding", None),
     )
 
 
 def item_record(url: str, item: Any, field: str) -> Record:
-    """The text in a field of an item; empty where it has none."""
+    """Return the text in a field of an item; empty where there is none."""
     value = ItemAdapter(item).get(field)
     if isinstance(value, (list, tuple)):
         value = " ".join(map(str, value))

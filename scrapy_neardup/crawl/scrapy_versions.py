@@ -1,4 +1,4 @@
-"""What the supported versions of Scrapy do in different ways."""
+"""Differences between the supported versions of Scrapy."""
 
 from __future__ import annotations
 

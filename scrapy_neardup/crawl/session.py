@@ -1,4 +1,4 @@
-"""The life cycle of a crawl: opens the store, starts the workers, confirms, closes."""
+"""The session of a crawl: opens the store, starts the workers, confirms pages, closes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..stores import Store, open_store
 from .async_bridge import in_thread, start
 from .backpressure import Throttle
 from .durability.feeds import Feeds
-from .durability.job_journal import JobJournal, begun
+from .durability.job_journal import JobJournal, begin_run
 from .durability.job_state import Job
 from .items.item_tracker import ItemTracker
 from .monitoring.crawl_log import CrawlLog
@@ -38,22 +38,23 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Between two looks at what the feeds have on disk: what a kill may cost.
+#: Interval in which written feeds are synchronised; a kill loses the confirmation of that much.
 _TICK_SECONDS = 2.0
-#: Crawls of this process that have begun and not ended.
+#: Running crawls of this process.
 _n_crawls = 0
-_UNWRITTEN = "Cannot write a feed, its pages stay unconfirmed: %s"
+_UNWRITTEN = "Cannot write a feed; its pages stay unconfirmed: %s"
 
 
 class CrawlSession:
-    """What one crawl has open, from ``open_spider`` to ``engine_stopped``.
+    """The open resources of one crawl, from ``open_spider`` to ``engine_stopped``.
 
     :ivar detector: ``None`` until the store is open.
-    :ivar store_client: ``None`` until the spider is opened, like the next one.
-    :ivar signing: signs pages, in worker processes.
-    :ivar journal: which pages the runs of the job stored; ``None`` without a job.
-    :ivar items: the items that are neither stored nor lost.
-    :ivar throttle: where pages wait for workers before they come to their callbacks.
+    :ivar store_client: claims pages in the store; ``None`` until the spider is opened.
+    :ivar signing: signs pages in worker processes; ``None`` until the spider is opened.
+    :ivar recorder: records decisions for the report; ``None`` without one.
+    :ivar journal: records which pages the runs of the job stored; ``None`` without a job.
+    :ivar items: tracks the items that are neither stored nor lost yet.
+    :ivar throttle: delays pages while the workers are busy.
     :ivar request_filter: filters requests that are expected to yield nothing new.
     """
 
@@ -71,7 +72,11 @@ class CrawlSession:
         self.items = ItemTracker(by_item=config.item_field is not None)
         self.throttle = Throttle(config.workers)
         self.request_filter = RequestFilter(
-            crawler, config.learning, stats.count, learns=config.item_field is None, job=job
+            crawler,
+            config.url_rule_settings,
+            stats.count,
+            learns=config.item_field is None,
+            job=job,
         )
         self.log = CrawlLog(config)
         self._crawler = crawler
@@ -81,7 +86,7 @@ class CrawlSession:
         self._has_failed = False
 
     def connect(self) -> None:
-        """Listen to Scrapy's signals."""
+        """Connect to Scrapy's signals."""
         for handler, signal in (
             (self._spider_opened, signals.spider_opened),
             (self._item_scraped, signals.item_scraped),
@@ -96,22 +101,22 @@ class CrawlSession:
 
     @property
     def confirms_at_once(self) -> bool:
-        """Is a page confirmed as soon as it is committed? No feed has to be written first."""
+        """Whether a page is confirmed as soon as it is committed, because there are no feeds."""
         return self._feeds is None
 
     def active_requests(self) -> Container[Request]:
-        """Return the requests whose responses, or items of them, Scrapy is still processing."""
+        """Return the requests whose responses or items Scrapy is still processing."""
         slot = getattr(getattr(engine_of(self._crawler), "scraper", None), "slot", None)
         return () if slot is None else slot.active
 
     async def open_store(self) -> None:
-        """Open the store while pipelines are opened: Scrapy fails a crawl for what they raise.
+        """Open the store while pipelines are opened: if one of them raises, the crawl fails.
 
-        :raises Exception: when the store cannot be used; that was logged.
+        :raises Exception: when the store cannot be used; it has been logged.
         """
         assert self._crawler.spider is not None
         try:
-            detector = await self._open(self._crawler.spider)
+            detector = await _open_detector(self.config, self._crawler.spider.name)
         except Exception as error:
             self._has_failed = True
             await close_unstarted(self._crawler, error, "neardup_store")
@@ -130,7 +135,7 @@ class CrawlSession:
             return
         try:
             if self.detector is None:
-                self.detector = await self._open(spider)
+                self.detector = await _open_detector(self.config, spider.name)
             await self._begin_job(self.detector.store)
         except Exception as error:
             self.detector = None
@@ -138,7 +143,7 @@ class CrawlSession:
             self._close_spider("neardup_store")
             raise CloseSpider("neardup_store") from error
         note = (lambda key: None) if self.journal is None else self.journal.note
-        max_wait = self.config.memory.max_wait
+        max_wait = self.config.store_settings.max_wait
         self.store_client = StoreClient(self.detector, max_wait, self._store_failed, note)
         await self.request_filter.open(self.store_client)
         self.recorder = ReportRecorder.of(self.config, spider.name)
@@ -154,36 +159,36 @@ class CrawlSession:
         self._ticking = create_looping_call(lambda: start(self._tick()))
         self._ticking.start(_TICK_SECONDS, now=False)
         _freeze()
-        for complaint in unknown_settings(self._crawler.settings):
-            logger.warning("%s", complaint)
+        for warning in unknown_settings(self._crawler.settings):
+            logger.warning("%s", warning)
         self.stats.count("store/forgotten", self.detector.store.forgotten)
         self.log.begin(self.detector)
 
     def _item_scraped(self, item: Any, response: Any, spider: Spider) -> None:
-        """An item has passed all pipelines, and is stored unless a feed does not take it."""
+        """Note that an item has passed all pipelines: it is stored unless a feed rejects it."""
         if self._feeds is None or self._feeds.export(item, spider):
             self.items.stored(item, response)
         else:
             self.items.lost(item, response)
 
     def _feeds_closed(self) -> None:
-        """Not all that was committed is on disk when a feed could not be stored."""
+        """Warn of feeds that could not be stored."""
         if self.store_client is not None and self._feeds is not None and not self._feeds.are_stored:
             logger.warning(
-                "A feed could not be stored: pages committed since the last time that all feeds "
-                "were on disk will be forgotten, so that they are stored again"
+                "A feed could not be stored: the next run will forget the pages recorded since "
+                "all feeds were last on disk, so that they are stored again"
             )
 
     async def _spider_closed(self, spider: Spider) -> None:
         if self.signing is None or self.store_client is None:
-            # Another component has failed to start.
+            # Another component failed to start.
             self._has_failed = True
             if self.detector is not None:
                 await in_thread(self.detector.store.close)
             return
         self._ticking.stop()
         self.signing.stop()
-        self.stats.count("equal_bodies", self.signing.spared)
+        self.stats.count("equal_bodies", self.signing.reused)
         self.stats.count("workers_lost", self.signing.workers_lost)
         self.stats.count("waits", self.store_client.waits)
         self.request_filter.count_learned()
@@ -206,44 +211,32 @@ class CrawlSession:
         try:
             await client.close(confirmed=are_stored)
         except StoreError as error:
-            logger.error("Cannot record all pages: %s", error)
+            logger.error("Cannot record all pages in the store: %s", error)
         self.stats.count("store/added_later", client.added)
         self.stats.count("store/not_remembered", client.n_unrecorded)
         if client.n_unrecorded:
-            logger.error("%d stored pages were not recorded", client.n_unrecorded)
+            logger.error(
+                "%d stored pages were not recorded; later runs will not recognise their "
+                "near-duplicates",
+                client.n_unrecorded,
+            )
         if self.job is not None and are_stored:
             self.job.end()
         if self.recorder is not None:
             await in_thread(self.recorder.finish)
 
-    async def _open(self, spider: Spider) -> NearDupDetector:
-        """Return the detector with its store, which may take long to open."""
-        plan = self.config.memory
-        if not isinstance(plan.store, str):
-            return NearDupDetector(**self.config.parts, store=plan.store)
-        namespace = plan.namespace
-        if namespace is None and plan.store != "memory":
-            namespace = spider.name
-        address: str = plan.store
-        return await in_thread(
-            lambda: NearDupDetector(
-                **self.config.parts,
-                store=open_store(address, namespace, plan.ttl, self.config.policy.rule.scope),
-            )
-        )
-
     async def _begin_job(self, store: Store) -> None:
-        """Begin a run of the job; pages are forgotten whose items this run's feeds cut off.
+        """Begin a run of the job; forget the pages whose items the feeds of this run overwrite.
 
         :raises OSError: when the job's journal cannot be read or written.
-        :raises StoreError: when the store does not forget them.
+        :raises StoreError: when the store fails to forget them.
         """
         self._feeds = Feeds.of(self._crawler)
         if self.job is None or not self.job.begin():
             return
         targets = [] if self._feeds is None else self._feeds.targets()
         try:
-            self.journal, forgotten = await in_thread(partial(begun, self.job, store, targets))
+            self.journal, forgotten = await in_thread(partial(begin_run, self.job, store, targets))
         except BaseException:
             self.job.fail()
             self.job.end()
@@ -252,13 +245,12 @@ class CrawlSession:
         self.stats.count("store/overwritten", forgotten)
 
     async def _tick(self) -> None:
-        """Look from time to time whether the store writes, and what feeds have on disk."""
+        """Check the store for errors, synchronise the feeds, and confirm what is on disk."""
         client = self.store_client
         assert client is not None
-        self.items.let_go(self.active_requests())
+        self.items.end_inactive(self.active_requests())
         if client.store.problem is not None:
-            problem = f"{client.store.problem}; it is tried again"
-            self._store_failed(StoreError(client.store.name, problem))
+            self._store_failed(StoreError(client.store.name, f"{client.store.problem}; retrying"))
         await self.request_filter.sync(client)
         mark = client.mark()
         if self._feeds is None:
@@ -276,7 +268,7 @@ class CrawlSession:
             self.stats.warn_once("feed", _UNWRITTEN, error)
 
     async def _are_on_disk(self, feeds: Feeds) -> bool:
-        """Are the feeds, which have been closed? The system may still have to write them."""
+        """Synchronise the closed feeds; return whether all are on disk."""
         try:
             if feeds.are_stored:
                 await in_thread(feeds.complete())
@@ -289,7 +281,7 @@ class CrawlSession:
 
     def _store_failed(self, error: StoreError) -> None:
         self.stats.count("store/errors")
-        if self.config.memory.on_store_error == "stop":
+        if self.config.store_settings.on_store_error == "stop":
             logger.error("Closing the spider: %s", error)
             self._close_spider("neardup_store")
         else:
@@ -307,21 +299,38 @@ class CrawlSession:
             start(self._crawler.engine.close_spider_async(reason=reason))
 
 
-def _freeze() -> None:
-    """Keep what is loaded by now out of garbage collections until the end of the crawl.
+async def _open_detector(config: Config, spider_name: str) -> NearDupDetector:
+    """Return the detector with its store; opens the store in a thread."""
+    settings = config.store_settings
+    if not isinstance(settings.store, str):
+        return NearDupDetector(**config.parts, store=settings.store)
+    namespace = settings.namespace
+    if namespace is None and settings.store != "memory":
+        namespace = spider_name
+    address: str = settings.store
+    return await in_thread(
+        lambda: NearDupDetector(
+            **config.parts,
+            store=open_store(address, namespace, settings.ttl, config.policy.rule.scope),
+        )
+    )
 
-    Each full collection that walks through it holds the event loop for some 0.1 s, and Scrapy's
-    tasks make them frequent.
+
+def _freeze() -> None:
+    """Exclude all current objects from garbage collection until the end of the crawl.
+
+    A full collection that walks through them blocks the event loop for some 0.1 s, and Scrapy's
+    tasks make full collections frequent.
     """
     global _n_crawls  # noqa: PLW0603 (one garbage collector for all)
     _n_crawls += 1
-    # Of a crawl before this one: it would be frozen as well, and stay.
+    # Garbage of an earlier crawl would be frozen as well, and stay.
     gc.collect()
     gc.freeze()
 
 
 def _unfreeze() -> None:
-    """When no crawl is left, what they had may be collected."""
+    """Undo :func:`_freeze` when no crawl is left."""
     global _n_crawls  # noqa: PLW0603
     _n_crawls -= 1
     if not _n_crawls:

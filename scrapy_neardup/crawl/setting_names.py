@@ -1,4 +1,4 @@
-"""The settings that a misspelt name may stand for."""
+"""Suggests settings for a misspelt name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-#: Words that people look for a setting under, and its name without the prefix.
+#: Words that users may expect in the name of a setting, and the setting's name without prefix.
 SYNONYMS = {
     "THRESHOLD": ("MIN_SIMILARITY", "MAX_DISTANCE"),
     "JACCARD": ("MIN_SIMILARITY",),
@@ -40,21 +40,22 @@ SYNONYMS = {
     "FOLLOW": ("LINKS",),
 }
 
-#: Shares of letters that agree, from which a whole name, or one word, counts as misspelt.
-_NAME, _WORD = 0.8, 0.75
-#: A word that many settings have, such as MAX, says little: this share of them must be meant.
+#: Least similarity, see difflib, of a whole name or of a single word to the one that is meant.
+_NAME_CUTOFF, _WORD_CUTOFF = 0.8, 0.75
+#: A word scores 1 divided by the number of settings that have it; common words, such as MAX, are
+#: not enough for a suggestion.
 _MIN_SCORE = 0.5
 
 
 def likely_settings(name: str, known: Sequence[str]) -> list[str]:
-    """The settings that an unknown name is likely to stand for, at most two; often none.
+    """Return the settings that an unknown name is likely to stand for, at most two; often none.
 
     A whole name is compared letter by letter, and then word by word, by what the words mean.
 
     :param name: upper case, without the prefix.
     :param known: names of settings, without the prefix.
     """
-    if near := get_close_matches(name, known, n=1, cutoff=_NAME):
+    if near := get_close_matches(name, known, n=1, cutoff=_NAME_CUTOFF):
         return near
     meanings: defaultdict[str, set[str]] = defaultdict(set)
     for setting in known:
@@ -64,7 +65,7 @@ def likely_settings(name: str, known: Sequence[str]) -> list[str]:
         meanings[word].update(setting for setting in settings if setting in known)
     scores: defaultdict[str, float] = defaultdict(float)
     for word in name.split("_"):
-        for meant in get_close_matches(word, meanings, n=1, cutoff=_WORD):
+        for meant in get_close_matches(word, meanings, n=1, cutoff=_WORD_CUTOFF):
             for setting in meanings[meant]:
                 scores[setting] += 1 / len(meanings[meant])
     best = max(scores.values(), default=0.0)

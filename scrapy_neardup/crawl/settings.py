@@ -1,4 +1,4 @@
-"""The settings, read in one place, checked once, and then frozen."""
+"""The settings of a crawl: read and checked once, then immutable."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 PREFIX = "NEARDUP_"
 
-#: Under which key a request carries options of its own.
+#: Key of ``request.meta`` for the options of a single request.
 META_KEY = "neardup"
 
 _ACTIONS = ("drop", "tag", "report")
@@ -32,7 +32,7 @@ _LINKS = ("follow", "skip")
 _REVISITS = ("store", "drop")
 _ON_STORE_ERROR = ("keep", "stop")
 _URL_RULES = ("off", "report", "on")
-#: Key beside the policy's in ``request.meta["neardup"]``, and its values.
+#: Key of ``request.meta["neardup"]`` that is not part of the policy, and its values.
 _ITEM_ORIGIN = "item_origin"
 _ITEM_ORIGINS = ("auto", "parent", "own")
 _ITEM_LOG_LEVEL = f"{PREFIX}ITEM_LOG_LEVEL"
@@ -50,14 +50,14 @@ _SWITCH = {"off": False, "on": True, "false": False, "true": True, "0": False, "
 
 @dataclass(frozen=True)
 class Policy:
-    """What a single request may change.
+    """The options that a single request may override.
 
     :ivar rule: thresholds.
     :ivar action: what happens to the items of a duplicate: ``"drop"``, ``"tag"`` or ``"report"``.
     :ivar links: what happens to its links: ``"follow"`` or ``"skip"``.
     :ivar revisit: what happens to the items of a page whose address and text are known:
         ``"store"``, or ``"drop"`` to treat them as those of a duplicate.
-    :raises InvalidOption: when a value is none of these.
+    :raises InvalidOption: when a value is invalid.
     """
 
     rule: Rule = field(default_factory=Rule)
@@ -71,9 +71,9 @@ class Policy:
         _require_choice("revisit", self.revisit, _REVISITS)
 
     def changed(self, options: Mapping[str, Any]) -> Policy:
-        """This policy with some options replaced; numbers may be given as strings.
+        """Return a copy with some options replaced; numbers may be given as strings.
 
-        :raises InvalidOption: when an option is unknown or its value cannot be.
+        :raises InvalidOption: when an option is unknown or its value is invalid.
         """
         for name, value in options.items():
             _require_choice("option", name, POLICY_OPTIONS, shown=f"{name} = {value!r}")
@@ -82,20 +82,20 @@ class Policy:
         return replace(self, rule=replace(self.rule, **rule), **values)
 
 
-#: Names that ``request.meta["neardup"]`` may hold; as settings they are upper case.
+#: Options of a policy, as in ``request.meta["neardup"]``; settings have them in upper case.
 POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit")
 
 
 @dataclass(frozen=True)
-class StorePlan:
-    """Where a crawl remembers pages, and what is to happen when that fails.
+class StoreSettings:
+    """The settings of the store.
 
     :ivar store: an address, see :func:`~scrapy_neardup.stores.open_store`, or a store.
-    :ivar namespace: pages of one namespace are compared with each other; ``None`` for the spider's.
+    :ivar namespace: only pages of one namespace are compared; ``None`` for the spider's name.
     :ivar ttl: seconds, above 0, after which a page is forgotten; ``None`` for never.
     :ivar max_wait: seconds, above 0, that a page waits at most for the outcome of another one.
     :ivar on_store_error: ``"keep"`` pages, or ``"stop"`` the crawl.
-    :raises InvalidOption: when a value is none of these.
+    :raises InvalidOption: when a value is invalid.
     """
 
     store: Any = "memory"
@@ -115,19 +115,19 @@ class StorePlan:
 
 
 @dataclass(frozen=True)
-class UrlRulesPlan:
-    """What is learned of URLs that bring nothing new, and what follows from it.
+class UrlRuleSettings:
+    """The settings of learned URL rules, and of URLs that lead to duplicates.
 
     :ivar url_rules: ``"off"``, ``"report"`` what would be skipped, or ``"on"``.
-    :ivar url_rules_sample_rate: share of the requests to skip that is fetched all the same, 0.0
+    :ivar url_rules_sample_rate: share of the requests to skip that is fetched nevertheless, 0.0
         to 1.0.
     :ivar cluster_budget: fetches, 1 or more, that a site may spend on near-duplicates of one
-        original before their like is slowed down; ``None`` for no bound.
+        original before similar URLs are slowed down; ``None`` for no bound.
     :ivar duplicate_url_ttl: seconds, 0 or more, for which a URL that led to a duplicate is not
         fetched again.
-    :ivar links_min_depth: links of duplicates that are nearer to the start are followed, whatever
-        the policy says; 0 or more.
-    :raises InvalidOption: when a value is none of these.
+    :ivar links_min_depth: depth, 0 or more, from which links of duplicates may be skipped; links
+        of duplicates at a lower depth are always followed.
+    :raises InvalidOption: when a value is invalid.
     """
 
     url_rules: Literal["off", "report", "on"] = "report"
@@ -145,7 +145,7 @@ class UrlRulesPlan:
         require_number("links_min_depth", self.links_min_depth, int, 0)
 
 
-#: The store's file in the folder of a job, where no other store is set.
+#: File of the store in the job directory, when no other store is set.
 STORE_IN_JOB = "neardup.sqlite"
 
 
@@ -153,30 +153,30 @@ STORE_IN_JOB = "neardup.sqlite"
 class Config:
     """All settings of a crawl.
 
-    :ivar policy: what applies to every request that says nothing else.
+    :ivar policy: applies to every request without options of its own.
     :ivar item_field: field of items that is judged instead of the page, if any.
-    :ivar parts: arguments of :class:`~scrapy_neardup.NearDupDetector`: ``tokenizer``, ``idf``
-        and ``extractor``, where they are set.
-    :ivar memory: where pages are remembered.
-    :ivar learning: what is learned of URLs.
-    :ivar job: folder of the job, where the project has one.
-    :ivar recover: are requests to be made again that an unclean stop of the job has lost?
+    :ivar parts: arguments of :class:`~scrapy_neardup.NearDupDetector`: those of ``tokenizer``,
+        ``idf`` and ``extractor`` that are set.
+    :ivar store_settings: where pages are recorded.
+    :ivar url_rule_settings: what is learned about URLs.
+    :ivar job: the job directory, if any.
+    :ivar recover: whether to repeat the requests that an unclean stop of the job has lost.
     :ivar workers: number of processes that read pages; 0 for none.
-    :ivar limits: what one page may take of a worker.
-    :ivar page_limits: what one page may be made of.
-    :ivar report: where a page goes to that shows what was decided, if it is wanted.
-    :ivar keep_text: is it to show the pages' texts as well?
+    :ivar limits: time and memory that a worker may spend on one page.
+    :ivar page_limits: limits on the contents of one page.
+    :ivar report: file of the HTML report, if any.
+    :ivar keep_text: whether the report shows the texts of pages.
     :ivar item_log_level: level, as of :mod:`logging`, of the messages about single items; ``None``
         for no such messages.
-    :ivar dupefilter: class or import path of the dupefilter that is wrapped.
+    :ivar dupefilter: class or import path of the wrapped dupefilter.
     """
 
     enabled: bool
     policy: Policy
     item_field: str | None
     parts: Mapping[str, Any]
-    memory: StorePlan
-    learning: UrlRulesPlan
+    store_settings: StoreSettings
+    url_rule_settings: UrlRuleSettings
     job: Path | None
     recover: bool
     workers: int
@@ -191,7 +191,7 @@ class Config:
     def from_settings(cls, settings: BaseSettings) -> Config:
         """Read and check the settings.
 
-        :raises InvalidOption: when one has a value that it cannot have.
+        :raises InvalidOption: when one has an invalid value.
         """
         given = {
             name.removeprefix(PREFIX).lower(): settings[name]
@@ -207,16 +207,16 @@ class Config:
                 policy=Policy().changed({k: v for k, v in given.items() if k in POLICY_OPTIONS}),
                 item_field=_require_name("item_field", given.get("item_field")),
                 parts={k: v for k, v in given.items() if k in _PARTS},
-                memory=_made(StorePlan, _MEMORY, given),
-                learning=_made(UrlRulesPlan, _URL_RULES_OPTIONS, given),
+                store_settings=_build(StoreSettings, _STORE_OPTIONS, given),
+                url_rule_settings=_build(UrlRuleSettings, _URL_RULE_OPTIONS, given),
                 job=job,
                 recover=parse_switch("recover", given.get("recover", False)),
-                # One core is left to the crawl itself.
+                # Leave one core to the crawl itself.
                 workers=require_number(
                     "workers", _number(given.get("workers", max(1, usable_cores() - 1))), int, 0
                 ),
-                limits=_made(Limits, _WORKER_LIMITS, given),
-                page_limits=_made(PageLimits, _PAGE_LIMITS, given),
+                limits=_build(Limits, _WORKER_LIMITS, given),
+                page_limits=_build(PageLimits, _PAGE_LIMITS, given),
                 report=_require_name("report", given.get("report")),
                 keep_text=parse_switch("keep_text", given.get("keep_text", False)),
                 item_log_level=_log_level(settings),
@@ -227,10 +227,11 @@ class Config:
 
 
 _PARTS = ("tokenizer", "idf", "extractor")
-#: Options that set a field of these classes, some under another name.
+#: Options whose values are never converted to numbers.
 _TEXTS = ("store", "namespace")
-_MEMORY = {option.name: option.name for option in fields(StorePlan)}
-_URL_RULES_OPTIONS = {option.name: option.name for option in fields(UrlRulesPlan)}
+#: Option to field, for each class of settings.
+_STORE_OPTIONS = {option.name: option.name for option in fields(StoreSettings)}
+_URL_RULE_OPTIONS = {option.name: option.name for option in fields(UrlRuleSettings)}
 _WORKER_LIMITS = {"page_timeout": "seconds", "worker_memory": "memory_mb"}
 _PAGE_LIMITS = {f"max_{limit.name}": limit.name for limit in fields(PageLimits)}
 _OPTIONS = (
@@ -238,8 +239,8 @@ _OPTIONS = (
     *POLICY_OPTIONS,
     "item_field",
     *_PARTS,
-    *_MEMORY,
-    *_URL_RULES_OPTIONS,
+    *_STORE_OPTIONS,
+    *_URL_RULE_OPTIONS,
     "recover",
     "workers",
     *_WORKER_LIMITS,
@@ -255,25 +256,25 @@ SETTINGS = tuple(PREFIX + name.upper() for name in _OPTIONS)
 
 
 def as_setting(error: InvalidOption) -> InvalidOption:
-    """The same complaint under the name of the setting."""
+    """Return the error with the name of the setting instead of the option."""
     return error.renamed(PREFIX + error.option.upper())
 
 
 def unknown_settings(settings: BaseSettings) -> Iterator[str]:
-    """A sentence for each name that begins like a setting of ours but is none."""
+    """Yield a warning for each unknown setting with our prefix."""
     known = [name.removeprefix(PREFIX) for name in SETTINGS]
     for name in _neardup_names(settings):
         if name not in SETTINGS:
             likely = likely_settings(name.removeprefix(PREFIX), known)
             meant = " or ".join(PREFIX + option for option in likely)
             hint = f"; did you mean {meant}?" if meant else ""
-            yield f"there is no setting {name}, so it is ignored{hint}"
+            yield f"{name} is not a known setting, so it is ignored{hint}"
 
 
 def parse_switch(option: str, value: Any) -> bool:
-    """On or off, however a setting, a spider argument or a meta key says it.
+    """Return the truth value of a setting, a spider argument or a meta key.
 
-    :raises InvalidOption: when it is neither.
+    :raises InvalidOption: when it is neither on nor off.
     """
     switch = _SWITCH.get(str(value).strip().lower())
     if switch is None:
@@ -282,9 +283,10 @@ def parse_switch(option: str, value: Any) -> bool:
 
 
 def request_policy(policy: Policy, wish: Any) -> Policy | None:
-    """The policy for a request whose meta says ``wish``; ``None`` when it is switched off.
+    """Return the policy for a request; ``None`` when judging is switched off for it.
 
-    :raises InvalidOption: when the wish is neither a switch nor a mapping of options.
+    :param wish: value of ``request.meta["neardup"]``, ``None`` where there is none.
+    :raises InvalidOption: when it is neither a switch nor a mapping of options.
     """
     if wish is None:
         return policy
@@ -299,8 +301,9 @@ def request_policy(policy: Policy, wish: Any) -> Policy | None:
 
 
 def item_origin(wish: Any) -> Literal["auto", "parent", "own"]:
-    """What decides on the items of a request whose meta says ``wish``.
+    """Return the option ``item_origin`` of a request, ``"auto"`` by default.
 
+    :param wish: value of ``request.meta["neardup"]``.
     :raises InvalidOption: when it is none of the choices.
     """
     value: Any = wish.get(_ITEM_ORIGIN, "auto") if isinstance(wish, Mapping) else "auto"
@@ -314,7 +317,7 @@ def _neardup_names(settings: BaseSettings) -> Iterator[str]:
 
 
 def _number(value: Any) -> Any:
-    """A number written as a string, as the command line gives it; all else as it is."""
+    """Convert a number that is given as a string, as on the command line; return others as is."""
     if isinstance(value, str):
         for kind in (int, float):
             try:
@@ -324,8 +327,12 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _made(kind: type[T], names: Mapping[str, str], given: Mapping[str, Any]) -> T:
-    """One of this kind, of options that set its fields, perhaps under other names."""
+def _build(kind: type[T], names: Mapping[str, str], given: Mapping[str, Any]) -> T:
+    """Build an object of a class of settings.
+
+    :param names: options, and the fields that they set.
+    :param given: values of options.
+    """
     values = {field: given[name] for name, field in names.items() if name in given}
     values = {field: v if field in _TEXTS else _number(v) for field, v in values.items()}
     try:
@@ -352,7 +359,7 @@ def _require_class(option: str, value: Any) -> Any:
 
 
 def _log_level(settings: BaseSettings) -> int | None:
-    # Elsewhere None is as good as no setting; here it is a wish.
+    # Other settings take None for "not set"; this one for "off".
     wish = settings[_ITEM_LOG_LEVEL]
     value = wish if wish is not None or _ITEM_LOG_LEVEL in settings else "DEBUG"
     name = str(value).strip().upper()

@@ -1,4 +1,4 @@
-"""Is a crawl judged at all?"""
+"""Decides whether a crawl is judged at all."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 def is_off(crawler: Crawler, config: Config) -> bool:
-    """Is it switched off, by the setting, by the spider argument, or because nothing is crawled?"""
-    if _only_looks(crawler):
+    """Is it switched off by the setting, by the spider argument, or by a command of Scrapy?"""
+    if _is_inspection(crawler):
         return True
     wish = getattr(crawler.spider, META_KEY, None)
     return not config.enabled or not (wish is None or parse_switch("spider argument neardup", wish))
 
 
-def _only_looks(crawler: Crawler) -> bool:
-    """Is this ``scrapy shell``, ``fetch`` or ``parse``? They look at a page and need no store.
+def _is_inspection(crawler: Crawler) -> bool:
+    """Is this ``scrapy shell``, ``fetch`` or ``parse``? They inspect a page and need no store.
 
-    A crawl may have the store open at the same time. The first is the one command with this
-    setting of its own, the others put a function in the place of the spider's ``start``.
+    A crawl may have the store open at the same time. ``shell`` is the only command that sets
+    LOGSTATS_INTERVAL; the others replace the spider's ``start`` with a function of their own.
     """
     by_command = SETTINGS_PRIORITIES["command"]
     is_shell = crawler.settings.getpriority("LOGSTATS_INTERVAL") == by_command

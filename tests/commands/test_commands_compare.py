@@ -88,7 +88,7 @@ TWO_SITES = ["--url-a", "https://a.example/1", "--url-b", "https://b.example/2"]
         ((page(FERRY, "A"), page(MUSEUM, "B")), [*TWO_SITES, "--min-features", "999"], "(few_feat"),
         ((page(FERRY, "X200"), page(FERRY, "X300")), TWO_SITES, "Duplicates (similar_text)"),
         (("<p></p>", page(FERRY, "A")), [], "Undecided (no_text)"),
-        ((page(FERRY), page(FERRY)), ["--url-a", "x:1", "--url-b", "x:1#b"], "One address"),
+        ((page(FERRY), page(FERRY)), ["--url-a", "x:1", "--url-b", "x:1#b"], "Both have one URL"),
     ],
 )
 def test_the_reason_is_named(written, pages, options, reason):
@@ -158,7 +158,7 @@ def test_stored_pages_by_their_ids(tmp_path):
     assert "Not duplicates (" in compare("two", "https://b.example/3", "--from", stored).stdout
     missing = compare("two", "three", "--from", stored)
     assert missing.returncode == 1
-    assert "no page of the id or URL three" in missing.stderr
+    assert "no page has the id or URL three" in missing.stderr
     many = compare(stored, stored)
     assert many.returncode == 1
     assert "more than one page" in many.stderr

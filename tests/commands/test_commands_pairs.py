@@ -120,7 +120,7 @@ def test_a_line_for_each_pair_and_for_each_cluster(tmp_path):
             "urls": ["https://d.example/", "https://e.example/"],
         },
     ]
-    assert b"7 pages, besides undecided for: no_text 2: 4 pairs; " in done.stderr
+    assert b"7 pages, undecided: no_text 2: 4 pairs; " in done.stderr
     assert b"; 2 clusters of 5 pages, the biggest of 3; " in done.stderr
 
 
@@ -174,7 +174,7 @@ def test_of_one_address_the_last_page_counts(tmp_path):
     source.write_bytes(source.read_bytes() + stored(tmp_path / "more", TEA).read_bytes())
     done = pairs(source, "-o", "-")
     assert done.stdout == b""
-    assert b"2 pages, 1 replaced by a later one of the same address: 0 pairs; " in done.stderr
+    assert b"2 pages, 1 replaced by a later one with the same URL: 0 pairs; " in done.stderr
 
 
 def test_a_page_that_cannot_be_read_costs_itself_only(tmp_path):
@@ -185,7 +185,7 @@ def test_a_page_that_cannot_be_read_costs_itself_only(tmp_path):
     assert ids(done.stdout) == [(0, 3)]
     stderr = done.stderr.decode()
     assert "<https://1.example/> is undecided, worker_died: its process ended with -9" in stderr
-    assert "2 pages, besides undecided for: worker_died 1, failed 1: 1 pair; 1 cluster" in stderr
+    assert "2 pages, undecided: worker_died 1, failed 1: 1 pair; 1 cluster" in stderr
     assert "bad records skipped: 1 (no url 1)" in stderr
 
 
@@ -262,7 +262,7 @@ def test_the_pages_of_a_redis(tmp_path):
         (["--store", "missing", "-o", "OUT"], 1, "missing: no such file"),
         (["CUT", "-o", "OUT"], 1, "CUT: cut off or broken"),
         (["PAGES", "-o", "OUT", "--clusters", "nowhere/OUT"], 1, "nowhere/OUT: cannot be written"),
-        (["PAGES", "--clusters", "PAGES"], 1, "PAGES: is an input, and would be written over"),
+        (["PAGES", "--clusters", "PAGES"], 1, "PAGES: is an input, and would be overwritten"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(tmp_path, arguments, exitcode, complaint):

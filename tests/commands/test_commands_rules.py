@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tldextract import TLDExtract
 
-from scrapy_neardup.commands.support.url_discarder import expressed
+from scrapy_neardup.commands.support.url_discarder import convert
 from scrapy_neardup.url_rules.evidence import Evidence
 from scrapy_neardup.url_rules.learner import Learner
 from scrapy_neardup.url_rules.rule import State, UrlRule
@@ -201,7 +201,7 @@ def test_the_rules_in_force_are_exported(store, tmp_path):
     done = neardup("rules", store, "--export", tmp_path / "rules.json")
     told = said(done)
     assert "2 rules in force, as 2 of duplicate-url-discarder; 1 rule could not be" in told
-    assert f"1: it has nothing for path parameters ({PATH_SESSION.name})" in told
+    assert f"1: it cannot remove path parameters ({PATH_SESSION.name})" in told
     assert json.loads((tmp_path / "rules.json").read_text()) == [
         {
             "args": ["sid"],
@@ -234,12 +234,12 @@ def _offline(monkeypatch):
 
 
 def discarder(path: Path, *rules: UrlRule) -> UrlCanonicalizer:
-    path.write_text(json.dumps(expressed(rules).rules))
+    path.write_text(json.dumps(convert(rules).rules))
     return UrlCanonicalizer([path])
 
 
 def reasons(*rules: UrlRule) -> list[str]:
-    return [reason for _, reason in expressed(rules).refused]
+    return [reason for _, reason in convert(rules).refused]
 
 
 def same(url: str) -> str:
@@ -376,10 +376,10 @@ def test_no_exported_rule_reaches_further_than_what_was_learned(tmp_path_factory
 @given(LEARNED, st.lists(URLS, max_size=30))
 @settings(max_examples=300)
 def test_an_exported_rule_reaches_as_far_on_the_site_itself(tmp_path_factory, one, urls):
-    done = expressed([one])
+    done = convert([one])
     made = discarder(tmp_path_factory.mktemp("rules") / "rules.json", one)
     for url in urls:
-        applies = urlsplit(url).hostname in (SITE, f"www.{SITE}") and one in done.is_said
+        applies = urlsplit(url).hostname in (SITE, f"www.{SITE}") and one in done.converted
         if applies and (rest := set(left(one, url))) and not is_odd(one, url):
             assert same(made.process_url(url)) in rest
 
@@ -394,7 +394,7 @@ def is_odd(one: UrlRule, url: str) -> bool:
 def test_www_and_trailing_slashes_go_together_or_not_at_all(tmp_path):
     www, slash = rule("host", "www"), rule("segment", "", "last")
     [reason] = reasons(www)
-    assert reason == "it takes www. and trailing slashes off a whole site, or neither"
+    assert reason == "it removes both www. and trailing slashes on a whole site"
     assert reasons(slash) == [reason]
     assert reasons(www, slash) == []
     made = discarder(tmp_path / "rules.json", www, slash)
@@ -407,19 +407,19 @@ def test_www_and_trailing_slashes_go_together_or_not_at_all(tmp_path):
 @pytest.mark.parametrize(
     ("component", "family", "reason"),
     [
-        (("path_param", "s"), "/a", "it has nothing for path parameters"),
-        (("scheme",), "", "it has nothing for http and https"),
-        (("host", "m"), "", "it takes www. off only together with trailing slashes"),
-        (("nothing_new",), "/calendar/*?month", "it has nothing for families that bring nothing"),
-        (("param", "v", "0"), "/a", "it takes a parameter away with all values that it has"),
-        (("segment", "*", "last"), "/a", "a * stands for anything in its patterns"),
-        (("segment", "index.html", "file"), "/a/", "it cannot leave the slash in front"),
+        (("path_param", "s"), "/a", "it cannot remove path parameters"),
+        (("scheme",), "", "it cannot unify http and https"),
+        (("host", "m"), "", "it removes www. only together with trailing slashes"),
+        (("nothing_new",), "/calendar/*?month", "it has no rules for families that bring nothing"),
+        (("param", "v", "0"), "/a", "it removes a parameter whatever its value"),
+        (("segment", "*", "last"), "/a", "a * in its patterns matches anything"),
+        (("segment", "index.html", "file"), "/a/", "it cannot keep the slash before"),
         (("segment", "print", "last"), "", "it counts segments from the first one only"),
         (("segment_at", -1), "", "it counts segments from the first one only"),
     ],
 )
 def test_what_cannot_be_expressed_is_said_with_its_reason(component, family, reason):
-    [(refused, why)] = expressed([rule(*component, family=family)]).refused
+    [(refused, why)] = convert([rule(*component, family=family)]).refused
     assert refused.component == component
     assert why.startswith(reason)
 
@@ -465,7 +465,7 @@ def test_where_a_rule_fails_it_is_left_out(tmp_path):
         assert made.process_url("https://example.com/shop/1?v=1").endswith(f"/shop/1{rest}")
     everywhere = rule("param", "v", family="/*/*", state="withdrawn")
     assert reasons(rule("param", "v", family="/shop/*"), everywhere) == [
-        "its patterns cannot tell these paths from those where it fails"
+        "its patterns cannot exclude the paths where the rule fails"
     ]
 
 
@@ -473,8 +473,8 @@ def test_two_segments_are_not_taken_out_of_one_path(tmp_path):
     first = rule("segment", "print", "first", family="/shop/*", agreements=90)
     last = rule("segment_at", -1, family="/print/shop")
     inner = rule("segment", "p", "inner", family="/a/*/*")
-    reason = "it would take two segments out of a path, where one is to go"
-    assert [(r.component, why) for r, why in expressed([last, first, inner]).refused] == [
+    reason = "it would remove two segments of a path instead of one"
+    assert [(r.component, why) for r, why in convert([last, first, inner]).refused] == [
         (inner.component, reason),
         (last.component, reason),
     ]
@@ -490,13 +490,13 @@ def test_two_segments_are_not_taken_out_of_one_path(tmp_path):
 def test_what_fails_nobody_knows_where_is_not_exported():
     general = rule("param", "v", contradictions=2, agreements=200)
     one, other = (rule("param", "v", family=f, state="withdrawn") for f in ("/a", "/b"))
-    assert reasons(general, one) == ["the store does not say where it fails"]
+    assert reasons(general, one) == ["the exceptions to the rule are not in the store"]
     assert reasons(general, one, other) == []
 
 
 def test_a_rule_that_is_switched_off_everywhere_is_off_in_each_family():
     off = rule("param", "v", state="off")
-    assert expressed([off, rule("param", "v", family="/a")]).rules == []
+    assert convert([off, rule("param", "v", family="/a")]).rules == []
 
 
 @pytest.mark.slow

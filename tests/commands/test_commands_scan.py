@@ -161,7 +161,7 @@ def test_a_projects_settings_hold_and_options_win(tmp_path):
         "duplicate similar_text",
     ]
     assert verdicts(plain.stdout)[0]["fingerprint"] != verdicts(strict.stdout)[0]["fingerprint"]
-    assert b"there is no setting NEARDUP_MINI" in strict.stderr
+    assert b"is not a known setting" in strict.stderr
 
 
 def test_bad_records_are_counted_and_cost_nothing_else(tmp_path):
@@ -196,7 +196,7 @@ def test_standard_input_to_standard_output(tmp_path):
         (["CUT", "-o", "OUT"], 1, "CUT: cut off or broken"),
         (["EMPTY", "-o", "OUT"], 1, "EMPTY: empty"),
         (["PAGES", "-o", "nowhere/OUT"], 1, "nowhere/OUT: cannot be written: No such file"),
-        (["PAGES", "-o", "PAGES"], 1, "PAGES: is an input, and would be written over"),
+        (["PAGES", "-o", "PAGES"], 1, "PAGES: is an input, and would be overwritten"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(tmp_path, arguments, exitcode, complaint):
@@ -235,9 +235,9 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "say what to do: scan, pairs, compare, evaluate, report, idf, store or rules"),
+        ([], "a sub-command is required: scan, pairs, compare, evaluate, report, idf"),
         (["scna"], "invalid choice: 'scna'"),
-        (["--nolog", "scan", "x", "-o", "y"], "unknown option --nolog; options go behind"),
+        (["--nolog", "scan", "x", "-o", "y"], "unknown option --nolog; options follow"),
     ],
 )
 def test_the_command_itself(arguments, complaint):

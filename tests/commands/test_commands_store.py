@@ -214,7 +214,11 @@ def test_scan_cannot_add_while_a_crawl_has_the_store(store, tmp_path):
         (["store", "list", "STORE", "--limit", "x"], 2, "'x' is not a whole number of 0 or more"),
         (["store", "list", "STORE", "--site", "www.a.example"], 2, "that is 'a.example'"),
         (["store", "list", "STORE", "--namespace", "nws"], 2, "must be one of 'empty', 'news'"),
-        (["store", "list", "STORE"], 1, "name one of its namespaces with --namespace: empty, news"),
+        (
+            ["store", "list", "STORE"],
+            1,
+            "select one of its namespaces with --namespace: empty, news",
+        ),
         (["store", "list", "memory"], 2, "STORE is 'memory', but it must be a store that outliv"),
         (["store", "list", "sqlit:///x"], 2, "STORE is 'sqlit:///x', but it must be 'memory', 's"),
         (["store", "list", "."], 1, ".: is a folder; give the store's file in it"),
@@ -224,7 +228,7 @@ def test_scan_cannot_add_while_a_crawl_has_the_store(store, tmp_path):
         (["store", "compact", "STORE", "--ttl", "0"], 2, "'0' is not a number above 0"),
         (["store", "export", "STORE", "--namespace", "news", "-o", "STORE"], 1, "is an input, and"),
         (["store", "import", "STORE", "none", "--namespace", "news"], 1, "none: No such file"),
-        (["store", "import", "STORE", "FEED"], 1, "name one of its namespaces"),
+        (["store", "import", "STORE", "FEED"], 1, "select one of its namespaces"),
         (["store", "import", "sqlite:///new", "FEED"], 1, "name the spider that will use it with"),
         (["scan", "FEED", "-o", "OUT", "--store", "none"], 1, "none: no such file"),
         (["scan", "FEED", "-o", "OUT", "--add"], 2, "--add is 'given alone', but it must be given"),
@@ -308,7 +312,7 @@ def test_a_store_goes_to_another_machine_and_is_the_same_there(store, tmp_path, 
     target, there = tmp_path / f"out.jsonl{ending}", tmp_path / "there.sqlite"
     done = neardup("store", "export", store, "-o", target, "--with-secret")
     assert "3 pages of namespace news" in said(done)
-    assert f"warning: {target} holds the store's secret" in said(done)
+    assert f"warning: {target} contains the store's secret" in said(done)
     done = neardup("store", "import", f"sqlite:///{there}", target)
     assert "3 pages read; namespace news of sqlite:///" in said(done)
     assert held(there) == held(store)
@@ -361,7 +365,7 @@ def test_without_its_secret_an_export_goes_back_where_it_came_from_and_nowhere_e
     before = held(store)
     for place in (f"sqlite:///{tmp_path}/new.sqlite", store):
         done = neardup("store", "import", place, target, "--namespace", "other")
-        assert "holds no secret" in said(done, 1)
+        assert "has no secret" in said(done, 1)
         assert "Export them again with --with-secret" in said(done, 1)
     assert not (tmp_path / "new.sqlite").exists()
     said(neardup("store", "compact", store, "--ttl", "1"))
@@ -377,7 +381,7 @@ def test_two_secrets_do_not_meet_in_one_namespace(store, tmp_path):
         NearDupDetector(store=made).check(url="https://z.example/", text=BRIDGE)
     before = held(other)
     done = neardup("store", "import", other, target)
-    assert "was made under another secret" in said(done, 1)
+    assert "was made with another secret" in said(done, 1)
     assert held(other) == before
     said(neardup("store", "import", other, target, "--namespace", "second"))
     assert (held(other), held(other, "second")) == (before, held(store))
@@ -405,7 +409,7 @@ def test_what_nobody_knows_to_be_on_disk_is_not_exported(store, tmp_path):
         listed = neardup("store", "list", store, "--json").stdout
         done = neardup("store", "export", store, "-o", tmp_path / "out.jsonl")
     assert [line["confirmed"] for line in lines(listed)] == [True, True, True, False]
-    assert "1 page left out that nobody knows to be on disk yet" in said(done)
+    assert "1 page left out: not known to be on disk yet" in said(done)
     exported = lines((tmp_path / "out.jsonl").read_bytes())
     assert [line.get("url") for line in exported[1:-1]] == list(TEXTS)
 
@@ -454,7 +458,7 @@ def test_a_new_store_is_made_of_pages(tmp_path):
     place = f"sqlite:///{tmp_path}/new.sqlite"
     source = feed(tmp_path / "in", ferry=FERRY, tea=TEA)
     done = neardup("store", "import", place, source, "--namespace", "news", "--workers", "0")
-    assert "holds 2 pages" in said(done)
+    assert "has 2 pages" in said(done)
     with opened(tmp_path / "new.sqlite") as made:
         assert NearDupDetector(store=made).check(url="https://x.example/", text=TEA).is_duplicate
 
@@ -520,7 +524,7 @@ def test_pages_in_a_redis(store, tmp_path):
         place = f"redis://:hush@127.0.0.1:{server.port}/0"
         outputs = [
             (neardup("store", "info", place), "There is no namespace in it yet"),
-            (neardup("store", "list", place), "there is no namespace in it yet"),
+            (neardup("store", "list", place), "it has no namespace yet"),
             (neardup("store", "import", place, exported), "3 pages read; namespace news of redis"),
             (neardup("store", "import", place, exported), "3 were there already"),
             (neardup("store", "info", place), "trafilatura-1"),

@@ -225,7 +225,7 @@ def test_what_a_feed_did_not_take_is_stored_next_time(tmp_path, port):
     runs = in_job(tmp_path, port, storing="feed")
     runs.items.symlink_to("/dev/full")
     runs.finish()
-    assert "will be forgotten" in runs.said("WARNING")[-1]
+    assert "the next run will forget" in runs.said("WARNING")[-1]
     runs.items.unlink()
     runs.finish(**RECOVER)
     found = nothing_lost(runs)

@@ -62,7 +62,7 @@ def test_an_unchanged_page_that_is_dropped_is_said_too():
     settings = {**ONE_BY_ONE, "NEARDUP_REVISIT": "drop", "NEARDUP_ITEM_LOG_LEVEL": "INFO"}
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/1")], settings, dont_filter=True)
-        said = f"Dropped an item of <{site.url('/1')}>: stored already, and unchanged"
+        said = f"Dropped an item of <{site.url('/1')}>: already stored and unchanged"
     assert said in crawl.logged("INFO")
     assert crawl.stats["neardup/revisits/unchanged"] == 1
 
@@ -128,7 +128,7 @@ def test_of_items_that_are_judged_the_table_says_so():
         "items reported 1 33.3 %",
         f"duplicates of 1 {site.url('/1#item-1')}",
         "remembered 2",
-        'report none; NEARDUP_REPORT = "report.html" writes one, for a browser',
+        'report none; set NEARDUP_REPORT = "report.html" to write one',
     ]
 
 
@@ -191,9 +191,9 @@ def test_a_login_wall_is_warned_of_once(action, workers):
     original = next(judged["duplicate_of"] for judged in crawl.judged if judged["duplicate_of"])
     assert original in map(site.url, behind_a_wall(str))
     assert warning.startswith(
-        f"30 of the last 50 pages of 127.0.0.1 are near-duplicates of <{original}>, <"
+        f"30 of the last 50 pages of 127.0.0.1 are near-duplicates of <{original}>, such as <"
     )
-    assert "at addresses of 3 shapes. Open some: a login wall, a cookie banner" in warning
+    assert "(3 URL patterns). Open some of them: they may be a login wall, a cookie" in warning
     assert crawl.stats["neardup/swallowed/clusters"] == 1
     assert crawl.stats["neardup/swallowed/pages"] == 59
     assert f"swallowed by 59 {original}" in table_of(crawl)
@@ -204,8 +204,11 @@ def test_a_login_wall_is_warned_of_once(action, workers):
     ("shown", "said"),
     [
         (lambda path: MISSING.format("of that name"), "are near-duplicates of <"),
-        (MISSING.format, "have too little text to judge them by, <"),
-        (lambda path: "<html><script>go()</script></html>", "have no text to judge them by, <"),
+        (MISSING.format, "have too little text to judge them by, such as <"),
+        (
+            lambda path: "<html><script>go()</script></html>",
+            "have no text to judge them by, such as <",
+        ),
     ],
 )
 def test_pages_of_little_or_no_text_are_a_wall_too(shown, said):
@@ -226,8 +229,8 @@ def test_a_wall_before_pages_that_are_known_is_warned_of(tmp_path):
         crawl = run_crawl(urls, settings)
     [warning] = crawl.logged("WARNING")
     assert warning.startswith(
-        "30 of the last 40 pages of 127.0.0.1 have changed since they were stored, and all "
-        f"show the text of <{urls[10]}>, <{urls[39]}> for one"
+        "30 of the last 40 pages of 127.0.0.1 have changed since they were stored, and now show "
+        f"the text of <{urls[10]}>, such as <{urls[39]}> ("
     )
     assert crawl.counts("revisits/") == {"unchanged": 10, "changed": 50}
     assert "revisit 60 100.0 % changed 50, unchanged 10" in table_of(crawl)
@@ -250,7 +253,8 @@ def test_an_endless_space_is_called_one():
     with serving({**GOOD, **months}) as site:
         crawl = run_crawl([site.url(path) for path in [*GOOD, *months]], ONE_BY_ONE)
     [warning] = crawl.logged("WARNING")
-    assert "Nearly all their addresses are like 127.0.0.1/calendar/*. An endless space" in warning
+    assert "Nearly all of these URLs match 127.0.0.1/calendar/*. Open some" in warning
+    assert "for an endless space, such as a calendar, set NEARDUP_URL_RULES" in warning
 
 
 def test_mirrors_and_print_views_are_not_warned_of():

@@ -106,7 +106,7 @@ def test_a_report_that_cannot_be_written_is_said_at_the_start_and_costs_nothing(
         crawl = run_crawl(urls, {**ONE_BY_ONE, "NEARDUP_REPORT": str(report)})
     assert crawl.stored == ["1", "3", "5"]
     [said] = crawl.logged("ERROR")
-    assert said.startswith(f"The report {report} cannot be written: ")
+    assert said.startswith(f"Cannot write the report {report}: ")
     lines = [text for _, _, text in crawl.log]
     assert lines.index(said) < next(n for n, text in enumerate(lines) if "Crawled (200)" in text)
     assert str(report) not in crawl.logged("INFO")[-1]

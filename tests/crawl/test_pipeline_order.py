@@ -31,10 +31,10 @@ def crawl(folder: Any, pipelines: dict[str, int], **settings: Any) -> tuple[list
 
 def test_a_pipeline_that_downloads_before_ours_is_warned_of(tmp_path):
     [warning], others = crawl(tmp_path, {FILES: 1, CLEANING: 2})
-    assert warning.startswith(f"{FILES} (order 1) stands before NearDupPipeline (order 100)")
-    assert warning.endswith("Set an order above 100 for it")
+    assert warning.startswith(f"{FILES} (order 1) runs before NearDupPipeline (order 100)")
+    assert warning.endswith("Set its order above 100")
     [other] = others
-    assert other.startswith(f"{CLEANING} (order 2) stands before NearDupPipeline (order 100)")
+    assert other.startswith(f"{CLEANING} (order 2) runs before NearDupPipeline (order 100)")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,13 @@ from scrapy.settings import Settings
 import scrapy_neardup
 from scrapy_neardup import NearDupError, PageLimits, Rule, signals, stores
 from scrapy_neardup.commands import Command
-from scrapy_neardup.crawl.settings import POLICY_OPTIONS, SETTINGS, Policy, StorePlan, UrlRulesPlan
+from scrapy_neardup.crawl.settings import (
+    POLICY_OPTIONS,
+    SETTINGS,
+    Policy,
+    StoreSettings,
+    UrlRuleSettings,
+)
 from scrapy_neardup.reasons import Reason
 from scrapy_neardup.workers import Limits
 from tests.support.crawl import run_crawl
@@ -50,7 +56,7 @@ def test_no_other_setting_is():
 
 def test_the_defaults_are_as_documented():
     defaults = dict(_DEFAULTS.findall(REFERENCE))
-    policy, plan = Policy(), StorePlan()
+    policy, plan = Policy(), StoreSettings()
     actual = {
         "NEARDUP_ENABLED": True,
         **{f"NEARDUP_{f.name.upper()}": getattr(policy.rule, f.name) for f in fields(Rule)},
@@ -65,8 +71,8 @@ def test_the_defaults_are_as_documented():
         "NEARDUP_MAX_WAIT": plan.max_wait,
         "NEARDUP_ON_STORE_ERROR": plan.on_store_error,
         **{
-            f"NEARDUP_{f.name.upper()}": getattr(UrlRulesPlan(), f.name)
-            for f in fields(UrlRulesPlan)
+            f"NEARDUP_{f.name.upper()}": getattr(UrlRuleSettings(), f.name)
+            for f in fields(UrlRuleSettings)
         },
         "NEARDUP_RECOVER": False,
         "NEARDUP_REPORT": None,

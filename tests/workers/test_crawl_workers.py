@@ -106,7 +106,7 @@ def test_what_harms_a_worker_is_kept_and_counted_and_the_rest_is_judged(tmp_path
     assert crawl.counts()["workers_lost"] == 6 + 1 + 2
     warnings = crawl.logged("WARNING")
     assert len(warnings) == 4
-    assert any(f"<{site.url('/hang')}>, it is kept: timeout, it took more" in w for w in warnings)
+    assert any(f"<{site.url('/hang')}>, keeping it: timeout, it took more" in w for w in warnings)
 
 
 def test_a_part_that_no_worker_can_have_is_refused(tmp_path):

@@ -1,1 +1,1 @@
-"""Helpers that several sub-commands share."""
+"""Helpers of the sub-commands."""

@@ -1,4 +1,4 @@
-"""One page from the web: a plain GET with bounds on time and size."""
+"""Fetches one page from the web: a plain GET with limits on time and size."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
 
 
 def is_web_address(given: str) -> bool:
-    """Is this fetched, rather than read from a file?"""
+    """Is this a URL to fetch, and not a file?"""
     return given.lower().startswith(("http://", "https://"))
 
 
 def fetch(url: str, user_agent: str) -> Record:
-    """The page at an address, under the address that redirects led to.
+    """Fetch the page at a URL; the record has the URL after redirects.
 
-    :raises InputError: when there is none, or not within the bounds.
+    :raises InputError: when there is no page, or it exceeds the limits.
     """
     request = Request(
         safe_url_string(url), headers={"User-Agent": user_agent, "Accept-Encoding": "gzip"}
@@ -63,7 +63,7 @@ def fetch(url: str, user_agent: str) -> Record:
 
 
 def _opener() -> OpenerDirector:
-    """Speaks HTTP and nothing else: a redirect to a file of this machine leads nowhere."""
+    """Return an opener for HTTP only, so that no redirect can lead to a local file."""
     opener = OpenerDirector()
     for handler in (
         ProxyHandler,

@@ -1,4 +1,4 @@
-"""Known pairs, and how many of them a rule finds at each distance and similarity."""
+"""Counts how many known pairs a rule finds at each distance and similarity."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from ...signatures.signature import PageSignature
 DISTANCES = range(MAX_DISTANCE + 1)
 SIMILARITIES = tuple(round(0.05 * step, 2) for step in range(21))
 
-#: What a rule says of two pages.
+#: Compares two pages by a rule.
 Compare = Callable[[PageSignature, PageSignature, Rule], Match | Mismatch]
 
 _LABELS = {"duplicate": True, "distinct": False, "unclear": None}
 
-#: Before what a spreadsheet would run as a formula, report.js writes one more of these.
+#: Apostrophe that report.js puts before text that a spreadsheet would run as a formula.
 _HARMLESS = re.compile(r"^'(?='*[=+\-@\t\r\n])")
 
 
 class Pair(NamedTuple):
-    """Two pages by their ids, and whether they are duplicates."""
+    """Ids of two pages, and whether these are duplicates."""
 
     a: str
     b: str
@@ -41,7 +41,7 @@ class Pair(NamedTuple):
 
 
 def read_pairs(path: str, least_jaccard: float, skipped: Counter[str]) -> list[Pair]:
-    """Pairs of a CSV file; those that say nothing are counted in ``skipped``.
+    """Read the pairs of a CSV file; count bad and unclear rows in ``skipped``.
 
     :raises InputError: when the file cannot be read or has other columns.
     """
@@ -73,7 +73,10 @@ def _pairs(
 
 
 def _truth(row: dict[str, str], least_jaccard: float) -> bool | None:
-    """Are these duplicates? ``None`` for unclear; :exc:`ValueError` when the row does not say."""
+    """Return whether a row is a pair of duplicates; ``None`` for unclear.
+
+    :raises ValueError: when the row is invalid.
+    """
     if not row["id_a"] or not row["id_b"]:
         raise ValueError
     if label := (row.get("label") or "").strip().lower():
@@ -85,12 +88,12 @@ def _truth(row: dict[str, str], least_jaccard: float) -> bool | None:
 
 @dataclass(frozen=True)
 class Figures:
-    """How many pairs are found at each distance (rows) and similarity (columns).
+    """Numbers of pairs that a rule finds at each distance (rows) and similarity (columns).
 
-    :ivar hits: shape ``(12, 21)``, pairs of duplicates found.
-    :ivar wrong: the same of pairs that are distinct.
-    :ivar duplicates: how many there are to find.
-    :ivar distinct: how many there are to leave alone.
+    :ivar hits: shape ``(12, 21)``, pairs of duplicates that are found.
+    :ivar wrong: shape ``(12, 21)``, pairs of distinct pages that are found.
+    :ivar duplicates: number of pairs of duplicates.
+    :ivar distinct: number of pairs of distinct pages.
     """
 
     hits: npt.NDArray[np.int64]
@@ -107,9 +110,10 @@ class Figures:
         compare: Compare,
         skipped: Counter[str],
     ) -> Figures:
-        """Judge each pair by the rule with every pair of thresholds.
+        """Compare each pair by the rule with all combinations of thresholds.
 
-        :param signatures: by the pages' ids, as strings.
+        :param signatures: signatures by the ids of pages, as strings.
+        :param skipped: counts the pairs without signatures.
         """
         found = {
             same: np.zeros((len(DISTANCES), len(SIMILARITIES)), np.int64) for same in (True, False)
@@ -125,20 +129,22 @@ class Figures:
 
     @property
     def recall(self) -> npt.NDArray[np.float64]:
-        """Share of the duplicates that is found."""
+        """Share of the duplicates that are found."""
         return self.hits / self.duplicates
 
     @property
     def precision(self) -> npt.NDArray[np.float64]:
-        """Share of what is found that is duplicates; NaN where nothing is found."""
+        """Share of the found pairs that are duplicates; NaN where none is found."""
         total = self.hits + self.wrong
         share = np.full(total.shape, np.nan)
         np.divide(self.hits, total, out=share, where=total > 0)
         return share
 
     def recommended(self, precision: float) -> tuple[int, int] | None:
-        """Place of the best thresholds: among those that reach the precision, the greatest recall;
-        of equals the highest similarity, then the smallest distance.
+        """Return row and column of the best thresholds; ``None`` if none reach the precision.
+
+        The best have the greatest recall; of equals, the highest similarity, then the smallest
+        distance.
         """
         fit = np.nan_to_num(self.precision) >= precision
         if not fit.any():
@@ -155,8 +161,9 @@ class Figures:
 def _found(
     rule: Rule, compare: Compare, a: PageSignature, b: PageSignature
 ) -> npt.NDArray[np.int64]:
-    """1 where the rule takes the two for one content. A stricter similarity never finds more, so
-    for each distance it is enough to look for the last one that finds them.
+    """Return an array, shape ``(12, 21)``, of 1 where the rule finds the pair and 0 elsewhere.
+
+    A stricter similarity never finds more, so a binary search for each distance is enough.
     """
     found = np.zeros((len(DISTANCES), len(SIMILARITIES)), np.int64)
     if not (a.n_features and b.n_features):

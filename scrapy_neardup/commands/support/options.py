@@ -1,4 +1,4 @@
-"""Options that several sub-commands take, and the detector that they and the project ask for."""
+"""Options of several sub-commands, and the detector that they and the project configure."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: What a sub-command's module is given to add itself.
+#: Arguments of a module's ``add_command``.
 Commands = Any
 AddGlobalOptions = Callable[[argparse.ArgumentParser], None]
 
-#: Sketches are made under a key that is known to all, so that two runs over the same pages print
-#: the same figures. A crawl draws its own.
+#: Public key of sketches, so that two runs over the same pages print the same figures. A crawl
+#: uses a random one.
 OFFLINE_KEY = b"scrapy neardup, offline judgement"
 
 _FLAGS = {
@@ -45,7 +45,7 @@ def new_command(
     run: Callable[[argparse.Namespace, BaseSettings], None],
     add_global_options: AddGlobalOptions,
 ) -> argparse.ArgumentParser:
-    """A sub-command's parser."""
+    """Add a sub-command and return its parser."""
     parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary)
     add_global_options(parser)
     parser.set_defaults(run=run, prog=parser.prog)
@@ -55,7 +55,7 @@ def new_command(
 def add_pages(
     parser: argparse.ArgumentParser, name: str = "pages", nargs: str = "+", **how: Any
 ) -> None:
-    """The stored pages that a sub-command reads."""
+    """Add the argument for stored pages."""
     parser.add_argument(
         name,
         metavar="PAGES",
@@ -67,13 +67,16 @@ def add_pages(
 
 
 def add_rule(parser: argparse.ArgumentParser, *left_out: str) -> None:
-    """Thresholds; each wins over the project's setting."""
+    """Add the thresholds; each overrides the project's setting.
+
+    :param left_out: names of thresholds that the sub-command does not take.
+    """
     defaults = Rule()
     for name, kind, metavar, what in (
         ("max_distance", int, "K", "bits, 0 to 11, in which fingerprints of copies may differ"),
-        ("min_similarity", float, "S", "resemblance, 0 to 1, that a copy must reach"),
-        ("min_features", int, "N", "a text with fewer words is a copy only of an equal text"),
-        ("scope", str, None, "compare all pages, or only those of one site"),
+        ("min_similarity", float, "S", "least resemblance, 0 to 1, of copies"),
+        ("min_features", int, "N", "texts with fewer distinct words are copies only if equal"),
+        ("scope", str, None, "compare all pages, or only pages of one site"),
     ):
         if name not in left_out:
             parser.add_argument(
@@ -87,26 +90,26 @@ def add_rule(parser: argparse.ArgumentParser, *left_out: str) -> None:
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """How many processes read the pages, and for how long each."""
+    """Add the number of worker processes and their timeout."""
     parser.add_argument(
         "--workers",
         type=at_least_0,
         default=usable_cores(),
         metavar="N",
-        help="processes that read pages (default: one for each core, here %(default)s; "
-        "0: none, without limits on time and memory)",
+        help="number of worker processes that read pages (default: one per core, here "
+        "%(default)s; 0: read them in this process, without limits on time and memory)",
     )
     parser.add_argument(
         "--timeout",
         type=above_0,
         metavar="SECONDS",
-        help="a page that takes longer is undecided "
+        help="seconds after which a page is undecided "
         f"(default: NEARDUP_PAGE_TIMEOUT, or {Limits.seconds:g})",
     )
 
 
 def share(text: str) -> float:
-    """Type of an option that is a share."""
+    """Parse an option from 0 to 1."""
     if not 0 <= (number := _number(text)) <= 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
     return number
@@ -114,7 +117,7 @@ def share(text: str) -> float:
 
 @dataclass(frozen=True)
 class Judge:
-    """A detector, and what it takes to make signatures for it in other processes."""
+    """A detector, with the arguments to sign pages for it in other processes."""
 
     detector: NearDupDetector
     signer: Mapping[str, Any]
@@ -127,15 +130,15 @@ class Judge:
         settings: BaseSettings,
         store: Store | None = None,
     ) -> Judge:
-        """What the command line asks for, else the project's settings, else the defaults.
+        """Build a judge from the command line, the project's settings and the defaults.
 
-        :param store: whose pages are known; an empty one in memory unless given.
-        :raises InvalidOption: when either says what cannot be.
+        :param store: the known pages; an empty store in memory unless given.
+        :raises InvalidOption: when an option or a setting is invalid.
         :raises SignatureMismatch: when the store's pages were signed in another way.
         """
         store = MemoryStore(OFFLINE_KEY) if store is None else store
-        for complaint in unknown_settings(settings):
-            say(f"warning: {complaint}")
+        for warning in unknown_settings(settings):
+            say(f"warning: {warning}")
         config = Config.from_settings(settings)
         rule = _changed(config.policy.rule, options)
         parts = {name: part for name, part in config.parts.items() if name != "store"}
@@ -147,15 +150,15 @@ class Judge:
         return cls(detector, {"secret": store.secret, **parts}, config.limits)
 
     def compare(self, a: PageSignature, b: PageSignature, rule: Rule) -> Match | Mismatch:
-        """What the rule says of two pages, with what the detector has learned of their sites."""
+        """Compare two pages by a rule, with the boilerplate that the detector has learned."""
         return rule.compare(a, b, self.detector.store.boilerplates)
 
     def learn(self, signature: PageSignature) -> None:
-        """Let the detector meet a page, as in a crawl."""
+        """Add a page to the detector, as in a crawl."""
         self.detector.check(signature)
 
     def pool(self, job: Job[T], options: argparse.Namespace) -> WorkerPool[T]:
-        """Workers whose signatures the detector takes."""
+        """Return workers whose signatures fit the detector."""
         limits = self.limits
         if options.timeout is not None:
             limits = replace(limits, seconds=options.timeout)
@@ -175,14 +178,14 @@ def _changed(rule: Rule, options: argparse.Namespace) -> Rule:
 
 
 def at_least_0(text: str) -> int:
-    """Type of an option that is a whole number."""
+    """Parse an option that is a whole number of 0 or more."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
     return int(text)
 
 
 def above_0(text: str) -> float:
-    """Type of an option that is a number, however small."""
+    """Parse an option that is a number above 0."""
     if not 0 < (number := _number(text)) < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return number

@@ -1,4 +1,4 @@
-"""Files that are whole or not there at all."""
+"""Writes output files so that they are complete or do not exist."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from ...sources.compression import zstd_module
 
 @contextmanager
 def whole_file(target: str, inputs: Iterable[str] = (), *, private: bool = False) -> Iterator[Path]:
-    """A path beside the target to write to; it takes the target's place when the block ends well.
+    """Yield a path to write to, which replaces the target when the block ends without error.
 
-    When it does not, what was written stays in that other file, whose name ends in ``.part``.
+    After an error, the output stays at that path, which ends in ``.part``.
 
-    :param inputs: files that must not be written over.
-    :param private: nobody but its owner may read the file.
+    :param inputs: files that must not be overwritten.
+    :param private: only the owner may read the file.
     :raises InputError: when the target cannot be written.
     """
     path = Path(target).resolve()
     part = path.with_name(f"{path.name}.part")
     with _writing(target):
         if any(_same_file(path, given) for given in inputs):
-            raise InputError(target, "is an input, and would be written over")
+            raise InputError(target, "is an input, and would be overwritten")
         if path.exists() and not path.is_file():
-            # A device or a named pipe is written to, not replaced.
+            # Write to a device or a named pipe itself.
             part = path
         elif private:
-            # One of before may be anybody's to read.
+            # An existing file may be readable by others.
             part.unlink(missing_ok=True)
             os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         else:
@@ -45,10 +45,9 @@ def whole_file(target: str, inputs: Iterable[str] = (), *, private: bool = False
 
 @contextmanager
 def lines_to(target: str, inputs: Iterable[str] = (), *, private: bool = False) -> Iterator[TextIO]:
-    """A text stream to a file that is whole or not there at all, or to standard output (``-``).
+    """Open a text stream to a file as with :func:`whole_file`, or to standard output (``-``).
 
-    A file is packed when its name ends in ``.gz`` or ``.zst``; the rest is as for
-    :func:`whole_file`.
+    The file is compressed when its name ends in ``.gz`` or ``.zst``.
     """
     if target == "-":
         yield sys.stdout
@@ -62,7 +61,7 @@ def lines_to(target: str, inputs: Iterable[str] = (), *, private: bool = False) 
 
 
 def _opener(target: str) -> Callable[..., Any]:
-    """What opens a file that is packed as its name says."""
+    """Return the function that opens a file with the compression of its name."""
     if target.endswith(".gz"):
         return gzip.open
     if target.endswith(".zst"):

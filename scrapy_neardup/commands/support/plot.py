@@ -1,4 +1,4 @@
-"""The figures of ``evaluate`` as a drawing. matplotlib is imported only when one is asked for."""
+"""Plots the figures of ``evaluate``. matplotlib is imported only when it is needed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _KINDS = ("svg", "png", "pdf")
 
 
 def require(path: str) -> None:
-    """Make sure that a drawing can be made.
+    """Check that a plot can be written.
 
-    :raises InputError: when matplotlib is missing or the name does not end as it must.
+    :raises InputError: when matplotlib is missing or the file has another extension.
     """
     if Path(path).suffix.removeprefix(".").lower() not in _KINDS:
         raise InputError(path, f"the name of a plot ends in {', '.join(f'.{k}' for k in _KINDS)}")
@@ -25,7 +25,7 @@ def require(path: str) -> None:
 
 
 def draw(path: str, figures: Figures, best: tuple[int, int] | None) -> None:
-    """Draw recall and precision over similarity, a line for each distance."""
+    """Plot recall and precision over similarity, with a line for each distance."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -39,7 +39,7 @@ def draw(path: str, figures: Figures, best: tuple[int, int] | None) -> None:
             panel.plot(SIMILARITIES, shares[row], color=colours(row), label=str(distance))
         if best is not None:
             panel.plot(SIMILARITIES[best[1]], shares[best], "o", color="crimson", zorder=3)
-        panel.set(xlabel="similarity asked for (NEARDUP_MIN_SIMILARITY)", ylabel=name)
+        panel.set(xlabel="required similarity (NEARDUP_MIN_SIMILARITY)", ylabel=name)
         panel.grid(alpha=0.3)
     panels[1].legend(title="distance", fontsize="small", ncols=2)
     drawing.suptitle(figures.sentence())

@@ -1,4 +1,4 @@
-"""The store that a sub-command is about: its address, and the namespace in it."""
+"""Opens the store of a sub-command, and finds the namespace in it."""
 
 from __future__ import annotations
 
@@ -15,34 +15,33 @@ from .terminal import counted_pages, say
 
 
 def add_store(parser: argparse.ArgumentParser, name: str = "store", **how: Any) -> None:
-    """The store, and a namespace in it."""
+    """Add the arguments for a store and a namespace in it."""
     parser.add_argument(
         name, metavar="STORE", help="a store's address (sqlite:///path, redis://…) or file", **how
     )
     parser.add_argument(
         "--namespace",
         metavar="NAME",
-        help="of the store: the name of the spider whose pages it keeps (may be left out where "
-        "there is one alone)",
+        help="namespace of the store, usually the name of a spider (default: the store's only one)",
     )
 
 
 def registrable_domain(text: str) -> str:
-    """Type of an option that names a site."""
+    """Parse an option that is a registrable domain."""
     site = site_of(f"https://{text}/")
     if text and site != text:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no site's registrable domain" + (f"; that is {site!r}" if site else "")
+            f"{text!r} is not a registrable domain" + (f"; that is {site!r}" if site else "")
         )
     return text
 
 
 def address_of(given: str, hint: str = "") -> str:
-    """The address of a store that may be given as a file as well.
+    """Return the address of a store that is given as an address or a file.
 
-    :param hint: what to say more when there is no such file.
+    :param hint: added to the error when there is no such file.
     :raises InputError: when there is no such file.
-    :raises InvalidOption: when it is the address of nothing that could be found again.
+    :raises InvalidOption: when it is ``"memory"``, which has no stored pages.
     """
     if "://" in given:
         return given
@@ -58,20 +57,20 @@ def address_of(given: str, hint: str = "") -> str:
 
 @contextmanager
 def looking_at(given: str) -> Iterator[StoreReader]:
-    """A look at a store.
+    """Open a store for reading.
 
-    :raises StoreError: when it is not there, or cannot be read.
+    :raises StoreError: when it does not exist, or cannot be read.
     """
     with closing(_reader(given)) as reader:
         yield reader
 
 
 def namespaces_at(given: str) -> list[str]:
-    """Names of a store's namespaces; none where there is no store yet.
+    """Return the names of a store's namespaces; none if the store does not exist.
 
-    :raises InputError: when it is given as a file that is not there.
+    :raises InputError: when it is given as a file that does not exist.
     """
-    address_of(given, f"; a new store is made at an address, sqlite:///{given}")
+    address_of(given, f"; to create a store, give an address such as sqlite:///{given}")
     try:
         with looking_at(given) as reader:
             return [space.name for space in reader.namespaces()]
@@ -80,21 +79,21 @@ def namespaces_at(given: str) -> list[str]:
 
 
 def namespace_in(reader: StoreReader, wanted: str | None) -> str:
-    """The namespace that is asked for, or the only one.
+    """Return the namespace of this name, or the only one.
 
     :raises InvalidOption: when there is none of that name.
-    :raises StoreError: when none is asked for and there is not exactly one.
+    :raises StoreError: when no name is given and there is not exactly one.
     """
     names = [space.name for space in reader.namespaces()]
     if wanted in names:
         return wanted
     if not names:
-        raise StoreError(reader.name, "there is no namespace in it yet")
+        raise StoreError(reader.name, "it has no namespace yet")
     if wanted is not None:
         raise InvalidOption("--namespace", wanted, f"one of {', '.join(map(repr, names))}")
     if len(names) > 1:
         raise StoreError(
-            reader.name, f"name one of its namespaces with --namespace: {', '.join(names)}"
+            reader.name, f"select one of its namespaces with --namespace: {', '.join(names)}"
         )
     return names[0]
 
@@ -103,7 +102,7 @@ def namespace_in(reader: StoreReader, wanted: str | None) -> str:
 def writing_to(
     given: str, namespace: str, ttl: float | None = None, secret: bytes | None = None
 ) -> Iterator[Store]:
-    """A store to change, which is closed at the end; says what it forgot on being opened.
+    """Open a store for writing, and print how many pages it forgot when it was opened.
 
     :raises StoreError: when it cannot be used, or not all could be written.
     """
@@ -117,7 +116,7 @@ def writing_to(
 
 
 def require_writable(store: Store | None) -> None:
-    """A tool has nobody who would wait until the disk takes something again.
+    """Raise the current write error of a store, because a command does not retry.
 
     :raises StoreError: when the store cannot be written at present.
     """
@@ -126,11 +125,11 @@ def require_writable(store: Store | None) -> None:
 
 
 def say_forgotten(store: Store) -> None:
-    """Say how many pages were not confirmed, and so count as not stored."""
+    """Print how many unconfirmed pages the store forgot."""
     if store.forgotten:
         say(
-            f"{store.name}: {counted_pages(store.forgotten)} left out that nobody knows to be on "
-            "disk since an unclean stop"
+            f"{store.name}: {counted_pages(store.forgotten)} left out: after an unclean stop, "
+            "their items may not be on disk"
         )
 
 

@@ -1,4 +1,4 @@
-"""What became of pages that are judged one after another."""
+"""Judges pages one after another, and counts the verdicts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .terminal import counted, counted_pages, say
 
 
 def say_undecided(record: Record, failure: Failure, known: Container[str]) -> None:
-    """Say why a page could not be read, unless the reason is known already."""
+    """Print why a page could not be read, once for each reason."""
     if failure.reason not in known:
         say(f"warning: <{record.url}> is undecided, {failure.reason}: {failure.detail}")
 
@@ -30,7 +30,7 @@ class Tally:
         self._undecided: Counter[str] = Counter()
 
     def judge(self, record: Record, outcome: PageSignature | Failure) -> Verdict:
-        """A page's verdict."""
+        """Judge a page, and count its verdict."""
         verdict = self._verdict(record, outcome)
         self._verdicts[verdict.kind] += 1
         if verdict.kind == "undecided":
@@ -39,11 +39,11 @@ class Tally:
 
     @property
     def pages(self) -> int:
-        """How many were judged."""
+        """Number of pages judged."""
         return self._verdicts.total()
 
     def report(self) -> None:
-        """Say what became of the pages."""
+        """Print the counts."""
         seconds = perf_counter() - self._started
         say(
             f"{counted_pages(self.pages)}: {counted(self._verdicts)}"

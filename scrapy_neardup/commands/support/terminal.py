@@ -1,4 +1,4 @@
-"""What people see: lines on standard error, tables on standard output, progress on a terminal."""
+"""Output: messages on standard error, tables on standard output, progress on a terminal."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from ...sources.readers import PageReader
 
 T = TypeVar("T")
 
-#: Width of tables in a file or a pipe, where nothing says how much room there is.
+#: Width of tables in a file or a pipe, unless COLUMNS is set.
 _FILE_WIDTH = 110
 
 
 class Measured(Protocol):
-    """What is being read, and how far."""
+    """An input whose progress is known."""
 
     @property
     def bytes_read(self) -> int: ...
@@ -42,12 +42,12 @@ class Measured(Protocol):
 
 
 def say(message: str) -> None:
-    """A line on standard error."""
+    """Print a line on standard error."""
     print(printable(message), file=sys.stderr)  # noqa: T201
 
 
 def show(*blocks: str | Table) -> None:
-    """Lines and tables on standard output."""
+    """Print lines and tables on standard output."""
     console = _Console(markup=False, highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _FILE_WIDTH
@@ -61,9 +61,9 @@ def show(*blocks: str | Table) -> None:
 def table(
     *heads: str, rows: Iterable[Sequence[object]], title: str | None = None, dense: bool = False
 ) -> Table:
-    """A table; words that are too long for a column are folded, not cut.
+    """Return a table; words that are too long for a column are folded, not cut.
 
-    :param dense: for many columns of figures.
+    :param dense: without padding and right-aligned, for many columns of figures.
     """
     padding = (0, 0) if dense else (0, 1)
     made = Table(box=SIMPLE, title=title, title_justify="left", padding=padding)
@@ -75,24 +75,24 @@ def table(
 
 
 def counted(counts: Counter[str]) -> str:
-    """Counts in one line, the greatest first."""
+    """Return counts on one line, the greatest first."""
     return ", ".join(f"{name} {number}" for name, number in counts.most_common())
 
 
 def counted_pages(number: int) -> str:
-    """So many pages, in words."""
+    """Return a number of pages in words."""
     return f"{number} page{'' if number == 1 else 's'}"
 
 
 def iso(seconds: int | None) -> str | None:
-    """A time in seconds since 1970 as people and machines read it."""
+    """Return a time in seconds since 1970 in ISO 8601."""
     if seconds is None:
         return None
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def report_skipped(pages: PageReader) -> None:
-    """Say what of the input was not used."""
+    """Print which records of the input were not used."""
     if pages.passed_over:
         say(f"passed over: {counted(pages.passed_over)}")
     if pages.bad:
@@ -102,7 +102,7 @@ def report_skipped(pages: PageReader) -> None:
 def with_progress(
     results: Iterable[T], pages: Measured, what: str, unit: str = "pages"
 ) -> Iterator[T]:
-    """The results as they come, with a bar on standard error when that is a terminal."""
+    """Yield the results, with a progress bar on standard error when that is a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield from results
@@ -124,7 +124,7 @@ def with_progress(
 
 
 class _Console(Console):
-    """rich ends the program with code 1 when a pipe breaks; here the command decides."""
+    """Raises BrokenPipeError, for which rich would end the program with code 1."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError

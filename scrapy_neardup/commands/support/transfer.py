@@ -1,4 +1,4 @@
-"""``scrapy neardup store export`` and ``import``: pages from one store, or crawl, to another."""
+"""``scrapy neardup store export`` and ``import``: move pages between stores."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from .terminal import counted_pages, report_skipped, say, with_progress
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-#: By which a line of a scan's output is told from a page.
+#: Fields that tell a line of a scan's output from a page.
 _OF_SCAN = {"verdict", "fingerprint"}
 _CONTENT = {"html", "html_b64", "text"}
 
 
 def add_commands(commands: Commands, add_global_options: AddGlobalOptions) -> None:
-    """Describe the two sub-commands."""
+    """Add the two sub-commands."""
     parser = new_command(
         commands,
         "export",
-        "Write the pages of a namespace as JSON Lines for another machine or version.",
+        "Export the pages of a namespace as JSON Lines, for another machine or version.",
         _export,
         add_global_options,
     )
@@ -49,17 +49,17 @@ def add_commands(commands: Commands, add_global_options: AddGlobalOptions) -> No
         "--output",
         required=True,
         metavar="OUT.jsonl",
-        help="file to write (.gz and .zst are packed), or - for stdout",
+        help="file to write (compressed if it ends in .gz or .zst), or - for stdout",
     )
     parser.add_argument(
         "--with-secret",
         action="store_true",
-        help="and the key of the sketches, without which no other store can compare them",
+        help="include the key of the sketches, without which no other store can compare the pages",
     )
     parser = new_command(
         commands,
         "import",
-        "Remember the pages of an export, or of an earlier crawl.",
+        "Add the pages of an export, or of an earlier crawl, to a store.",
         _import,
         add_global_options,
     )
@@ -93,26 +93,26 @@ def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
             output.write(end_line(written, rules) + "\n")
     say(f"{options.output}: {counted_pages(written)}{_and_rules(len(rules))} of namespace {name}")
     if left_out:
-        say(f"{counted_pages(left_out)} left out that nobody knows to be on disk yet")
+        say(f"{counted_pages(left_out)} left out: not known to be on disk yet")
     if options.with_secret:
         say(
-            f"warning: {options.output} holds the store's secret, with which pages can be made "
-            "that pass for copies; show it to nobody who writes pages"
+            f"warning: {options.output} contains the store's secret, which allows to forge copies; "
+            "keep it private"
         )
 
 
 def _import(options: argparse.Namespace, settings: BaseSettings) -> None:
-    exports, pages = _sorted_out(options.files)
+    exports, pages = _classify(options.files)
     for source in exports:
         _import_export(source, options)
     if pages:
         _import_pages(pages, options, settings)
 
 
-def _sorted_out(sources: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Exports, and sources of pages.
+def _classify(sources: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Divide the sources into exports and sources of pages.
 
-    :raises InputError: when one is neither.
+    :raises InputError: when one is the output of a scan.
     """
     exports: list[str] = []
     pages: list[str] = []
@@ -121,8 +121,8 @@ def _sorted_out(sources: Sequence[str]) -> tuple[list[str], list[str]]:
         if _is_of_scan(start):
             raise InputError(
                 source,
-                "is the output of scan, whose fingerprints alone prove no copy; import the pages "
-                "that were scanned, or scan them with --store and --add",
+                "is the output of scan, which has fingerprints only; import the scanned pages "
+                "themselves, or scan them with --store and --add",
             )
         (exports if is_export(start) else pages).append(source)
     return exports, pages
@@ -137,7 +137,7 @@ def _is_of_scan(start: bytes) -> bool:
 
 
 def _is_newer(page: StoredPage, known: Entry) -> bool:
-    """Does a page of an export replace what the store has at its address?"""
+    """Does a page of an export replace the stored page with its URL?"""
     if (page.items == NO_ITEMS) != (known.items == NO_ITEMS):
         return known.items == NO_ITEMS
     return page.stored_at > known.stored_at
@@ -162,16 +162,16 @@ def _import_export(source: str, options: argparse.Namespace) -> None:
                     require_writable(store)
             rules = _add_rules(store, export.rules)
         finally:
-            # Whatever ended it: what was read until then is remembered.
+            # After an error, too, because the pages read so far are stored.
             what = f"{counted_pages(read)}{_and_rules(rules)} read"
             note = f", {older} were there already" if older else ""
-            say(f"{source}: {what}{note}; {_holds(store, name)}")
+            say(f"{source}: {what}{note}; {_size_line(store, name)}")
 
 
 def _add_rules(store: Store, rules: Mapping[str, bytes]) -> int:
-    """Add rules that are not there; how many were there to add?
+    """Add new rules, and return the number of given rules.
 
-    One that is there was learned later, or switched off.
+    A rule that the store has is kept: it was learned later, or switched off.
     """
     known = store.rules()
     store.put_rules({name: body for name, body in rules.items() if name not in known})
@@ -179,7 +179,7 @@ def _add_rules(store: Store, rules: Mapping[str, bytes]) -> int:
 
 
 def _and_rules(number: int) -> str:
-    """So many rules besides, in words; nothing for none."""
+    """Return a number of rules in words, to append to pages; empty for 0."""
     return f" and {number} rule{'' if number == 1 else 's'}" if number else ""
 
 
@@ -198,14 +198,14 @@ def _import_pages(
                     require_writable(store)
         finally:
             if tally.pages:
-                # Whatever ended it: what was read until then is remembered.
+                # After an error, too, because the pages read so far are stored.
                 tally.report()
-                say(_holds(store, name))
+                say(_size_line(store, name))
     report_skipped(pages)
 
 
 def _namespace_for(options: argparse.Namespace, of_export: str | None = None) -> str:
-    """The namespace that is asked for, else the only one, else that of the export."""
+    """Return the namespace to import into: as given, the store's only one, or the export's."""
     if options.namespace is not None:
         return str(options.namespace)
     if names := namespaces_at(options.store):
@@ -216,35 +216,38 @@ def _namespace_for(options: argparse.Namespace, of_export: str | None = None) ->
     if of_export is None:
         raise InputError(
             "STORE",
-            "there is no namespace in it yet; name the spider that will use it with --namespace",
+            "it has no namespace yet; give the name of the spider that will use it with "
+            "--namespace",
         )
     return of_export
 
 
 def _require_comparable(head: Head, source: str, given: str, namespace: str) -> None:
-    """Sketches made under two secrets resemble by chance alone; they must not meet.
+    """Check that the sketches of an export and of a namespace were made with the same secret.
 
-    A recipe depends on the secret, so an export without one is known to be of this namespace.
+    A recipe depends on the secret, so an export without a secret is from this namespace if the
+    recipes are equal.
+
+    :raises InputError: when they were not.
     """
-    known, has_pages = _known(given, namespace)
+    known, has_pages = _find_namespace(given, namespace)
     if head.secret is None and (known is None or known.recipe != head.recipe):
         raise InputError(
             source,
-            "holds no secret, so its pages can only go back to the namespace they are from, and "
-            f"{namespace} is another one. Export them again with --with-secret, or import the "
-            "pages themselves",
+            "has no secret, so its pages can only be imported to their original namespace, which "
+            f"{namespace} is not. Export them again with --with-secret, or import the pages "
+            "themselves",
         )
     if head.secret and known and has_pages and known.secret != head.secret:
         raise InputError(
             source,
-            f"was made under another secret than the pages that are in namespace {namespace} "
-            "already, so they cannot be compared. Give a new namespace with --namespace, or "
-            "import the pages themselves",
+            f"was made with another secret than the pages in namespace {namespace}, so they cannot "
+            "be compared. Give a new namespace with --namespace, or import the pages themselves",
         )
 
 
-def _known(given: str, name: str) -> tuple[Namespace | None, bool]:
-    """A namespace, where it is there, and whether it has pages."""
+def _find_namespace(given: str, name: str) -> tuple[Namespace | None, bool]:
+    """Return a namespace, if it exists, and whether it has pages."""
     if name not in namespaces_at(given):
         return None, False
     with looking_at(given) as reader:
@@ -252,5 +255,5 @@ def _known(given: str, name: str) -> tuple[Namespace | None, bool]:
         return space, next(reader.pages(name), None) is not None
 
 
-def _holds(store: Store, namespace: str) -> str:
-    return f"namespace {namespace} of {store.name} holds {counted_pages(len(store))}"
+def _size_line(store: Store, namespace: str) -> str:
+    return f"namespace {namespace} of {store.name} has {counted_pages(len(store))}"

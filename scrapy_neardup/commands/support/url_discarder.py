@@ -1,10 +1,9 @@
-"""Learned rules in the words of ``duplicate-url-discarder``, where it has words for them.
+"""Converts learned rules to those of ``duplicate-url-discarder``, where that is possible.
 
-Its rules (version 0.3) take parts out of URLs that match a pattern of ``url-matcher``. There, a
-``*`` stands for anything, slashes included; a path is the beginning of one unless the pattern ends
-in ``|``; and a pattern with a path is of one host, with or without ``www.``. Of two patterns that a
-URL matches, both rules apply. What would reach further than the learned rule is left out, and the
-reason told.
+Its rules (version 0.3) remove parts of URLs that match a pattern of ``url-matcher``. There, a ``*``
+matches anything, slashes included; a path is a prefix unless the pattern ends in ``|``; and a
+pattern with a path is for one host, with or without ``www.``. If a URL matches two patterns, both
+rules apply. A rule whose conversion would match more URLs than itself is left out with a reason.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from typing import Any, NamedTuple
 from ...url_rules.rule import UrlRule
 from ...url_rules.url_parts import Component
 
-#: All rules are of one rank: none depends on what another one has done.
+#: All rules have the same order, because none depends on another.
 _ORDER = 100
 _WWW: Component = ("host", "www")
 _TRAILING_SLASH: Component = ("segment", "", "last")
 
 _NO_PROCESSOR = {
-    "path_param": "it has nothing for path parameters",
-    "scheme": "it has nothing for http and https",
-    "host": "it takes www. off only together with trailing slashes",
-    "nothing_new": "it has nothing for families that bring nothing new",
+    "path_param": "it cannot remove path parameters",
+    "scheme": "it cannot unify http and https",
+    "host": "it removes www. only together with trailing slashes",
+    "nothing_new": "it has no rules for families that bring nothing new",
 }
 
 
@@ -35,25 +34,25 @@ class Inexpressible(Exception):
     """A rule has no equivalent; the message says why."""
 
 
-class Expressed(NamedTuple):
-    """What became of the rules in force.
+class Conversion(NamedTuple):
+    """The rules in force, converted where possible.
 
-    :ivar rules: as the file has them.
-    :ivar is_said: those that are in there.
-    :ivar refused: the others, and why.
+    :ivar rules: the converted rules, as written to the file.
+    :ivar converted: the learned rules that these express.
+    :ivar refused: the other learned rules, and the reasons.
     """
 
     rules: list[dict[str, Any]]
-    is_said: list[UrlRule]
+    converted: list[UrlRule]
     refused: list[tuple[UrlRule, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Paths:
-    """Some paths of a site.
+    """A set of paths of a site.
 
-    :ivar segments: ``"*"`` for any one.
-    :ivar is_open: may more segments follow?
+    :ivar segments: ``"*"`` matches any segment.
+    :ivar is_open: whether more segments may follow.
     """
 
     segments: tuple[str, ...] = ()
@@ -61,12 +60,12 @@ class _Paths:
 
     @property
     def pattern(self) -> str:
-        """As url-matcher has it; deeper paths match as well where a segment may be any."""
+        """The pattern for url-matcher, in which ``*`` matches deeper paths as well."""
         return "/" + "/".join(self.segments) + ("" if self.is_open else "|")
 
     @property
     def beyond(self) -> list[str]:
-        """Patterns of paths that match, and are not meant: deeper ones, and empty segments."""
+        """Patterns to exclude: unwanted matches with more segments, or with empty ones."""
         size = len(self.segments)
         if "*" not in self.segments:
             return []
@@ -82,7 +81,7 @@ class _Paths:
         return ["/*" * (size + 1), *empty]
 
     def meets(self, other: _Paths) -> bool:
-        """May a path be one of both?"""
+        """Can a path belong to both?"""
         sizes = len(self.segments), len(other.segments)
         return (
             (self.is_open or sizes[0] >= sizes[1])
@@ -98,30 +97,30 @@ _ALL = _Paths(("",), is_open=True)
 
 
 class _Cut(NamedTuple):
-    """A segment to be taken out of some paths."""
+    """A segment to be removed from some paths."""
 
     paths: _Paths
     place: int
 
 
-def expressed(rules: Iterable[UrlRule]) -> Expressed:
-    """The rules in force among all rules of a store, as far as they can be said."""
+def convert(rules: Iterable[UrlRule]) -> Conversion:
+    """Convert the rules in force among all rules of a store."""
     of_site: defaultdict[str, list[UrlRule]] = defaultdict(list)
-    # What holds everywhere first: it may say what others say.
+    # Rules for a whole site come first, because they may imply others.
     for rule in sorted(rules, key=lambda r: (bool(r.pattern), -r.evidence.agreements, r.name)):
         of_site[rule.site].append(rule)
-    all_said = [_Site(of_site[site]).expressed() for site in sorted(of_site)]
-    return Expressed(
-        [rule for said in all_said for rule in said.rules],
-        [rule for said in all_said for rule in said.is_said],
-        [refused for said in all_said for refused in said.refused],
+    conversions = [_Site(of_site[site]).convert() for site in sorted(of_site)]
+    return Conversion(
+        [rule for conversion in conversions for rule in conversion.rules],
+        [rule for conversion in conversions for rule in conversion.converted],
+        [refused for conversion in conversions for refused in conversion.refused],
     )
 
 
 class _Site:
-    """One site.
+    """Converts the rules of one site.
 
-    :param rules: all of it, those that hold everywhere first.
+    :param rules: all rules of the site, those for the whole site first.
     """
 
     def __init__(self, rules: Sequence[UrlRule]) -> None:
@@ -130,7 +129,8 @@ class _Site:
         self._in_force = [
             rule for rule in rules if rule.state == "in_force" and rule.component not in off
         ]
-        #: What holds everywhere but in families that are known: each of these contradicts once.
+        #: Components of rules for the whole site, whose exceptions are all known: there is one
+        #: family for each contradiction.
         self._everywhere = {
             rule.component
             for rule in self._in_force
@@ -138,26 +138,27 @@ class _Site:
             and rule.evidence.contradictions <= len(self._failures(rule.component))
         }
         self._cuts: list[_Cut] = []
-        self._is_said_everywhere: set[Component] = set()
+        self._converted_everywhere: set[Component] = set()
 
-    def expressed(self) -> Expressed:
-        done = Expressed([], [], [])
+    def convert(self) -> Conversion:
+        """Convert the rules in force."""
+        done = Conversion([], [], [])
         for rule in self._in_force:
             try:
-                done.rules.extend(self._express(rule))
+                done.rules.extend(self._convert_rule(rule))
             except Inexpressible as reason:
                 done.refused.append((rule, str(reason)))
             else:
-                done.is_said.append(rule)
+                done.converted.append(rule)
                 if not rule.pattern:
-                    self._is_said_everywhere.add(rule.component)
-        return done._replace(rules=_joined(done.rules))
+                    self._converted_everywhere.add(rule.component)
+        return done._replace(rules=_merged(done.rules))
 
-    def _express(self, rule: UrlRule) -> list[dict[str, Any]]:
-        if rule.component in self._is_said_everywhere:
+    def _convert_rule(self, rule: UrlRule) -> list[dict[str, Any]]:
+        if rule.component in self._converted_everywhere:
             return []
         if not rule.pattern and rule.component not in self._everywhere:
-            raise Inexpressible("the store does not say where it fails")
+            raise Inexpressible("the exceptions to the rule are not in the store")
         if not rule.pattern and rule.component in (_WWW, _TRAILING_SLASH):
             return self._normalizer(rule)
         kind = str(rule.component[0])
@@ -165,32 +166,32 @@ class _Site:
             raise Inexpressible(_NO_PROCESSOR[kind])
         if kind == "param":
             if len(rule.component) == 3:
-                raise Inexpressible("it takes a parameter away with all values that it has")
+                raise Inexpressible("it removes a parameter whatever its value")
             [paths] = _where(rule)
-            return [self._said(rule, "queryRemoval", rule.component[1], paths)]
+            return [self._rule(rule, "queryRemoval", rule.component[1], paths)]
         cuts = _cuts(rule)
-        self._require_apart(cuts)
-        said = [self._said(rule, "subpathRemoval", cut.place, cut.paths) for cut in cuts]
+        self._require_disjoint(cuts)
+        converted = [self._rule(rule, "subpathRemoval", cut.place, cut.paths) for cut in cuts]
         self._cuts += cuts
-        return said
+        return converted
 
     def _normalizer(self, rule: UrlRule) -> list[dict[str, Any]]:
-        """One processor takes off two things, so both must hold wherever it is used."""
+        """Convert a rule to the processor that removes two parts, if both rules hold everywhere."""
         both = {_WWW, _TRAILING_SLASH}
         if not both <= self._everywhere or any(map(self._failures, both)):
-            raise Inexpressible("it takes www. and trailing slashes off a whole site, or neither")
+            raise Inexpressible("it removes both www. and trailing slashes on a whole site")
         return [_rule("normalizer", [], rule.site, [])]
 
-    def _said(
+    def _rule(
         self, rule: UrlRule, processor: str, argument: str | int, paths: _Paths
     ) -> dict[str, Any]:
         failing = [
             other.pattern for failure in self._failures(rule.component) for other in _where(failure)
         ]
         if any(_leaves_nothing(pattern, paths) for pattern in failing):
-            raise Inexpressible("its patterns cannot tell these paths from those where it fails")
+            raise Inexpressible("its patterns cannot exclude the paths where the rule fails")
         excluded = [*paths.beyond, *failing]
-        # Without a path it is of all hosts of the site; what is excluded has one.
+        # A pattern without a path is for all hosts of the site; excluded patterns have a path.
         where = "" if paths == _ALL and not excluded else paths.pattern
         return _rule(
             processor,
@@ -200,7 +201,7 @@ class _Site:
         )
 
     def _failures(self, component: Component) -> list[UrlRule]:
-        """Of a component that may be left out elsewhere, the families where it may not."""
+        """Return the rules of the families in which a component may not be removed."""
         return [
             rule
             for rule in self._rules
@@ -210,31 +211,37 @@ class _Site:
             and (rule.state != "watched" or rule.evidence.contradictions)
         ]
 
-    def _require_apart(self, cuts: Sequence[_Cut]) -> None:
-        """Two segments would be taken out of one path where either rule alone takes one."""
+    def _require_disjoint(self, cuts: Sequence[_Cut]) -> None:
+        """Check that no two rules would remove a segment each from one path.
+
+        :raises Inexpressible: when they would.
+        """
         known = [*self._cuts, *cuts]
         for number, cut in enumerate(cuts, start=len(self._cuts)):
             if any(cut.paths.meets(other.paths) for other in known[:number] if cut != other):
-                raise Inexpressible("it would take two segments out of a path, where one is to go")
+                raise Inexpressible("it would remove two segments of a path instead of one")
 
 
 def _where(rule: UrlRule) -> list[_Paths]:
-    """The paths that a rule is about."""
+    """Return the paths to which a rule applies."""
     if rule.component[0] in ("segment", "segment_at"):
         return [cut.paths for cut in _cuts(rule)]
     return [_Paths(_segments(rule.pattern)) if rule.pattern else _ALL]
 
 
 def _cuts(rule: UrlRule) -> list[_Cut]:
-    """Which segments a rule takes out of which paths; its family is that of what is left."""
+    """Return the segments that a rule removes, with their paths.
+
+    The family of the rule is that of the path without the segment.
+    """
     kind, what, *more = rule.component
     if kind == "segment_at":
         return _cuts_at(rule.pattern, int(what))
     text, place = str(what), str(more[0])
     if "*" in text:
-        raise Inexpressible("a * stands for anything in its patterns")
+        raise Inexpressible("a * in its patterns matches anything")
     if place == "file":
-        raise Inexpressible("it cannot leave the slash in front of a segment that it takes away")
+        raise Inexpressible("it cannot keep the slash before a segment that it removes")
     if place == "first":
         rest = _behind(rule.pattern) if rule.pattern else ("*",)
         return [_Cut(_Paths((text, *rest), is_open=not rule.pattern), 0)]
@@ -247,7 +254,7 @@ def _cuts(rule: UrlRule) -> list[_Cut]:
 
 
 def _cuts_at(family: str, place: int) -> list[_Cut]:
-    """Whatever stands at a place is taken out; -1 is the last one, and no other number is."""
+    """Return the cuts of a rule that removes any segment at a place; -1 is the last one."""
     if not family:
         if place == -1:
             raise Inexpressible("it counts segments from the first one only")
@@ -260,17 +267,17 @@ def _cuts_at(family: str, place: int) -> list[_Cut]:
 
 
 def _behind(family: str) -> tuple[str, ...]:
-    """The segments of a family's paths where there are some; ``/`` has an empty one then."""
+    """Return the segments of a family after another one; those of ``/`` are one empty segment."""
     return _segments(family) or ("",)
 
 
 def _segments(family: str) -> tuple[str, ...]:
-    """The segments of a family's paths; ``/`` has none."""
+    """Return the segments of a family's paths; ``/`` has none."""
     return tuple(family[1:].split("/")) if family != "/" else ()
 
 
 def _leaves_nothing(pattern: str, paths: _Paths) -> bool:
-    """Does a pattern that is excluded match all of these paths?"""
+    """Does an excluded pattern match all of these paths?"""
     sample = "/" + "/".join(segment.replace("*", "x") for segment in paths.segments)
     expression = re.escape(pattern.removesuffix("|")).replace(r"\*", ".*")
     return bool(re.fullmatch(expression, sample + "x/x" * paths.is_open, re.IGNORECASE))
@@ -285,8 +292,8 @@ def _rule(
     }  # fmt: skip
 
 
-def _joined(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Arguments for one pattern in one rule, and each rule once."""
+def _merged(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Merge rules for the same pattern into one with all their arguments."""
     joined: dict[str, dict[str, Any]] = {}
     for rule in rules:
         place = f"{rule['processor']} {rule['urlPattern']}"

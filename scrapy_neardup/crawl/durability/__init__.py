@@ -1,1 +1,1 @@
-"""Which stored pages are known to be on disk: feeds, and the runs of a job."""
+"""Tracks which stored pages are known to be on disk: in feeds, and over the runs of a job."""

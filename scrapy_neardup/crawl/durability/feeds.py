@@ -1,8 +1,8 @@
-"""What feed exports have on disk.
+"""Tracks what feed exports have on disk.
 
 ``item_scraped`` does not mean that an item is on disk: a feed buffers it, and a kill loses the
-buffer. What was committed counts as unconfirmed until the feeds are known to be written. Nor does
-it mean that a feed took the item: Scrapy logs that one failed, and goes on.
+buffer. A committed page counts as unconfirmed until the feeds are known to be written. Nor does
+the signal mean that a feed accepted the item: when one fails, Scrapy logs the error and goes on.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Formats of which each line is an item.
-_BY_LINE = ("jsonlines", "jsonl", "jl")
+#: Formats with one item per line.
+_LINE_FORMATS = ("jsonlines", "jsonl", "jl")
 
-#: In the name of a feed: the number of the part, which each run counts anew.
+#: Placeholder in the URI of a feed for the number of the batch, which starts anew in each run.
 _BATCH = "%(batch_id)"
 
 
 class FeedTarget(NamedTuple):
-    """What a feed is written to.
+    """The destination of a feed.
 
     :ivar id: the same in each run that writes there; without any password.
-    :ivar is_overwritten: will what may be there be replaced?
+    :ivar is_overwritten: does this run replace what earlier runs wrote there?
     """
 
     id: str
@@ -54,39 +54,39 @@ class FeedTarget(NamedTuple):
 class Feeds:
     """The feed exports of a crawl.
 
-    :param exporter: Scrapy's own.
+    :param exporter: Scrapy's extension.
     """
 
     def __init__(self, exporter: FeedExporter) -> None:
         self._exporter = exporter
-        #: Those with items, by their ids; full parts among them, which are replaced by new ones.
+        #: Slots with items by id, including full batches that new slots have replaced.
         self._unclosed: dict[int, FeedSlot] = {}
-        #: Files that were closed, and not synchronised since.
+        #: Files that were closed and are not yet synchronised.
         self._closed: list[str] = []
         self._has_failed = False
         self._exports_here = False
 
     @classmethod
     def of(cls, crawler: Crawler) -> Feeds | None:
-        """Those of a crawl; ``None`` where it has none."""
+        """Return the feeds of a crawl; ``None`` where it has none."""
         exporter = crawler.get_extension(FeedExporter)
         if exporter is None or not exporter.feeds:
             return None
         feeds = cls(exporter)
         crawler.signals.connect(feeds.slot_closed, signals.feed_slot_closed)
         if type(exporter).item_scraped is FeedExporter.item_scraped:
-            # Nothing else tells whether a feed took an item, and it has to be known before the
-            # item counts as stored.
+            # Call the handler ourselves: whether a feed accepts an item must be known before the
+            # item counts as stored, and nothing else tells.
             crawler.signals.disconnect(exporter.item_scraped, signals.item_scraped)
             feeds._exports_here = True
         return feeds
 
     def targets(self) -> list[FeedTarget]:
-        """What the feeds are written to, of parts the first; asked before there is any item."""
+        """Return the destinations of the feeds. Call it before there is any item."""
         return [FeedTarget(_id_of(slot), _overwrites(slot)) for slot in self._exporter.slots]
 
     def export(self, item: Any, spider: Spider) -> bool:
-        """Hand an item to the feeds. Did they take it?"""
+        """Export an item to the feeds; return whether all accepted it."""
         slots = self._exporter.slots
         try:
             for slot in slots:
@@ -95,27 +95,27 @@ class Feeds:
             if self._exports_here:
                 self._exporter.item_scraped(item, spider)
         except Exception as error:
-            # What was not written may be one of a page's several items.
+            # The lost item may be one of several of its page.
             self._has_failed = self._has_failed or isinstance(error, OSError)
-            logger.error("A feed did not take an item: %s", error, exc_info=True)
+            logger.error("A feed failed to export an item: %s", error, exc_info=True)
             return False
         finally:
             self._unclosed.update((id(slot), slot) for slot in slots if slot.itemcount)
         return True
 
     def slot_closed(self, slot: FeedSlot) -> None:
-        """A feed, or a part of one, is complete."""
+        """Note that a feed, or a batch of one, has been closed."""
         self._unclosed.pop(id(slot), None)
         if isinstance(slot.storage, FileFeedStorage) and slot.itemcount:
             self._closed.append(slot.storage.path)
 
     def flush(self) -> Callable[[], None] | None:
-        """Hand all that is buffered to the system.
+        """Flush the buffers of the feeds to the operating system.
 
-        :returns: what has the system write it to disk, to be called in a thread; ``None`` where it
-            cannot be told what is stored before a feed is closed: one that is packed on its way,
-            or that is uploaded when it is complete. Also when something was lost.
-        :raises OSError: when the disk does not take it.
+        :returns: a function that synchronises the files to disk, to be called in a thread. ``None``
+            if a feed has failed, or if one is known to be stored only when it is closed, because it
+            is compressed or uploaded.
+        :raises OSError: when writing fails.
         """
         if self.has_failed:
             return None
@@ -124,7 +124,7 @@ class Feeds:
             if not isinstance(slot.storage, FileFeedStorage):
                 return None
             if slot.file is None:
-                continue  # nothing was written to it yet
+                continue  # nothing has been written yet
             if not isinstance(slot.file, BufferedIOBase) or slot.file.closed:
                 return None
             files.append(slot.file)
@@ -133,7 +133,7 @@ class Feeds:
         return self._synchronising([os.dup(file.fileno()) for file in files])
 
     def complete(self) -> Callable[[], None]:
-        """What has the system write to disk what was closed last, to be called in a thread."""
+        """Return a function that synchronises the closed files, to be called in a thread."""
         return self._synchronising([])
 
     def _synchronising(self, descriptors: Sequence[int]) -> Callable[[], None]:
@@ -141,10 +141,10 @@ class Feeds:
         return partial(self._synchronise, descriptors, paths)
 
     def _synchronise(self, descriptors: Sequence[int], paths: Sequence[str]) -> None:
-        """Have the system write files to disk, and close these descriptors.
+        """Synchronise files to disk, and close the descriptors.
 
-        :raises OSError: when the disk does not take it. What was to be written may be gone then,
-            and the system does not say so a second time, so the feeds have failed.
+        :raises OSError: when that fails. The data may be lost then, and the system does not report
+            it a second time, so the feeds count as failed.
         """
         with ExitStack() as files:
             for descriptor in descriptors:
@@ -153,7 +153,7 @@ class Feeds:
                 for descriptor in descriptors:
                     os.fsync(descriptor)
                 for path in paths:
-                    # One that was moved when it was complete is in the care of whoever did so.
+                    # Another component may have moved a complete file.
                     with suppress(FileNotFoundError), Path(path).open("rb+") as file:
                         os.fsync(file.fileno())
             except OSError:
@@ -162,7 +162,7 @@ class Feeds:
 
     @property
     def has_failed(self) -> bool:
-        """Did a feed not take an item, or was one not stored when it was complete?"""
+        """Whether a feed failed to export an item, or to be stored."""
         stats = self._exporter.crawler.stats
         assert stats
         return self._has_failed or any(
@@ -171,7 +171,7 @@ class Feeds:
 
     @property
     def are_stored(self) -> bool:
-        """Are they all, in the end? Of a feed that cannot even be completed Scrapy says nothing."""
+        """Whether all feeds are closed and stored; Scrapy reports no failure to close one."""
         return not self.has_failed and not self._unclosed
 
 
@@ -181,7 +181,7 @@ def _id_of(slot: FeedSlot) -> str:
     if isinstance(slot.storage, StdoutFeedStorage):
         return "stdout"
     parts = urlsplit(slot.uri)
-    # There may be a password before the host, and a key behind the path.
+    # Omit a password before the host, and a key after the path.
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
@@ -189,20 +189,23 @@ def _overwrites(slot: FeedSlot) -> bool:
     storage = slot.storage
     if isinstance(storage, FileFeedStorage):
         path = Path(storage.path)
-        has_something = _BATCH in slot.uri_template or (path.is_file() and path.stat().st_size > 0)
-        return storage.write_mode == "wb" and has_something
+        has_content = _BATCH in slot.uri_template or (path.is_file() and path.stat().st_size > 0)
+        return storage.write_mode == "wb" and has_content
     if isinstance(storage, StdoutFeedStorage):
         return False
-    # These two never append. Of FTP overwriting is the default; of a project's own storage nobody
-    # can tell, and to store an item twice is better than to lose it.
+    # These two never append. FTP overwrites by default, and a custom storage may do so: it is
+    # better to store an item twice than to lose it.
     never_appends = isinstance(storage, (S3FeedStorage, GCSFeedStorage))
     return never_appends or bool(slot.feed_options.get("overwrite", True))
 
 
 def _end_last_line(slot: FeedSlot) -> None:
-    """Of a file that a kill or a full disk has cut off: the next item would be part of it."""
+    """End a line that a kill or a full disk has cut off, or the next item would be appended to it.
+
+    The file is one that this run appends to.
+    """
     storage = slot.storage
-    if slot.format not in _BY_LINE or not isinstance(storage, FileFeedStorage):
+    if slot.format not in _LINE_FORMATS or not isinstance(storage, FileFeedStorage):
         return
     path = Path(storage.path)
     if storage.write_mode != "ab" or not path.is_file() or not path.stat().st_size:
@@ -211,4 +214,6 @@ def _end_last_line(slot: FeedSlot) -> None:
         file.seek(-1, os.SEEK_END)
         if file.read() != b"\n":
             file.write(b"\n")
-            logger.warning("The last line of %s is not whole, it is left as it is", path)
+            logger.warning(
+                "The last line of %s is incomplete and is kept; new items start on a new line", path
+            )

@@ -1,7 +1,7 @@
-"""Which pages the runs of a job stored, and in which feeds: a journal in the job's folder.
+"""The journal of a job: records which pages its runs stored, and in which feeds.
 
-A run that overwrites a feed cuts off what earlier runs of the job wrote to it. The pages of those
-runs then count as not stored: they are forgotten, and stored again when they are met.
+A run that overwrites a feed deletes what earlier runs of the job wrote to it. The pages of those
+runs then count as not stored: they are forgotten, and stored again when they are fetched.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from .job_state import Job
 logger = logging.getLogger(__name__)
 
 _STORED_AGAIN = (
-    "This run overwrites %s, to which earlier runs of the job in %s wrote: %d pages that they "
-    "stored are stored again"
+    "This run overwrites %s, written by earlier runs with JOBDIR %s: it stores %d pages again "
+    "that they stored there"
 )
-_CUT_OFF = (
-    "This run overwrites %s, to which earlier runs with JOBDIR %s wrote: %d pages that they "
-    "stored are forgotten, so that a copy of them is stored. Scrapy does not fetch the pages "
-    "themselves again. 'overwrite': False (-o, not -O) appends, %%(time)s in the name makes a file "
-    "for each run"
+_OVERWRITTEN = (
+    "This run overwrites %s, written by earlier runs with JOBDIR %s: %d pages that they stored "
+    "there are forgotten, so that near-duplicates of them can be stored. Scrapy does not fetch "
+    "the pages themselves again. To keep them, append with 'overwrite': False (-o instead of -O), "
+    "or write a file per run with %%(time)s in its name"
 )
 
-#: Pages that wait in memory to be written, at most.
-_WAITING = 256
+#: Pages that are buffered in memory before they are written, at most.
+_MAX_BUFFERED = 256
 
 
 @dataclass
 class _Run:
-    """A run of the job, as it was read.
+    """A run of the job, as read from the journal.
 
     :ivar feeds: ids of the feeds that it wrote to.
     :ivar pages: digests of the keys of its pages, in the order in which they were stored.
-    :ivar n_on_disk: how many of them are known to be on disk.
+    :ivar n_on_disk: number of pages that are known to be on disk.
     """
 
     feeds: frozenset[str]
@@ -58,7 +58,7 @@ class _Run:
 
     @property
     def on_disk(self) -> npt.NDArray[np.uint64]:
-        """Those that are known to be on disk; without feeds a page is when it is noted."""
+        """Digests of the pages known to be on disk; without feeds, of all pages."""
         pages = np.frombuffer(self.pages, np.uint64)
         return pages[: self.n_on_disk] if self.feeds else pages
 
@@ -66,12 +66,12 @@ class _Run:
 class JobJournal:
     """The journal of a job.
 
-    Each line is a value of JSON: ``{"feeds": [...]}`` begins a run, a string is the key of a page,
-    and a number says how many of the run's pages are on disk. A line that a kill or a full disk
-    has cut off is passed over.
+    Each line is a JSON value: ``{"feeds": [...]}`` begins a run, a string is the key of a page, and
+    a number says how many pages of the run are on disk. A line that a kill or a full disk has cut
+    off is ignored.
 
-    :param path: of the file; no other process writes it.
-    :param secret: of the job's store.
+    :param path: the file; no other process writes it.
+    :param secret: secret of the job's store.
     :raises OSError: when the file cannot be read.
     """
 
@@ -79,14 +79,14 @@ class JobJournal:
         self._path = path
         self._seed = key_seed(secret)
         self._runs = self._read()
-        self._stored = _sorted(self._runs)
+        self._stored = _sorted_pages(self._runs)
         self._has_feeds = False
         self._n_noted = 0
-        self._waiting: deque[str] = deque()
+        self._buffer: deque[str] = deque()
         self._writing = Lock()
 
     def __contains__(self, key: str) -> bool:
-        """Did an earlier run store this page, and is it known to be on disk?"""
+        """Return whether an earlier run stored this page, and it is known to be on disk."""
         digest = np.uint64(key_digest(key, self._seed))
         place = int(np.searchsorted(self._stored, digest))
         return place < len(self._stored) and self._stored[place] == digest
@@ -97,19 +97,19 @@ class JobJournal:
         return frozenset().union(*(run.feeds for run in self._runs))
 
     def lost(self, overwritten: Collection[str]) -> Iterator[str]:
-        """Keys of pages that lie in feeds of these ids, and not also in others on disk."""
-        left = _sorted([run for run in self._runs if run.feeds.isdisjoint(overwritten)])
+        """Yield the keys of pages that are only on disk in feeds of these ids."""
+        kept = _sorted_pages([run for run in self._runs if run.feeds.isdisjoint(overwritten)])
         number = -1
         for line in self._lines():
             number += isinstance(line, dict)
             if isinstance(line, str) and not self._runs[number].feeds.isdisjoint(overwritten):
                 digest = np.uint64(key_digest(line, self._seed))
-                place = int(np.searchsorted(left, digest))
-                if place == len(left) or left[place] != digest:
+                place = int(np.searchsorted(kept, digest))
+                if place == len(kept) or kept[place] != digest:
                     yield line
 
     def begin(self, feeds: Sequence[str], overwritten: Collection[str] = ()) -> None:
-        """Begin a run that writes to feeds of these ids, without the runs that are lost by it.
+        """Begin a run that writes to feeds of these ids; drop the runs that it overwrites.
 
         :raises OSError: when the file cannot be written.
         """
@@ -119,55 +119,55 @@ class JobJournal:
         self._write([{"feeds": list(feeds)}], sync=True)
 
     def note(self, key: str) -> None:
-        """A page has been stored.
+        """Record that a page has been stored.
 
-        Waits for no disk that another thread waits for. What cannot be written is tried again with
-        the next page, and by :meth:`saving`, which says so.
+        Never waits for another thread that is writing. When writing fails, it is retried with the
+        next page, and by :meth:`saving`, which raises the error.
         """
-        self._waiting.append(key)
+        self._buffer.append(key)
         self._n_noted += 1
-        is_due = not self._has_feeds or len(self._waiting) >= _WAITING
+        is_due = not self._has_feeds or len(self._buffer) >= _MAX_BUFFERED
         if is_due and self._writing.acquire(blocking=False):
             try:
                 with suppress(OSError):
-                    self._write_waiting()
+                    self._write_buffer()
             finally:
                 self._writing.release()
 
     def saving(self) -> Callable[[], None]:
-        """What notes that all pages until now are on disk, to be called in a thread.
+        """Return a function that records that all pages so far are on disk, for a thread.
 
-        It raises OSError when that could not be written.
+        It raises OSError when the journal cannot be written.
         """
         n_on_disk = self._n_noted
 
         def save() -> None:
             with self._writing:
-                self._write_waiting()
+                self._write_buffer()
                 self._write([n_on_disk], sync=True)
 
         return save
 
-    def _write_waiting(self) -> None:
-        keys = [self._waiting.popleft() for _ in range(len(self._waiting))]
+    def _write_buffer(self) -> None:
+        keys = [self._buffer.popleft() for _ in range(len(self._buffer))]
         try:
             if keys:
                 self._write(keys)
         except OSError:
-            self._waiting.extendleft(reversed(keys))
+            self._buffer.extendleft(reversed(keys))
             raise
 
     def _write(self, lines: Sequence[object], *, sync: bool = False) -> None:
-        # The last line may have been cut off, so each piece begins on a line of its own.
+        # The last line may have been cut off, so begin on a new line.
         data = "".join(f"\n{json.dumps(line)}" for line in lines).encode() + b"\n"
         with self._path.open("ab", buffering=0) as file:
             if file.write(data) != len(data):
-                raise OSError(f"{self._path} cannot be written: the disk may be full")
+                raise OSError(f"cannot write all of {self._path}: the disk may be full")
             if sync:
                 os.fsync(file.fileno())
 
     def _drop_runs(self, overwritten: Collection[str]) -> None:
-        """Let go of the runs that wrote to these feeds."""
+        """Remove the runs that wrote to these feeds, also from the file."""
         draft, number = self._path.with_name(f"{self._path.name}.new"), -1
         with draft.open("w", encoding="ascii") as file:
             for line in self._lines():
@@ -178,7 +178,7 @@ class JobJournal:
             os.fsync(file.fileno())
         draft.replace(self._path)
         self._runs = [run for run in self._runs if run.feeds.isdisjoint(overwritten)]
-        self._stored = _sorted(self._runs)
+        self._stored = _sorted_pages(self._runs)
 
     def _read(self) -> list[_Run]:
         runs: list[_Run] = []
@@ -202,26 +202,26 @@ class JobJournal:
                     continue
 
 
-def begun(job: Job, store: Store, feeds: Sequence[FeedTarget]) -> tuple[JobJournal, int]:
-    """A journal whose run has begun, and how many pages were forgotten for it.
+def begin_run(job: Job, store: Store, feeds: Sequence[FeedTarget]) -> tuple[JobJournal, int]:
+    """Begin a run in the journal of a job; return the journal and how many pages were forgotten.
 
-    :param store: of which those pages are forgotten that only lie in feeds that are overwritten.
+    :param store: forgets the pages that are only in feeds that the run overwrites.
     :raises OSError: when the journal cannot be read or written.
-    :raises StoreError: when the store does not forget them.
+    :raises StoreError: when the store fails to forget them.
     """
     journal = JobJournal(job.journal, store.secret)
     overwritten = sorted(journal.feeds.intersection(f.id for f in feeds if f.is_overwritten))
     forgotten = sum(map(store.forget, journal.lost(overwritten)))
-    # The journal must know of them until the store does not.
+    # The store must have forgotten them before they leave the journal.
     if isinstance(store, InProcessStore):
         store.flush()
     journal.begin([feed.id for feed in feeds], overwritten)
     if forgotten:
-        message = _STORED_AGAIN if job.is_recovered else _CUT_OFF
+        message = _STORED_AGAIN if job.is_recovered else _OVERWRITTEN
         logger.warning(message, ", ".join(overwritten), job.folder, forgotten)
     return journal, forgotten
 
 
-def _sorted(runs: Sequence[_Run]) -> npt.NDArray[np.uint64]:
-    """Pages of these runs that are on disk, ascending."""
+def _sorted_pages(runs: Sequence[_Run]) -> npt.NDArray[np.uint64]:
+    """Return the digests of the pages of these runs that are on disk, ascending."""
     return np.unique(np.concatenate([np.empty(0, np.uint64), *(run.on_disk for run in runs)]))

@@ -1,8 +1,8 @@
-"""Did the last run with this JOBDIR end cleanly?
+"""The state of a job directory (JOBDIR): detects unclean stops and recovers from them.
 
-Scrapy writes ``requests.seen`` as it goes, and what is still to be fetched only at a clean end.
-After a kill the requests that were under way, and those that waited, are in the first alone: they
-are filtered for ever (scrapy#4106, scrapy#2399).
+Scrapy writes ``requests.seen`` continuously, but the queue of pending requests only at a clean end.
+After a kill, requests that were in progress or queued are in ``requests.seen`` only, so they are
+filtered for ever (scrapy#4106, scrapy#2399).
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _JOURNAL = "neardup.stored"
 class Job:
     """A job directory.
 
-    :param folder: it exists.
+    :param folder: an existing directory.
+    :ivar is_recovered: whether this run makes all requests again.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        # Whatever ends the process lets go of it.
+        # The system releases it when the process ends in whatever way.
         self._lock = FileLock(folder / _LOCK, thread_local=False)
         self._has_failed = False
-        #: Does this run make all requests again?
         self.is_recovered = False
 
     @property
     def ended_uncleanly(self) -> bool:
-        """Was the last run stopped before it had ended by itself?"""
+        """Whether the last run stopped without ending cleanly."""
         if (self.folder / _MARKER).exists():
             return True
         queue = self.folder / _QUEUE
@@ -52,37 +52,37 @@ class Job:
 
     @property
     def has_lost_requests(self) -> bool:
-        """Was it stopped so that there are requests that are never made again?"""
+        """Whether an unclean stop left requests that Scrapy would never make again."""
         return self.ended_uncleanly and self._has_seen
 
     @property
     def held(self) -> Path:
-        """Where a run leaves what it held back to the next one."""
+        """File of the requests that a run deferred, for the next one."""
         return self.folder / _HELD
 
     @property
     def journal(self) -> Path:
-        """Where it is noted which pages the runs of the job stored."""
+        """File of the :class:`~scrapy_neardup.crawl.durability.job_journal.JobJournal`."""
         return self.folder / _JOURNAL
 
     @property
     def is_ours(self) -> bool:
-        """Does this process run it?"""
+        """Does this process run the job?"""
         return self._lock.is_locked
 
     def fail(self) -> None:
-        """What a run needs of the one before is not on disk: this one does not end cleanly."""
+        """Mark this run as not ending cleanly, because its state on disk is incomplete."""
         self._has_failed = True
 
     def recover(self) -> Path | None:
-        """Put aside what Scrapy remembers of requests, so that all are made again.
+        """Move Scrapy's records of requests aside, so that all requests are made again.
 
-        Also what waits is put aside: the files of its queue are not whole after a kill. So is what
-        rules held back: it is met again.
+        The queue is moved as well, because its files are incomplete after a kill, and so are the
+        requests that URL rules deferred, because the crawl finds them again.
 
-        :returns: the folder to which it was moved; ``None`` where another process runs the job.
+        :returns: the directory to which they were moved; ``None`` if another process runs the job.
         """
-        # Killed amid this, the job is still one that has not ended cleanly.
+        # The marker comes first: a kill from here on leaves an unclean job.
         if not self.begin():
             return None
         aside = Path(mkdtemp("", strftime("unclean-%Y%m%d-", gmtime()), self.folder))
@@ -93,7 +93,7 @@ class Job:
         return aside
 
     def begin(self) -> bool:
-        """Note that a run has begun; not where another process runs the job."""
+        """Mark a run as begun; return ``False`` if another process runs the job."""
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
@@ -102,7 +102,7 @@ class Job:
         return True
 
     def end(self) -> None:
-        """Note that it has ended cleanly."""
+        """Mark the run as ended, cleanly unless :meth:`fail` was called."""
         if self._lock.is_locked:
             if not self._has_failed:
                 (self.folder / _MARKER).unlink(missing_ok=True)
@@ -114,25 +114,25 @@ class Job:
 
 
 def recover_where_asked(config: Config, job: Job | None) -> None:
-    """Say what an unclean stop has lost, and have it fetched again where that is asked for."""
+    """Recover an unclean job if NEARDUP_RECOVER is on; otherwise warn of its lost requests."""
     if job is None or not job.ended_uncleanly:
         return
     if not config.recover:
         if job.has_lost_requests:
             logger.warning(
-                "The last run with JOBDIR %s did not end cleanly: requests that were under way or "
-                "waiting are never made again, for requests.seen has them. NEARDUP_RECOVER = True "
-                "has them made again",
+                "The last run with JOBDIR %s did not end cleanly: Scrapy will not repeat the "
+                "requests that were in progress or queued, because they are in requests.seen. Set "
+                "NEARDUP_RECOVER = True to repeat them",
                 job.folder,
             )
         return
     aside = job.recover()
     if aside is None:
-        logger.error("Nothing is recovered: another process runs the job in %s", job.folder)
+        logger.error("Cannot recover JOBDIR %s: another process runs this job", job.folder)
         return
     logger.warning(
-        "The last run did not end cleanly: all requests are made again, and pages that the job has "
-        "stored already and that have not changed are not stored again. The old requests.seen and "
+        "The last run did not end cleanly: all requests are made again; pages that the job has "
+        "stored are not stored again unless they have changed. The old requests.seen and "
         "requests.queue are in %s",
         aside,
     )

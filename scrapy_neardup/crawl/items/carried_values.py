@@ -1,11 +1,11 @@
-"""Values that come with a request, and that the item of its response holds.
+"""Finds the values that a request carries, and that an item of its response holds.
 
-An item may be built over several pages: a product page hands its name and price to the callback of
-its reviews page, in ``cb_kwargs`` or ``meta``, and only there the item is yielded. Which values of
-an item came with the request says which pages the item is from.
+An item may be built over several pages: the callback of a product page passes name and price to
+the callback of the reviews page, in ``cb_kwargs`` or ``meta``, and only that one yields the item.
+The values of an item that came with the request tell which pages the item is from.
 
-Values are compared as text, so that it makes no difference whether they travelled as an item, a
-dict, an ItemLoader or one by one, nor whether a queue on disk packed and unpacked them.
+Values are compared as text, so it makes no difference whether they are carried in an item, a dict,
+an ItemLoader or one by one, nor whether a disk queue serialized them.
 """
 
 from __future__ import annotations
@@ -33,24 +33,26 @@ from ..settings import META_KEY
 
 logger = logging.getLogger(__name__)
 
-#: Values of one request, and of one item, that are looked at.
-_MOST_VALUES, _MOST_ITEM_VALUES = 5_000, 5_000
-#: Carried values that are looked for within an item's text; all are compared with its values.
-_MOST_LOOKED_FOR = 500
-#: Values and containers that are looked at for these.
-_MOST_LOOKED_AT = 20_000
+#: Values of a request, and of an item, that are compared at most.
+_MAX_VALUES, _MAX_ITEM_VALUES = 5_000, 5_000
+#: Carried values that are searched within an item's text; all are compared with its values.
+_MAX_SEARCHED_VALUES = 500
+#: Values and containers that are visited at most.
+_MAX_VISITED = 20_000
 #: Modules of types whose text is their value.
-_WRITTEN_OUT = frozenset(["datetime", "decimal"])
-#: Packages of machinery: their objects hold no values of items.
-_MACHINERY = sys.stdlib_module_names | {"scrapy", "twisted", "zope", "parsel", "lxml", "playwright"}
-#: A shorter text is held only by an equal value, a longer one is not looked for within others.
-_LEAST_CONTAINED, _MOST_CONTAINED = 3, 500
-#: Python refuses to write longer numbers as decimals, or takes long.
-_MOST_BITS = 10_000
-#: Characters of an item's text that such values are looked for in.
-_MOST_SEARCHED = 100_000
+_TEXT_TYPE_MODULES = frozenset(["datetime", "decimal"])
+#: Packages of infrastructure, whose objects hold no values of items.
+_INFRASTRUCTURE = sys.stdlib_module_names | {
+    "scrapy", "twisted", "zope", "parsel", "lxml", "playwright"
+}  # fmt: skip
+#: Lengths of the values that are searched within an item's text; others must equal a value.
+_MIN_CONTAINED, _MAX_CONTAINED = 3, 500
+#: Longer integers are written in hexadecimal: as decimals Python refuses them or takes long.
+_MAX_BITS = 10_000
+#: Characters of an item's text that are searched.
+_MAX_SEARCHED_TEXT = 100_000
 
-#: Keys of ``meta`` that tell Scrapy and its plugins what to do; what they hold is of no item.
+#: Keys of ``meta`` that control Scrapy and its plugins; their values belong to no item.
 _CONTROL_KEYS = frozenset(
     "allow_offsite autothrottle_dont_adjust_delay bindaddress cookiejar depth dont_cache "
     "dont_merge_cookies dont_obey_robotstxt dont_redirect dont_retry download_fail_on_dataloss "
@@ -64,7 +66,7 @@ _CONTROL_PREFIXES = ("_", META_KEY, "playwright", "splash", "zyte_api", "puppete
 
 
 def carried_by(request: Request) -> dict[str, None]:
-    """The values that come with a request, in their order, each as :func:`values_of` gives it."""
+    """Return the values that a request carries, in order, each as :func:`values_of` yields it."""
     meta = {
         key: value
         for key, value in request.meta.items()
@@ -73,19 +75,19 @@ def carried_by(request: Request) -> dict[str, None]:
     bound = _bound_to(request.callback)
     if not (meta or request.cb_kwargs or bound):
         return {}
-    return dict.fromkeys(islice(values_of([request.cb_kwargs, meta, bound]), _MOST_VALUES))
+    return dict.fromkeys(islice(values_of([request.cb_kwargs, meta, bound]), _MAX_VALUES))
 
 
 def values_of(given: Any, *, is_whole: bool = False) -> Iterator[str]:
-    """All texts and numbers in a value: an item of any kind, a loader, a mapping, a sequence.
+    """Yield all texts and numbers in a value: an item, a loader, a mapping, a sequence.
 
-    Case and white space are folded. What says nothing by itself (``None``, a truth value, an empty
-    text) and what is none of these is passed over, and so is a container that contains itself.
+    Case and white space are folded. ``None``, truth values, empty texts and values of other types
+    are ignored; a container is visited once.
 
-    :param is_whole: keys, and what says nothing by itself, as well.
+    :param is_whole: yield keys, ``None`` and truth values as well.
     """
     left, seen = [given], dict[int, Any]()
-    for _ in range(_MOST_LOOKED_AT):
+    for _ in range(_MAX_VISITED):
         if not left:
             return
         part = left.pop()
@@ -103,47 +105,47 @@ def values_of(given: Any, *, is_whole: bool = False) -> Iterator[str]:
 
 
 def held_by(item_values: Collection[str], carried: Iterable[str]) -> list[str]:
-    """Those of the carried values that an item holds, as a value or, as whole words, within one."""
+    """Return the carried values that an item holds: as a value or, as whole words, within one."""
     carried = list(carried)
     if not carried:
         return []
     exact = frozenset(item_values)
-    text = " \n ".join(item_values)[:_MOST_SEARCHED]
+    text = " \n ".join(item_values)[:_MAX_SEARCHED_TEXT]
     return [
         value
         for number, value in enumerate(carried)
-        if value in exact or (number < _MOST_LOOKED_FOR and _is_within(value, text))
+        if value in exact or (number < _MAX_SEARCHED_VALUES and _is_within(value, text))
     ]
 
 
 def item_values(item: Any) -> list[str]:
-    """The values of an item, as :func:`values_of` gives them."""
-    return list(islice(values_of(item), _MOST_ITEM_VALUES))
+    """Return the values of an item, as :func:`values_of` yields them."""
+    return list(islice(values_of(item), _MAX_ITEM_VALUES))
 
 
 def weight_of(values: Iterable[str]) -> int:
-    """How much these values say: their characters; an address says only where something is."""
+    """Return the number of characters of these values, without URLs."""
     return sum(len(value) for value in values if not value.startswith(("http://", "https://")))
 
 
 def fields_of(item: Any) -> list[str]:
-    """Names of an item's class and of those of its fields that say something."""
+    """Return the names of an item's class and of its fields that are not empty."""
     try:
         fields = ItemAdapter(item)
         names = [name for name in fields if any(True for _ in values_of(fields.get(name)))]
     except Exception:
-        # Items of other people may raise anything, and must not be lost for it.
+        # Custom item classes may raise anything, and the item must not be lost.
         names = []
     return [type(item).__qualname__, *sorted(names)]
 
 
 def hash_of(value: str) -> int:
-    """64 bits that stand for a value."""
+    """Return a 64-bit hash of a value."""
     return xxhash.xxh3_64_intdigest(value.encode("utf-8", "surrogatepass"))
 
 
 def _bound_to(callback: Any) -> list[Any]:
-    """What a callback brings along: arguments of a partial, variables of a lambda, an object."""
+    """Return what a callback carries: arguments of a partial, variables of a lambda, an object."""
     if isinstance(callback, partial):
         return [callback.args, callback.keywords, *_bound_to(callback.func)]
     if isinstance(callback, MethodType):
@@ -155,34 +157,35 @@ def _bound_to(callback: Any) -> list[Any]:
         try:
             bound.append(cell.cell_contents)
         except ValueError:
-            continue  # it has no value yet
+            continue  # the variable has no value yet
     if callback.__name__ == "<lambda>":
         bound += [*(callback.__defaults__ or ()), *(callback.__kwdefaults__ or {}).values()]
     return [value for value in bound if not isinstance(value, Spider)]
 
 
 def _text_of(part: Any) -> str | None:
-    """The text of a value, folded; ``None`` where it is no text or number."""
+    """Return the text of a value, folded; ``None`` where it is neither text nor number."""
     try:
         if isinstance(part, (bytes, bytearray)):
             return _folded(part.decode("utf-8", "backslashreplace"))
         if isinstance(part, bool) or part is None:
             return ""
         if isinstance(part, int):
-            return format(part, "d") if part.bit_length() < _MOST_BITS else format(part, "x")
-        if isinstance(part, (str, Number, UUID, PurePath)) or type(part).__module__ in _WRITTEN_OUT:
+            return format(part, "d") if part.bit_length() < _MAX_BITS else format(part, "x")
+        is_text_type = type(part).__module__ in _TEXT_TYPE_MODULES
+        if isinstance(part, (str, Number, UUID, PurePath)) or is_text_type:
             return _folded(str(part))
     except Exception:
-        # Objects of other people may raise anything, and a page must not be lost for it.
-        logger.debug("Cannot read %s", type(part), exc_info=True)
+        # Custom objects may raise anything, and the page must not be lost.
+        logger.debug("Cannot read a value of %s", type(part), exc_info=True)
     return None
 
 
 def _parts_of(given: Any, *, is_whole: bool = False) -> list[Any]:
-    """What a container contains; nothing where it is none that is known."""
+    """Return the contents of a container; nothing for objects of unknown types."""
     try:
         if isinstance(given, ItemLoader):
-            # There is no public way to what was collected that leaves the loader as it is.
+            # No public method returns the collected values without changing the loader.
             return [given.item, *getattr(given, "_values", {}).values()]
         if isinstance(given, Enum):
             return [given.value]
@@ -193,16 +196,16 @@ def _parts_of(given: Any, *, is_whole: bool = False) -> list[Any]:
             mapping = ItemAdapter(given) if is_item else given
             return list(chain.from_iterable(mapping.items()) if is_whole else mapping.values())
         if isinstance(given, Collection):
-            return list(islice(given, _MOST_LOOKED_AT))
+            return list(islice(given, _MAX_VISITED))
         return _attributes_of(given)
     except Exception:
-        # Objects of other people may raise anything, and a page must not be lost for it.
-        logger.debug("Cannot look into %s", type(given), exc_info=True)
+        # Custom objects may raise anything, and the page must not be lost.
+        logger.debug("Cannot read the contents of %s", type(given), exc_info=True)
     return []
 
 
 def _texts_in(page: Selector | Response) -> list[Any]:
-    """Texts and attributes of a page, or of a part of it, that is carried on."""
+    """Return the texts and attributes of a carried page or selector."""
     if isinstance(page, Response) and not isinstance(page, TextResponse):
         return [page.url]
     selector = page.selector if isinstance(page, TextResponse) else page
@@ -212,11 +215,11 @@ def _texts_in(page: Selector | Response) -> list[Any]:
 
 
 def _attributes_of(given: Any) -> list[Any]:
-    """Attributes of an object of a class of the project's own."""
+    """Return the attributes of an object, if the class is one of the project."""
     kind = type(given)
-    package = kind.__module__.partition(".")[0]
-    is_own = package not in _MACHINERY and not callable(given) and not isinstance(given, Spider)
-    if not (is_own or isinstance(given, SimpleNamespace)):
+    is_custom = kind.__module__.partition(".")[0] not in _INFRASTRUCTURE
+    holds_values = is_custom and not callable(given) and not isinstance(given, Spider)
+    if not (holds_values or isinstance(given, SimpleNamespace)):
         return []
     slots = [getattr(base, "__slots__", ()) for base in kind.__mro__]
     names = [name for each in slots for name in ([each] if isinstance(each, str) else each)]
@@ -231,18 +234,18 @@ def _folded(text: str) -> str:
 
 
 def _is_within(value: str, text: str) -> bool:
-    """Do these words stand in the text? A part of a word does not count in scripts with blanks."""
-    if not _LEAST_CONTAINED <= len(value) <= _MOST_CONTAINED:
+    """Does the text contain the value? In ASCII, part of a longer word does not count."""
+    if not _MIN_CONTAINED <= len(value) <= _MAX_CONTAINED:
         return False
     at = text.find(value)
     while at >= 0:
         before, after = text[at - 1 : at], text[at + len(value) : at + len(value) + 1]
-        if not (_joins(before, value[0]) or _joins(value[-1], after)):
+        if not (_is_one_word(before, value[0]) or _is_one_word(value[-1], after)):
             return True
         at = text.find(value, at + 1)
     return False
 
 
-def _joins(one: str, other: str) -> bool:
-    """Are these two characters in one word?"""
+def _is_one_word(one: str, other: str) -> bool:
+    """Do these two adjacent characters belong to one word?"""
     return one.isascii() and other.isascii() and one.isalnum() and other.isalnum()

@@ -1,7 +1,7 @@
-"""Where did an item begin? Requests remember the pages that gave them values for an item.
+"""Origins of items: notes on requests which pages their carried values are from.
 
-What is noted on a request is plain data, so that queues on disk and in Redis can keep it, and it
-holds the page's signature: the page can be judged whenever the item comes, in another run as well.
+The notes are plain data, so that queues on disk and in Redis can store them. They include the
+signature of the page, so that it can be judged when the item is yielded, even in another run.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ...signatures.signature import PageSignature
 from ...stores.codec import packed, unpacked
 from .carried_values import carried_by, hash_of, held_by, item_values, weight_of
 
-#: Key of ``meta`` under which the origins are noted.
+#: Key of ``meta`` for the origins.
 _KEY = "_neardup_origins"
-#: Pages that are noted of one item: the first, and those that gave most. And values of each.
-_MOST_ORIGINS = 4
-_MOST_HASHES = 200
+#: Origins that are noted on a request: the first, and those that gave most; and values of each.
+_MAX_ORIGINS = 4
+_MAX_HASHES = 200
 
-#: What an item is judged by: ``"auto"`` by where its values come from, ``"parent"`` the page where
-#: it began, ``"own"`` the page that it is yielded from.
+#: How an item is judged: ``"auto"`` by where its values come from, ``"parent"`` by the page where
+#: it began, ``"own"`` by the page that it is yielded from.
 ItemOrigin = Literal["auto", "parent", "own"]
 
 
@@ -33,12 +33,12 @@ ItemOrigin = Literal["auto", "parent", "own"]
 class Origin:
     """A page that gave values for an item.
 
-    :ivar visit: tells this visit of the page from others.
-    :ivar url: of the page.
-    :ivar is_known: was the page unchanged since an earlier visit had stored it?
-    :ivar recipe: of the signature; empty where the page could not be signed.
+    :ivar visit: random id of this visit of the page.
+    :ivar url: URL of the page.
+    :ivar is_known: whether an earlier visit stored the page, and it has not changed since.
+    :ivar recipe: recipe of the signature; empty where the page could not be signed.
     :ivar page: the packed signature, in base64.
-    :ivar hashes: of the values that it gave.
+    :ivar hashes: hashes of the values that it gave.
     """
 
     visit: str
@@ -50,7 +50,7 @@ class Origin:
 
     @classmethod
     def of(cls, url: str, signature: PageSignature | None, *, is_known: bool) -> Origin:
-        """Of a page that is being visited.
+        """Create the origin for this visit of a page.
 
         :param signature: ``None`` where the page could not be signed.
         """
@@ -61,15 +61,15 @@ class Origin:
 
     @property
     def signature(self) -> PageSignature | None:
-        """Of the page; ``None`` where there is none."""
+        """Signature of the page; ``None`` where there is none."""
         return unpacked(b64decode(self.page), self.recipe) if self.page else None
 
     def gave(self, values: Iterable[str]) -> list[str]:
-        """Those of these values that are from this page."""
+        """Return those of the values that are from this page."""
         return [value for value in values if hash_of(value) in self.hashes]
 
     def as_data(self) -> list[Any]:
-        """Plain data, for :meth:`from_data`."""
+        """Return plain data for :meth:`from_data`."""
         return [self.visit, self.url, self.is_known, self.recipe, self.page, list(self.hashes)]
 
     @classmethod
@@ -80,11 +80,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What came with the request of a page.
+    """The values that the request of a page carried.
 
-    :ivar values: see :func:`~scrapy_neardup.crawl.items.carried_values.carried_by`, before the
-        callback could change them.
-    :ivar origins: the pages that gave them, the first of them first.
+    :ivar values: see :func:`~scrapy_neardup.crawl.items.carried_values.carried_by`; recorded
+        before the callback could change them.
+    :ivar origins: the pages that gave them, the oldest first.
     :ivar judged_by: see :data:`ItemOrigin`.
     """
 
@@ -93,7 +93,7 @@ class Arrival:
     judged_by: ItemOrigin = "auto"
 
     def parts_of(self, item: Any) -> ItemParts:
-        """What of an item came with the request, and what did not."""
+        """Split an item into the values that came with the request and the rest."""
         urls = {origin.url.casefold() for origin in self.origins}
         values = item_values(item)
         held = [value for value in held_by(values, self.values) if value not in urls]
@@ -101,7 +101,7 @@ class Arrival:
         return ItemParts(tuple(held), of_others, max(0, of_item - of_others))
 
     def origin_of(self, parts: ItemParts) -> Origin | None:
-        """The page that gave most of what came with the request; ``None`` where none is known."""
+        """Return the page that gave most of the carried values; ``None`` where none is known."""
         if self.judged_by == "parent":
             return self.origins[0] if self.origins else None
         gave = [(origin, origin.gave(parts.held)) for origin in self.origins]
@@ -111,11 +111,11 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class ItemParts:
-    """Which values of an item came with its request.
+    """The values of an item, split by where they come from.
 
-    :ivar held: these values.
-    :ivar carried: how much they say, in characters.
-    :ivar own: how much the rest says.
+    :ivar held: the values that came with its request.
+    :ivar carried: number of their characters.
+    :ivar own: number of characters of the other values.
     """
 
     held: tuple[str, ...] = ()
@@ -124,29 +124,29 @@ class ItemParts:
 
 
 def arrival_at(request: Request | None, judged_by: ItemOrigin) -> Arrival:
-    """What came with a request; to be asked before its callback is called."""
+    """Return the values that a request carries. Call it before its callback runs."""
     if request is None or judged_by == "own":
         return Arrival(judged_by=judged_by)
     try:
         origins = tuple(map(Origin.from_data, request.meta.get(_KEY, ())))
     except (TypeError, ValueError):
-        origins = ()  # somebody else's
+        origins = ()  # not our data
     return Arrival(tuple(carried_by(request)), origins, judged_by)
 
 
 def has_origins(request: Request) -> bool:
-    """Does a request carry values of an earlier page?"""
+    """Return whether a request carries values of an earlier page."""
     return bool(request.meta.get(_KEY))
 
 
 def note_origins(request: Request, here: Origin, arrival: Arrival, judged_by: ItemOrigin) -> bool:
-    """Note on a request which pages gave the values that it carries; are there any?
+    """Note on a request which pages gave the values that it carries; return whether any did.
 
     :param here: the page that yields the request.
-    :param arrival: what came with the request of that page.
-    :param judged_by: what the request itself says.
+    :param arrival: the values that the request of that page carried.
+    :param judged_by: the option ``item_origin`` of the request itself.
     """
-    # It may be a copy of what came with the page, as of ``meta=response.meta``.
+    # The request may have copied the note of its page, as with ``meta=response.meta``.
     request.meta.pop(_KEY, None)
     values = {hash_of(value): value for value in carried_by(request)}
     is_parent = judged_by == "parent"
@@ -157,14 +157,14 @@ def note_origins(request: Request, here: Origin, arrival: Arrival, judged_by: It
         hashes = tuple(known for known in origin.hashes if known in values)
         if hashes or (is_parent and arrival.judged_by == "parent"):
             origins.append(replace(origin, hashes=hashes))
-    # What came from nobody knows where, as with a start request, is not from here either.
+    # Values of unknown origin, such as those of a start request, are not from this page either.
     elsewhere = {known for origin in origins for known in origin.hashes}
     elsewhere.update(map(hash_of, arrival.values))
-    new = tuple(known for known in values if known not in elsewhere)[:_MOST_HASHES]
+    new = tuple(known for known in values if known not in elsewhere)[:_MAX_HASHES]
     if new or (is_parent and not origins):
         origins.append(replace(here, hashes=new))
-    while len(origins) > _MOST_ORIGINS:
-        # The first one stays: it is where the item began.
+    while len(origins) > _MAX_ORIGINS:
+        # Keep the first one, where the item began.
         origins.remove(
             min(origins[1:], key=lambda o: weight_of(values.get(known, "") for known in o.hashes))
         )

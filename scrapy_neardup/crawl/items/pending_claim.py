@@ -1,13 +1,13 @@
-"""When is a page stored? What becomes of its items says so, and its claim follows.
+"""Settles the claim of a page once the outcome of its items is known.
 
-A claim is committed when the page's callback has ended, all its items have come to their end, and
-at least one of them has been stored. When the callback ended well without any item, the page is
-committed for its links alone, and is no original for items: its copy may yield the item. A claim is
-released when all items were dropped or failed. Nothing else decides: a page that is remembered
-before it is stored takes its copies with it when storing fails.
+A claim is committed when the page's callback has ended, each of its items has been stored or lost,
+and at least one has been stored. If the callback ended without error and without any item, the page
+is committed for its links alone and is no original for items: its copy may yield the item. A claim
+is released when all items were dropped or failed. A page must not be committed earlier: if storing
+it failed, its copies would be lost with it.
 
-Which of several items were stored is remembered as well: copies wait until all have come to their
-end, and then yield what is missing.
+Which of several items were stored is recorded as well: copies wait until all are stored or lost,
+and then yield what is missing.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ...matching.stored_items import NO_ITEMS, OWN_ITEMS, joined
 
 
 class PendingClaim:
-    """Of one claim: counts what becomes of the items that it stands for.
+    """A claim that is settled when all of its items have been stored or lost.
 
-    :param settle: called once, with what was stored, ``None`` for nothing: see
-        :mod:`~scrapy_neardup.matching.stored_items`.
+    :param settle: called once with the stored items, see
+        :mod:`~scrapy_neardup.matching.stored_items`; ``None`` if none was stored.
     """
 
     def __init__(self, settle: Callable[[int | None], None]) -> None:
@@ -32,50 +32,49 @@ class PendingClaim:
         self._has_ended = False
 
     def item_sent(self) -> None:
-        """An item is on its way to the storage."""
+        """Note that the page has yielded an item."""
         self._sent += 1
 
     def item_stored(self, items: int = OWN_ITEMS) -> None:
-        """An item has passed all pipelines.
+        """Note that an item has passed all pipelines.
 
-        :param items: what is to be remembered of it, see
-            :mod:`~scrapy_neardup.matching.stored_items`.
+        :param items: its bits, see :mod:`~scrapy_neardup.matching.stored_items`.
         """
         self._items = joined(self._items or NO_ITEMS, items)
         self._ended_items += 1
-        self._look_for_the_end()
+        self._settle_if_complete()
 
     def item_lost(self) -> None:
-        """An item was dropped, or a pipeline failed."""
+        """Note that an item was dropped, or a pipeline failed."""
         self._ended_items += 1
-        self._look_for_the_end()
+        self._settle_if_complete()
 
     def ended(self, *, failed: bool) -> None:
-        """No more items come; the callback has ended well or failed."""
+        """Note that the callback has ended, so that there are no more items."""
         self._has_ended = True
         if not self._sent and not failed:
             self._items = NO_ITEMS
-        self._look_for_the_end()
+        self._settle_if_complete()
 
-    def abandoned(self) -> None:
-        """Nothing more will be heard of it: another component took its items away."""
-        self._answer()
+    def abandon(self) -> None:
+        """Settle the claim now, because another component removed its items."""
+        self._settle_now()
 
     @property
-    def is_known(self) -> bool:
-        """Has it been answered?"""
+    def is_settled(self) -> bool:
+        """Has the claim been settled?"""
         return self._settle is None
 
     @property
     def is_lost(self) -> bool:
-        """Has it been answered that nothing was stored?"""
-        return self.is_known and not self._items
+        """Has the claim been settled without any stored item?"""
+        return self.is_settled and not self._items
 
-    def _look_for_the_end(self) -> None:
+    def _settle_if_complete(self) -> None:
         if self._has_ended and self._ended_items >= self._sent:
-            self._answer()
+            self._settle_now()
 
-    def _answer(self) -> None:
+    def _settle_now(self) -> None:
         settle, self._settle = self._settle, None
         if settle is not None:
             settle(self._items)
@@ -84,9 +83,9 @@ class PendingClaim:
 class ItemShare:
     """One item's part in the outcome of the page where the item began.
 
-    Whoever hears of the item's end first says so; what comes later changes nothing.
+    Only the first call of :meth:`stored` or :meth:`lost` counts.
 
-    :param items: what that page remembers of it, see :mod:`~scrapy_neardup.matching.stored_items`.
+    :param items: the item's bits for that page, see :mod:`~scrapy_neardup.matching.stored_items`.
     :param on_stored: called when the item was stored.
     """
 
@@ -102,14 +101,14 @@ class ItemShare:
         pending.item_sent()
 
     def stored(self) -> None:
-        """The item has passed all pipelines."""
+        """Note that the item has passed all pipelines."""
         pending, self._pending = self._pending, None
         if pending is not None:
             pending.item_stored(self._items)
             self._on_stored()
 
     def lost(self) -> None:
-        """The item was dropped, a pipeline failed, or nothing more will be heard of it."""
+        """Note that the item was dropped or removed, or that a pipeline failed."""
         pending, self._pending = self._pending, None
         if pending is not None:
             pending.item_lost()

@@ -1,1 +1,1 @@
-"""Log lines, warnings and the table of stats."""
+"""Log lines, warnings, stats and the summary table of a crawl."""

@@ -1,4 +1,4 @@
-"""What the log says of a crawl: at its beginning, at its end, and when one page stands for many."""
+"""Logs the start and the end of a crawl, and warns of floods of duplicates."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("scrapy_neardup")
 
-_HOW_TO = 'none; NEARDUP_REPORT = "report.html" writes one, for a browser'
-#: At so many pages of a site that scripts have yet to fill, a warning says so.
+_NO_REPORT = 'none; set NEARDUP_REPORT = "report.html" to write one'
+#: Pages of a site that need scripts before a warning is logged.
 _SCRIPTED_PAGES = 3
 _DOING = {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}
 
 
 class CrawlLog:
-    """Says in the log of one crawl what is done."""
+    """Writes the log lines about one crawl."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
         self._clusters = HeavyHitters()
-        self._swallowing = DuplicateFloodDetector()
-        #: Pages that need scripts, by site; of more sites, those that were met first are let go.
+        self._floods = DuplicateFloodDetector()
+        #: Pages that need scripts, by site; beyond MAX_SITES the oldest sites are dropped.
         self._scripted: OrderedDict[str, int] = OrderedDict()
 
     def begin(self, detector: NearDupDetector) -> None:
-        """What will be done, by which rule, and what is known already."""
+        """Log the settings in effect, and the number of known pages."""
         config = self._config
         policy, rule, store = config.policy, config.policy.rule, detector.store
         if store.forgotten:
             logger.warning(
-                "The last run did not end cleanly: %d pages are forgotten of which nobody knows "
-                "whether they reached the disk; they are stored again when they are met",
+                "The last run did not end cleanly: %d pages are forgotten because their items may "
+                "not be on disk; they are stored again when they are fetched",
                 store.forgotten,
             )
         logger.info(
@@ -67,26 +67,27 @@ class CrawlLog:
         )
 
     def judged(self, verdict: Verdict, text_digest: bytes | None) -> DuplicateFlood | None:
-        """A page, or an item, was judged; what was warned of for it, if anything was?
+        """Record the verdict on a page or an item; return the flood that it reveals, if any.
 
-        :param text_digest: of its text, where it is known.
+        :param text_digest: digest of the text, where it is known.
         """
         if verdict.duplicate_of is not None:
             self._clusters.add(verdict.duplicate_of)
         if verdict.reason == Reason.NEEDS_SCRIPTS:
-            self._needs_scripts(verdict.url)
-        found = self._swallowing.judged(verdict, text_digest)
-        if found is not None:
-            is_last = len(self._swallowing.named) == MAX_NAMED
-            logger.warning("%s%s", _warning(found), " (No more of these are named.)" * is_last)
-        return found
+            self._count_scripted(verdict.url)
+        flood = self._floods.judged(verdict, text_digest)
+        if flood is not None:
+            is_last = len(self._floods.named) == MAX_NAMED
+            last = ". Further warnings of this kind are suppressed" if is_last else ""
+            logger.warning("%s%s", _warning(flood), last)
+        return flood
 
     def is_flood(self, verdict: Verdict, text_digest: bytes | None) -> bool:
-        """Is this page, which was judged last, one of many in whose place one content stands?"""
-        return self._swallowing.is_flood(verdict, text_digest)
+        """Return whether the last judged page belongs to a flood."""
+        return self._floods.is_flood(verdict, text_digest)
 
-    def _needs_scripts(self, url: str) -> None:
-        """Warn once of each site whose pages have to be rendered."""
+    def _count_scripted(self, url: str) -> None:
+        """Count a page that needs scripts, and warn once per site."""
         site = site_of(url)
         pages = self._scripted[site] = self._scripted.get(site, 0) + 1
         if len(self._scripted) > MAX_SITES:
@@ -95,45 +96,40 @@ class CrawlLog:
             logger.warning(
                 "%s",
                 on_one_line(
-                    f"Pages of {site} show next to nothing before their scripts have run, <{url}> "
-                    "for one. They are kept, and not compared: render them (scrapy-playwright is "
-                    "one way), or set NEARDUP_ITEM_FIELD to judge what the spider reads"
+                    f"Pages of {site} show almost no text before their scripts run, such as "
+                    f"<{url}>. They are kept and not compared: render them, for example with "
+                    "scrapy-playwright, or set NEARDUP_ITEM_FIELD to judge a field of the items"
                 ),
             )
 
     def end(self, stats: StatsCollector, store: Store, report: str | None) -> None:
-        """What was done, as the stats have it.
+        """Log the outcome of the crawl: one line for tools such as grep, and a table for people.
 
-        The first line stands for itself, for who looks for one; the table is for who reads.
-
-        :param report: where the report goes to, if there is one.
+        :param report: file of the report, if there is one.
         """
-        if swallowed := self._swallowing.named:
-            stats.set_value("neardup/swallowed/clusters", len(swallowed))
-            stats.set_value("neardup/swallowed/pages", sum(found.pages for found in swallowed))
+        if floods := self._floods.named:
+            stats.set_value("neardup/swallowed/clusters", len(floods))
+            stats.set_value("neardup/swallowed/pages", sum(flood.pages for flood in floods))
         judged = "judged_items" if self._config.item_field else "pages"
         remembered, values = _size_of(store), stats.get_stats()
+        if report is None and self._config.policy.action == "report":
+            report = _NO_REPORT
         logger.info(
             "Judged %s: %s; undecided for: %s; passed over: %s; items: %s; %s remembered\n%s",
             judged.replace("judged_", ""),
-            *(_in_a_line(values, group) for group in (judged, "undecided", "skipped", "items")),
+            *(_counts_line(values, group) for group in (judged, "undecided", "skipped", "items")),
             remembered,
-            summary(values, self._clusters, swallowed, remembered, report or self._missing_report),
+            summary(values, self._clusters, floods, remembered, report),
         )
 
-    @property
-    def _missing_report(self) -> str | None:
-        """Who asks for nothing but a report is told how to have one that can be looked at."""
-        return _HOW_TO if self._config.policy.action == "report" else None
 
-
-def _in_a_line(stats: Mapping[str, Any], group: str) -> str:
+def _counts_line(stats: Mapping[str, Any], group: str) -> str:
     found = counts(stats, f"{group}/")
     return ", ".join(f"{name} {found[name]}" for name in sorted(found)) or "none"
 
 
 def _size_of(store: Store) -> str:
-    """How many pages it holds, when it can be asked."""
+    """Return the number of pages in the store, in words when the store fails."""
     try:
         return str(len(store))
     except StoreError:
@@ -142,33 +138,30 @@ def _size_of(store: Store) -> str:
 
 _SHOWN = {
     "duplicates": "are near-duplicates of <{original}>",
-    Reason.CHANGED: "have changed since they were stored, and all show the text of <{original}>",
+    Reason.CHANGED: "have changed since they were stored, and now show the text of <{original}>",
     Reason.NO_TEXT: "have no text to judge them by",
     Reason.FEW_FEATURES: "have too little text to judge them by",
     Reason.THIN_TEXT: "have too little text of their own to judge them by",
 }
 _WALL = (
-    "Open some: a login wall, a cookie banner, a ban page or an error page with status 200 looks "
-    "like this. What stands behind such a page is lost to the crawl: stop it if this is one, and "
-    "look what the site wants of the spider (cookies, a login, a slower pace)"
+    "Open some of them: they may be a login wall, a cookie banner, a ban page or an error page "
+    "with status 200. Then the crawl misses the pages behind it: stop the crawl, and check what "
+    "the site requires of the spider (cookies, a login, a slower pace)"
 )
 _ENDLESS = (
-    "Nearly all their addresses are like {shape}. An endless space, such as a calendar, looks like "
-    'this: NEARDUP_URL_RULES = "on" spares it. So does a login wall, a cookie banner, a ban page '
-    "or an error page with status 200 in front of these pages; open some to see which it is"
+    "Nearly all of these URLs match {shape}. Open some of them: for an endless space, such as a "
+    'calendar, set NEARDUP_URL_RULES = "on" to skip such URLs. For a login wall, a cookie banner, '
+    "a ban page or an error page with status 200, check what the site requires of the spider"
 )
 
 
-def _warning(found: DuplicateFlood) -> str:
-    whose = f" of {found.site}" if found.site else ""
-    shown = _SHOWN[found.what].format(original=found.original)
-    is_endless = found.what == "duplicates" and found.shape is not None
-    advice = _ENDLESS.format(shape=found.shape) if is_endless else _WALL
+def _warning(flood: DuplicateFlood) -> str:
+    of_site = f" of {flood.site}" if flood.site else ""
+    shown = _SHOWN[flood.what].format(original=flood.original)
+    is_endless = flood.what == "duplicates" and flood.shape is not None
+    advice = _ENDLESS.format(shape=flood.shape) if is_endless else _WALL
+    patterns = f"{flood.shapes} URL pattern{'' if flood.shapes == 1 else 's'}"
     return on_one_line(
-        f"{found.last} of the last {found.of} pages{whose} {shown}, <{found.example}> for one, at "
-        f"addresses of {_counted(found.shapes, 'shape')}. {advice}"
+        f"{flood.last} of the last {flood.of} pages{of_site} {shown}, such as <{flood.example}> "
+        f"({patterns}). {advice}"
     )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

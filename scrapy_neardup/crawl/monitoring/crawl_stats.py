@@ -1,4 +1,4 @@
-"""Counts what happens in a crawl, and warns of each kind of trouble once."""
+"""Counts events of a crawl in its stats, and logs each kind of warning once."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
-"""Does one content suddenly stand where a site's pages were?
+"""Detects that one content suddenly replaces many pages of a site.
 
-A login wall, a cookie banner, a soft 404 or a ban page answers many addresses with one page, and a
-crawl that drops near-duplicates would drop a whole site for it without a word. Print views and
-mirrors make as many duplicates, but of many originals. Soft 404s have been found like that since
-Bar-Yossef, Broder, Kumar, Tomkins ("Sic Transit Gloria Telae", WWW 2004): by what a site answers to
-addresses that cannot have the same content. Here nothing is fetched for it: what the crawl meets by
-itself is looked at.
+A login wall, a cookie banner, a soft 404 or a ban page answers many URLs with one page, and a crawl
+that drops near-duplicates would silently drop the whole site. Print views and mirrors make as many
+duplicates, but of many originals. Bar-Yossef, Broder, Kumar, Tomkins ("Sic Transit Gloria Telae",
+WWW 2004) detect soft 404s by requesting URLs that cannot have the same content; here, only the
+pages that the crawl fetches anyway are examined.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from ...reasons import Reason
 from ...url_rules.path_patterns import PathPatterns
 from ...url_rules.url_parts import parse_url
 
-#: Of so many pages that were judged last,
+#: Number of most recent pages that are examined.
 WINDOW = 50
-#: this many, each of another address, show one content.
+#: Number of these, each with another URL, that must show one content.
 SWALLOWED = 30
-#: Where pages show too little to be compared it must not have been so before: of at least
-#: SWALLOWED earlier pages, at most this part was like that.
+#: Pages with too little text to be compared must not be usual for the site: of at least SWALLOWED
+#: earlier pages, at most this share had too little text.
 USUAL_SHARE = 0.1
-#: No more clusters than this are named in a crawl.
+#: Floods that are reported in a crawl, at most.
 MAX_NAMED = 10
-#: Sites of which the last pages are known; of more, those without a page for longest are let go.
+#: Sites whose most recent pages are kept; beyond that the least recently visited are dropped.
 MAX_SITES = 1000
-#: All but this part of the addresses are of one shape in an endless space.
+#: Share of the URLs of an endless space that may have another shape.
 _STRAYS = 0.1
 
 _TOO_LITTLE = (Reason.NO_TEXT, Reason.FEW_FEATURES, Reason.THIN_TEXT)
@@ -39,18 +38,19 @@ _TOO_LITTLE = (Reason.NO_TEXT, Reason.FEW_FEATURES, Reason.THIN_TEXT)
 
 @dataclass(slots=True, eq=False)
 class DuplicateFlood:
-    """Pages in whose place one content stands.
+    """Many pages that show one content.
 
-    :ivar what: ``"duplicates"`` of one original, ``"changed"`` pages that show one text since, or
+    :ivar what: ``"duplicates"`` of one original, ``"changed"`` pages that now show one text, or
         the reason why pages of one site cannot be judged: ``"no_text"``, ``"few_features"`` or
         ``"thin_text"``.
-    :ivar site: whose pages these are; ``""`` for pages of any sites.
-    :ivar original: address of the original, or of the first of these pages where there is none.
-    :ivar example: address of the last of these pages.
-    :ivar last, of: so many of so many last pages were of these when it was noticed.
-    :ivar shapes: how many shapes the addresses of these pages have.
-    :ivar shape: the one nearly all of them have; ``None`` where there is no such.
-    :ivar pages: how many pages came to it, as far as is known.
+    :ivar site: the site of the pages; ``""`` for pages of several sites.
+    :ivar original: URL of the original, or of the first of these pages where there is none.
+    :ivar example: URL of the last of these pages.
+    :ivar last: number of these pages among the most recent ones when the flood was detected.
+    :ivar of: number of most recent pages that were examined.
+    :ivar shapes: number of patterns that the URLs of these pages match.
+    :ivar shape: the pattern that nearly all of them match; ``None`` where there is none.
+    :ivar pages: number of these pages so far, as far as is known.
     """
 
     what: str
@@ -65,26 +65,28 @@ class DuplicateFlood:
 
 
 class DuplicateFloodDetector:
-    """Looks at the pages of a crawl one after the other."""
+    """Detects floods among the pages of a crawl.
+
+    :ivar named: the floods that were reported, in the order in which they were detected.
+    """
 
     def __init__(self) -> None:
-        #: Clusters that swallowed pages, in the order in which that was noticed.
         self.named: list[DuplicateFlood] = []
         self._by_key: dict[Hashable, DuplicateFlood] = {}
         self._sites: OrderedDict[str, _LastPages] = OrderedDict()
         self._everywhere = _LastPages()
 
     def judged(self, verdict: Verdict, text_digest: bytes | None = None) -> DuplicateFlood | None:
-        """Look at one more page; which cluster is now seen to swallow pages, if one is?
+        """Add a judged page; return the flood that it reveals, if any.
 
-        :param text_digest: of the page's whole text, where it is known.
+        :param text_digest: digest of the page's whole text, where it is known.
         """
         site = site_of(verdict.url)
         key = _key(verdict, site, text_digest)
-        url = verdict.url.partition("#")[0]  # items of one page are not many pages
+        url = verdict.url.partition("#")[0]  # several items of one page count once
         last_pages = self._of(site)
         last_pages.add(key, url)
-        # How much text is usual is a matter of each site.
+        # Sites differ in how much text is usual.
         self._everywhere.add(None if key is None or key[0] in _TOO_LITTLE else key, url)
         if key is None:
             return None
@@ -102,7 +104,7 @@ class DuplicateFloodDetector:
         return None
 
     def is_flood(self, verdict: Verdict, text_digest: bytes | None = None) -> bool:
-        """Is a page that was looked at last one of many with one content, named or not?"""
+        """Return whether the last judged page belongs to a flood, reported or not."""
         site = site_of(verdict.url)
         key = _key(verdict, site, text_digest)
         if key is None or key[0] in _TOO_LITTLE:
@@ -121,12 +123,12 @@ class DuplicateFloodDetector:
         return pages
 
 
-#: What a page shows: :attr:`DuplicateFlood.what`, and which.
+#: What the pages of a flood share: :attr:`DuplicateFlood.what`, and a content or site.
 _Key = tuple[str, Hashable]
 
 
 def _key(verdict: Verdict, site: str, text_digest: bytes | None) -> _Key | None:
-    """What it shares with others; ``None`` where it is a content of its own."""
+    """Return what a page shares with others; ``None`` for a page with its own content."""
     if verdict.is_duplicate:
         return "duplicates", verdict.duplicate_of
     if verdict.kind == "new" and verdict.links_seen_at is not None:
@@ -139,14 +141,14 @@ def _key(verdict: Verdict, site: str, text_digest: bytes | None) -> _Key | None:
 
 
 class _LastPages:
-    """The last pages of a site, and how many there were before them."""
+    """The most recent pages of a site, and counts of those before them."""
 
     __slots__ = ("_before", "_counts", "_pages", "_total_before")
 
     def __init__(self) -> None:
         self._pages: deque[tuple[_Key | None, str]] = deque()
         self._counts: Counter[_Key | None] = Counter()
-        #: By reason; only what is known of a site by its kind is counted for good.
+        #: Earlier pages with too little text, by reason.
         self._before: Counter[str] = Counter()
         self._total_before = 0
 
@@ -173,7 +175,7 @@ class _LastPages:
         return total >= SWALLOWED and before <= USUAL_SHARE * total
 
     def urls(self, key: _Key) -> list[str]:
-        """Addresses of the last pages with this key, in their order."""
+        """Return the URLs of the most recent pages with this key, in order."""
         return [url for at, url in self._pages if at == key]
 
 
@@ -195,7 +197,7 @@ def _described(pages: _LastPages, key: _Key, site: str, verdict: Verdict) -> Dup
 
 
 def _shapes(urls: list[str]) -> Counter[str]:
-    """Site, path with ``*`` for each segment that varies, and names of parameters."""
+    """Count URL patterns: site, path with ``*`` for varying segments, and parameter names."""
     addresses = [(url, parse_url(url)) for url in urls]
     patterns: dict[str, PathPatterns] = {}
     for _, address in addresses:

@@ -1,4 +1,4 @@
-"""Item pipelines that stand before ours also process the items that ours then drops."""
+"""Logs the item pipelines that run before ours, and so process items that ours then drops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ logger = logging.getLogger("scrapy_neardup")
 def log_pipelines_before(crawler: Crawler, pipeline: object) -> None:
     """Warn of pipelines before this one that download files, and log the others at level INFO.
 
-    Others may be meant to stand there: they may clean items, or drop some.
+    The others may be there on purpose, for example to clean or drop items.
     """
     manager = getattr(getattr(engine_of(crawler), "scraper", None), "itemproc", None)
     pipelines = list(getattr(manager, "middlewares", ()))
@@ -33,31 +33,31 @@ def log_pipelines_before(crawler: Crawler, pipeline: object) -> None:
     if media:
         logger.warning(
             "%s before NearDupPipeline (order %s) in ITEM_PIPELINES, so files are downloaded for "
-            "items that are then dropped. Set an order above %s for %s",
-            _standing(media, orders),
+            "items that are then dropped. Set %s order above %s",
+            _listing(media, orders),
             own,
+            "its" if len(media) == 1 else "their",
             own,
-            "it" if len(media) == 1 else "them",
         )
     if others := [other for other in before if other not in media]:
         logger.info(
-            "%s before NearDupPipeline (order %s) in ITEM_PIPELINES, so they process items that "
-            "are then dropped; what stores items needs an order above %s",
-            _standing(others, orders),
+            "%s before NearDupPipeline (order %s) in ITEM_PIPELINES, so items are processed that "
+            "are then dropped. A pipeline that stores items needs an order above %s",
+            _listing(others, orders),
             own,
             own,
         )
 
 
-def _standing(pipelines: list[Any], orders: dict[Any, int]) -> str:
+def _listing(pipelines: list[Any], orders: dict[Any, int]) -> str:
     names = [
         f"{global_object_name(type(pipeline))} (order {orders.get(type(pipeline))})"
         for pipeline in pipelines
     ]
-    return f"{', '.join(names)} {'stands' if len(names) == 1 else 'stand'}"
+    return f"{', '.join(names)} {'runs' if len(names) == 1 else 'run'}"
 
 
 def _orders(crawler: Crawler) -> dict[Any, int]:
-    """The order of each pipeline, by its class."""
+    """Return the order of each pipeline by its class."""
     pipelines = crawler.settings.getwithbase("ITEM_PIPELINES")
     return {load_object(path): order for path, order in pipelines.items() if order is not None}

@@ -1,8 +1,8 @@
-"""Errors that end a crawl before it starts: one line of the log each, and no traceback.
+"""Logs errors that end a crawl before it starts: one line each, and no traceback.
 
-Scrapy fails a crawl for what its components raise while they start, which gives ``scrapy crawl``
-exit status 1. Most scripts do not await such a crawl, so asyncio and Twisted log the error once
-more, with its whole traceback. :func:`log_start_error` keeps that out of the log.
+If a component raises while it starts, Scrapy fails the crawl, and ``scrapy crawl`` exits with
+status 1. Most scripts do not await such a crawl, so asyncio and Twisted log the error once more,
+with its whole traceback. :func:`log_start_error` keeps that out of the log.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("scrapy_neardup")
 
-#: What Twisted logs of an error that nobody handles, in a record before that of the error itself.
+#: Message of the record that Twisted logs before that of an unhandled error itself.
 _UNHANDLED = "Unhandled error in Deferred:"
-#: Attribute of an error that was logged. (Weak references to it end before Twisted logs it.)
+#: Attribute of an error that was logged. (Weak references would end before Twisted logs it.)
 _MARK = "_neardup_is_logged"
 
 
 def log_start_error(error: Exception) -> None:
-    """Log an error that is about to be raised to Scrapy; with its traceback if it is unexpected."""
+    """Log an error before it is raised to Scrapy; with its traceback if it is unexpected."""
     logger.error("Cannot start the crawl: %s", error, exc_info=not isinstance(error, NearDupError))
     setattr(error, _MARK, True)
     for name in "asyncio", "twisted":
@@ -39,8 +39,8 @@ def log_start_error(error: Exception) -> None:
 async def close_unstarted(crawler: Crawler, error: Exception, reason: str) -> None:
     """Log an error, and close a spider that is still being opened.
 
-    Scrapy would close it without ``spider_opened``, which its own extensions fail on, and with the
-    reason ``"shutdown"``. As it does for ``CloseSpider``, the start is completed first.
+    Scrapy would close it with the reason ``"shutdown"`` and without ``spider_opened``, so its own
+    extensions would fail. Complete the start first, as Scrapy does for ``CloseSpider``.
     """
     assert crawler.spider is not None
     assert crawler.engine is not None
@@ -57,7 +57,7 @@ class _UnreportedErrors(logging.Filter):
         self._unhandled: logging.LogRecord | None = None
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Is this record about something else?"""
+        """Return whether a record is about another error."""
         unhandled, self._unhandled = self._unhandled, None
         if record.exc_info and hasattr(record.exc_info[1], _MARK):
             return False
@@ -73,7 +73,7 @@ _unreported = _UnreportedErrors()
 
 
 def _stop_printing() -> None:
-    """Let Twisted no longer print to standard error what goes to the log as well.
+    """Stop Twisted from printing to standard error what it also logs.
 
     It prints until a log target is selected, which Scrapy never does.
     """

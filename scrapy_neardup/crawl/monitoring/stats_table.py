@@ -1,4 +1,4 @@
-"""What a crawl did, as a table for its log."""
+"""Formats the stats of a crawl as a table for its log."""
 
 from __future__ import annotations
 
@@ -15,53 +15,54 @@ from ..._util.escaping import on_one_line
 from ..._util.heavy_hitters import HeavyHitters
 from .duplicate_floods import DuplicateFlood
 
-#: A heading, a number, its share, and more about it.
+#: Heading, number, share and details.
 Row = tuple[str, str, str, str]
 
 _KINDS = ("new", "duplicate", "revisit", "undecided")
 _ITEMS = ("kept", "dropped", "tagged", "untagged", "reported", "unjudged")
-#: Stats of one row each, where there is something to say.
+#: Stats with one row each, unless they are 0.
 _REQUESTS = {
     "requests/refused": "requests refused",
     "url_rules/rules": "rules in force",
     "url_rules/skipped": "requests skipped",
     "url_rules/would_skip": "would be skipped",
-    "url_rules/refetched": "made after all",
-    "links/skipped": "links held back",
+    "url_rules/refetched": "later fetched",
+    "links/skipped": "links skipped",
 }
-_TROUBLES = {
+_PROBLEMS = {
     "workers_lost": "workers lost",
     "store/errors": "store failures",
     "store/forgotten": "pages forgotten",
 }
-_CLUSTERS, _RULES, _SWALLOWED = 5, 3, 3
-_LONGEST = 160
-#: Lines in a log are as long as they are.
-_WIDTH = 4 * _LONGEST
+#: Rows of each kind, at most.
+_MAX_CLUSTERS, _MAX_RULES, _MAX_FLOODS = 5, 3, 3
+_MAX_CELL = 160
+#: Wide enough for any row, because log lines are not wrapped.
+_WIDTH = 4 * _MAX_CELL
 
 
 def summary(
     stats: Mapping[str, Any],
     clusters: HeavyHitters,
-    swallowed: Sequence[DuplicateFlood],
+    floods: Sequence[DuplicateFlood],
     remembered: str,
     report: str | None,
 ) -> str:
-    """A table without colours and lines, of some 25 lines at most.
+    """Return a table without colours and rules, of some 25 lines at most.
 
-    :param stats: of the crawl, Scrapy's and ours.
-    :param clusters: addresses of originals, once for each duplicate.
-    :param remembered: how many pages the store holds.
-    :param report: what to say of the report, such as where it goes to; ``None`` for nothing.
+    :param stats: all stats of the crawl.
+    :param clusters: URLs of originals, once for each duplicate.
+    :param remembered: number of pages in the store.
+    :param report: file of the report, or a note on it; ``None`` for no row.
     """
     rows = [
         *_judged(stats),
-        *_passed_over(stats),
+        *_not_judged(stats),
         *_items(stats),
         *_bytes(stats),
-        *_single(stats, _REQUESTS, lambda name: _top(stats, f"{name}/", _RULES)),
-        *_single(stats, _TROUBLES, lambda name: ""),
-        *_swallowed(swallowed),
+        *_single(stats, _REQUESTS, lambda name: _top(stats, f"{name}/", _MAX_RULES)),
+        *_single(stats, _PROBLEMS, lambda name: ""),
+        *_floods(floods),
         *_clusters(clusters),
         ("remembered", remembered, "", ""),
     ]
@@ -71,7 +72,7 @@ def summary(
 
 
 def counts(stats: Mapping[str, Any], group: str) -> dict[str, int]:
-    """Our own stats of a group, such as ``"pages/"``, by what is behind that."""
+    """Return our stats of a group such as ``"pages/"``, by the rest of their names."""
     start = f"neardup/{group}"
     return {name.removeprefix(start): stats[name] for name in stats if name.startswith(start)}
 
@@ -92,14 +93,14 @@ def _judged(stats: Mapping[str, Any]) -> Iterator[Row]:
                 yield f"  {kind}", str(number), _percent(number, total), details.get(kind, "")
 
 
-def _passed_over(stats: Mapping[str, Any]) -> Iterator[Row]:
+def _not_judged(stats: Mapping[str, Any]) -> Iterator[Row]:
     if total := sum(counts(stats, "skipped/").values()):
         yield "passed over", str(total), "", _top(stats, "skipped/")
 
 
 def _items(stats: Mapping[str, Any]) -> Iterator[Row]:
     found = counts(stats, "items/")
-    # Those that nobody judged are among the kept ones.
+    # Items that were not judged are counted as kept too.
     total = sum(found.values()) - found.get("unjudged", 0)
     for outcome in _ITEMS:
         if number := found.get(outcome, 0):
@@ -121,24 +122,25 @@ def _single(
             yield what, str(number), "", detail(name)
 
 
-def _swallowed(swallowed: Sequence[DuplicateFlood]) -> Iterator[Row]:
-    for number, found in enumerate(swallowed[:_SWALLOWED]):
-        what = "" if found.what == "duplicates" else f"{found.what}: "
-        yield "swallowed by" if not number else "", str(found.pages), "", what + found.original
-    if len(swallowed) > _SWALLOWED:
-        more = len(swallowed) - _SWALLOWED
-        yield "", "", "", f"and {more} more, see the warnings above"
+def _floods(floods: Sequence[DuplicateFlood]) -> Iterator[Row]:
+    heading = "swallowed by"
+    for flood in floods[:_MAX_FLOODS]:
+        what = "" if flood.what == "duplicates" else f"{flood.what}: "
+        yield heading, str(flood.pages), "", what + flood.original
+        heading = ""
+    if len(floods) > _MAX_FLOODS:
+        yield "", "", "", f"and {len(floods) - _MAX_FLOODS} more, see the warnings above"
 
 
 def _clusters(clusters: HeavyHitters) -> Iterator[Row]:
     heading = "duplicates of" if not clusters.error else "duplicates of, at least"
-    for url, number in clusters.most_common(_CLUSTERS):
+    for url, number in clusters.most_common(_MAX_CLUSTERS):
         yield heading, str(number), "", url
         heading = ""
 
 
 def _top(stats: Mapping[str, Any], group: str, number: int | None = None) -> str:
-    """The greatest of a group of stats, in words."""
+    """Return the greatest stats of a group on one line."""
     found = counts(stats, group)
     first = sorted(found, key=lambda name: (-found[name], name))
     shown = [f"{name} {found[name]}" for name in first[:number]]
@@ -156,8 +158,8 @@ def _rendered(rows: Sequence[Row]) -> str:
     for justify in ("left", "right", "right", "left"):
         table.add_column(justify=justify, no_wrap=True)
     for row in rows:
-        table.add_row(*(Text(on_one_line(cell, _LONGEST)) for cell in row))
+        table.add_row(*(Text(on_one_line(cell, _MAX_CELL)) for cell in row))
     text = io.StringIO()
-    # Whatever the environment says of colours and widths: a log is no terminal.
+    # Ignore the environment's colours and widths: a log is not a terminal.
     Console(file=text, width=_WIDTH, color_system=None, _environ={}).print(table)
     return "\n".join(f"  {line.rstrip()}" for line in text.getvalue().splitlines())

@@ -21,7 +21,7 @@ from ...url_rules.rule import UrlRule
 from ..async_bridge import in_thread
 from ..durability.job_state import Job
 from ..response_records import why_not_judged
-from ..settings import Policy, UrlRulesPlan
+from ..settings import Policy, UrlRuleSettings
 from ..store.client import StoreClient
 from .duplicate_urls import DuplicateUrls
 from .refetch_queue import RefetchQueue
@@ -47,7 +47,7 @@ class RequestFilter:
     def __init__(
         self,
         crawler: Crawler,
-        plan: UrlRulesPlan,
+        plan: UrlRuleSettings,
         count: Callable[[str, int], None],
         *,
         learns: bool,

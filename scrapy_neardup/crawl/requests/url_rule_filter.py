@@ -13,7 +13,7 @@ from ..._util.urls import page_key
 from ...matching.verdict import Verdict
 from ...url_rules.learner import Learner
 from ...url_rules.rule import UrlRule
-from ..settings import Policy, UrlRulesPlan
+from ..settings import Policy, UrlRuleSettings
 from ..store.client import StoreClient
 from .canonical_links import page_links
 from .refetch_queue import RefetchQueue
@@ -39,7 +39,7 @@ class UrlRuleFilter:
 
     def __init__(
         self,
-        plan: UrlRulesPlan,
+        plan: UrlRuleSettings,
         count: Callable[[str, int], None],
         queue: RefetchQueue,
         seed: int,

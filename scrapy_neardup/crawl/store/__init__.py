@@ -1,1 +1,1 @@
-"""The way of a crawl to its store, which may be slow, and may fail."""
+"""Access of a crawl to its store, which may be slow or fail."""

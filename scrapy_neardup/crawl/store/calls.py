@@ -1,7 +1,7 @@
-"""Calls to a store that hold no event loop, and that may fail.
+"""Calls a store without blocking the event loop, and handles its failures.
 
-After a failure a store is left alone for a while, for longer after each, so that no page waits for
-time-outs (a circuit breaker: Nygard, "Release It!", 2007).
+After each failure calls are paused for a longer while, so that no page waits for time-outs (a
+circuit breaker: Nygard, "Release It!", 2007).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ..async_bridge import in_thread, result_of, start
 
 T = TypeVar("T")
 
-#: Calls to a remote store that may be under way at once.
+#: Concurrent calls to a remote store.
 _THREADS = 8
-#: Seconds for which a store that failed is left alone: at first, and at most.
+#: Seconds for which calls are paused after a failure: at first, and at most.
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 
 
 class StoreCalls:
-    """Calls a store: a remote one in threads, one of this process at once.
+    """Calls a store: a remote one in threads, one of this process directly.
 
     :param on_failure: called with each error of the store.
     """
@@ -41,16 +41,16 @@ class StoreCalls:
 
     @property
     def is_paused(self) -> bool:
-        """Is the store left alone after a failure?"""
+        """Are calls paused after a failure?"""
         return monotonic() < self._paused_until
 
     @property
     def is_idle(self) -> bool:
-        """Has every call of :meth:`tell` ended?"""
+        """Have all calls of :meth:`tell` ended?"""
         return not self._n_running
 
     async def ask(self, call: Callable[[], T]) -> T:
-        """Return what the store answers.
+        """Call, and return the answer.
 
         :raises StoreError: when it fails.
         """
@@ -69,7 +69,7 @@ class StoreCalls:
         """
         if self.threads is not None:
             self._n_running += 1
-            start(self._told_aside(call, if_lost))
+            start(self._tell_in_thread(call, if_lost))
             return
         try:
             call()
@@ -78,17 +78,17 @@ class StoreCalls:
             if_lost()
 
     def failed(self, error: StoreError) -> None:
-        """Leave the store alone for a while."""
+        """Pause calls, and report the error."""
         self._paused_until = monotonic() + self._pause
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)
         self._on_failure(error)
 
     def succeeded(self) -> None:
-        """The store answers again."""
+        """Reset the length of the next pause."""
         self._pause = _FIRST_PAUSE
 
     async def finish(self) -> None:
-        """Wait until every call has ended."""
+        """Wait until all calls have ended."""
         if self._n_running:
             self._idle = Future()
             await result_of(self._idle)
@@ -102,7 +102,7 @@ class StoreCalls:
         if self.threads is not None:
             self.threads.shutdown(wait=False)
 
-    async def _told_aside(self, call: Callable[[], None], if_lost: Callable[[], None]) -> None:
+    async def _tell_in_thread(self, call: Callable[[], None], if_lost: Callable[[], None]) -> None:
         try:
             await in_thread(call, self.threads)
         except StoreError as error:

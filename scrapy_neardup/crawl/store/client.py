@@ -1,6 +1,6 @@
 """Claims pages in the store of a crawl, and settles the claims.
 
-While a store gives no answer, pages are kept. What was stored meanwhile is added once the store
+While the store fails, pages are kept. Those that were stored meanwhile are added once the store
 recovers.
 """
 
@@ -26,21 +26,21 @@ from .confirmations import Confirmations
 
 T = TypeVar("T")
 
-#: Seconds between two questions whether another page has its outcome: at first, and at most.
+#: Seconds between two claims while a page waits for the outcome of another: at first, and at most.
 _FIRST_DELAY, _LONGEST_DELAY = 0.05, 1.0
-#: Pages that wait for a store to recover; of more than these the oldest are given up.
-_BACKLOG = 100_000
+#: Stored pages that wait for the store to recover; beyond this the oldest are given up.
+_MAX_BACKLOG = 100_000
 
 
 class StoreClient:
-    """The store as one crawl uses it.
+    """Uses the store for one crawl.
 
     :param detector: with its store open.
     :param max_wait: seconds that a page waits at most for the outcome of another one.
     :param on_failure: called with each error of the store.
-    :param on_stored: called with the key of each page, when all of it has been stored.
-    :ivar waits: how many pages had to wait for another one.
-    :ivar added: how many pages were added to the store after it had failed.
+    :param on_stored: called with the key of each page whose items have been stored.
+    :ivar waits: number of pages that had to wait for another one.
+    :ivar added: number of pages that were added to the store after a failure.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class StoreClient:
         self._calls = StoreCalls(self.store, on_failure)
         self._confirmations = Confirmations(self.store)
         self._claimed: dict[Ticket, PageSignature] = {}
-        self._backlog: deque[_Addition] = deque()
+        self._backlog: deque[_StoredPage] = deque()
 
     @property
     def seconds(self) -> float:
@@ -69,86 +69,86 @@ class StoreClient:
 
     @property
     def n_unrecorded(self) -> int:
-        """How many stored pages the store has not recorded."""
+        """Number of stored pages that the store has not recorded."""
         return self._n_given_up + len(self._backlog)
 
     @property
     def confirmed(self) -> int:
-        """The mark up to which what this crawl stored is known to be on disk."""
+        """The mark up to which the pages of this crawl are known to be on disk."""
         return self._confirmations.confirmed
 
     async def claim(self, signature: PageSignature, rule: Rule) -> Claim:
-        """Claim a page, after waiting for those whose outcome decides.
+        """Claim a page, after waiting for claimed pages that it may be a duplicate of.
 
-        A page that waited too long, or that the store could not be asked about, is undecided
-        (``"waited"``, ``"store_unreachable"``).
+        A page that waited too long is undecided (``"waited"``), and so is one while the store
+        fails (``"store_unreachable"``).
 
         :raises SignatureMismatch: when the store holds pages that were signed in another way.
         """
         if self._calls.is_paused:
-            return self._unanswered(signature)
+            return self._claim_without_store(signature)
         try:
             if self._backlog:
                 await self._add_backlog()
-            claim = await self._claim_in_turn(signature, rule)
+            claim = await self._claim_after_waiting(signature, rule)
         except StoreError as error:
             self._calls.failed(error)
-            return self._unanswered(signature)
+            return self._claim_without_store(signature)
         self._calls.succeeded()
         if claim.ticket is not None:
             self._claimed[claim.ticket] = signature
         if not self.store.is_remote:
-            # Pages that were signed together are claimed in a row, which takes less time: what
-            # becomes of a page sweeps the processor's caches of all that a claim needs.
+            # Claim pages that were signed together in a row. It is faster: processing a page in
+            # between would evict what claims need from the processor's caches.
             await yield_to_loop()
         return claim
 
     def signature(self, ticket: Ticket | None) -> PageSignature | None:
-        """Return the signature of a page that is claimed; ``None`` where there is no claim."""
+        """Return the signature of a claimed page; ``None`` where there is no claim."""
         return None if ticket is None else self._claimed.get(ticket)
 
     def settle(self, ticket: Ticket, items: int | None, *, confirmed: bool = True) -> None:
         """Commit a claim, or release it.
 
-        :param items: what was stored of the page, see
+        :param items: the stored items of the page, see
             :mod:`~scrapy_neardup.matching.stored_items`; ``None`` releases the claim.
-        :param confirmed: is what was stored known to be on disk?
+        :param confirmed: whether these are known to be on disk.
         """
         signature = self._claimed.pop(ticket, None)
         if signature is None:
-            return  # settled when the crawl was closed
+            return  # it was settled when the crawl was closed
         if items is None:
-            if not isinstance(ticket, _Unanswered):
-                # A reservation that nobody gives up ends with its lease.
+            if not isinstance(ticket, _LocalTicket):
+                # If this fails, the claim ends with its lease.
                 self._calls.tell(lambda: self.store.release(ticket))
             return
         if items != NO_ITEMS:
             self._on_stored(signature.key)
-        later = partial(self._add_later, _Addition(signature, items, confirmed))
-        if isinstance(ticket, _Unanswered):
-            later()
+        add_later = partial(self._add_later, _StoredPage(signature, items, confirmed))
+        if isinstance(ticket, _LocalTicket):
+            add_later()
             return
         if not confirmed:
             self._confirmations.leave_open()
         commit = partial(self.store.commit, ticket, confirmed=confirmed, items=items)
-        self._calls.tell(commit, later)
+        self._calls.tell(commit, add_later)
 
     def mark(self) -> int:
-        """Return a mark behind all pages that are committed, for :meth:`confirm`."""
+        """Return a mark after all committed pages, for :meth:`confirm`."""
         return self.store.mark()
 
     def confirm(self, mark: int) -> None:
-        """Confirm what this crawl stored before the mark: it is on disk."""
+        """Confirm that the pages that this crawl stored before the mark are on disk."""
         up_to = self._confirmations.confirmable(mark, is_idle=self._calls.is_idle)
         if up_to > self._confirmations.confirmed:
             self._confirmations.confirmed = up_to
             self._calls.tell(lambda: self.store.confirm(up_to))
 
     async def advise(self, call: Callable[[], T], *, aside: bool = False) -> T | None:
-        """Return what the store answers to a question that no page depends on.
+        """Call the store for something optional, and return the answer.
 
-        :param aside: ask in a thread whatever the store, for the answer may take long.
-        :returns: ``None`` where the store fails.
+        :param aside: call even a store of this process in a thread, as it may take long.
+        :returns: ``None`` when the store fails.
         """
         if self._calls.is_paused:
             return None
@@ -159,9 +159,9 @@ class StoreClient:
             return None
 
     async def close(self, *, confirmed: bool = False) -> None:
-        """Release what is not settled, add what waits, and close the store.
+        """Release the open claims, add the pages of the backlog, and close the store.
 
-        :param confirmed: is all that was stored known to be on disk?
+        :param confirmed: whether all stored items are known to be on disk.
         :raises StoreError: when something could not be written.
         """
         for ticket in list(self._claimed):
@@ -177,33 +177,33 @@ class StoreClient:
             self._confirmations.leave()
             await self._calls.close(self.store)
 
-    async def _claim_in_turn(self, signature: PageSignature, rule: Rule) -> Claim:
-        give_up, delay = monotonic() + self._max_wait, _FIRST_DELAY
+    async def _claim_after_waiting(self, signature: PageSignature, rule: Rule) -> Claim:
+        deadline, delay = monotonic() + self._max_wait, _FIRST_DELAY
         claim = await self._calls.ask(lambda: self._detector.claim(signature, rule=rule))
         self.waits += claim.is_blocked
         while claim.is_blocked:
-            left = give_up - monotonic()
+            left = deadline - monotonic()
             if left <= 0:
                 return Claim(Verdict("undecided", signature.url, Reason.WAITED))
-            # An outcome in this process ends the wait at once; another process must be asked again.
+            # An outcome in this process ends the wait at once; that of another needs polling.
             await wait_for(claim.outcome, min(left, _LONGEST_DELAY if claim.outcome else delay))
             delay = min(2 * delay, _LONGEST_DELAY)
             claim = await self._calls.ask(lambda: self._detector.claim(signature, rule=rule))
         return claim
 
-    def _unanswered(self, signature: PageSignature) -> Claim:
-        ticket = _Unanswered()
+    def _claim_without_store(self, signature: PageSignature) -> Claim:
+        ticket = _LocalTicket()
         self._claimed[ticket] = signature
         return Claim(Verdict("undecided", signature.url, Reason.STORE_UNREACHABLE), ticket)
 
-    def _add_later(self, page: _Addition) -> None:
+    def _add_later(self, page: _StoredPage) -> None:
         self._backlog.append(page)
-        if len(self._backlog) > _BACKLOG:
+        if len(self._backlog) > _MAX_BACKLOG:
             self._backlog.popleft()
             self._n_given_up += 1
 
     async def _add_backlog(self) -> None:
-        """Add what was stored while the store failed."""
+        """Add the pages that were stored while the store failed."""
         while self._backlog:
             page = self._backlog.popleft()
             if not page.confirmed:
@@ -219,11 +219,11 @@ class StoreClient:
             self.added += 1
 
 
-class _Addition(NamedTuple):
-    """A page that is to be added once the store recovers.
+class _StoredPage(NamedTuple):
+    """A stored page that is to be added once the store recovers.
 
-    :ivar items: what was stored of it, see :data:`~scrapy_neardup.matching.stored_items.NO_ITEMS`.
-    :ivar confirmed: is that known to be on disk?
+    :ivar items: its stored items, see :mod:`~scrapy_neardup.matching.stored_items`.
+    :ivar confirmed: whether these are known to be on disk.
     """
 
     signature: PageSignature
@@ -231,5 +231,5 @@ class _Addition(NamedTuple):
     confirmed: bool
 
 
-class _Unanswered:
-    """Stands for the claim of a page that the store was not asked about."""
+class _LocalTicket:
+    """Ticket of a page that was claimed while the store failed."""

@@ -18,7 +18,7 @@ from scrapy_neardup import NearDupDetector
 from scrapy_neardup.crawl.durability.job_state import Job
 from scrapy_neardup.crawl.requests import deferred, refetch_queue
 from scrapy_neardup.crawl.requests.request_filter import RequestFilter
-from scrapy_neardup.crawl.settings import Policy, UrlRulesPlan
+from scrapy_neardup.crawl.settings import Policy, UrlRuleSettings
 from scrapy_neardup.crawl.store.client import StoreClient
 from scrapy_neardup.matching.verdict import Verdict
 from scrapy_neardup.reasons import Reason
@@ -58,7 +58,7 @@ def client_of(store: MemoryStore) -> StoreClient:
 
 def filter_of(engine: Engine, job: Job | None = None, explore: float = 0) -> RequestFilter:
     crawler: Any = SimpleNamespace(engine=engine, spider=engine.spider)
-    plan = UrlRulesPlan(url_rules="on", url_rules_sample_rate=explore)
+    plan = UrlRuleSettings(url_rules="on", url_rules_sample_rate=explore)
     return RequestFilter(crawler, plan, ignored, learns=True, job=job)
 
 

@@ -33,7 +33,7 @@ NONE: tuple[str, ...] = ()
 def test_a_name_that_is_none_is_told_what_is_likely_meant(name, meant):
     [said] = unknown_settings(Settings({PREFIX + name: 1}))
     hint = "; did you mean " + " or ".join(PREFIX + option for option in meant) + "?"
-    expected = f"there is no setting {PREFIX}{name}, so it is ignored"
+    expected = f"{PREFIX}{name} is not a known setting, so it is ignored"
     assert said == expected + (hint if meant else "")
 
 

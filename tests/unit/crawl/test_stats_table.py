@@ -58,8 +58,8 @@ EXPECTED = """\
   requests refused            4
   requests skipped           26          others 11, {rules}
   would be skipped            2
-  made after all              1
-  links held back             9
+  later fetched               1
+  links skipped               9
   workers lost                1
   store failures              3
   pages forgotten             8
