@@ -248,6 +248,7 @@ class StoreTests(StoreContract):
             assert claim.verdict.kind == kind
             store.release(claim.ticket)
 
+    @pytest.mark.slow
     def test_its_verdicts_are_those_of_brute_force(self, make_store):
         kinds: Counter[str] = Counter()
 
@@ -264,6 +265,7 @@ class StoreTests(StoreContract):
         assert {"same_page", "same_text", "similar_text", "thin_text", "no_match"} <= set(kinds)
 
     @pytest.mark.parametrize(("sketches", "ruled"), [(3, 2), (3, 1000), (1000, 1)])
+    @pytest.mark.slow
     def test_a_crowd_hides_nothing_in_silence(self, make_store, monkeypatch, sketches, ruled):
         monkeypatch.setattr(search, "MAX_SKETCHES", sketches)
         monkeypatch.setattr(search, "MAX_RULED", ruled)
