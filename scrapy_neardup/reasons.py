@@ -24,7 +24,7 @@ class Reason(str, Enum):
     OTHER_SITE = "other_site"
     TITLE_DIFFERS = "title_differs"
     SIZE_DIFFERS = "size_differs"
-    ONLY_FRAME_ALIKE = "only_frame_alike"
+    ONLY_BOILERPLATE_ALIKE = "only_boilerplate_alike"
     PARTS_DIFFER = "parts_differ"
     FAR = "far"
     TEXT_DIFFERS = "text_differs"

@@ -42,7 +42,7 @@ _WHY = {
     Reason.TITLE_DIFFERS: "on one site a copy has the same title, and neither contains the other",
     Reason.SIZE_DIFFERS: "one shows, or has in its text, much more than the other",
     Reason.THIN_TEXT: "too little was taken of what a page shows to tell",
-    Reason.ONLY_FRAME_ALIKE: "what is alike in them is what their site's pages share",
+    Reason.ONLY_BOILERPLATE_ALIKE: "only their site's boilerplate is alike",
     Reason.FEW_FEATURES: "one has too few words, and the pages are not equal all over",
     Reason.FAR: "their fingerprints differ in too many bits",
     Reason.TEXT_DIFFERS: "their texts are not similar enough",

@@ -203,10 +203,10 @@ def _objection_on_one_site(
         return Reason.SIZE_DIFFERS
     if is_thin(page) or is_thin(other):
         untitled = not same_title and not (core and other_core)
-        if untitled or any(_is_all_frame(p, boilerplate) for p in (page, other)):
+        if untitled or any(_is_all_boilerplate(p, boilerplate) for p in (page, other)):
             return Reason.THIN_TEXT
     if _own_resemblance(page, other, boilerplate) < MIN_OWN_SIMILARITY:
-        return Reason.ONLY_FRAME_ALIKE
+        return Reason.ONLY_BOILERPLATE_ALIKE
     return None
 
 
@@ -229,7 +229,7 @@ def _only_the_sites_name_is_common(
     return not boilerplate.titles.own_words(both)
 
 
-def _is_all_frame(page: PageSignature, boilerplate: SiteBoilerplate) -> bool:
+def _is_all_boilerplate(page: PageSignature, boilerplate: SiteBoilerplate) -> bool:
     """Is nearly everything in this page's text its site's?"""
     own = boilerplate.texts.own(page.sketch_values)
     return bool(np.count_nonzero(own) < MIN_OWN_SHARE * np.count_nonzero(page.sketch_values))
