@@ -20,7 +20,7 @@ from ..exceptions import InvalidOption, SignatureMismatch, StoreError
 from ..hashing.minhash import SKETCH_BINS
 from ..hashing.simhash_index import Candidates, SimhashIndex
 from ..matching.all_pairs import Pair, matching_pairs
-from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Traits, find_original, site_digest
+from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Summaries, find_original, site_digest
 from ..matching.rule import Rule, learn
 from ..matching.site_boilerplate import MAX_ENTRIES, Boilerplates, SiteBoilerplate
 from ..matching.stored_items import NO_ITEMS, OWN_ITEMS
@@ -472,7 +472,7 @@ class _StoredSignatures:
         """May it be here? Of what was never put this may be said as well."""
         return number in self._summaries
 
-    def summaries_at(self, number: int) -> Traits:
+    def summaries_at(self, number: int) -> Summaries:
         return self._summaries[number]
 
     def key_at(self, number: int) -> int:
@@ -481,7 +481,7 @@ class _StoredSignatures:
     def items_at(self, number: int) -> int:
         return int(self._summaries[number]["items"])
 
-    def summaries(self, numbers: npt.NDArray[np.intp]) -> Traits:
+    def summaries(self, numbers: npt.NDArray[np.intp]) -> Summaries:
         return self._summaries.take(numbers)
 
     def first_bins(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:

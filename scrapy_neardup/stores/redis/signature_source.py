@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...hashing.minhash import SKETCH_BINS
 from ...hashing.simhash_index import Candidates
-from ...matching.candidates import Traits
+from ...matching.candidates import Summaries
 from ...signatures.signature import PageSignature
 from ..codec import ROW, sketch_in, unpacked
 from .connection import Link
@@ -57,8 +57,8 @@ class RedisSignatureSource:
         self._places = {number: place for place, number in enumerate(kept.keys.tolist())}
         return kept, [holder_of(row) for row in found]
 
-    def summaries(self, numbers: npt.NDArray[np.intp]) -> Traits:
-        summaries: Traits = self._rows["summaries"][self._at(numbers)]
+    def summaries(self, numbers: npt.NDArray[np.intp]) -> Summaries:
+        summaries: Summaries = self._rows["summaries"][self._at(numbers)]
         return summaries
 
     def first_bins(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:

@@ -12,7 +12,7 @@ from scrapy_neardup.matching.site_boilerplate import (
     TextBoilerplate,
     TitleBoilerplate,
 )
-from scrapy_neardup.text.titles import title_of, title_parts
+from scrapy_neardup.text.titles import title_of, title_parts, title_words
 
 
 def title(text: str) -> tuple[tuple[str, ...], ...]:
@@ -24,6 +24,10 @@ def learned(*titles: str) -> TitleBoilerplate:
     for text in titles:
         boilerplate.learn(title(text))
     return boilerplate
+
+
+def own_words(boilerplate: TitleBoilerplate, text: str) -> frozenset[str]:
+    return title_words(boilerplate.own_parts(title(text)))
 
 
 @pytest.mark.parametrize(
@@ -46,18 +50,18 @@ def test_a_title_is_cut_at_its_separators(text, parts):
 
 def test_the_sites_name_is_not_the_pages_own():
     boilerplate = learned("Ferry | Harbour News", "Museum | Harbour News", "Bridge | Harbour News")
-    assert boilerplate.core(title("Ferry | Harbour News")) == {"ferry"}
-    assert boilerplate.core(title("Harbour News")) == set()
+    assert own_words(boilerplate, "Ferry | Harbour News") == {"ferry"}
+    assert own_words(boilerplate, "Harbour News") == set()
 
 
 def test_before_it_is_known_it_is():
     boilerplate = learned("Ferry | Harbour News", "Museum | Harbour News")
-    assert boilerplate.core(title("Ferry | Harbour News")) == {"ferry", "harbour", "news"}
+    assert own_words(boilerplate, "Ferry | Harbour News") == {"ferry", "harbour", "news"}
 
 
 def test_copies_of_a_page_teach_nothing():
     boilerplate = learned(*["Ferry | Harbour News"] * 50)
-    assert boilerplate.core(title("Ferry | Harbour News")) == {"ferry", "harbour", "news"}
+    assert own_words(boilerplate, "Ferry | Harbour News") == {"ferry", "harbour", "news"}
 
 
 def test_and_neither_does_their_text():
@@ -71,7 +75,7 @@ def test_what_comes_back_on_few_pages_stays_the_pages_own():
     goods = [f"Ware {number} | Shop" for number in range(40)]
     colours = [f"{ware} | navy | Shop" for ware in ("Jumper", "Scarf", "Cap", "Glove")]
     boilerplate = learned(*goods, *colours)
-    assert boilerplate.core(title("Jumper | navy | Shop")) == {"jumper", "navy"}
+    assert own_words(boilerplate, "Jumper | navy | Shop") == {"jumper", "navy"}
 
 
 def test_titles_are_learned_in_bounded_memory():
@@ -85,7 +89,7 @@ def test_titles_are_learned_in_bounded_memory():
     assert max(len(table) for table in tables.values() if hasattr(table, "__len__")) <= MAX_ENTRIES
     assert len(boilerplate._thin_texts) <= MAX_ENTRIES
     # What the titles share has outlived all that they do not.
-    assert boilerplate.titles.core(title("Page 7 | Site")) == {"page", "7"}
+    assert own_words(boilerplate.titles, "Page 7 | Site") == {"page", "7"}
 
 
 def sketch(**values: int) -> np.ndarray:
@@ -135,9 +139,9 @@ def test_a_site_is_learned_alike_however_often_it_is_asked_about(every):
         if titles.learn(page_title):
             texts.learn(page)
         if number % every == 0:
-            assert boilerplate.titles.core(page_title) == titles.core(page_title)
+            assert boilerplate.titles.own_parts(page_title) == titles.own_parts(page_title)
             assert own_places(boilerplate.texts, page) == own_places(texts, page)
-    assert boilerplate.titles.met == titles.met
+    assert boilerplate.titles.count == titles.count
     assert own_places(boilerplate.texts, page) == own_places(texts, page)
 
 
