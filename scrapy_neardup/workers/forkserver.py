@@ -125,8 +125,9 @@ class ForkServer:
         try:
             if self._has_ended:
                 raise OSError("this process is exiting")
-            if self._server is None or self._server.process.poll() is not None:
-                self._server = None
+            if self._server is not None and self._server.process.poll() is not None:
+                self._discard(self._server)
+            if self._server is None:
                 self._server = _Server.start()
             return self._server
         finally:
