@@ -34,7 +34,9 @@ _SAME = 0.9
 #: Below this resemblance two pages are different, and so is what they begin with unless equal.
 _OTHER = 0.5
 #: Objections that the rule makes before it looks at the texts.
-_OBJECTIONS = frozenset("title_differs size_differs thin_text only_frame_alike other_site".split())
+_OBJECTIONS = frozenset(
+    "title_differs size_differs thin_text only_boilerplate_alike other_site".split()
+)
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;。！？；])\s+|(?<=[。！？；])|\n+")
 

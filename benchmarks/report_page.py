@@ -19,9 +19,8 @@ from time import perf_counter
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
+from scrapy_neardup.report import Columns, Decision, Origin, render_report  # noqa: E402
 from tests.support.browser import browser  # noqa: E402
-
-from scrapy_neardup.report import Columns, Decision, Origin, written  # noqa: E402
 
 ACTIONS = {
     "type a search": "search.value = 'example/4999'; input(search)",
@@ -80,7 +79,7 @@ def made_up(decisions: int) -> str:
             )
         )
     origin = Origin("crawl", "made up", 0, max_distance=11, min_similarity=0.73)
-    return written(columns.packed(origin, None))
+    return render_report(columns.packed(origin, None))
 
 
 def size_of(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""The Scrapy-free interface: from a page to its verdict."""
+"""Near-duplicate detection without Scrapy."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .stores import Claim, Store, open_store
 from .text.idf import IdfTable
 from .text.tokenization import Tokenizer
 
-#: Seconds that a page waits for the outcome of another one, and after which it asks again where
-#: nobody tells it.
+#: Seconds that a page waits until a claim on its content is committed or released.
 MAX_WAIT = 60.0
-_ASK_AGAIN = 0.1
+#: Seconds between two lookups of a waiting page.
+_RETRY_SECONDS = 0.1
 
 
 class NearDupDetector:
-    """Tells whether a page's main text has been met before.
+    """Detects pages whose main text was seen before.
 
     >>> detector = NearDupDetector()
     >>> text = "The ferry to Holm island leaves twice a day from the old pier, at eight in the "
@@ -38,9 +38,9 @@ class NearDupDetector:
     :param max_distance: see :class:`~scrapy_neardup.matching.rule.Rule`, like the next three.
     :param tokenizer: see :class:`~scrapy_neardup.signatures.signature.Signer`, like ``idf``,
         ``extractor`` and ``limits``.
-    :param store: an address, see :func:`~scrapy_neardup.stores.open_store`, or a
-        :class:`~scrapy_neardup.stores.Store`.
-    :raises InvalidOption: when an argument has a value that it cannot have.
+    :param store: a :class:`~scrapy_neardup.stores.Store`, or the address of one, see
+        :func:`~scrapy_neardup.stores.open_store`.
+    :raises InvalidOption: when an argument has an invalid value.
     """
 
     def __init__(
@@ -75,18 +75,19 @@ class NearDupDetector:
         text: str | None = None,
         title: str = "",
     ) -> PageSignature:
-        """Signature of a page.
+        """Return the signature of a page.
 
-        :param url: its address.
-        :param html: the whole page, decoded or as bytes; the main text is taken out of it.
-        :param text: the main text itself, instead of ``html``.
-        :param title: the title that goes with ``text``.
-        :raises LimitExceeded: when the page is beyond a limit.
-        :raises ExtractionError: when it cannot be read.
+        :param url: the page's URL.
+        :param html: the whole page, decoded or as bytes; the main text is extracted from it.
+        :param text: the main text, instead of ``html``.
+        :param title: the title that belongs to ``text``.
+        :raises LimitExceeded: when the page exceeds a limit.
+        :raises ExtractionError: when the extractor fails.
+        :raises NeedsScripts: when scripts have yet to fill in its content.
         :raises TypeError: when not exactly one of ``html`` and ``text`` is given.
         """
         if (html is None) == (text is None):
-            raise TypeError("signature() takes either html or text")
+            raise TypeError("signature() requires either html or text")
         if html is not None:
             return self.signer.sign_html(url, html)
         assert text is not None
@@ -95,14 +96,14 @@ class NearDupDetector:
     def check(
         self, signature: PageSignature | None = None, *, rule: Rule | None = None, **page: Any
     ) -> Verdict:
-        """Look a page up and, unless it is a duplicate, remember it.
+        """Look a page up and, unless it is a duplicate, store its signature.
 
-        While somebody else holds a claim on its content it waits, 60 seconds at most.
+        While another page claims the same content, the call waits, 60 seconds at most.
 
-        :param signature: what :meth:`signature` returned; or give the arguments of that method,
-            and a page that cannot be read is ``"undecided"`` instead of an error.
+        :param signature: the result of :meth:`signature`. The arguments of that method can be
+            given instead; a page that cannot be read is then ``"undecided"``.
         :param rule: other thresholds for this page.
-        :raises SignatureMismatch: when another detector made the signature.
+        :raises SignatureMismatch: when the signature was made by another recipe.
         """
         if signature is None:
             try:
@@ -110,29 +111,29 @@ class NearDupDetector:
             except UnreadablePage as error:
                 return Verdict("undecided", page["url"], error.reason)
         elif page:
-            raise TypeError("check() takes either a signature or the arguments of signature()")
+            raise TypeError("check() requires either a signature or the arguments of signature()")
         claim = self.claim(signature, rule=rule)
-        give_up = monotonic() + MAX_WAIT
+        deadline = monotonic() + MAX_WAIT
         while claim.is_blocked:
-            if monotonic() > give_up:
+            if monotonic() > deadline:
                 return Verdict("undecided", signature.url, Reason.WAITED)
             if claim.outcome:
-                wait([claim.outcome], _ASK_AGAIN)
+                wait([claim.outcome], _RETRY_SECONDS)
             else:
-                sleep(_ASK_AGAIN)
+                sleep(_RETRY_SECONDS)
             claim = self.claim(signature, rule=rule)
         if claim.ticket is not None:
             self.store.commit(claim.ticket)
         return claim.verdict
 
     def claim(self, signature: PageSignature, *, rule: Rule | None = None) -> Claim:
-        """Look a page up and, unless it is a duplicate, reserve it.
+        """Look a page up and, unless it is a duplicate, claim its content.
 
-        For pages that are stored only after they were judged: whoever stores the page then says so
-        by ``store.commit(claim.ticket)``, or by ``store.release(claim.ticket)`` when that failed.
+        Once the page itself is stored, call ``store.commit(claim.ticket)``; if storing it failed,
+        call ``store.release(claim.ticket)``.
 
         :param rule: other thresholds for this page.
-        :raises SignatureMismatch: when another detector made the signature.
+        :raises SignatureMismatch: when the signature was made by another recipe.
         """
         self._require_own(signature)
         if not signature.n_features:
@@ -140,11 +141,11 @@ class NearDupDetector:
         return self.store.claim(signature, rule or self.rule)
 
     def compare(self, a: PageSignature, b: PageSignature) -> Match | None:
-        """Distance and similarity if the rule takes the two for one content, else ``None``.
+        """Return distance and similarity of two near-duplicates, ``None`` for other pages.
 
-        The rule of :meth:`check`, with what has been learned of both sites so far.
+        Applies the rule of :meth:`check`, with the boilerplate learned of both sites so far.
 
-        :raises SignatureMismatch: when another detector made one of them.
+        :raises SignatureMismatch: when one of them was made by another recipe.
         """
         self._require_own(a)
         outcome = self.rule.compare(a, b, self.store.boilerplates)

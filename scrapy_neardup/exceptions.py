@@ -1,4 +1,4 @@
-"""All errors of the package, and the values that handlers need.
+"""All errors of the package.
 
 ::
 
@@ -16,8 +16,8 @@
     │   └── LimitExceeded
     └── WorkersFailed
 
-Errors that Scrapy's components raise to Scrapy are subclasses of its own and stand beside the
-components: ``pipelines.NearDuplicate`` and ``UnchangedPage`` (DropItem),
+The Scrapy components define their own subclasses of Scrapy's exceptions:
+``pipelines.NearDuplicate`` and ``UnchangedPage`` (DropItem),
 ``downloadermiddlewares.SuperfluousRequest`` (IgnoreRequest).
 """
 
@@ -34,24 +34,24 @@ class NearDupError(Exception):
 
 
 class InvalidOption(NearDupError, ValueError):
-    """A setting, an argument or a meta key has a value that it cannot have."""
+    """A setting, an argument or a meta key has an invalid value."""
 
     def __init__(self, option: str, value: Any, expected: str) -> None:
         super().__init__(f"{option} is {value!r}, but it must be {expected}")
-        #: Name under which the user knows the option.
+        #: The option's name, as the user wrote it.
         self.option = option
-        #: The refused value.
+        #: The invalid value.
         self.value = value
-        #: What would be right, in words.
+        #: Description of the valid values.
         self.expected = expected
 
     def renamed(self, option: str) -> InvalidOption:
-        """The same complaint under the name that the user wrote."""
+        """Return the same error for another name of the option."""
         return type(self)(option, self.value, self.expected)
 
 
 class SignatureMismatch(NearDupError, ValueError):
-    """Two signatures were made in different ways and cannot be compared."""
+    """Two signatures were made by different recipes and cannot be compared."""
 
     def __init__(
         self,
@@ -61,28 +61,28 @@ class SignatureMismatch(NearDupError, ValueError):
         other_parts: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(
-            f"a signature made by recipe {other} cannot be compared with those of recipe {recipe}: "
-            "tokenizer, dictionary, IDF table, extractor and secret must be the same"
+            f"signatures of recipes {other} and {recipe} cannot be compared: tokenizer, "
+            "dictionary, IDF table, extractor and secret must be the same"
             + _differences(parts or {}, other_parts or {})
         )
-        #: Recipe that was expected.
+        #: The expected recipe.
         self.recipe = recipe
-        #: Recipe that was met.
+        #: The recipe of the signature that was given.
         self.other = other
 
 
 def _differences(parts: Mapping[str, str], other_parts: Mapping[str, str]) -> str:
-    """What was another then, where that is known, and what to do about it."""
+    """Describe which parts of the recipes differ, and the remedy; empty without ``parts``."""
     if not parts:
         return ""
-    told = [
-        f"the {name} was {parts[name]} and is {other_parts[name]} now"
+    changes = [
+        f"the {name} was {parts[name]} and is now {other_parts[name]}"
         for name in parts
         if name in other_parts and parts[name] != other_parts[name]
     ]
     return (
-        f" ({', '.join(told) or 'the parts have the same names, but were others'}). Set back what "
-        "was changed, or give a new store or namespace"
+        f" ({', '.join(changes) or 'a part has changed under the same name'}). Restore the "
+        "previous configuration, or use a new store or namespace"
     )
 
 
@@ -93,26 +93,26 @@ class StoreError(NearDupError):
         super().__init__(f"store {store}: {problem}")
         #: The store's address, without a password.
         self.store = store
-        #: What is wrong, and what would help.
+        #: The problem and, if there is one, its remedy.
         self.problem = problem
 
 
 class StoreMissing(StoreError):
-    """There is no store at an address where one was to be found."""
+    """No store exists at an address."""
 
 
 class StoreInUse(StoreError):
-    """Another process holds a store that only one may have."""
+    """Another process has opened a store that allows only one."""
 
 
 class StoreUnreachable(StoreError):
-    """A store gave no answer; it may give one later."""
+    """A store does not answer; it may answer later."""
 
 
 class UnreadablePage(NearDupError):
     """A page cannot be read, and so cannot be judged."""
 
-    #: Why, as verdicts and stats name it.
+    #: The reason that verdicts and stats give.
     reason: Reason
 
 
@@ -128,40 +128,38 @@ class ExtractionError(UnreadablePage):
 
 
 class NeedsScripts(UnreadablePage):
-    """A page shows next to nothing of its content until its scripts have run."""
+    """A page has next to no content until its scripts have run."""
 
     reason = Reason.NEEDS_SCRIPTS
 
     def __init__(self) -> None:
         super().__init__(
-            "scripts have yet to make its content, so that it shows what all such pages of its "
-            "site show: render it before it is judged, or judge what the spider reads of it "
-            "(NEARDUP_ITEM_FIELD)"
+            "the page's content is filled in by scripts, which have not run: render the page "
+            "before it is judged, or judge a field of its items (NEARDUP_ITEM_FIELD)"
         )
 
 
 class LimitExceeded(UnreadablePage):
-    """A page is beyond what is read of any page."""
+    """A page exceeds one of the :class:`~scrapy_neardup.html.limits.PageLimits`."""
 
-    _WHAT: ClassVar = {
+    _UNITS: ClassVar = {
         Reason.TOO_LARGE: "bytes",
         Reason.TOO_MANY_TAGS: "tags",
         Reason.TOO_MANY_ATTRIBUTES: "attributes on one tag",
-        Reason.TOO_NESTED: "elements in one another",
+        Reason.TOO_NESTED: "levels of nesting",
         Reason.TEXT_TOO_LONG: "characters of text",
     }
 
     def __init__(self, reason: Reason, value: int, bound: int) -> None:
         super().__init__(
-            f"the page has at least {value:,} {self._WHAT[reason]}, but {bound:,} is the most that "
-            "is read"
+            f"the page has at least {value:,} {self._UNITS[reason]}; the limit is {bound:,}"
         )
         #: ``"too_large"``, ``"too_many_tags"``, ``"too_many_attributes"``, ``"too_nested"`` or
         #: ``"text_too_long"``.
         self.reason = reason
-        #: What was counted; the counting may have ended before the page did.
+        #: The value found; counting may have stopped before the end of the page.
         self.value = value
-        #: What it may be at most.
+        #: The highest value allowed.
         self.bound = bound
 
     def __reduce__(self) -> tuple[type[LimitExceeded], tuple[Reason, int, int]]:
@@ -169,7 +167,7 @@ class LimitExceeded(UnreadablePage):
 
 
 class InputError(NearDupError):
-    """An input cannot be used; the message says which one and why."""
+    """An input cannot be used; the message names it and says why."""
 
     def __init__(self, source: str, reason: str) -> None:
         super().__init__(f"{source}: {reason}")

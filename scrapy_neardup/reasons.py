@@ -1,4 +1,4 @@
-"""Why a page is a duplicate, is none, or cannot be judged."""
+"""Reasons why a page is a duplicate, is not one, or cannot be judged."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from enum import Enum
 
 
 class Reason(str, Enum):
-    """One word for each reason, as verdicts, stats and reports name it.
+    """The reasons of verdicts, stats and reports; each member equals its string.
 
-    docs/settings.md explains them. A member equals its word.
+    ``docs/settings.md`` explains them.
     """
 
-    # Two pages are one content.
+    # Two pages have the same content.
     SAME_PAGE = "same_page"
     SAME_LIST = "same_list"
     SAME_TEXT = "same_text"
@@ -20,11 +20,11 @@ class Reason(str, Enum):
     NO_MATCH = "no_match"
     CHANGED = "changed"
     UNCHANGED = "unchanged"
-    # Two pages are not one content.
+    # Two pages do not have the same content.
     OTHER_SITE = "other_site"
     TITLE_DIFFERS = "title_differs"
     SIZE_DIFFERS = "size_differs"
-    ONLY_FRAME_ALIKE = "only_frame_alike"
+    ONLY_BOILERPLATE_ALIKE = "only_boilerplate_alike"
     PARTS_DIFFER = "parts_differ"
     FAR = "far"
     TEXT_DIFFERS = "text_differs"
@@ -51,14 +51,14 @@ class Reason(str, Enum):
     # The store cannot say.
     WAITED = "waited"
     STORE_UNREACHABLE = "store_unreachable"
-    # A response is not judged at all.
+    # A response is not judged.
     DISABLED = "disabled"
     BAD_META = "bad_meta"
     NOT_TEXT = "not_text"
     NO_OUTPUT = "no_output"
     CALLBACK_FAILED = "callback_failed"
 
-    # Python 3.12 would write Reason.FAR.
+    # Python 3.12 would format members as "Reason.FAR".
     __str__ = str.__str__
     __format__ = str.__format__  # type: ignore[assignment]
     __repr__ = str.__repr__

@@ -43,7 +43,7 @@ _WHY = {
     "unless one contains the other",
     Reason.SIZE_DIFFERS: "one has, or shows, much more text than the other",
     Reason.THIN_TEXT: "the main text is too small a part of what a page shows",
-    Reason.ONLY_FRAME_ALIKE: "they have only the boilerplate of their site in common",
+    Reason.ONLY_BOILERPLATE_ALIKE: "they have only the boilerplate of their site in common",
     Reason.FEW_FEATURES: "one has too few words, and the whole pages are not equal",
     Reason.FAR: "their fingerprints differ in too many bits",
     Reason.TEXT_DIFFERS: "their texts are not similar enough",

@@ -10,7 +10,7 @@ from time import time
 from typing import TYPE_CHECKING
 
 from ..exceptions import InvalidOption
-from ..report import Columns, DecisionReader, KeptTexts, Origin, stored_decisions, written
+from ..report import Columns, DecisionReader, KeptTexts, Origin, render_report, stored_decisions
 from ..sources.readers import PageReader, beginning
 from ..sources.record import Record
 from ..stores.in_process import InProcessStore
@@ -84,9 +84,9 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
         if options.pages:
             _read(pages, columns, texts, judge, options)
         text_of = texts.get if options.pages else None
-        data = columns.packed(origin, text_of, texts.let_go)
+        data = columns.packed(origin, text_of, texts.dropped)
     with lines_to(options.output, [*options.sources, *options.pages]) as stream:
-        stream.write(written(data))
+        stream.write(render_report(data))
     say(f"{len(columns)} decisions, {len(columns.paired)} pages in pairs")
     report_skipped(pages)
 

@@ -17,7 +17,7 @@ from tempfile import TemporaryFile
 from time import gmtime, strftime, time
 
 from ..matching.verdict import Verdict
-from ..report import Columns, Decision, KeptTexts, Origin, written
+from ..report import Columns, Decision, KeptTexts, Origin, render_report
 from ..workers import Reading
 from .settings import Config
 
@@ -106,7 +106,7 @@ class ReportRecorder:
 
     def _write(self) -> None:
         """Write the page under another name first, so that the old page stays until it is whole."""
-        page = written(self._data())
+        page = render_report(self._data())
         self._path.parent.mkdir(parents=True, exist_ok=True)
         part = self._path.with_name(f"{self._path.name}.part")
         try:
@@ -134,7 +134,7 @@ class ReportRecorder:
             by_item=self._config.item_field is not None,
         )
         text_of = self._texts.get if self.keeps_text else None
-        return columns.packed(origin, text_of, self._texts.let_go)
+        return columns.packed(origin, text_of, self._texts.dropped)
 
     def _guarded(self, act: Callable[[], object]) -> None:
         """Call, unless an earlier call failed; log the first failure."""

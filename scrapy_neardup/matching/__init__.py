@@ -1,1 +1,1 @@
-"""Decides whether two pages have one content."""
+"""Decides whether two pages have the same content."""

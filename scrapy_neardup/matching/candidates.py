@@ -1,13 +1,13 @@
-"""Which of the pages with a near fingerprint is a page's original?
+"""Finds a page's original among the candidates, the stored pages with a near fingerprint.
 
-All stores ask here. What can be asked of many pages at once is asked of all of them: are the
-texts equal, are there enough tokens, do the sketches resemble? The whole rule is then put to
-those that are left, from the most similar on, until it accepts one.
+All stores use this module. Candidates are first compared all at once: by digests of their texts, by
+their numbers of tokens and by their sketches. The full rule then compares those that are left, from
+the most similar on, until it accepts one.
 
-A flood must not halt a crawl: twenty thousand pages that somebody made alike, or a shop's that
-differ in their titles alone. So what is done page by page is done for a bounded number of them,
-those first that promise most. When that was not enough, the verdict says so
-(``"crowded"``), and the page is kept.
+Twenty thousand candidates must not halt a crawl, be they an attack or the products of a shop that
+differ in their titles alone. So the costlier comparisons are made for a bounded number of
+candidates, the most promising first. If more candidates are left, the page is kept, and the reason
+of its verdict is ``"crowded"``.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from .site_boilerplate import Boilerplates
 from .stored_items import NO_ITEMS, OWN_ITEMS
 from .verdict import Kind, LookAlike, Match, Mismatch, Verdict
 
-#: Bounds, each for the work of about a millisecond: sketches that are compared whole, and
-#: pages to which the whole rule is put.
+#: Bounds, each worth about a millisecond of work: full sketches that are compared, and pages that
+#: the full rule compares.
 MAX_SKETCHES = 1024
 MAX_RULED = 64
 
-#: When there are more, the first bins of all of them say which to leave out: those whose
-#: estimate stays so many standard errors below what is asked for.
+#: When there are more candidates, the first bins of their sketches rule out those whose estimated
+#: resemblance is so many standard errors below the least that is needed.
 FIRST_BINS = 48
 _ERRORS = 4
-#: So many pages at a time, because the system takes large arrays back and clears them again.
-_PIECE = 1024
+#: Rows compared at once. The system takes larger arrays back, and clears them again each time.
+_BATCH = 1024
 
-#: What a store keeps of each page to be asked of many pages at once: digests of its site, title,
-#: text and the whole page (0 where that is not known), and its number of distinct tokens.
-#: Equal values have equal digests; what differs may have the same, so the rule is asked as well.
-#: The key's digest and the time are the store's own business; for ``items`` see
+#: A store's summary of a page, to compare many pages at once: digests of its site, title, text and
+#: of the whole page (0 if unknown), and its number of distinct tokens. Equal values have equal
+#: digests, but different values may have equal digests too, so the rule has the last word. The
+#: key's digest and the time are for the store's own use; for ``items`` see
 #: :mod:`~scrapy_neardup.matching.stored_items`.
 SUMMARY_DTYPE = np.dtype(
     [
@@ -62,33 +62,33 @@ SUMMARY_DTYPE = np.dtype(
         ("items", "<u8"),
     ]
 )
-Traits = npt.NDArray[np.void]
-#: The same as a structure: a row is packed in a part of the time that an array takes.
-_TRAITS = Struct("<QIIIIIIQ")
+Summaries = npt.NDArray[np.void]
+#: The same layout for :mod:`struct`, which packs a single row much faster than numpy.
+_SUMMARY = Struct("<QIIIIIIQ")
 Similarities = npt.NDArray[np.float64]
 
 
 class SignatureSource(Protocol):
-    """Where a store keeps its pages, by the numbers under which the index has them."""
+    """A store's signatures, by their numbers in its index."""
 
-    def summaries(self, numbers: npt.NDArray[np.intp]) -> Traits:
-        """What :func:`packed_summary` said of these pages."""
+    def summaries(self, numbers: npt.NDArray[np.intp]) -> Summaries:
+        """Return the rows that :func:`packed_summary` made of these pages."""
 
     def first_bins(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
-        """The first :data:`FIRST_BINS` bins of the sketches of these pages, a row each."""
+        """Return the first :data:`FIRST_BINS` bins of the sketches of these pages, a row each."""
 
     def sketches(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
-        """The sketches of these pages, a row each."""
+        """Return the sketches of these pages, a row each."""
 
     def page(self, number: int) -> PageSignature:
-        """The whole signature."""
+        """Return the signature of a page."""
 
 
 def packed_summary(
     page: PageSignature, key: int = 0, stored_at: int = 0, items: int = OWN_ITEMS
 ) -> bytes:
-    """A page's row of :data:`SUMMARY_DTYPE`, as bytes."""
-    return _TRAITS.pack(
+    """Return a page's row of :data:`SUMMARY_DTYPE`, as bytes."""
+    return _SUMMARY.pack(
         key,
         site_digest(page.site),
         title_digest(page.title),
@@ -101,21 +101,21 @@ def packed_summary(
 
 
 def site_digest(site: str) -> int:
-    """32 bits by which pages of one site are found."""
+    """Return a digest of a site, 32 bits."""
     return _digest(site)
 
 
 def title_digest(title: Title) -> int:
-    """32 bits that equal titles have in common."""
+    """Return a digest of a title, 32 bits."""
     return _digest("\n".join(" ".join(part) for part in title))
 
 
 class Likeness(NamedTuple):
-    """What the summaries of two pages say; all of the same shape.
+    """The result of comparing pairs of pages by their summaries; all arrays have one shape.
 
-    :ivar possible: could the rule accept the two, whatever their sketches say?
-    :ivar equal: is their text equal, or on one site the whole page, and that is enough?
-    :ivar same_page: is it the latter?
+    :ivar possible: could the rule accept the pair?
+    :ivar equal: are the texts equal and long enough, or the whole pages equal?
+    :ivar same_page: are the whole pages equal, and of one site?
     """
 
     possible: npt.NDArray[np.bool_]
@@ -123,8 +123,8 @@ class Likeness(NamedTuple):
     same_page: npt.NDArray[np.bool_]
 
 
-def likeness_of(one: Traits, other: Traits, rule: Rule) -> Likeness:
-    """Compare pages by their summaries: of one shape, or one page's with those of many."""
+def likeness_of(one: Summaries, other: Summaries, rule: Rule) -> Likeness:
+    """Compare pages by their summaries, element by element; the arrays are broadcast."""
     same_site = one["site"] == other["site"]
     enough = np.minimum(one["n_features"], other["n_features"]) >= rule.min_features
     whole_equal = (one["shown"] == other["shown"]) & (one["shown"] != 0)
@@ -136,13 +136,19 @@ def likeness_of(one: Traits, other: Traits, rule: Rule) -> Likeness:
     return Likeness(possible, equal, same_page)
 
 
-class Found(NamedTuple):
-    """What a lookup found.
+def similarity_floors(same_title: npt.NDArray[np.bool_], rule: Rule) -> Similarities:
+    """Return the :meth:`~scrapy_neardup.matching.rule.Rule.similarity_floor` of each pair."""
+    other, same = (rule.similarity_floor(same_title=is_same) for is_same in (False, True))
+    return np.where(same_title, same, other)
 
-    :ivar verdict: on the page; of a page that must wait, the verdict if the other is stored.
-    :ivar items: what was stored of the original, see :mod:`~scrapy_neardup.matching.stored_items`.
-    :ivar blocker: number of the page whose outcome must be known first; ``None`` where there is
-        none.
+
+class Found(NamedTuple):
+    """The result of looking for a page's original.
+
+    :ivar verdict: on the page; of a page that must wait, the verdict if the blocker is stored.
+    :ivar items: the stored items of the original, see
+        :mod:`~scrapy_neardup.matching.stored_items`.
+    :ivar blocker: number of the page whose claim must be resolved first, if there is one.
     """
 
     verdict: Verdict
@@ -159,33 +165,33 @@ def find_original(
     *,
     is_open: npt.NDArray[np.bool_],
 ) -> Found:
-    """Look for the page's original: among stored pages, then open ones, then pages of links.
+    """Find the page's original among stored pages, then claimed ones, then pages of links only.
 
-    A page of which no item was stored is never an original: its copies may yield the item. It is
-    only named in the verdict (:attr:`~scrapy_neardup.matching.rule.Verdict.links_seen_at`).
+    A page of which no item was stored is never an original, because its copies may yield the item.
+    The verdict only names it (:attr:`~scrapy_neardup.matching.verdict.Verdict.links_seen_at`).
 
     :param near: all pages that the index has near the page's fingerprint.
-    :param is_open: which of them are not known yet to be stored; shape ``(n,)``.
-    :raises SignatureMismatch: when one of them was made in another way.
+    :param is_open: which of them have a claim that is not yet resolved; shape ``(n,)``.
+    :raises SignatureMismatch: when one of them was made by another recipe.
     """
 
-    def by(places: npt.NDArray[np.bool_]) -> tuple[Verdict, int | None]:
-        some = Candidates(near.keys[places], near.distances[places])
-        return judge(page, some, source, rule, boilerplates)
+    def judge_by(places: npt.NDArray[np.bool_]) -> tuple[Verdict, int | None]:
+        chosen = Candidates(near.keys[places], near.distances[places])
+        return judge(page, chosen, source, rule, boilerplates)
 
     if not near.keys.size:
         return Found(judge(page, near, source, rule, boilerplates)[0])
     items = source.summaries(near.keys)["items"]
     has_items = items != NO_ITEMS
-    verdict, number = by(has_items & ~is_open)
+    verdict, number = judge_by(has_items & ~is_open)
     if number is not None:
         return Found(verdict, int(items[near.keys == number][0]))
     if is_open.any():
-        perhaps, number = by(is_open)
+        provisional, number = judge_by(is_open)
         if number is not None:
-            return Found(perhaps, blocker=number)
-    if (of_links := ~has_items & ~is_open).any():
-        seen, number = by(of_links)
+            return Found(provisional, blocker=number)
+    if (links_only := ~has_items & ~is_open).any():
+        seen, number = judge_by(links_only)
         if number is not None:
             verdict = replace(verdict, links_seen_at=seen.duplicate_of)
     return Found(verdict)
@@ -198,12 +204,13 @@ def judge(
     rule: Rule,
     boilerplates: Boilerplates,
 ) -> tuple[Verdict, int | None]:
-    """The verdict on a page that is not remembered under its address, and its original's number.
+    """Return the verdict on a page whose URL is not stored, and the number of its original.
+
+    Of several originals it is the most similar, of equally similar ones the nearest, then the
+    oldest.
 
     :param candidates: pages that the index has near the page's fingerprint.
-    :raises SignatureMismatch: when one of them was made in another way.
-
-    Of several originals it names the most similar, of equals the nearest, then the oldest.
+    :raises SignatureMismatch: when one of them was made by another recipe.
     """
     promising = _promising(page, candidates, source, rule)
     refused: list[LookAlike] = []
@@ -235,13 +242,13 @@ def judge(
 def _why_kept(
     page: PageSignature, rule: Rule, refused: Sequence[LookAlike], *, is_cut: bool
 ) -> tuple[Kind, Reason]:
-    """Kind and reason of the verdict on a page without an original."""
+    """Return kind and reason of the verdict on a page without an original."""
     if is_cut:
         return "undecided", Reason.CROWDED
     if page.n_features < rule.min_features:
         return "undecided", Reason.FEW_FEATURES
-    alike = (other for other in refused if other.similarity >= rule.min_similarity)
-    if any(look_alike.objection == Reason.THIN_TEXT for look_alike in alike):
+    similar = (other for other in refused if other.similarity >= rule.min_similarity)
+    if any(look_alike.objection == Reason.THIN_TEXT for look_alike in similar):
         return "undecided", Reason.THIN_TEXT
     return "new", Reason.NO_MATCH
 
@@ -253,15 +260,15 @@ def _look_alike(
     return LookAlike(other.url, distance, similarity, mismatch.reason)
 
 
-#: A page's number, its signature, and its similarity with the page that is judged.
+#: A page's number, its signature, and its similarity to the page that is judged.
 _Candidate = tuple[int, PageSignature, float]
 
 
 class _Promising(NamedTuple):
-    """Pages to put the whole rule to, with their similarities; read when they are asked for.
+    """Candidates that the full rule compares; their signatures are read while iterating.
 
     :ivar pages: those that may be the original, most similar first.
-    :ivar is_cut: were there more of them?
+    :ivar is_cut: were there too many of them?
     :ivar runner_up: the most similar page of those that are not similar enough, if there is one.
     """
 
@@ -273,16 +280,20 @@ class _Promising(NamedTuple):
 class _Pool(NamedTuple):
     """Pages that the rule could accept, nearest and oldest first.
 
-    :ivar equal: is it known that the text, or on one site the whole page, is equal?
-    :ivar favour: how likely it is, other things being equal, that the rule accepts a page.
+    :ivar equal: see :class:`Likeness`.
+    :ivar priority: 1 for an equal title, plus 2 for an equal page of the same site: among pages of
+        one similarity, those that the rule accepts most likely come first.
     """
 
     numbers: npt.NDArray[np.intp]
     equal: npt.NDArray[np.bool_]
-    favour: npt.NDArray[np.intp]
+    priority: npt.NDArray[np.intp]
 
     def at(self, places: npt.NDArray[Any]) -> _Pool:
         return _Pool(*(column[places] for column in self))
+
+    def floors(self, rule: Rule) -> Similarities:
+        return similarity_floors(self.priority % 2 == 1, rule)
 
 
 def _promising(
@@ -291,18 +302,18 @@ def _promising(
     if not candidates.keys.size:
         return _Promising()
     if candidates.keys.size == 1:
-        # Most have one at most; for that one alone, arrays would take several times as long.
+        # Most pages have one candidate at most, for which arrays would take several times as long.
         return _promising_one(page, int(candidates.keys[0]), source, rule)
     pool, is_cut = _possible(page, candidates, source, rule), False
     if pool.numbers.size > MAX_SKETCHES:
-        sample, error = _estimate(page, pool, source)
-        least = _least(pool, rule) - _ERRORS * error
-        pool, _, is_cut = _most_alike(pool, sample, least, MAX_SKETCHES)
+        estimate, error = _estimate(page, pool, source)
+        floors = pool.floors(rule) - _ERRORS * error
+        pool, _, is_cut = _most_similar(pool, estimate, floors, MAX_SKETCHES)
     similarity = resemblances(page.sketch_values, source.sketches(pool.numbers))
     similarity[pool.equal] = 1.0
-    least = _least(pool, rule)
-    runner_up = _runner_up(pool, similarity, least)
-    pool, similarity, more = _most_alike(pool, similarity, least, MAX_RULED)
+    floors = pool.floors(rule)
+    runner_up = _runner_up(pool, similarity, floors)
+    pool, similarity, more = _most_similar(pool, similarity, floors, MAX_RULED)
     order = np.argsort(-similarity, kind="stable")
     pages = zip(pool.numbers[order].tolist(), similarity[order].tolist(), strict=True)
     return _Promising(_read(source, pages), is_cut or more, _read(source, runner_up))
@@ -315,78 +326,67 @@ def _read(source: SignatureSource, pages: Iterable[tuple[int, float]]) -> Iterat
 def _promising_one(
     page: PageSignature, number: int, source: SignatureSource, rule: Rule
 ) -> _Promising:
-    """The same of one page; see :func:`likeness_of`."""
+    """Do the same for a single candidate; see :func:`likeness_of`."""
     other = source.page(number)
     same_site = page.site == other.site
-    is_equal = (same_site and page.equals(other)) or rule.takes_as_equal(page, other)
+    is_equal = (same_site and page.equals(other)) or rule.equal_texts_suffice(page, other)
     has_enough = min(page.n_features, other.n_features) >= rule.min_features
     if not (is_equal or has_enough) or (rule.scope == "site" and not same_site):
         return _Promising()
     similarity = 1.0 if is_equal else resemblance(page.sketch_values, other.sketch_values)
-    if similarity >= rule.least_to_ask(same_title=page.title == other.title):
+    if similarity >= rule.similarity_floor(same_title=page.title == other.title):
         return _Promising([(number, other, similarity)])
-    is_alike = similarity >= MIN_LOOK_ALIKE
-    return _Promising(runner_up=[(number, other, similarity)] if is_alike else [])
+    is_similar = similarity >= MIN_LOOK_ALIKE
+    return _Promising(runner_up=[(number, other, similarity)] if is_similar else [])
 
 
 def _runner_up(
-    pool: _Pool, similarity: Similarities, too_similar: Similarities
+    pool: _Pool, similarity: Similarities, floors: Similarities
 ) -> list[tuple[int, float]]:
-    below = np.where(similarity < too_similar, similarity, 0.0)
-    if not below.size or (most := float(below.max())) < MIN_LOOK_ALIKE:
+    below = np.where(similarity < floors, similarity, 0.0)
+    if not below.size or (highest := float(below.max())) < MIN_LOOK_ALIKE:
         return []
-    return [(int(pool.numbers[below.argmax()]), most)]
+    return [(int(pool.numbers[below.argmax()]), highest)]
 
 
 def _possible(
     page: PageSignature, candidates: Candidates, source: SignatureSource, rule: Rule
 ) -> _Pool:
-    """Leave out what the rule refuses whatever the sketches say."""
-    [own], theirs = (
-        np.frombuffer(packed_summary(page), SUMMARY_DTYPE),
-        source.summaries(candidates.keys),
-    )
+    """Return the candidates that the rule could accept by their summaries."""
+    [own] = np.frombuffer(packed_summary(page), SUMMARY_DTYPE)
+    theirs = source.summaries(candidates.keys)
     likeness = likeness_of(own, theirs, rule)
     same_title = theirs["title"] == own["title"]
     pool = _Pool(candidates.keys, likeness.equal, same_title + 2 * likeness.same_page)
     return pool.at(likeness.possible)
 
 
-def _least(pool: _Pool, rule: Rule) -> Similarities:
-    """From which similarity on the rule is put to each page."""
-    other, same = (rule.least_to_ask(same_title=is_same) for is_same in (False, True))
-    return np.where(pool.favour & 1, same, other)
-
-
 def _estimate(
     page: PageSignature, pool: _Pool, source: SignatureSource
 ) -> tuple[Similarities, float]:
-    """Upper bound of the similarity with each page by the first bins, and its standard error.
+    """Return upper bounds of the similarities, by the first bins, and their standard error.
 
-    The error of a share of ``n`` bins is ``1 / 2 / sqrt(n)`` at most.
+    The standard error of a share of ``n`` bins is at most ``1 / (2 * sqrt(n))``.
     """
     sketch = page.sketch_values[:FIRST_BINS]
     filled = max(1, int(np.count_nonzero(sketch)))
-    pieces = np.split(pool.numbers, range(_PIECE, pool.numbers.size, _PIECE))
-    agreeing = [agreements(sketch, source.first_bins(piece)) for piece in pieces]
+    batches = np.split(pool.numbers, range(_BATCH, pool.numbers.size, _BATCH))
+    agreeing = [agreements(sketch, source.first_bins(batch)) for batch in batches]
     share = np.concatenate(agreeing) / filled
     share[pool.equal] = 1.0
     return share, 1 / 2 / sqrt(filled)
 
 
-def _most_alike(
-    pool: _Pool, similarity: Similarities, least: Similarities, most: int
+def _most_similar(
+    pool: _Pool, similarity: Similarities, floors: Similarities, most: int
 ) -> tuple[_Pool, Similarities, bool]:
-    """Those of a similarity from ``least`` on, ``most`` of them at most; were there more?
-
-    :param least: of each page.
-    """
-    kept = np.flatnonzero(similarity >= least)
+    """Return the pages from their floor on, at most ``most``, and whether there were more."""
+    kept = np.flatnonzero(similarity >= floors)
     is_cut = kept.size > most
     if is_cut:
-        # In thousandths: numpy sorts short integers in one pass over them.
-        promise = (1000 * (similarity + pool.favour))[kept].astype(np.int16)
-        kept = np.sort(kept[np.argsort(-promise, kind="stable")[:most]])
+        # In thousandths, because numpy sorts 16-bit integers by radix sort, in linear time.
+        rank = (1000 * (similarity + pool.priority))[kept].astype(np.int16)
+        kept = np.sort(kept[np.argsort(-rank, kind="stable")[:most]])
     return pool.at(kept), similarity[kept], is_cut
 
 

@@ -1,10 +1,11 @@
-"""Which items of a page were stored, in 64 bits: what of a copy's items would be lost?
+"""A record of the stored items of a page, in 64 bits.
 
-That one item of a page was stored says nothing of the others: a pipeline may have failed on one of
-three, and another template may yield more of them, or items of other fields. So a store keeps of
-each page at which places its stored items stood (15 bits), whether several were of one class
-(1 bit), which fields they had (24 bits, a Bloom filter of one hash; Bloom, CACM 1970), and what
-they held of earlier pages (a digest of 24 bits).
+It tells whether dropping the item of a copy would lose data. That one item of the original was
+stored does not suffice: a pipeline may have failed on one of three, and another template may yield
+more items, or items with other fields. So a store keeps of each page the positions of its stored
+items (15 bits), whether several were of one class (1 bit), which fields they had (24 bits, a Bloom
+filter of one hash; Bloom, CACM 1970), and which values of earlier pages they carried (a digest of
+24 bits).
 """
 
 from __future__ import annotations
@@ -14,98 +15,95 @@ from collections.abc import Collection, Iterable
 
 import xxhash
 
-#: No item of the page was stored: its callback yielded links alone. Its copies may yield the item,
-#: so it is an original for their links only.
+#: No item of the page was stored; its callback yielded only links. Its copies may yield the item,
+#: so it is the original of their links only.
 NO_ITEMS = 0
 
 #: Items of one crawl whose digests are remembered.
-_MOST_DIGESTS = 100_000
+_MAX_DIGESTS = 100_000
 
-_PLACES, _FIELDS, _CARRIED = 16, 24, 24
-_LISTED = 1 << _PLACES - 1
-_ALL_PLACES, _ALL_FIELDS = _LISTED - 1, (1 << _FIELDS) - 1
-_PLACES_AND_FIELDS = (1 << _PLACES + _FIELDS) - 1
+_POSITIONS, _FIELDS, _CARRIED = 16, 24, 24
+_LISTED = 1 << _POSITIONS - 1
+_ALL_POSITIONS, _ALL_FIELDS = _LISTED - 1, (1 << _FIELDS) - 1
+_POSITIONS_AND_FIELDS = (1 << _POSITIONS + _FIELDS) - 1
+#: The digest of carried values when the items of a page carried different ones.
 _MIXED = (1 << _CARRIED) - 1
 
-#: Items were stored of which no more is known, as of a page that was imported: they cover all that
-#: hold nothing of earlier pages.
-OWN_ITEMS = _ALL_FIELDS << _PLACES | _ALL_PLACES
+#: Items were stored, but nothing more is known of them, as of an imported page. They cover all
+#: items that carry no values of earlier pages.
+OWN_ITEMS = _ALL_FIELDS << _POSITIONS | _ALL_POSITIONS
 
 
 def item_bits(
-    place: int, fields: Iterable[str], carried: Collection[str] = (), *, is_listed: bool = False
+    position: int, fields: Iterable[str], carried: Collection[str] = (), *, is_listed: bool = False
 ) -> int:
-    """What a store keeps of one item.
+    """Return the record of one item.
 
-    :param place: of the item among those of its page, from 1 on.
-    :param fields: names of those of its fields that are not empty, and of its class.
-    :param carried: values that it holds of earlier pages.
+    :param position: of the item among those of its page, from 1 on.
+    :param fields: names of its fields that are not empty, and of its class.
+    :param carried: its values that come from earlier pages.
     :param is_listed: did its page yield an item of its class before?
     """
-    bits = 0
+    field_bits = 0
     for name in fields:
-        bits |= 1 << _hash(name) % _FIELDS
-    places = _place(place) | is_listed * _LISTED
-    return _carried(carried) << _PLACES + _FIELDS | bits << _PLACES | places
+        field_bits |= 1 << _hash(name) % _FIELDS
+    # Each position has its own bit, except for the last ones, which share one.
+    positions = 1 << min(position, _POSITIONS - 1) - 1 | is_listed * _LISTED
+    return _carried(carried) << _POSITIONS + _FIELDS | field_bits << _POSITIONS | positions
 
 
-def joined(items: int, others: int) -> int:
-    """What a store keeps of several items of one page."""
+def merge(items: int, others: int) -> int:
+    """Return the record of several items of one page."""
     if not (items and others):
         return items | others
-    carried, other = items >> _PLACES + _FIELDS, others >> _PLACES + _FIELDS
-    both = (items | others) & _PLACES_AND_FIELDS
-    return (carried if carried == other else _MIXED) << _PLACES + _FIELDS | both
+    carried, other = items >> _POSITIONS + _FIELDS, others >> _POSITIONS + _FIELDS
+    both = (items | others) & _POSITIONS_AND_FIELDS
+    return (carried if carried == other else _MIXED) << _POSITIONS + _FIELDS | both
 
 
 def covers(stored: int, item: int) -> bool:
-    """Was an item stored at this one's place, with all of its fields and what it carries?
+    """Was an item stored at the same position, with all of this one's fields and carried values?
 
-    :param stored: what the store keeps of the original's items.
-    :param item: what :func:`item_bits` says of the one, whether it is listed or not.
+    :param stored: the record of the original's items.
+    :param item: the result of :func:`item_bits`; whether the item is listed does not matter.
     """
-    carried = item >> _PLACES + _FIELDS
-    if carried and (carried == _MIXED or carried != stored >> _PLACES + _FIELDS):
+    carried = item >> _POSITIONS + _FIELDS
+    if carried and (carried == _MIXED or carried != stored >> _POSITIONS + _FIELDS):
         return False
     return not item & OWN_ITEMS & ~stored
 
 
 def is_list(stored: int) -> bool:
-    """Were several items of one class yielded by the page of which this is kept?"""
+    """Did the page of this record yield several items of one class?"""
     return bool(stored & _LISTED)
 
 
 class StoredItems:
-    """Digests of the items that this crawl stored, by their pages; the oldest pages are let go."""
+    """Digests of the items stored by this crawl, by page; the oldest pages are dropped first."""
 
     def __init__(self) -> None:
         self._digests: OrderedDict[str, list[int]] = OrderedDict()
         self._size = 0
 
     def note(self, url: str, digest: int) -> None:
-        """An item with this digest of the page at this address was stored."""
+        """Record that an item of a page was stored."""
         self._digests.setdefault(url, []).append(digest)
         self._digests.move_to_end(url)
         self._size += 1
-        while self._size > _MOST_DIGESTS:
+        while self._size > _MAX_DIGESTS:
             self._size -= len(self._digests.popitem(last=False)[1])
 
     def has(self, url: str, digest: int) -> bool:
-        """Was it stored of this page?"""
+        """Was an item with this digest stored of the page?"""
         return digest in self._digests.get(url, ())
 
     def knows(self, url: str) -> bool:
-        """Are all items of this page that this crawl stored remembered, and any?"""
+        """Were items of the page stored, and are all of them remembered?"""
         return url in self._digests
 
 
-def _place(place: int) -> int:
-    """A bit of its own for each place but the last ones, which share one."""
-    return 1 << min(place, _PLACES - 1) - 1
-
-
 def _carried(values: Collection[str]) -> int:
-    """24 bits for the values, in whatever order; 0 for none, and never those of mixed ones."""
+    """Return a digest of values in any order: 24 bits, 0 for none, never :data:`_MIXED`."""
     return 1 + _hash("\n".join(sorted(values))) % (_MIXED - 1) if values else 0
 
 

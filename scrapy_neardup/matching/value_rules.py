@@ -1,4 +1,4 @@
-"""What the values of two resembling texts say: pages of one form, or one content."""
+"""Tells pages of one form, whose values differ, from copies, whose texts resemble as much."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..text.value_differences import Difference, agreement, difference
 from ..text.values import MAX_VALUES
 
 
-class _Enough(NamedTuple):
-    """A difference that is enough for two pages of one form.
+class _Bound(NamedTuple):
+    """The least difference of two pages of one form.
 
-    :ivar places: so many values differ at least.
-    :ivar share: as a part of all.
-    :ivar replaced_to_added: so many stretches are replaced for each that was added or taken out, as
-        where copies are edited.
+    :ivar places: how many values differ.
+    :ivar share: how many, as a part of all values.
+    :ivar replaced_to_added: replaced stretches for each stretch that only one text has. Edited
+        copies have few.
     """
 
     places: float
@@ -24,64 +24,65 @@ class _Enough(NamedTuple):
     replaced_to_added: float
 
 
-#: Where many values differ it matters less what else does. Of a text that has more values than are
-#: kept only the beginning is compared, so a larger part must differ there.
-_ON_ONE_SITE: tuple[_Enough, ...] = _Enough(2, 0.025, 0), _Enough(0.8, 0, 1.5)
-_ON_ONE_SITE_CUT = _Enough(2, 0.028, 0), _Enough(4, 0.016, 1), _Enough(2, 0, 3)
-_ACROSS_SITES: tuple[_Enough, ...] = _Enough(2, 0.025, 1), _Enough(1.4, 0, 2)
-_ACROSS_SITES_CUT = (_Enough(2, 0.045, 1),)
-#: A number that stands alone may be a counter, such as that of a page's readers; "4,812" is two
-#: values. In lists of one site two numbers may be those of their pages.
-MOST_COUNTERS, MOST_OF_COUNTER, MOST_PAGE_NUMBERS = 1, 2, 2
-#: On two sites, texts of one title may differ more when so many values of one are in the other: all
-#: but a few, and of the other most. Then what a resemblance lacks to 1 may be so many times what
-#: ``min_similarity`` lacks.
+#: Two pages are of one form when any of the bounds is reached. The more values differ, the less
+#: other differences matter. Of a text with more values than are kept (a cut one) only the beginning
+#: is compared, so a larger part must differ.
+_ON_ONE_SITE: tuple[_Bound, ...] = _Bound(2, 0.025, 0), _Bound(0.8, 0, 1.5)
+_ON_ONE_SITE_CUT = _Bound(2, 0.028, 0), _Bound(4, 0.016, 1), _Bound(2, 0, 3)
+_ACROSS_SITES: tuple[_Bound, ...] = _Bound(2, 0.025, 1), _Bound(1.4, 0, 2)
+_ACROSS_SITES_CUT = (_Bound(2, 0.045, 1),)
+#: A single number that differs may be a counter, as of a page's views; "4,812" is two values. In
+#: lists of one site, two numbers may be the numbers of their pages.
+MAX_COUNTERS, MAX_COUNTER_VALUES, MAX_PAGE_NUMBERS = 1, 2, 2
+#: On two sites, texts under one title may resemble by less when so large a part of one text's
+#: values is in the other, and of the other's in the one. The difference of the resemblance from 1
+#: may then be so many times that of ``min_similarity``.
 LEAST_SAME_VALUES = 20
 MIN_SAME_VALUES, MIN_SAME_OF_ALL = 0.95, 0.78
 SAME_VALUES_LENIENCY = 1.57
 
 
 def values_differ(page: PageSignature, other: PageSignature) -> bool:
-    """Do the same words stand around other numbers and names, as in the pages of one form?"""
+    """Do two similar texts differ in numbers and names as pages of one form do?"""
     is_cut = max(len(page.values), len(other.values)) == MAX_VALUES
     if page.site != other.site:
         found = difference(page.values, other.values, is_cut=is_cut)
-        enough = _ACROSS_SITES_CUT if is_cut else _ACROSS_SITES
-        return not _are_counters(found) and _is_any(enough, found, found.places, found.replaced)
-    # Titles are compared on one site, and some templates have no heading.
+        bounds = _ACROSS_SITES_CUT if is_cut else _ACROSS_SITES
+        return not _are_counters(found) and _reaches(bounds, found, found.places, found.replaced)
+    # The titles of one site's pages were compared before, and some templates have no heading.
     found = difference(*(each.values[each.n_heading :] for each in (page, other)), is_cut=is_cut)
-    if page.is_list and other.is_list and not found.words and found.places <= MOST_PAGE_NUMBERS:
+    if page.is_list and other.is_list and not found.words and found.places <= MAX_PAGE_NUMBERS:
         return False
-    # Values that one text has here, and the other there, replace common words. An edited text has
-    # more of them than the other.
+    # In pages of one form, each text has values where the other has common words. Of two versions
+    # of a text, the edited one has more of them.
     if not is_cut and 0 < found.added <= 2 * found.added_to_each:
         return True
-    enough = _ON_ONE_SITE_CUT if is_cut else _ON_ONE_SITE
+    bounds = _ON_ONE_SITE_CUT if is_cut else _ON_ONE_SITE
     places, replaced = found.places + found.exchanged, found.replaced + found.exchanged
     if found.words and not is_cut:
-        # A name weighs more than a line that one of the pages has besides.
+        # A name that differs weighs more than a line that only one page has.
         replaced = max(replaced, int(places))
-    return not _are_counters(found) and _is_any(enough, found, places, replaced)
+    return not _are_counters(found) and _reaches(bounds, found, places, replaced)
 
 
 def _are_counters(found: Difference) -> bool:
     others = found.words or found.dates or found.exchanged
-    return not others and found.replaced <= MOST_COUNTERS and found.places <= MOST_OF_COUNTER
+    return not others and found.replaced <= MAX_COUNTERS and found.places <= MAX_COUNTER_VALUES
 
 
-def _is_any(enough: Iterable[_Enough], found: Difference, places: float, replaced: int) -> bool:
+def _reaches(bounds: Iterable[_Bound], found: Difference, places: float, replaced: int) -> bool:
     return any(
-        places >= least.places
-        and found.share >= least.share
-        and replaced >= least.replaced_to_added * found.added
-        for least in enough
+        places >= bound.places
+        and found.share >= bound.share
+        and replaced >= bound.replaced_to_added * found.added
+        for bound in bounds
     )
 
 
 def values_agree(page: PageSignature, other: PageSignature) -> bool:
-    """Under one title on two sites: has one text the values of the other, and few more?
+    """Do pages of two sites with equal titles have nearly the same values?
 
-    What differs besides are common words, as in the template of another site.
+    Such texts differ in common words, as those of two sites' templates do.
     """
     sizes = len(page.values), len(other.values)
     if page.site == other.site or page.title != other.title or not page.title:

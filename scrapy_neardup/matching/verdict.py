@@ -13,9 +13,9 @@ Kind = Literal["new", "duplicate", "revisit", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How near two pages of one content are.
+    """How near two pages with the same content are.
 
-    :ivar distance: Hamming distance of their fingerprints, 0 to 64; beyond 11 only when the pages
+    :ivar distance: Hamming distance of their fingerprints, 0 to 64; above 11 only when the pages
         are equal.
     :ivar similarity: estimated resemblance of their texts, 0.0 to 1.0; 1.0 for equal texts.
     :ivar reason: ``"same_page"``, ``"same_list"``, ``"same_text"`` or ``"similar_text"``.
@@ -28,7 +28,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Why two pages are not one content.
+    """The objection to taking two pages for the same content.
 
     :ivar reason: one of the third and fourth groups of :class:`~scrapy_neardup.reasons.Reason`.
     """
@@ -38,12 +38,12 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class LookAlike:
-    """The page nearest to one that is kept all the same.
+    """The page most similar to one that is kept.
 
-    :ivar url: its address.
-    :ivar distance: Hamming distance of the two, 0 to 11.
-    :ivar similarity: estimated resemblance of their texts, 0.4 to 1.0.
-    :ivar objection: why they are not one content, in one word; the documentation lists them all.
+    :ivar url: its URL.
+    :ivar distance: Hamming distance of the two fingerprints, 0 to 11.
+    :ivar similarity: estimated resemblance of the two texts, 0.4 to 1.0.
+    :ivar objection: why the two do not have the same content; the documentation lists all reasons.
     """
 
     url: str
@@ -54,24 +54,25 @@ class LookAlike:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a page.
+    """The decision on a page.
 
-    :ivar kind: ``"new"`` (nothing like it is remembered), ``"duplicate"``, ``"revisit"`` (the
-        same address again) or ``"undecided"`` (it cannot be judged and is kept).
-    :ivar url: the page that was judged.
-    :ivar duplicate_of: address of the original of a duplicate.
+    :ivar kind: ``"new"`` (no similar page is stored), ``"duplicate"``, ``"revisit"`` (a page with
+        this URL is stored) or ``"undecided"`` (the page cannot be judged and is kept).
+    :ivar url: URL of the page.
+    :ivar reason: why; the documentation lists all reasons.
+    :ivar duplicate_of: URL of a duplicate's original.
     :ivar distance: Hamming distance to the original, 0 to 11.
     :ivar similarity: estimated resemblance with the original, 0.0 to 1.0.
-    :ivar reason: one word that says why; the documentation lists them all.
-    :ivar look_alike: of a page that is new, or undecided, the one that is most similar to it among
-        those that the rule was asked about; ``None`` when none comes near.
-    :ivar links_seen_at: address of an earlier page of this content that yielded links and no item
-        that was stored. It is no original: the items of this page are kept, its links are known.
-    :ivar original_text: of a duplicate, the ``text_digest`` of the
-        :class:`~scrapy_neardup.signatures.signature.PageSignature` that is stored for its original;
-        of an unchanged page, that of its own; of others ``None``.
-    :ivar same_shown: does the page show and hold, menus and data included, just what the original
-        does, or what it did itself when it was stored?
+    :ivar look_alike: of a new or undecided page, the most similar of the pages that it was
+        compared with; ``None`` when none is similar.
+    :ivar links_seen_at: URL of an earlier page with this content that yielded links, but no item
+        that was stored. It is not an original: the items of this page are kept, its links are
+        known.
+    :ivar original_text: of a duplicate, the ``text_digest`` of the original's stored
+        :class:`~scrapy_neardup.signatures.signature.PageSignature`; of an unchanged page, its own;
+        of others ``None``.
+    :ivar same_shown: is all that the page shows and holds, menus and data included, equal to that
+        of the original, or of its own stored version?
     """
 
     kind: Kind
@@ -91,9 +92,9 @@ class Verdict:
 
 
 def revisit_of_links(verdict: Verdict, page: PageSignature, before: PageSignature) -> Verdict:
-    """The verdict on a page whose address is known, but of which no item was stored.
+    """Return the verdict on a page whose URL is known, but of which no item was stored.
 
-    :param verdict: on the page by all others.
+    :param verdict: the verdict on the page by all other pages.
     """
     again = revisit(page, before)
     links_seen_at = before.url if again.reason == Reason.UNCHANGED else verdict.links_seen_at
@@ -101,7 +102,7 @@ def revisit_of_links(verdict: Verdict, page: PageSignature, before: PageSignatur
 
 
 def revisit(page: PageSignature, before: PageSignature) -> Verdict:
-    """The verdict on a page whose address is known."""
+    """Return the verdict on a page whose URL is known."""
     if before.text_digest != page.text_digest or before.holds_other(page):
         return Verdict("revisit", page.url, Reason.CHANGED)
     return Verdict(

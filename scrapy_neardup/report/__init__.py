@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .columns import Columns, Origin
 from .decisions import Decision, DecisionReader
-from .document import written
+from .document import render_report
 from .stored import stored_decisions
 from .texts import KEPT_MB, KeptTexts
 
@@ -15,6 +15,6 @@ __all__ = [
     "DecisionReader",
     "KeptTexts",
     "Origin",
+    "render_report",
     "stored_decisions",
-    "written",
 ]

@@ -1,4 +1,4 @@
-"""Decisions packed as columns: a browser reads a hundred thousand of them in one go."""
+"""Decisions in columns, so that a browser reads a hundred thousand of them at once."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import Any
 from .._util.urls import site_of
 from .decisions import Decision
 
-#: What a browser shows without delay.
+#: How many pairs, and pages without a pair, a browser shows without delay.
 MOST_PAIRS = 200_000
 MOST_OTHERS = 100_000
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where decisions come from.
+    """The source of a report's decisions.
 
     :ivar kind: ``"crawl"``, ``"scan"`` or ``"store"``.
-    :ivar name: of the spider, the file or the store.
-    :ivar made: when the report was made, in seconds since 1970.
+    :ivar name: name of the spider, the file or the store.
+    :ivar made: time of the report, in seconds since 1970.
     :ivar action: what a crawl did with duplicates: ``"drop"``, ``"tag"`` or ``"report"``.
-    :ivar max_distance: threshold that held, where that is known.
-    :ivar min_similarity: likewise.
-    :ivar by_item: were items judged by a field instead of pages?
+    :ivar max_distance: the threshold in force, if it is known.
+    :ivar min_similarity: the threshold in force, if it is known.
+    :ivar by_item: were items judged by a field, instead of pages?
     """
 
     kind: str
@@ -39,10 +39,10 @@ class Origin:
 
 
 class Columns:
-    """Decisions, each value in the column of its name; addresses stand in one list of their own.
+    """Decisions in one column for each field, with URLs in a list of their own.
 
-    :param most_pairs: how many pairs are listed at most; what is beyond is counted.
-    :param most_others: the same of pages without a pair.
+    :param most_pairs: how many pairs are listed at most; further ones are only counted.
+    :param most_others: how many pages without a pair are listed at most.
     """
 
     def __init__(self, most_pairs: int = MOST_PAIRS, most_others: int = MOST_OTHERS) -> None:
@@ -62,16 +62,16 @@ class Columns:
         self._listed: Counter[bool] = Counter()
 
     def __len__(self) -> int:
-        """How many decisions were added."""
+        """Return the number of decisions that were added."""
         return self._totals.total()
 
     @property
     def paired(self) -> list[str]:
-        """Addresses of the listed pages that are part of a pair."""
+        """URLs of the listed pages that are part of a pair."""
         return list(self._paired)
 
     def add(self, decision: Decision) -> None:
-        """Count a decision, and list it while there is room."""
+        """Count a decision, and list it unless the list is full."""
         group = decision.verdict, decision.reason
         self._totals[group] += 1
         self._bytes[group] += decision.bytes or 0
@@ -82,17 +82,17 @@ class Columns:
         self._list(decision)
 
     def describe(self, url: str, title: str) -> None:
-        """Say the title of a page that is listed; of others nothing is kept."""
+        """Set the title of a page; ignored if the page is not listed."""
         if title and url in self._addresses:
             self._titles[self._addresses[url]] = title
 
     def packed(
-        self, origin: Origin, text_of: Callable[[str], bytes | None] | None, let_go: int = 0
+        self, origin: Origin, text_of: Callable[[str], bytes | None] | None, dropped_texts: int = 0
     ) -> dict[str, Any]:
-        """All of it, for JSON.
+        """Return the data of the report, for JSON.
 
-        :param text_of: gives the packed text of an address; ``None`` where none were kept.
-        :param let_go: how many texts there was no room for.
+        :param text_of: returns the compressed text of a URL; ``None`` when no texts were kept.
+        :param dropped_texts: how many texts were dropped for lack of space.
         """
         addresses = list(self._addresses)
         sites = [self._number("site", site_of(url)) for url in addresses]
@@ -108,7 +108,7 @@ class Columns:
             "ids": self._ids,
             "columns": self._columns,
             "texts": None if text_of is None else self._texts(text_of),
-            "texts_let_go": let_go,
+            "texts_dropped": dropped_texts,
         }
 
     def _list(self, decision: Decision) -> None:
@@ -141,7 +141,7 @@ class Columns:
         return words.setdefault(word, len(words))
 
     def _texts(self, text_of: Callable[[str], bytes | None]) -> dict[int, str]:
-        """Texts of the pages that are part of a pair, as base64."""
+        """Return the texts of the pages that are part of a pair, as base64."""
         texts = ((url, text_of(url)) for url in self._paired)
         return {
             self._addresses[url]: base64.b64encode(text).decode() for url, text in texts if text

@@ -1,4 +1,4 @@
-"""One decision: what became of a page, as ``scrapy neardup scan`` and a crawl write it down."""
+"""Decisions on pages, as ``scrapy neardup scan`` and a crawl write them to verdicts files."""
 
 from __future__ import annotations
 
@@ -30,28 +30,29 @@ _TYPES: dict[str, tuple[type, ...]] = {
 _Bytes = bytes
 
 _REQUIRED = ("url", "verdict", "reason")
-#: None is below 0. A time is one that every calendar knows.
-_MOST = {"distance": 64, "similarity": 1, "bytes": 2**53, "time": 2**40}
+#: The highest values; the lowest is 0. Dates in JavaScript can represent the latest time.
+_MAX = {"distance": 64, "similarity": 1, "bytes": 2**53, "time": 2**40}
 _KINDS = ("new", "duplicate", "revisit", "undecided", "stored", "pair")
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What became of a page. The names are those of the lines of a verdicts file.
+    """The decision on a page; the fields have the names used in verdicts files.
 
+    :ivar url: URL of the page.
     :ivar verdict: ``"new"``, ``"duplicate"``, ``"revisit"`` or ``"undecided"``; ``"stored"`` for a
-        page that was found in a store, ``"pair"`` for one that is like another one there.
-    :ivar reason: one word.
-    :ivar id: what the page's owner calls it; ``None`` where that is its address.
-    :ivar duplicate_of: address of the other page of a pair.
-    :ivar duplicate_of_id: the other page's id, likewise.
-    :ivar look_alike: address of the page nearest to one that was kept all the same.
-    :ivar look_alike_id: that page's id, likewise.
+        page found in a store, ``"pair"`` for one that has a near-duplicate there.
+    :ivar reason: why; see :class:`~scrapy_neardup.reasons.Reason`.
+    :ivar id: the user's id of the page; ``None`` if it is the URL.
+    :ivar duplicate_of: URL of the other page of a pair.
+    :ivar duplicate_of_id: id of the other page; ``None`` if it is the URL.
+    :ivar look_alike: URL of the page most similar to one that was kept.
+    :ivar look_alike_id: id of the look-alike; ``None`` if it is the URL.
     :ivar objection: why the look-alike is not the original.
     :ivar distance: Hamming distance of the two, 0 to 64.
     :ivar similarity: estimated resemblance of the two, 0.0 to 1.0.
-    :ivar title: of the page; empty where nobody knows.
-    :ivar bytes: of its body.
+    :ivar title: title of the page; empty if it is unknown.
+    :ivar bytes: size of the page's body.
     :ivar time: when it was judged or stored, in seconds since 1970.
     """
 
@@ -72,7 +73,7 @@ class Decision:
 
     @classmethod
     def of(cls, verdict: Verdict) -> Decision:
-        """From the verdict on a page."""
+        """Return the decision of a verdict."""
         look_alike = verdict.look_alike
         other = verdict if look_alike is None else look_alike
         similarity = other.similarity
@@ -89,33 +90,33 @@ class Decision:
 
     @property
     def other(self) -> str | None:
-        """Address of the page that it was compared with."""
+        """URL of the original or look-alike."""
         return self.duplicate_of if self.look_alike is None else self.look_alike
 
     @property
     def other_id(self) -> str | int | None:
-        """That page's id, likewise."""
+        """Id of the original or look-alike; ``None`` if it is the URL."""
         return self.duplicate_of_id if self.look_alike is None else self.look_alike_id
 
     @classmethod
     def from_line(cls, line: str | _Bytes) -> Decision:
-        """From a line of JSON; what it has besides is passed over.
+        """Return the decision in a line of JSON; other fields are ignored.
 
-        :raises ValueError: when it is no decision.
+        :raises ValueError: when the line is not a decision.
         """
         given = json.loads(line)
         if not isinstance(given, dict) or not all(name in given for name in _REQUIRED):
-            raise ValueError("no verdict")
+            raise ValueError(f"the fields {', '.join(_REQUIRED)} are required")
         values = {name: given[name] for name in _NAMES if name in given}
         for name, value in values.items():
-            if not _may_be(name, value):
+            if not _is_valid(name, value):
                 raise ValueError(f"{name} cannot be {value!r}")
         if values["verdict"] not in _KINDS:
-            raise ValueError(f"there is no verdict {values['verdict']!r}")
+            raise ValueError(f"verdict cannot be {values['verdict']!r}")
         return cls(**values)
 
     def line(self) -> str:
-        """The same as a line of JSON, without what is not known."""
+        """Return the decision as a line of JSON, without unknown values."""
         known = {name: value for name in _NAMES if (value := getattr(self, name)) not in (None, "")}
         return json.dumps({"reason": self.reason, **known})
 
@@ -123,17 +124,18 @@ class Decision:
 _NAMES = tuple(field.name for field in fields(Decision))
 
 
-def _may_be(name: str, value: object) -> bool:
+def _is_valid(name: str, value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, _TYPES[name]):
         return False
-    return name not in _MOST or value is None or 0 <= value <= _MOST[name]  # type: ignore[operator]
+    return name not in _MAX or value is None or 0 <= value <= _MAX[name]  # type: ignore[operator]
 
 
 class DecisionReader:
-    """The decisions in verdicts files, in order. Can be iterated over once.
+    """Iterates once over the decisions in verdicts files, in order.
 
-    :param sources: files, plain or packed, or ``"-"`` for standard input.
-    :raises InputError: while iterating, when one cannot be read to its end or holds anything else.
+    :param sources: files, plain or compressed, or ``"-"`` for standard input.
+    :raises InputError: while iterating, when a file cannot be read to its end or contains anything
+        else.
     """
 
     def __init__(self, sources: Sequence[str]) -> None:
@@ -152,11 +154,11 @@ class DecisionReader:
 
     @property
     def bytes_read(self) -> int:
-        """Bytes read so far, as they are stored."""
+        """Bytes read so far, before decompression."""
         return sum(lines.bytes_read for _, lines in self._sources)
 
     @property
     def total_bytes(self) -> int | None:
-        """Bytes that there are to read; ``None`` when that cannot be known."""
+        """Size of all sources, before decompression; ``None`` if it is unknown."""
         sizes = [lines.total_bytes for _, lines in self._sources]
         return None if None in sizes else sum(size for size in sizes if size is not None)

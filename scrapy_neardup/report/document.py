@@ -1,9 +1,8 @@
-"""The page itself: one file with its data, its script and its style, that loads nothing.
+"""The HTML file of the report, which contains its data, script and style and loads nothing.
 
-All that comes from crawled pages is in the data, as JSON in which no text can end the element that
-it stands in; the script puts it into the page as text. Behind that stands a policy that lets
-nothing run and nothing load but the one script and the one style, known by their digests (Content
-Security Policy Level 3, W3C).
+All values from crawled pages are in the data, as JSON in which no text can end the element that
+contains it; the script inserts them as text. In addition, a policy allows only the one script and
+the one style, identified by their digests (Content Security Policy Level 3, W3C).
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-#: ``<`` could end the element, ``&`` could be read as a reference where the page is taken for XML,
-#: and half a character has no form in UTF-8.
+#: ``<`` could end the element, ``&`` could start a reference if the page is parsed as XML, and
+#: surrogates cannot be encoded in UTF-8.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
-def written(data: dict[str, Any]) -> str:
-    """The page as a text that UTF-8 can write, with line feeds alone for line ends.
+def render_report(data: dict[str, Any]) -> str:
+    """Return the HTML of the report, without surrogates and with line feeds as line ends.
 
-    :param data: what :meth:`~scrapy_neardup.report.columns.Columns.packed` gives.
+    :param data: the result of :meth:`~scrapy_neardup.report.columns.Columns.packed`.
     """
     script, style = _asset("report.js"), _asset("report.css")
     return _TEMPLATES.get_template("report.html").render(
@@ -39,7 +38,7 @@ def written(data: dict[str, Any]) -> str:
 
 
 def safe_json(value: Any) -> str:
-    """JSON that no text in it can break out of, wherever in HTML it stands."""
+    """Return JSON that is safe anywhere in HTML."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 

@@ -1,4 +1,4 @@
-"""What can be shown of a store: it remembers what was stored, not what was dropped."""
+"""The decisions that a store knows of: the pages that were stored, not those that were dropped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .decisions import Decision
 
 
 def stored_decisions(store: InProcessStore, rule: Rule) -> Iterator[Decision]:
-    """The pairs of near-duplicates that stand in a store, then all of its pages, oldest first."""
+    """Yield the pairs of near-duplicates in a store, then all of its pages, oldest first."""
     for pair in store.pairs(rule):
         first, second = pair.pages
         yield Decision(

@@ -1,27 +1,27 @@
-"""Texts of pages, for those who want to see what a decision rests on, in a bounded room."""
+"""Texts of pages for the report, in bounded space."""
 
 from __future__ import annotations
 
 import sqlite3
 
-#: Room for packed texts, in MB of 10**6 bytes; beyond it the oldest are let go.
+#: Space for compressed texts, in MB of 10**6 bytes; the oldest are dropped first.
 KEPT_MB = 32
 
 
 class KeptTexts:
-    """Titles and packed texts of pages by address, in a temporary file that ends with this object.
+    """Compressed texts of pages by URL, in a temporary file that is deleted on :meth:`close`.
 
-    Calls may come from any thread, one at a time.
+    Any thread may call the methods, one at a time.
 
-    :param most_bytes: room for texts, packed.
+    :param most_bytes: space for the compressed texts.
     """
 
     def __init__(self, most_bytes: int = KEPT_MB * 10**6) -> None:
-        #: How many texts were let go for want of room.
-        self.let_go = 0
+        #: How many texts were dropped for lack of space.
+        self.dropped = 0
         self._most = most_bytes
         self._size = 0
-        # The name for a file that nobody else sees; SQLite fills the gaps that old texts leave.
+        # An empty name means a private temporary file, in which SQLite reuses freed space.
         self._table = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._table.execute("PRAGMA journal_mode = OFF")
         self._table.execute(
@@ -30,22 +30,22 @@ class KeptTexts:
         self._table.execute("BEGIN")
 
     def put(self, url: str, text: bytes) -> None:
-        """Keep a packed text, in the place of what was kept of the address."""
+        """Keep the compressed text of a page, in place of an earlier one."""
         self._forget("url = ?", _blob(url))
         self._table.execute("INSERT INTO texts(url, text) VALUES (?, ?)", (_blob(url), text))
         self._size += len(text)
         while self._size > self._most:
             self._forget("number = (SELECT min(number) FROM texts)")
-            self.let_go += 1
+            self.dropped += 1
 
     def get(self, url: str) -> bytes | None:
-        """The packed text of the page at an address."""
+        """Return the compressed text of a page, if it was kept."""
         found = self._table.execute("SELECT text FROM texts WHERE url = ?", (_blob(url),))
         row = found.fetchone()
         return None if row is None else bytes(row[0])
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Delete the file."""
         self._table.close()
 
     def _forget(self, which: str, *values: bytes) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..hashing.minhash import SKETCH_BINS
-from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Traits
+from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Summaries
 from ..signatures.signature import PageSignature
 from .archive import PageArchive
 from .base import Entry
@@ -75,7 +75,7 @@ class PageTable:
         """Return whether the number can be read; it need not have been put."""
         return number in self._summaries
 
-    def summary(self, number: int) -> Traits:
+    def summary(self, number: int) -> Summaries:
         return self._summaries[number]
 
     def items(self, number: int) -> int:
@@ -84,7 +84,7 @@ class PageTable:
     def entry(self, number: int, page: PageSignature) -> Entry:
         return Entry(page, int(self._summaries[number]["stored_at"]), self.items(number))
 
-    def summaries(self, numbers: npt.NDArray[np.intp]) -> Traits:
+    def summaries(self, numbers: npt.NDArray[np.intp]) -> Summaries:
         return self._summaries.take(numbers)
 
     def first_bins(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:

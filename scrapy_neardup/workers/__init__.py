@@ -1,20 +1,19 @@
 """Reads pages in worker processes, within limits of time and memory.
 
-A page of the web can take minutes, gigabytes, or end the process that reads it. So each worker
-process has a channel of its own (``channel.py``) and a supervisor, a thread that waits for its
-answers: a worker that dies or takes too long costs the page that it was reading and nothing else.
-(A pool whose workers share a queue shares a lock as well, and a worker that dies at the wrong
-moment leaves it locked.)
+A web page can take minutes or gigabytes, or crash the process that reads it. So each worker process
+has its own channel (``channel.py``) and its own supervisor, a thread that waits for its results. A
+worker that dies or takes too long costs only the page that it was reading. (Workers that share a
+queue also share a lock, which a worker that dies at the wrong moment leaves locked.)
 
-Pages that wait are given to a worker several at a time, because what follows on reading them takes
-less time for pages in a row. When it dies over them, each goes to another one by itself.
+Waiting pages are sent to a worker in batches, because the step after reading is faster for several
+pages at once. If the worker dies over a batch, each of its pages is retried alone.
 
-No wait is without limit, and whatever fails, every page that was handed over is answered: by a
-worker, by a failure of its own, or because no worker can be started.
+No wait is unlimited. Every submitted page gets a result: from a worker, as a failure of its own, or
+because no worker can be started.
 
-Workers are forked from one process that has loaded what they share (``forkserver.py``); where no
-process can be forked, each is a new interpreter (``spawning.py``). The main module is not run again
-in them. They ignore Ctrl-C, which is for their parent, and end when it does, however it ends.
+Workers are forked from a process that has loaded what they share (``forkserver.py``); on systems
+without fork each is a new interpreter (``spawning.py``). They do not run the main module again,
+ignore Ctrl-C, which is meant for their parent, and end when the parent ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Messages between a process and its worker, each of which takes a bounded time."""
+"""Messages between a process and its worker, each within a time limit."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _LENGTH = struct.Struct("!Q")
 class Channel:
     """One end of a socket pair, for pickled messages.
 
-    One thread sends and receives at a time; any thread may shut the channel down. A ``deadline`` is
-    a reading of :func:`time.monotonic`, or ``None`` to wait without limit.
+    Only one thread may send or receive at a time; any thread may shut the channel down. A
+    ``deadline`` is a time of :func:`time.monotonic`, or ``None`` to wait without limit.
 
-    :param end: the socket; it is the channel's from then on.
+    :param end: the socket, which the channel takes over.
     """
 
     def __init__(self, end: socket.socket) -> None:
@@ -27,7 +27,7 @@ class Channel:
     def send(self, message: object, deadline: float | None = None) -> None:
         """Send a message.
 
-        :raises OSError: when nobody receives it; :exc:`TimeoutError` when not before the deadline.
+        :raises OSError: when the channel fails; :exc:`TimeoutError` after the deadline.
         """
         data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
         for part in (_LENGTH.pack(len(data)), data):
@@ -38,18 +38,17 @@ class Channel:
         """Return the next message.
 
         :raises EOFError: when the other side has closed the channel or has ended.
-        :raises OSError: when the channel fails; :exc:`TimeoutError` when no whole message came
-            before the deadline.
+        :raises OSError: when the channel fails; :exc:`TimeoutError` after the deadline.
         """
         return pickle.loads(self.receive_bytes(deadline))
 
     def receive_bytes(self, deadline: float | None = None) -> bytearray:
-        """Return the next message as it was pickled; raises what :meth:`receive` raises."""
+        """Return the next message, still pickled; raises the same errors as :meth:`receive`."""
         [length] = _LENGTH.unpack(self._receive_exactly(_LENGTH.size, deadline))
         return self._receive_exactly(length, deadline)
 
     def shut_down(self) -> None:
-        """End all sending and receiving, on both sides; whoever waits here is woken."""
+        """End sending and receiving on both sides; wakes threads that wait here."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
@@ -72,11 +71,11 @@ class Channel:
 
 
 def seconds_until(deadline: float) -> float:
-    """Return the seconds that are left.
+    """Return the seconds left until a deadline.
 
-    :raises TimeoutError: when none are.
+    :raises TimeoutError: when it has passed.
     """
     left = deadline - monotonic()
     if left <= 0:
-        raise TimeoutError("it took too long")
+        raise TimeoutError("the deadline has passed")
     return left

@@ -1,9 +1,9 @@
-"""Worker processes that are forked from one process, which has loaded what they need.
+"""Worker processes forked from a server process that has loaded what they share.
 
-multiprocessing has such a server too. It needs a temporary folder with a short path, waits without
-limit for a server that is stopped, and takes the thread along that waits when the server is killed.
-This one is reached by a socket pair, which has no path, and every wait for it has a limit: a server
-that fails, or is late, is killed, and the next worker gets a new one.
+The fork server of :mod:`multiprocessing` needs a temporary folder with a short path, waits without
+limit when the server process is stopped, and takes the waiting thread down when it is killed. This
+one uses a socket pair, which has no path, and limits every wait. A server process that fails or is
+late is killed; the next worker is forked by a new one.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from typing import NamedTuple
 from .channel import seconds_until
 from .worker import serve
 
-#: Seconds that a server, once it has forked a worker, may take to fork another one.
+#: Seconds that a server may take to fork a worker, after its first.
 _FORK_SECONDS = 10.0
-#: Seconds that a server that was killed may take to end.
+#: Seconds that a killed server may take to end.
 _END_SECONDS = 2.0
-#: Forks one worker; two sockets come with it.
+#: The request to fork a worker; two sockets are sent with it.
 _FORK = b"f"
-#: The worker's process id, or minus the number of the error that kept it from being forked. Later
-#: its exit code.
+#: The answer: the worker's process id, or the negative ``errno`` of a failed fork; later the
+#: worker's exit code.
 _NUMBER = struct.Struct("!q")
 
 
 class ForkedProcess:
-    """A worker process, the child of a fork server.
+    """A worker process, forked by the fork server.
 
     :param pid: its process id.
-    :param status: where the server tells its exit code.
+    :param status: the socket on which the server sends its exit code.
     """
 
     def __init__(self, pid: int, status: socket.socket) -> None:
@@ -53,25 +53,25 @@ class ForkedProcess:
         self._code: int | None = None
 
     def kill(self) -> None:
-        """End it, whatever it is doing."""
+        """Kill the process."""
         if self.exit_code(0) is None:
             with suppress(OSError):
                 os.kill(self._pid, signal.SIGKILL)
 
     def exit_code(self, seconds: float) -> int | None:
-        """Return its exit code, ``None`` when it is not known after so many seconds."""
+        """Wait for the exit code, so many seconds at most; ``None`` if it is unknown then."""
         if self._code is None and self._status.fileno() >= 0:
             with suppress(OSError, EOFError):
                 self._code = _read_number(self._status, seconds)
         return self._code
 
     def close(self) -> None:
-        """Forget it; it must have been killed."""
+        """Release the socket of a killed process."""
         self._status.close()
 
 
 class ForkServer:
-    """Starts worker processes from any thread; keeps one server process, replaced when it fails."""
+    """Forks worker processes, for any thread, from a server process that is replaced on failure."""
 
     def __init__(self) -> None:
         self._server: _Server | None = None
@@ -81,9 +81,9 @@ class ForkServer:
     def fork(self, end: socket.socket, deadline: float) -> ForkedProcess:
         """Start a worker.
 
-        :param end: its end of a channel, which stays open here.
+        :param end: the worker's end of a channel; the caller closes its own copy.
         :param deadline: as for a :class:`~scrapy_neardup.workers.channel.Channel`.
-        :raises OSError, EOFError: when it cannot be started, or not in time.
+        :raises OSError, EOFError: when the worker cannot be started, or not in time.
         """
         server = self._running(deadline)
         if server.has_forked:
@@ -92,8 +92,10 @@ class ForkServer:
         try:
             with its:
                 socket.send_fds(server.control, [_FORK], [end.fileno(), its.fileno()])
-                if sys.platform != "darwin":  # which may lose a socket that only a message holds
-                    its.close()  # so that the server's end is noticed at once
+                # Closed at once, to notice when the server ends. macOS may lose a socket that is
+                # only in a message.
+                if sys.platform != "darwin":
+                    its.close()
                 pid = _read_number(ours, seconds_until(deadline))
         except BaseException:
             ours.close()
@@ -106,13 +108,13 @@ class ForkServer:
         return ForkedProcess(pid, ours)
 
     def end(self) -> None:
-        """End the server, and start none any more."""
+        """End the server process for good."""
         self._has_ended = True
         if self._server is not None:
             self._discard(self._server)
 
     def start_anew(self) -> None:
-        """In a child that was forked from this process: leave the server to the parent."""
+        """Leave the server process to the parent; called in a forked child of this process."""
         if self._server is not None:
             self._server.forget()
         self._server, self._lock = None, threading.Lock()
@@ -122,9 +124,10 @@ class ForkServer:
             raise TimeoutError("another thread is starting the fork server")
         try:
             if self._has_ended:
-                raise OSError("this process ends")
-            if self._server is None or self._server.process.poll() is not None:
-                self._server = None
+                raise OSError("this process is exiting")
+            if self._server is not None and self._server.process.poll() is not None:
+                self._discard(self._server)
+            if self._server is None:
                 self._server = _Server.start()
             return self._server
         finally:
@@ -137,9 +140,9 @@ class ForkServer:
 
 
 class _Server:
-    """A server process and this side of the socket pair to it.
+    """A server process and this end of the socket pair.
 
-    :ivar has_forked: has it forked a worker, so that it has loaded all it loads?
+    :ivar has_forked: has it forked a worker, and thus finished loading?
     """
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
@@ -181,7 +184,7 @@ class _Server:
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """For a child to inherit: it is deaf to Ctrl-C from the first."""
+    """Block Ctrl-C, so that a child process inherits the mask and ignores it from the start."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -190,20 +193,20 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _read_number(status: socket.socket, seconds: float) -> int:
-    """Read a number; these few bytes come at once.
+    """Read a number; its few bytes always arrive together.
 
-    :raises EOFError: when there is none, and will be none.
-    :raises TimeoutError: when there is none after so many seconds.
+    :raises EOFError: when the server has ended.
+    :raises TimeoutError: when no number came within so many seconds.
     """
     status.settimeout(max(seconds, 1e-6))
     if len(data := status.recv(_NUMBER.size)) < _NUMBER.size:
-        raise EOFError("the process that starts workers has ended")
+        raise EOFError("the fork server has ended")
     number: int
     [number] = _NUMBER.unpack(data)
     return number
 
 
-#: That of this process, for all its pools: it stays until the end, for the next crawl.
+#: The fork server of this process, shared by all pools and kept for the next crawl.
 fork_server = ForkServer()
 atexit.register(fork_server.end)
 os.register_at_fork(after_in_child=fork_server.start_anew)
@@ -217,19 +220,19 @@ def main(control: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     os.set_inheritable(control, False)
-    # Libraries may have threads of their own by then, which wait for work.
+    # Libraries may have started threads of their own, which are idle.
     warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning)
-    with suppress(Exception):  # it fails again in the worker, which says why
+    with suppress(Exception):  # fails again in the worker, which reports why
         import_module(f"{__package__}.preload")
     forking = _Forking(socket.socket(fileno=control))
     try:
         forking.run()
-    except ConnectionError:  # the other side has just ended
+    except ConnectionError:  # the parent has just ended
         pass
     except BaseException:
         traceback.print_exc()
     finally:
-        os._exit(0)  # nothing is to be said of what is still open
+        os._exit(0)  # without warnings about open files
 
 
 class _Request(NamedTuple):
@@ -238,7 +241,7 @@ class _Request(NamedTuple):
 
 
 class _Forking:
-    """The server's loop: forks on request, and tells how its children ended."""
+    """The server's loop: forks workers on request, and reports their exit codes."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
@@ -257,7 +260,7 @@ class _Forking:
                 ready = {key.fileobj for key, _ in selector.select()}
                 if self._woken in ready:
                     self._woken.recv(4096)
-                    self._tell_exits()
+                    self._report_exits()
                 if self._control in ready:
                     data, handles, _, _ = socket.recv_fds(self._control, len(_FORK), 2)
                     if not data:
@@ -265,7 +268,7 @@ class _Forking:
                     self._answer(handles)
 
     def _answer(self, handles: list[int]) -> None:
-        if len(handles) < 2:  # this process may open no more; whoever asked is told by the end
+        if len(handles) < 2:  # out of file descriptors; the caller notices the closed socket
             for handle in handles:
                 os.close(handle)
             return
@@ -275,17 +278,17 @@ class _Forking:
         try:
             pid = os.fork()
         except OSError as error:
-            _tell(request.status, -(error.errno or 1))
+            _send_number(request.status, -(error.errno or 1))
             request.status.close()
         else:
             if pid == 0:
                 self._become_worker(request)
             self._children[pid] = request.status
-            _tell(request.status, pid)
+            _send_number(request.status, pid)
         os.close(request.end)
 
     def _become_worker(self, request: _Request) -> None:
-        """In the child: work, and never come back."""
+        """Run the worker, in the child process; never returns."""
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -298,17 +301,17 @@ class _Forking:
         finally:
             os._exit(1)
 
-    def _tell_exits(self) -> None:
+    def _report_exits(self) -> None:
         with suppress(ChildProcessError):
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
                 if not pid:
                     return
-                if (told := self._children.pop(pid, None)) is not None:
-                    _tell(told, os.waitstatus_to_exitcode(status))
-                    told.close()
+                if (end := self._children.pop(pid, None)) is not None:
+                    _send_number(end, os.waitstatus_to_exitcode(status))
+                    end.close()
 
 
-def _tell(status: socket.socket, number: int) -> None:
-    with suppress(OSError):  # who asked has given up
+def _send_number(status: socket.socket, number: int) -> None:
+    with suppress(OSError):  # the caller has given up
         status.send(_NUMBER.pack(number))

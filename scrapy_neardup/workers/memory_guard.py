@@ -1,4 +1,4 @@
-"""The bound on what a worker's memory may hold."""
+"""The memory limit of a worker process."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
-#: Near the bound of memory, from this part of it on, nothing that was read is believed.
+#: From this part of the memory limit on, what was read is not trusted.
 TRUSTED_SHARE = 0.85
 _STATM, _STATUS = Path("/proc/self/statm"), Path("/proc/self/status")
 
 
 class MemoryGuard:
-    """Bounds what this process may hold, and tells when a page came near the bound.
+    """Limits the memory of this process, and detects when a page came near the limit.
 
-    C libraries do not always say that they were refused memory: libxml2 may hand over the part of
-    a tree that it got done, and lxml only mutters where it cannot raise. What was read of a page
-    that came near the bound is not believed.
+    C libraries do not always report a failed allocation: libxml2 may return a partial tree, and
+    lxml only prints a message where it cannot raise. So what was read of a page that came near the
+    limit is not trusted.
+
+    :param mebibytes: the limit; 0 for none.
     """
 
     def __init__(self, mebibytes: int) -> None:
@@ -26,15 +28,15 @@ class MemoryGuard:
         self._bound = mebibytes * 2**20
         if mebibytes and _set_data_limit(self._bound):
             virtual, data = _virtual_and_data_bytes()
-            # Of the virtual size the system keeps the peak; of the data it does not.
+            # The system keeps the peak of the virtual size, but not of the data.
             self._other = virtual - data
-            # Cython prints such an error before it hands it on, which calls the other hook.
+            # Cython reports an error that it cannot raise through the second hook.
             sys.excepthook, sys.unraisablehook = self._on_error, self._on_unraisable
         else:
             self._bound = 0
 
     def is_exhausted(self) -> bool:
-        """Did this process come near the bound, or beyond it, since it was started?"""
+        """Has this process come near its limit since it was started?"""
         if not self._bound:
             return False
         return self.refused or _peak_virtual_bytes() - self._other > TRUSTED_SHARE * self._bound
@@ -53,7 +55,7 @@ class MemoryGuard:
 
 
 def _set_data_limit(size: int) -> bool:
-    """Bound this process's data; ``False`` where the system knows no such bound, or it is wide."""
+    """Limit the data segment; return ``False`` where that is not supported, or cannot be read."""
     try:
         import resource
     except ImportError:

@@ -1,4 +1,4 @@
-"""The pool: hands pages to worker processes and their results back."""
+"""The pool of worker processes."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Pages that wait or are under way, for each worker, and their bytes for all of them: enough that
-#: nobody waits for the reader, few enough that memory stays flat.
+#: Pages that :meth:`WorkerPool.map` reads ahead, for each worker, and their bytes for all workers:
+#: enough that no worker is idle, few enough that memory stays flat.
 _PAGES_PER_WORKER = 16
-_BYTES_UNDER_WAY = 64 * 2**20
+_MAX_BYTES_AHEAD = 64 * 2**20
 
-#: How long the end of a pool waits for its threads; they end with the process at the latest.
+#: Seconds that leaving a pool waits for each of its threads, which are daemons.
 _END_SECONDS = 5.0
 
 
 def usable_cores() -> int:
-    """Cores that this process may use, where the system says so."""
+    """Return the number of cores that this process may use, or of all cores if that is unknown."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def call_here(call: Callable[[], None]) -> None:
-    """Make a call in the thread that it comes from."""
+    """Call a function in the current thread."""
     call()
 
 
 class WorkerPool(Generic[T]):
-    """Does one job on many pages.
+    """Runs one job on many pages.
 
-    :param job: what to do with each page.
+    :param job: called with each page.
     :param signer: arguments of the :class:`~scrapy_neardup.signatures.signature.Signer` that each
-        worker makes for itself; they must survive pickling.
+        worker creates; they must be picklable.
     :param workers: number of processes; with 0 the work is done in this one, without limits.
-    :param limits: what one page may take.
-    :param deliver: makes a call that sets the answers of one or several pages, from a thread of the
-        pool's; for who waits in a thread of his own, and has those of several at once.
+    :param limits: time and memory that one page may take.
+    :param deliver: called in a thread of the pool, with a function that sets the results of one or
+        several pages; it may call that function in another thread, as an event loop's.
     """
 
     def __init__(
@@ -89,30 +89,27 @@ class WorkerPool(Generic[T]):
 
     @property
     def lost(self) -> int:
-        """How many workers died or were ended over a page, and were replaced."""
+        """How many workers died or were killed over a page, and were replaced."""
         return sum(supervisor.lost for supervisor in self._supervisors)
 
     def start(self) -> None:
-        """Start the workers, without waiting until they are ready."""
+        """Start the workers without waiting until they are ready."""
         for supervisor in self._supervisors:
             supervisor.start()
 
     def stop(self) -> None:
-        """End all workers, whatever they are doing, and cancel what still waits.
-
-        Does not wait for the end; at the latest they end with this process.
-        """
+        """Kill all workers and cancel waiting pages; does not wait until the workers have ended."""
         for supervisor in self._supervisors:
             supervisor.stop()
         for task in self._queue.end():
             task.cancel()
 
     def submit(self, record: Record) -> Future[T | Failure]:
-        """Hand a page over.
+        """Submit a page.
 
-        Its future is always done in the end: with a result, with a failure, with a
-        :exc:`WorkersFailed` when no worker can be started, or cancelled when the pool is
-        stopped. While no worker can be started it is done at once.
+        Its future always completes: with a result, with a failure, with a :exc:`WorkersFailed` when
+        no worker can be started, or cancelled when the pool is stopped. While no worker can be
+        started it completes at once.
         """
         task: Task[T] = Task(next(self._numbers), record, self._limits.seconds)
         if self._inline is not None:
@@ -122,23 +119,23 @@ class WorkerPool(Generic[T]):
         return task.future
 
     def map(self, records: Iterable[Record]) -> Iterator[tuple[Record, T | Failure]]:
-        """Results in the order of the pages, however many work on them.
+        """Yield the pages and their results in the order of the pages.
 
-        Reads ahead only so far that the pages under way stay within bounds.
+        Reads a bounded number of pages ahead.
 
         :raises WorkersFailed: when no worker can be started.
         """
         ahead = max(1, _PAGES_PER_WORKER * len(self._supervisors))
         waiting: deque[tuple[Record, Future[T | Failure]]] = deque()
-        under_way = 0
+        bytes_ahead = 0
         for record in records:
             waiting.append((record, self.submit(record)))
-            under_way += len(record.content)
+            bytes_ahead += len(record.content)
             while waiting and (
-                len(waiting) >= ahead or under_way > _BYTES_UNDER_WAY or waiting[0][1].done()
+                len(waiting) >= ahead or bytes_ahead > _MAX_BYTES_AHEAD or waiting[0][1].done()
             ):
                 done, future = waiting.popleft()
-                under_way -= len(done.content)
+                bytes_ahead -= len(done.content)
                 yield done, future.result()
         for done, future in waiting:
             yield done, future.result()

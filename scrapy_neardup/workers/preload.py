@@ -1,6 +1,6 @@
-"""Imported by the process that workers are forked from: what they need is loaded once, and shared.
+"""Loads what forked workers share; imported by the fork server.
 
-Whatever fails here fails again in the worker, which says why.
+Errors are ignored: what fails here fails again in the worker, which reports why.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from contextlib import suppress
 from ..signatures.signature import Signer
 
 with suppress(Exception):
-    # The first page makes the dictionary, the tables and the patterns of every library ready.
+    # Signing a page loads the dictionary, the tables and the patterns of all libraries.
     Signer(secret=bytes(16)).sign_html(
         "https://example.com/", "<title>ready</title><p>The first page. 第一个网页。</p>"
     )
-# Their garbage collector leaves alone what they share, or it would be copied.
+# Keeps the workers' garbage collectors from touching, and so copying, the shared memory.
 gc.freeze()

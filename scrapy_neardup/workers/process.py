@@ -1,4 +1,4 @@
-"""A worker process as its supervisor sees it."""
+"""A worker process and the channel to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .channel import Channel
 from .tasks import WorkerRecipe
 from .worker import pack_recipe
 
-#: Seconds that a worker that was killed may take to end.
+#: Seconds that a killed worker may take to end.
 _END_SECONDS = 2.0
 
 
@@ -28,10 +28,10 @@ class _Process(Protocol):
 
 
 class WorkerProcess:
-    """One worker process and this side of its channel. No method waits without limit.
+    """A worker process and this end of its channel; no method waits without limit.
 
-    :param recipe: what it is made of.
-    :param deadline: until when it must have been started, a reading of :func:`time.monotonic`.
+    :param recipe: job, signer and limits of the worker.
+    :param deadline: time of :func:`time.monotonic` by which it must have been started.
     :raises OSError, EOFError: when it cannot be started, or not in time.
     """
 
@@ -47,33 +47,33 @@ class WorkerProcess:
         self._recipe = recipe
 
     def wait_until_ready(self, deadline: float) -> None:
-        """Wait until it has loaded all it needs.
+        """Wait until the worker has been set up.
 
         :raises OSError, EOFError: when it dies, or is not ready in time.
-        :raises WorkersFailed: when it says why it cannot work.
+        :raises WorkersFailed: when its setup failed.
         """
         self._channel.send(pack_recipe(self._recipe), deadline)
         if (answer := self._channel.receive(deadline)) is not True:
-            raise WorkersFailed(f"a worker cannot start: {answer}")
+            raise WorkersFailed(f"the setup of a worker failed: {answer}")
 
     def ask(self, records: Sequence[Record], seconds: float) -> Any:
-        """Return its answers, one for each page.
+        """Have the worker do its job on these pages, and return its results, one for each.
 
-        :raises OSError, EOFError: when it dies over the question.
-        :raises TimeoutError: when it has not answered in time.
+        :raises OSError, EOFError: when it dies meanwhile.
+        :raises TimeoutError: when it takes longer than so many seconds.
         """
         deadline = monotonic() + seconds
         self._channel.send(records, deadline)
         return self._channel.receive(deadline)
 
     def kill(self) -> None:
-        """End it, whatever it is doing; whoever waits for it is woken. From any thread."""
+        """Kill the worker and wake the thread that waits for it; from any thread."""
         self._channel.shut_down()
         with suppress(OSError):
             self._process.kill()
 
     def close(self) -> int | None:
-        """End and forget it; return its exit code, ``None`` when that is not known."""
+        """Kill the worker and release its resources; return its exit code if it is known."""
         self.kill()
         code = self._process.exit_code(_END_SECONDS)
         self._process.close()

@@ -1,4 +1,4 @@
-"""Worker processes by multiprocessing's ``spawn``, where no process can be forked (Windows)."""
+"""Worker processes by multiprocessing's ``spawn``, for systems without fork (Windows)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import Any
 
 from .worker import serve
 
-#: Seconds that the end of this process waits for a worker that is just being started.
+#: Seconds that the exit of this process waits for a worker that is being started.
 _EXIT_SECONDS = 5
 
-#: multiprocessing keeps its children in one set, which is not made for several threads.
+#: multiprocessing keeps its children in a set that is not thread-safe.
 starting_or_ending = threading.Lock()
 
 
 class SpawnedProcess:
-    """A worker process, a new interpreter that does not run the main module again.
+    """A worker process in a new interpreter, which does not run the main module again.
 
-    :param end: its end of a channel.
+    :param end: the worker's end of a channel.
     :raises OSError: when it cannot be started.
     """
 
@@ -36,31 +36,31 @@ class SpawnedProcess:
             self._process.start()
 
     def kill(self) -> None:
-        """End it, whatever it is doing."""
+        """Kill the process."""
         self._process.kill()
 
     def exit_code(self, seconds: float) -> int | None:
-        """Return its exit code, ``None`` when it is not known after so many seconds."""
+        """Wait for the exit code, so many seconds at most; ``None`` if it is unknown then."""
         with starting_or_ending:
             self._process.join(seconds)
             return self._process.exitcode
 
     def close(self) -> None:
-        """Not closed: at exit multiprocessing may be asking it at this very moment."""
+        """Do nothing: at exit, multiprocessing may be using the process in another thread."""
 
 
 @atexit.register
 def _start_no_more() -> None:
-    """A worker whose parent ends while it is being started would complain of it on the terminal."""
-    # For good: whoever still wants to start one ends with this process.
+    """Keep other threads from starting workers at exit, which would print errors of their own."""
+    # Never released: threads that wait for it end with this process.
     starting_or_ending.acquire(timeout=_EXIT_SECONDS)
 
 
 @contextmanager
 def _main_module_left_out() -> Iterator[None]:
-    """A new process runs its parent's main module again; those that this thread starts do not.
+    """Keep processes that this thread starts from running the main module again.
 
-    The module itself stays in its place: another thread may be pickling something of it.
+    The module itself is left in place, because another thread may be pickling objects of it.
     """
     prepare, thread = spawn.get_preparation_data, threading.get_ident()
 

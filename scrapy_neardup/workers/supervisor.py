@@ -1,7 +1,7 @@
-"""Supervisors: threads each of which keeps one worker process, whatever becomes of it.
+"""Supervisors: threads that each run one worker process, and replace it when it is lost.
 
-Whatever fails, at any moment, every task that a supervisor took is answered or put back, and no
-wait for a process is without limit.
+Whatever fails, every task that a supervisor took is completed or put back, and no wait for a
+process is unlimited.
 """
 
 from __future__ import annotations
@@ -21,37 +21,36 @@ from .worker_slot import WorkerSlot
 
 T = TypeVar("T")
 
-#: Makes a call that sets the answers of one or several pages.
+#: Calls a function that sets the results of one or several pages.
 Deliver = Callable[[Callable[[], None]], None]
 
-#: So many pages, of so many bytes, are given to a worker at once where they wait. It has some
-#: seconds for all of them, and they are given to it only where it would take a part of that by what
-#: it took before.
-_AT_ONCE = 8
-_BYTES_AT_ONCE = 2 * 2**20
-_SECONDS_AT_ONCE = 3.0
+#: Limits of a batch: pages, bytes, and seconds that a worker may take for all of its pages. A batch
+#: is made only as large as should take the given part of that time, by the pace of earlier pages.
+_BATCH_PAGES = 8
+_BATCH_BYTES = 2 * 2**20
+_BATCH_SECONDS = 3.0
 _PART_EXPECTED = 0.25
-#: By this factor what a page took counts less, each time that pages take less.
-_FADING = 0.75
+#: The pace of the slowest page decays by this factor with each faster batch.
+_DECAY = 0.75
 
-#: How long pages wait for a worker to start, in seconds.
+#: Seconds that pages wait for a worker to start.
 _START_SECONDS = 60.0
-#: When that failed, pages wait no more. A worker that starts meanwhile has longer: the parts of a
-#: user may take their time. The pauses between such starts grow up to a limit.
+#: After a failed start, pages no longer wait. Further starts may take longer, as a user's tokenizer
+#: or extractor may need. The pauses between them double up to a limit.
 _RESTART_SECONDS = 120.0
 _RESTART_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 
-#: However long the first try took, a page's next one has this many seconds.
+#: The least time limit of a retried page, in seconds.
 _LEAST_SECONDS = 0.5
 
 
 class Supervisor(threading.Thread, Generic[T]):
-    """Brings pages to a worker, waits for its answers, and replaces it when it is lost.
+    """Sends pages to a worker, waits for its results, and replaces it when it is lost.
 
-    :param recipe: what the worker is made of.
-    :param queue: where the pages come from.
-    :param supervisors: how many share the queue.
-    :param deliver: makes a call that sets answers.
+    :param recipe: job, signer and limits of the worker.
+    :param queue: the waiting pages.
+    :param supervisors: how many supervisors share the queue.
+    :param deliver: calls a function that sets results.
     """
 
     def __init__(
@@ -62,28 +61,28 @@ class Supervisor(threading.Thread, Generic[T]):
         self._queue = queue
         self._supervisors = supervisors
         self._deliver = deliver
-        self._seconds_at_once = min(_SECONDS_AT_ONCE, recipe.limits.seconds)
-        #: Seconds that a page takes, by the slowest of late.
-        self._pace = _SECONDS_AT_ONCE
-        #: Tasks that nobody else answers.
+        self._batch_seconds = min(_BATCH_SECONDS, recipe.limits.seconds)
+        #: Seconds that the slowest of the recent pages took.
+        self._pace = _BATCH_SECONDS
+        #: Tasks taken from the queue that this supervisor must complete or put back.
         self._in_hand: list[Task[T]] = []
         self._is_serving = True
         self._slot = WorkerSlot(recipe)
 
     @property
     def lost(self) -> int:
-        """How many workers died or were ended over a page."""
+        """How many workers died or were killed over a page."""
         return self._slot.lost
 
     def start(self) -> None:
-        """Start the thread; where that cannot be, its share of the work is left to the others."""
+        """Start the thread; if that fails, the other supervisors do its share of the work."""
         try:
             super().start()
         except Exception as error:
             self._leave(f"no thread can be started for a worker: {error}")
 
     def run(self) -> None:
-        """Serve tasks until the end."""
+        """Serve the queue until :meth:`stop` is called."""
         try:
             self._supervise()
         finally:
@@ -108,11 +107,11 @@ class Supervisor(threading.Thread, Generic[T]):
                 seconds, pause = _START_SECONDS, _RESTART_PAUSE
 
     def stop(self) -> None:
-        """End the worker now; :meth:`run` then ends by itself."""
+        """Kill the worker; :meth:`run` then returns."""
         self._slot.stop()
 
     def _serve(self, worker: WorkerProcess) -> None:
-        """Serve the next task, and those that can be done with it."""
+        """Serve the next task, and those that fit in a batch with it."""
         if (task := self._queue.get()) is None:
             return
         self._in_hand = [task]
@@ -121,14 +120,14 @@ class Supervisor(threading.Thread, Generic[T]):
             self._do(worker)
         except BaseException as error:
             self._slot.discard()
-            failure = Failure(Reason.FAILED, f"its worker could not be asked: {error!r}")
+            failure = Failure(Reason.FAILED, f"its supervisor failed: {error!r}")
             self._answer(self._in_hand, *[failure] * len(self._in_hand))
 
     def _take_more(self, task: Task[T]) -> None:
-        """Take what waits and can be done with it; other supervisors are left their share."""
-        expected = _PART_EXPECTED * self._seconds_at_once
-        most = _AT_ONCE if _AT_ONCE * self._pace <= expected else int(expected / self._pace)
-        room = _BYTES_AT_ONCE - len(task.record.content)
+        """Take waiting tasks for a batch with the first one, but no other supervisor's share."""
+        expected = _PART_EXPECTED * self._batch_seconds
+        most = _BATCH_PAGES if _BATCH_PAGES * self._pace <= expected else int(expected / self._pace)
+        room = _BATCH_BYTES - len(task.record.content)
         for _ in range(min(most - 1, len(self._queue) // self._supervisors)):
             if room < 0 or task.is_alone:
                 return
@@ -145,11 +144,11 @@ class Supervisor(threading.Thread, Generic[T]):
             room -= len(another.record.content)
 
     def _do(self, worker: WorkerProcess) -> None:
-        """Ask the worker about the tasks in hand, and answer them or put them back."""
+        """Send the tasks in hand to the worker, and complete them or put them back."""
         if self._slot.is_stopping:
             for task in self._in_hand:
                 task.cancel()
-        # From here on nobody else can set or cancel them.
+        # Tasks that have begun can no longer be cancelled.
         self._in_hand = tasks = [task for task in self._in_hand if task.begin()]
         if len(tasks) > 1:
             self._do_together(worker, tasks)
@@ -157,13 +156,13 @@ class Supervisor(threading.Thread, Generic[T]):
             self._do_alone(worker, tasks[0])
 
     def _do_together(self, worker: WorkerProcess, tasks: Sequence[Task[T]]) -> None:
-        """Ask about several pages; where that fails, each is asked about by itself.
+        """Send a batch of pages; if that fails, each of them is retried alone.
 
-        A worker that does not answer, or lacks memory, is not yet counted as lost: which page is to
-        blame is found out then.
+        A worker that fails over a batch is not counted as lost, because the retries show which page
+        is the cause.
         """
         try:
-            answers = self._ask(worker, tasks, self._seconds_at_once)
+            answers = self._ask(worker, tasks, self._batch_seconds)
         except Exception:
             answers = None
         if answers is None or any(map(lacks_memory, answers)):
@@ -173,7 +172,7 @@ class Supervisor(threading.Thread, Generic[T]):
             self._answer(tasks, *answers)
 
     def _do_alone(self, worker: WorkerProcess, task: Task[T]) -> None:
-        """Ask about one page; when the worker dies, another one is asked, within one time limit."""
+        """Send one page; if the worker dies, it is retried within the rest of its time limit."""
         started = monotonic()
         try:
             [answer] = self._ask(worker, [task], task.seconds_left)
@@ -196,52 +195,52 @@ class Supervisor(threading.Thread, Generic[T]):
             self._answer([task], answer)
 
     def _ask(self, worker: WorkerProcess, tasks: Sequence[Task[T]], seconds: float) -> Any:
-        """The worker's answers; how long they take sets the pace."""
+        """Return the worker's results, and update the pace."""
         started = monotonic()
         try:
             answers = worker.ask([task.record for task in tasks], seconds)
         finally:
             took = (monotonic() - started) / len(tasks)
-            self._pace = max(took, _FADING * self._pace)
+            self._pace = max(took, _DECAY * self._pace)
         if len(answers) != len(tasks):
-            raise ValueError(f"{len(answers)} answers to {len(tasks)} pages")
+            raise ValueError(f"{len(answers)} results for {len(tasks)} pages")
         return answers
 
     def _put_back(self, tasks: Iterable[Task[T]]) -> None:
-        """Leave each by itself to whichever worker is free.
+        """Put tasks back into the queue, to be retried alone.
 
-        They go before those that came later: of a page and its copy, the first is the original.
+        They keep their queue position, because of a page and its copy the first is the original.
         """
         for task in tasks:
-            self._let_go([task])
+            self._release([task])
             task.is_alone = True
             if not self._queue.put(task):
                 self._queue.refuse(task)
 
     def _answer(self, tasks: Sequence[Task[T]], *answers: T | Failure) -> None:
-        self._let_go(tasks)
-        self._hand_over(partial(_answer_all, tasks, answers))
+        self._release(tasks)
+        self._call_back(partial(_answer_all, tasks, answers))
 
-    def _let_go(self, tasks: Sequence[Task[T]]) -> None:
-        """From here on they are somebody else's to answer."""
+    def _release(self, tasks: Sequence[Task[T]]) -> None:
+        """Remove tasks from those in hand."""
         self._in_hand = [task for task in self._in_hand if task not in tasks]
 
-    def _hand_over(self, call: Callable[[], None]) -> None:
+    def _call_back(self, call: Callable[[], None]) -> None:
         try:
             self._deliver(call)
         except Exception:
-            # The event loop has gone; whoever still waits is not in it.
+            # The event loop is closed, so any waiting code runs in another thread.
             call()
 
     def _leave(self, failure: str) -> None:
-        """Serve no tasks for now; nobody is to wait for what nobody serves."""
+        """Stop serving the queue for now; if no other supervisor serves it, refuse its tasks."""
         if self._is_serving:
             self._is_serving = False
             if tasks := self._queue.leave(failure):
-                self._hand_over(partial(_refuse_all, self._queue, tasks))
+                self._call_back(partial(_refuse_all, self._queue, tasks))
 
     def _join(self) -> None:
-        """Serve tasks again."""
+        """Serve the queue again."""
         if not self._is_serving:
             self._queue.join()
             self._is_serving = True

@@ -1,4 +1,4 @@
-"""Pages that wait for a worker, in their order."""
+"""The queue of pages that wait for a worker."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .tasks import Failure
 
 T = TypeVar("T")
 
-#: How often a page is tried whose worker died: the page may not have been to blame.
+#: How often a page is tried whose worker died, which need not be the page's fault.
 _TRIES = 3
 
 
 @dataclass(eq=False)
 class Task(Generic[T]):
-    """A page that was handed over.
+    """A submitted page.
 
-    :ivar number: its place among all that were handed over.
-    :ivar seconds_left: what it may still take of a worker.
+    :ivar number: its position among all submitted pages.
+    :ivar seconds_left: the time limit for its next try.
     :ivar tries_left: how many more workers may die over it.
-    :ivar is_alone: must it be given to a worker by itself?
+    :ivar is_alone: must it be sent to a worker alone, not in a batch?
     """
 
     number: int
@@ -40,13 +40,13 @@ class Task(Generic[T]):
     _has_begun: bool = False
 
     def begin(self) -> bool:
-        """Take it on, so that it cannot be cancelled any more; ``False`` when it was cancelled."""
+        """Start the task, so that it can no longer be cancelled; ``False`` if it was cancelled."""
         if not self._has_begun:
             self._has_begun = self.future.set_running_or_notify_cancel()
         return self._has_begun
 
     def answer(self, outcome: T | Failure | Exception) -> None:
-        """Set the future, unless that was done."""
+        """Set the result of the future, unless it is set."""
         if self.future.done():
             return
         if isinstance(outcome, Exception):
@@ -55,26 +55,26 @@ class Task(Generic[T]):
             self.future.set_result(outcome)
 
     def cancel(self) -> None:
-        """Cancel the future; a page that a worker was asked about is given a failure."""
+        """Cancel the future; if the task has started, its result is a failure."""
         if not self.future.cancel():
             self.answer(Failure(Reason.WORKER_DIED, "the work was stopped"))
 
 
 class TaskQueue(Generic[T]):
-    """Tasks in the order in which they were handed over; retried tasks keep their place.
+    """Tasks in the order of their submission; retried tasks keep their queue position.
 
-    A task is only accepted while somebody may serve it: while a supervisor has a worker, or has not
-    yet failed to start one. When the last one fails, all tasks that wait come back to it, so that
-    none can wait for ever.
+    The queue only accepts tasks while a supervisor serves it, that is, has a worker or has not yet
+    failed to start one. The last supervisor that leaves gets all waiting tasks, so that none can
+    wait for ever.
 
-    :param supervisors: number of those who serve the tasks.
+    :param supervisors: number of supervisors that serve the queue at first.
     """
 
     def __init__(self, supervisors: int) -> None:
         self._lock = threading.Lock()
         self._waiting: list[tuple[int, Task[T]]] = []
-        # Wakes one who waits, for each task and for the end. An interrupt amid ``put`` of a
-        # ``queue.PriorityQueue`` may leave its lock taken.
+        # Wakes a waiting supervisor for each task, and all at the end. A ``queue.PriorityQueue``
+        # may keep its lock for good when ``put`` is interrupted.
         self._wakings = SimpleQueue[None]()
         self._serving = supervisors
         self._failure: str | None = None
@@ -84,7 +84,7 @@ class TaskQueue(Generic[T]):
         return len(self._waiting)
 
     def put(self, task: Task[T]) -> bool:
-        """Add a task; ``False`` when nobody serves tasks any more, or for now."""
+        """Add a task; ``False`` if no supervisor serves the queue."""
         with self._lock:
             if self._has_ended or not self._serving:
                 return False
@@ -95,7 +95,7 @@ class TaskQueue(Generic[T]):
     def get(self, *, wait: bool = True) -> Task[T] | None:
         """Return the next task, or ``None`` at the end.
 
-        :raises queue.Empty: when there is neither, and it is not to be waited for.
+        :raises queue.Empty: when there is neither and ``wait`` is false.
         """
         while True:
             self._wakings.get(wait)
@@ -103,23 +103,23 @@ class TaskQueue(Generic[T]):
                 if self._waiting:
                     return heappop(self._waiting)[1]
                 if self._has_ended:
-                    self._wakings.put(None)  # for the next who waits
+                    self._wakings.put(None)  # for the next supervisor
                     return None
 
     def leave(self, failure: str) -> Sequence[Task[T]]:
-        """One supervisor serves no tasks for now; returns the tasks that nobody will serve."""
+        """Count out a supervisor; return the tasks that no supervisor serves any more."""
         with self._lock:
             self._serving -= 1
             self._failure = failure
             return () if self._serving else self._take_all()
 
     def join(self) -> None:
-        """One supervisor that had left serves tasks again."""
+        """Count in a supervisor that had left."""
         with self._lock:
             self._serving += 1
 
     def end(self) -> Sequence[Task[T]]:
-        """No more tasks are served; returns those that wait."""
+        """End the queue for good; return the waiting tasks."""
         with self._lock:
             self._has_ended = True
             tasks = self._take_all()
@@ -127,12 +127,12 @@ class TaskQueue(Generic[T]):
         return tasks
 
     def refuse(self, task: Task[T]) -> None:
-        """Answer a task that was not accepted."""
+        """Complete a task that was not accepted."""
         if self._has_ended:
             task.cancel()
         else:
-            # A new one for each: an exception that is raised again and again grows.
-            task.answer(WorkersFailed(self._failure or "no worker serves"))
+            # A new error for each task: the traceback of an error grows each time it is raised.
+            task.answer(WorkersFailed(self._failure or "no worker is running"))
 
     def _take_all(self) -> list[Task[T]]:
         tasks = [task for _, task in sorted(self._waiting, key=lambda entry: entry[0])]

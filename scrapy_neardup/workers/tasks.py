@@ -1,4 +1,4 @@
-"""Tasks that workers do: one function from page to signature, and why a page has none."""
+"""The jobs that workers do on pages, and the failures that can result."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from ..sources.record import Record
 P = TypeVar("P")
 T = TypeVar("T")
 
-#: More than any page needs, and no more than the system's timers can be set to.
-_MOST_SECONDS = 1_000_000
+#: The highest time limit, which the system's timers still support.
+_MAX_SECONDS = 1_000_000
 
-#: What people are to see of a title at most.
+#: Characters of a title that reports show.
 _TITLE_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why there is no result for a page.
+    """The reason why there is no result for a page.
 
-    :ivar reason: ``"extraction_failed"``, ``"failed"``, ``"timeout"``, ``"out_of_memory"``,
-        ``"worker_died"``, or that of a :exc:`~scrapy_neardup.exceptions.LimitExceeded`.
-    :ivar detail: what happened, in words for a log.
+    :ivar reason: ``"failed"``, ``"timeout"``, ``"out_of_memory"``, ``"worker_died"``, or that of an
+        :exc:`~scrapy_neardup.exceptions.UnreadablePage`.
+    :ivar detail: a description for logs.
     """
 
     reason: Reason
@@ -41,33 +41,33 @@ class Failure:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one page may take.
+    """Limits for one page.
 
-    :ivar seconds: time, above 0 and at most 1,000,000.
-    :ivar memory_mb: memory of the whole worker, in MiB; 0 for as much as there is. Has no effect
-        where the system knows no such limit.
-    :raises InvalidOption: when one is out of its bounds.
+    :ivar seconds: time limit, above 0 and at most 1,000,000.
+    :ivar memory_mb: memory limit of the whole worker, in MiB; 0 for none. Has no effect on systems
+        without such a limit.
+    :raises InvalidOption: when a limit is out of range.
     """
 
     seconds: float = 30.0
     memory_mb: int = 1024
 
     def __post_init__(self) -> None:
-        require_number("seconds", self.seconds, float, 0, _MOST_SECONDS, above=True, unit="seconds")
+        require_number("seconds", self.seconds, float, 0, _MAX_SECONDS, above=True, unit="seconds")
         require_number("memory_mb", self.memory_mb, int, 0)
 
 
-#: What workers do with a page: a function of a module, so that it can be found again in another
-#: process; or a :class:`BatchTask`.
+#: A job of workers: a module-level function, which can be pickled, or a :class:`BatchTask`.
 Job = Callable[[Signer, Record], T]
 
 
 @dataclass(frozen=True)
 class BatchTask(Generic[P, T]):
-    """A job of which the second step is done for several pages at once, in less time.
+    """A job whose second step is faster for several pages at once.
 
-    :ivar read: what is done with each page by itself.
-    :ivar finish: makes the answers of those that were read, in their order.
+    :ivar read: the first step, called with each page.
+    :ivar finish: the second step, called with the results of the first; returns the results of the
+        job in the same order.
     """
 
     read: Callable[[Signer, Record], P]
@@ -92,7 +92,7 @@ def _signatures(signer: Signer, pages: Sequence[ReadPage]) -> list[PageSignature
     return signer.sign(*pages)
 
 
-#: Signature of a page.
+#: The job that returns the signature of a page.
 sign_record = BatchTask(_page_of, _signatures)
 
 
@@ -105,7 +105,7 @@ def _decoded(signer: Signer, record: Record) -> str:
 
 
 def main_text(signer: Signer, record: Record) -> MainText:
-    """Title and main text of a stored page, as its signature is made of them."""
+    """Return title and main text of a stored page, as its signature uses them."""
     if record.kind == "text":
         text = str(record.content)
         return MainText(record.title, text, text)
@@ -113,10 +113,10 @@ def main_text(signer: Signer, record: Record) -> MainText:
 
 
 class Reading(NamedTuple):
-    """What people are to see of a page.
+    """Title and text of a page for reports.
 
-    :ivar title: its first 300 characters.
-    :ivar text: the main text, in UTF-8, packed by zlib; empty where it was not asked for.
+    :ivar title: the first 300 characters of the title.
+    :ivar text: the main text in UTF-8, compressed by zlib; empty if it was not asked for.
     """
 
     title: str = ""
@@ -124,13 +124,13 @@ class Reading(NamedTuple):
 
     @classmethod
     def of(cls, page: MainText, *, keep_text: bool) -> Reading:
-        """Of a page that was read."""
+        """Return title and text of a page that was read."""
         text = zlib.compress(page.text.encode("utf-8", "replace")) if keep_text else b""
         return cls(page.title[:_TITLE_CHARS], text)
 
 
 def read_page(signer: Signer, record: Record) -> Reading:
-    """Title and main text of a stored page, for people."""
+    """Return title and main text of a stored page for reports."""
     return Reading.of(main_text(signer, record), keep_text=True)
 
 
@@ -142,17 +142,17 @@ def _signatures_and_readings(
 
 
 def sign_and_read(*, keep_text: bool) -> BatchTask[ReadPage, tuple[PageSignature, Reading]]:
-    """Signature of a page, and what people are to see of it, from reading it once."""
+    """Return a job for the signature of a page and its :class:`Reading`, which reads it once."""
     return BatchTask(_page_of, partial(_signatures_and_readings, keep_text=keep_text))
 
 
 def main_tokens(signer: Signer, record: Record) -> list[str]:
-    """Tokens of a stored page's main text, in reading order."""
+    """Return the tokens of a stored page's main text, in reading order."""
     return signer.tokens(main_text(signer, record).text)
 
 
 def attempt(job: Job[T], signer: Signer, record: Record) -> T | Failure:
-    """Do the job, whatever the page does to it."""
+    """Do a job on one page; errors become failures."""
     try:
         return job(signer, record)
     except UnreadablePage as error:
@@ -166,7 +166,7 @@ def attempt(job: Job[T], signer: Signer, record: Record) -> T | Failure:
 
 
 def attempt_all(job: Job[T], signer: Signer, records: Sequence[Record]) -> list[T | Failure]:
-    """Do the job with each of these pages, as far as it can be with all of them at once."""
+    """Do a job on several pages, if possible at once; errors become failures of single pages."""
     if not isinstance(job, BatchTask) or len(records) == 1:
         return [attempt(job, signer, record) for record in records]
     read = [attempt(job.read, signer, record) for record in records]
@@ -174,7 +174,7 @@ def attempt_all(job: Job[T], signer: Signer, records: Sequence[Record]) -> list[
         pages = [page for page in read if not _has_failed(page)]
         answers = iter(job.finish(signer, pages) if pages else ())
     except Exception:
-        # One by one they tell which of them it was.
+        # One by one, only the page that caused the error fails.
         return [attempt(job, signer, record) for record in records]
     return [page if _has_failed(page) else next(answers) for page in read]
 
@@ -184,17 +184,17 @@ def _has_failed(answer: Any) -> bool:
 
 
 def lacks_memory(answer: Any) -> bool:
-    """Did this page take more memory than its worker may?"""
+    """Did the page exceed the worker's memory limit?"""
     return isinstance(answer, Failure) and answer.reason == Reason.OUT_OF_MEMORY
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerRecipe:
-    """All that a worker is made of.
+    """The configuration of a worker.
 
-    :ivar job: what it does with each page.
+    :ivar job: the job that it does on each page.
     :ivar signer: arguments of its :class:`~scrapy_neardup.signatures.signature.Signer`.
-    :ivar limits: what one page may take.
+    :ivar limits: time and memory that one page may take.
     """
 
     job: Job[Any]

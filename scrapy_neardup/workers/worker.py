@@ -1,4 +1,4 @@
-"""The program of a worker process: it reads pages until the process that started it ends."""
+"""The program of a worker process."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from .memory_guard import TRUSTED_SHARE, MemoryGuard
 from .tasks import Failure, WorkerRecipe, attempt_all
 
 _MEMORY_EXHAUSTED = Failure(
-    Reason.OUT_OF_MEMORY, f"it took more than {TRUSTED_SHARE:.0%} of what a worker may"
+    Reason.OUT_OF_MEMORY, f"it took more than {TRUSTED_SHARE:.0%} of a worker's memory limit"
 )
 
 
 def pack_recipe(recipe: WorkerRecipe) -> tuple[list[str], bytes]:
-    """Return the first message to a worker: where modules are found, and what it is made of."""
+    """Return the first message to a worker: its module path and its recipe."""
     return sys.path, pickle.dumps(recipe, pickle.HIGHEST_PROTOCOL)
 
 
 def serve(end: socket.socket) -> None:
-    """Do a worker's work.
+    """Do the job on the pages that arrive on a channel, until its other end is closed.
 
     The first message is that of :func:`pack_recipe`; the answer is ``True``, or a string that says
-    why this worker cannot work. Each further message is a list of pages, each answer a list of what
-    came of them.
+    why the setup failed. Each further message is a list of pages, and its answer the list of their
+    results.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
     if hasattr(signal, "pthread_sigmask"):
@@ -69,7 +69,7 @@ def _set_up(
 
 
 class _Inbox:
-    """Messages of the parent. When it ends, however it ends, this process ends at once."""
+    """Messages of the parent; ends this process as soon as the parent has ended."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -81,7 +81,7 @@ class _Inbox:
         return pickle.loads(self._messages.get())
 
     def _read(self) -> None:
-        # While a page is read, this thread waits in a system call and notices the parent's end.
+        # This thread waits in a system call, and so notices the parent's end while a page is read.
         try:
             while True:
                 self._messages.put(self._channel.receive_bytes())
@@ -90,10 +90,10 @@ class _Inbox:
 
 
 def _print_to_stderr() -> None:
-    """What a library prints must not get into the results of a command."""
+    """Redirect what libraries print, to keep it out of a command's results."""
     try:
         os.dup2(2, 1)
-    except OSError:  # there is no standard error, and so nothing to read it
+    except OSError:  # there is no standard error
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for number in (1, 2):
             os.dup2(nowhere, number)
@@ -101,7 +101,7 @@ def _print_to_stderr() -> None:
 
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
-    """Let the system end a worker that hangs in foreign code, its parent gone."""
+    """Have the system kill a worker that hangs in a C library after its parent has ended."""
     if not hasattr(signal, "setitimer"):
         yield
         return

@@ -1,4 +1,4 @@
-"""Holds the worker process of a supervisor: starts it, and replaces it when it is lost."""
+"""The slot for a supervisor's worker process."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ..exceptions import WorkersFailed
 from .process import WorkerProcess
 from .tasks import WorkerRecipe
 
-#: How often a worker is started that dies before it is ready, with pauses of so many seconds, the
-#: next one longer by a factor.
+#: How often the start of a worker is tried, the first pause between tries in seconds, and the
+#: factor by which each pause is longer than the one before.
 _STARTS = 3
 _PAUSE, _PAUSE_FACTOR = 0.1, 4
 
 
 class WorkerSlot:
-    """Holds a worker process, or none yet.
+    """Starts a worker process when it is needed, and another one when the first is lost.
 
-    :param recipe: what the worker is made of.
-    :ivar lost: how many workers died or were ended over a page.
+    :param recipe: job, signer and limits of the worker.
+    :ivar lost: how many workers died or were killed over a page.
     """
 
     def __init__(self, recipe: WorkerRecipe) -> None:
@@ -36,18 +36,18 @@ class WorkerSlot:
         return self._stopping.is_set()
 
     def stop(self) -> None:
-        """End the worker now, and start no other one."""
+        """Kill the worker, and start no other one."""
         with self._lock:
             self._stopping.set()
             if self._worker is not None:
                 self._worker.kill()
 
     def wait(self, seconds: float) -> bool:
-        """Wait, but no longer than until :meth:`stop`; was it called?"""
+        """Wait so many seconds, or until :meth:`stop`; return whether that was called."""
         return self._stopping.wait(seconds)
 
     def ready_worker(self, seconds: float) -> WorkerProcess | None:
-        """Return the worker, started if need be; ``None`` when the work is being stopped.
+        """Return the worker, starting it if needed; ``None`` after :meth:`stop`.
 
         :raises WorkersFailed: when none can be started, or not within so many seconds.
         """
@@ -69,7 +69,7 @@ class WorkerSlot:
                 code = self.discard()
                 problem = str(error) or repr(error)
                 if code is not None and not isinstance(error, TimeoutError):
-                    problem = f"it ended with {code}"
+                    problem = f"it ended with exit code {code}"
         raise WorkersFailed(f"a worker process cannot be started: {problem}")
 
     def _started_worker(self, deadline: float) -> WorkerProcess:
@@ -82,12 +82,12 @@ class WorkerSlot:
         return worker
 
     def lose(self) -> int | None:
-        """End a worker over a page; return its exit code."""
+        """Kill and count a worker that failed over a page; return its exit code."""
         self.lost += not self._stopping.is_set()
         return self.discard()
 
     def discard(self) -> int | None:
-        """End and forget the worker; return its exit code."""
+        """Kill the worker and empty the slot; return the exit code if it is known."""
         with self._lock:
             worker, self._worker = self._worker, None
         if worker is not None:

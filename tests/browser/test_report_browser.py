@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from scrapy_neardup.report import Columns, Decision, Origin, written
+from scrapy_neardup.report import Columns, Decision, Origin, render_report
 from tests.support.browser import browser
 from tests.support.processes import wait_for
 from tests.support.reports import data_of, neardup
@@ -115,7 +115,7 @@ def page_of(path: Path, decisions: list[Decision], kept: dict[str, str] | None =
         columns.add(decision)
     packed = {url: zlib.compress(said.encode()) for url, said in (kept or {}).items()}
     data = columns.packed(ORIGIN, packed.get if kept is not None else None)
-    path.write_text(written(data), "utf-8")
+    path.write_text(render_report(data), "utf-8")
     return path
 
 

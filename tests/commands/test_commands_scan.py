@@ -304,7 +304,10 @@ def test_workers_that_cannot_start(tmp_path):
     source = stored(tmp_path / "in", FERRY)
     done = scan(source, "-o", "out", "-s", "NEARDUP_TOKENIZER=its_tokens.words", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr == b"scrapy neardup scan: a worker cannot start: RuntimeError('not here')\n"
+    assert (
+        done.stderr
+        == b"scrapy neardup scan: the setup of a worker failed: RuntimeError('not here')\n"
+    )
 
 
 @pytest.mark.slow

@@ -374,8 +374,8 @@ def kinds_of_two_wares(rest: str) -> list[str]:
         )
         for seed, name in enumerate(("Kettle X200", "Kettle X300"))
     ]
-    core = judge.store.boilerplates.of("host.example").titles.core
-    assert core(wares[0].title) == core(wares[1].title)
+    own_parts = judge.store.boilerplates.of("host.example").titles.own_parts
+    assert own_parts(wares[0].title) == own_parts(wares[1].title)
     return [judge.check(ware).kind for ware in wares]
 
 

@@ -224,8 +224,8 @@ def test_what_is_learned_of_a_site_is_learned_by_who_comes_later(opened):
         )
         met(first, page, Rule())
     shared = (("article",), ("daily",))
-    cores = [store.boilerplates.of("a.example").titles.core(shared) for store in (first, second)]
-    assert cores[0] == cores[1] == {"article"}
+    own = [store.boilerplates.of("a.example").titles.own_parts(shared) for store in (first, second)]
+    assert own[0] == own[1] == (("article",),)
 
 
 def test_a_second_store_of_the_process_is_the_first(redis_server):

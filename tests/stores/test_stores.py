@@ -222,7 +222,7 @@ class StoreTests(StoreContract):
                 )
             )
         titles = detector.store.boilerplates.of("a.example").titles
-        assert titles.core((("article", "77"), ("daily",))) == {"article", "77"}
+        assert titles.own_parts((("article", "77"), ("daily",))) == (("article", "77"),)
 
     def test_of_many_alike_one_is_new(self, store, detector):
         words = article(500)

@@ -133,7 +133,7 @@ def test_workers_that_do_not_start_leave_all_pages_kept(tmp_path):
     assert crawl.counts("undecided/") == {"no_worker": 3}
     assert len(crawl.stored) == 3
     [warning] = crawl.logged("WARNING")
-    assert "no_worker, a worker cannot start: RuntimeError('not here')" in warning
+    assert "no_worker, the setup of a worker failed: RuntimeError('not here')" in warning
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...matching.stored_items import NO_ITEMS, OWN_ITEMS, joined
+from ...matching.stored_items import NO_ITEMS, OWN_ITEMS, merge
 
 
 class PendingClaim:
@@ -40,7 +40,7 @@ class PendingClaim:
 
         :param items: its bits, see :mod:`~scrapy_neardup.matching.stored_items`.
         """
-        self._items = joined(self._items or NO_ITEMS, items)
+        self._items = merge(self._items or NO_ITEMS, items)
         self._ended_items += 1
         self._settle_if_complete()
 

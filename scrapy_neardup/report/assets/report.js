@@ -200,7 +200,7 @@
     if (origin.kind === "crawl" && origin.action === "report") notes.push(t("report_note"));
     const [all] = totalOf(() => true);
     if (all > ROWS) notes.push(t("left_out", { listed: count(ROWS), all: count(all) }));
-    if (DATA.texts_let_go) notes.push(t("texts_let_go", { n: count(DATA.texts_let_go) }));
+    if (DATA.texts_dropped) notes.push(t("texts_dropped", { n: count(DATA.texts_dropped) }));
     $("notes").textContent = notes.join(" ");
   }
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...hashing.minhash import SKETCH_BINS
 from ...hashing.simhash_index import Candidates
-from ...matching.candidates import Traits, find_original
+from ...matching.candidates import Summaries, find_original
 from ...matching.rule import Rule
 from ...matching.site_boilerplate import Boilerplates
 from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
@@ -60,8 +60,8 @@ class RedisSignatureSource:
         self._places = {number: place for place, number in enumerate(kept.keys.tolist())}
         return kept, [holder_of(row) for row in found]
 
-    def summaries(self, numbers: npt.NDArray[np.intp]) -> Traits:
-        summaries: Traits = self._rows["summary"][self._at(numbers)]
+    def summaries(self, numbers: npt.NDArray[np.intp]) -> Summaries:
+        summaries: Summaries = self._rows["summary"][self._at(numbers)]
         return summaries
 
     def first_bins(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:

@@ -64,15 +64,15 @@ def found(pairs: Iterator[Pair]) -> Found:
 
 
 def by_brute_force(pages: list[PageSignature], rule: Rule) -> Found:
-    frames = Boilerplates()
+    boilerplates = Boilerplates()
     for page in pages:
-        learn(frames.of(page.site), page)
+        learn(boilerplates.of(page.site), page)
     return sorted(
         (a.url, b.url, outcome)
         for place, a in enumerate(pages)
         for b in pages[place + 1 :]
         if (a.fingerprint ^ b.fingerprint).bit_count() <= rule.max_distance
-        and isinstance(outcome := rule.compare(a, b, frames), Match)
+        and isinstance(outcome := rule.compare(a, b, boilerplates), Match)
     )
 
 
@@ -139,7 +139,7 @@ def test_many_pages_alike():
         assert len(list(store.pairs(Rule(max_distance=0)))) == 3 * 30 * 29 // 2
 
 
-def test_a_site_is_learned_again_when_its_frame_was_forgotten():
+def test_a_site_is_learned_again_when_its_boilerplate_was_forgotten():
     rng = np.random.default_rng(5)
     shared = rng.integers(1, 256, SKETCH_BINS, np.uint8)
 

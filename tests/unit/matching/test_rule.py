@@ -99,19 +99,22 @@ def test_a_post_is_not_the_front_page_that_begins_with_it():
     assert verdicts(judge, post, front) == ["new", "new"]
 
 
-def test_alike_by_their_frame_alone_is_not_alike():
-    frame = words(99, 400)
+def test_alike_by_their_boilerplate_alone_is_not_alike():
+    boilerplate = words(99, 400)
     judge = detector()
     for number in range(8):
-        text = f"{frame} {words(number, 30)}"
+        text = f"{boilerplate} {words(number, 30)}"
         judge.check(url=f"https://a.example/{number}", html=html(f"Post {number} | Blog", text))
     one, other = (
-        (f"https://a.example/list/{n}", html("Archive | Blog", f"{frame} {words(100 + n, 30)}"))
+        (
+            f"https://a.example/list/{n}",
+            html("Archive | Blog", f"{boilerplate} {words(100 + n, 30)}"),
+        )
         for n in (1, 2)
     )
-    assert why(judge, one, other) == "only_frame_alike"
+    assert why(judge, one, other) == "only_boilerplate_alike"
     assert verdicts(judge, one, other) == ["new", "new"]
-    # On a site whose frame is not known the same two are one content.
+    # On a site whose boilerplate is not known the same two are one content.
     assert why(detector(), one, other) == "similar_text"
 
 
@@ -166,7 +169,7 @@ def test_across_sites_they_need_not():
     assert why(detector(), *pages) == "similar_text"
 
 
-def test_a_thin_text_that_is_the_sites_frame_says_nothing():
+def test_a_thin_text_that_is_the_sites_boilerplate_says_nothing():
     rest = [f"<ul><li>{words(200 + n, 200)}</ul>" for n in range(12)]
     judge = detector()
     for number in range(8):

@@ -13,7 +13,7 @@ from scrapy_neardup.matching.stored_items import (
     StoredItems,
     covers,
     item_bits,
-    joined,
+    merge,
 )
 
 FIELDS = st.sets(st.sampled_from(["dict", "name", "text", "price", "author"]), min_size=1)
@@ -24,7 +24,7 @@ ITEMS = st.lists(st.tuples(st.integers(1, 15), FIELDS, CARRIED), min_size=1, max
 @given(ITEMS, st.tuples(st.integers(1, 15), FIELDS, CARRIED))
 def test_an_item_is_covered_only_by_its_place_its_fields_and_what_it_carries(stored, item):
     place, fields, carried = item
-    kept = reduce(joined, (item_bits(*each) for each in stored))
+    kept = reduce(merge, (item_bits(*each) for each in stored))
     is_covered = covers(kept, item_bits(*item))
     if place not in {number for number, _, _ in stored}:
         assert not is_covered
@@ -42,12 +42,12 @@ def test_nothing_covers_but_what_was_stored():
     assert not covers(OWN_ITEMS, item_bits(1, ["name"], ["kettle"]))
     assert covers(first, first)
     assert not covers(first, second)
-    assert covers(joined(first, second), second)
-    assert joined(NO_ITEMS, first) == first
+    assert covers(merge(first, second), second)
+    assert merge(NO_ITEMS, first) == first
 
 
 def test_of_too_many_pages_the_oldest_are_let_go(monkeypatch):
-    monkeypatch.setattr("scrapy_neardup.matching.stored_items._MOST_DIGESTS", 3)
+    monkeypatch.setattr("scrapy_neardup.matching.stored_items._MAX_DIGESTS", 3)
     items = StoredItems()
     for number in range(5):
         items.note(f"u{number}", number)

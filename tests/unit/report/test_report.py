@@ -14,7 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup.exceptions import InputError
-from scrapy_neardup.report import Columns, Decision, DecisionReader, KeptTexts, Origin, written
+from scrapy_neardup.report import (
+    Columns,
+    Decision,
+    DecisionReader,
+    KeptTexts,
+    Origin,
+    render_report,
+)
 from scrapy_neardup.report.document import safe_json
 
 ASSETS = files("scrapy_neardup.report") / "assets"
@@ -143,7 +150,7 @@ def test_texts_are_kept_in_a_bounded_room_the_oldest_are_let_go():
     kept = {n for n in range(11) if texts.get(f"https://a.example/{n}") is not None}
     assert kept == {7, 9, 10} | ({8} if 5 + 30 + 40 + 30 <= 100 else set())
     assert texts.get("https://a.example/7") == b"again"
-    assert texts.let_go == 8
+    assert texts.dropped == 8
     texts.put("https://a.example/huge", b"x" * 101)
     assert texts.get("https://a.example/huge") is None
     texts.put("https://half.example/\ud83d", b"half")
@@ -191,7 +198,7 @@ def parsed(title: str) -> Page:
     columns = Columns()
     columns.add(Decision("https://a.example/", "new", "no_match", title=title))
     page = Page()
-    page.feed(written(columns.packed(ORIGIN, None)))
+    page.feed(render_report(columns.packed(ORIGIN, None)))
     return page
 
 
