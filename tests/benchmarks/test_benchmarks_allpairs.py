@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
+@pytest.mark.slow
 def test_both_ways_find_what_was_planted():
     done = subprocess.run(
         [sys.executable, BENCHMARKS / "allpairs.py", "--sizes", "4000", "--distances", "1", "2"],

@@ -328,6 +328,7 @@ def get(proxy: str, target: str, headers: dict[str, str]) -> tuple[int, str | No
         connection.close()
 
 
+@pytest.mark.slow
 def test_input_that_cannot_be():
     done = run("--pages", 199)
     assert done.returncode == 2

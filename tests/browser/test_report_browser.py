@@ -147,6 +147,7 @@ def test_the_report_of_the_example_says_what_the_crawl_did(chrome, example):
     assert text(chrome, "#would").startswith("33 pages would be dropped, as many as")
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_from_anywhere(chrome, example):
     opened(chrome, example)
     loaded = chrome.execute_script("return performance.getEntriesByType('resource').length")
@@ -395,6 +396,7 @@ def test_a_hundred_thousand_decisions(chrome, tmp_path):
     assert len(shown) == 11
 
 
+@pytest.mark.slow
 def test_judgements_of_the_page_are_taken_by_evaluate(chrome, folder, tmp_path):
     contents = [FERRY, FERRY + " Book now.", MUSEUM, MUSEUM + " Bring your own thread.", BRIDGE]
     # Spreadsheets would run two of them; another one looks as if that had been prevented already.

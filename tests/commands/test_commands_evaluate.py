@@ -42,6 +42,7 @@ def pairs(folder: Path, *rows: str) -> None:
     (folder / "pairs.csv").write_text("\n".join(rows), "utf-8")
 
 
+@pytest.mark.slow
 def test_labels(folder):
     pairs(
         folder,

@@ -228,6 +228,7 @@ def test_pages_signed_in_another_way_are_refused(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_the_pages_of_a_redis(tmp_path):
     feed = stored(tmp_path / "in", FERRY, MUSEUM)
     reprints = stored(tmp_path / "more", REPRINT, first=7)
@@ -277,6 +278,7 @@ def test_what_cannot_be_done_is_said_in_one_line(tmp_path, arguments, exitcode, 
     assert (tmp_path / "PAGES").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_bar_on_a_terminal(tmp_path, mixed):
     shown = shown_on_terminal(*PAIRS, mixed, "-o", tmp_path / "out")
     assert b"60 pages: 20 pairs" in shown

@@ -173,6 +173,7 @@ def test_bad_records_are_counted_and_cost_nothing_else(tmp_path):
     assert b"bad records skipped: 2 (no url 1, not JSON 1)" in done.stderr
 
 
+@pytest.mark.slow
 def test_standard_input_to_standard_output(tmp_path):
     data = stored(tmp_path / "in", FERRY, BRIDGE).read_bytes()
     done = scan("-", "-o", "-", stdin=data)
@@ -357,6 +358,7 @@ def test_no_worker_outlives_the_scan(tmp_path, ending, exitcode):
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_ends_the_scan_quietly(mixed):
     with subprocess.Popen(
         [*SCAN, mixed, mixed, "-o", "-", "--workers", "1"],

@@ -140,6 +140,7 @@ def test_what_a_terminal_would_obey_is_not_shown(tmp_path):
     assert b"\x1b" not in neardup("store", "list", path).stdout
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_ends_the_list_quietly(tmp_path):
     path = tmp_path / "pages.sqlite"
     with opened(path) as made:

@@ -46,6 +46,7 @@ def test_answers_of_pages_that_were_signed_together_come_together():
     assert count < 60
 
 
+@pytest.mark.slow
 def test_a_script_that_guards_nothing_runs_once(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
@@ -161,6 +162,7 @@ def test_what_waits_is_given_to_a_worker_at_once(given_at_once):
     assert sum(given_at_once) > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "reason", "lost"),
     [

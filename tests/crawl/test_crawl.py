@@ -67,6 +67,7 @@ def test_without_the_addon_all_are_stored():
 TWO: Pages = {"/1": page(FERRY, "The ferry"), "/2": page(FERRY, "The ferry")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", ["dict", "dataclass", "attrs", "pydantic", "scrapy"])
 def test_tagging_says_it_on_items_of_any_kind(item):
     with serving(TWO) as site:
@@ -78,6 +79,7 @@ def test_tagging_says_it_on_items_of_any_kind(item):
     assert crawl.counts("items/") == {"kept": 1, "tagged": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "item", ["closed", "closed dataclass", "closed attrs", "closed pydantic", "frozen"]
 )
@@ -276,6 +278,7 @@ def test_a_request_can_have_thresholds_of_its_own():
     assert [item["path"] for item in crawl.items if "neardup" in item] == ["3"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wish", [{"max_distance": 12}, {"distance": 3}, "perhaps", 7])
 def test_a_wrong_wish_in_meta_is_said_and_costs_no_page(wish):
     with serving(TWO) as site:

@@ -97,6 +97,7 @@ def test_one_address_that_stays_behind_the_wall_does_not_take_the_others_with_it
         assert refused(third) == 0
 
 
+@pytest.mark.slow
 def test_a_wall_that_comes_back_brings_nothing_back_that_has_ended(exact):
     few = PATHS[:3]
     with serving({}) as site:
@@ -109,6 +110,7 @@ def test_a_wall_that_comes_back_brings_nothing_back_that_has_ended(exact):
             assert articles_of(last) == {*PATHS} - {original}
 
 
+@pytest.mark.slow
 def test_what_is_explored_ends_what_it_contradicts(exact):
     few = PATHS[:3]
     with serving({}) as site:

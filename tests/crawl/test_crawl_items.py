@@ -79,6 +79,7 @@ def address(request, tmp_path):
     return {"memory": "memory", "sqlite": f"sqlite:///{tmp_path / 'seen.sqlite'}"}[request.param]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["memory", "sqlite", "redis"], indirect=True)
 def test_a_page_that_yielded_only_links_is_no_original_for_items(address):
     with serving(STORIES) as site:
@@ -99,6 +100,7 @@ def test_a_page_that_yielded_only_links_is_no_original_for_items(address):
         assert not {"new", "undecided"} & set(again.counts("pages/"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["sqlite", "redis"], indirect=True)
 def test_links_found_by_one_spider_do_not_drop_the_items_of_another(address):
     with serving(STORIES) as site:

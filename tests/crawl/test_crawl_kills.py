@@ -111,6 +111,7 @@ def test_a_page_counts_when_all_its_items_are_stored(tmp_path, port, storing):
     assert places == {(content, place) for content in range(SHAPE.contents) for place in (0, 1)}
 
 
+@pytest.mark.slow
 def test_a_kill_amid_recovery_is_recovered_from(tmp_path, port):
     runs = in_job(tmp_path, port)
     # Slow enough that its feed is known to be on disk in between.
@@ -128,6 +129,7 @@ def test_a_kill_amid_recovery_is_recovered_from(tmp_path, port):
     assert runs.stats()["item_dropped_reasons_count/UnchangedPage"] > 0
 
 
+@pytest.mark.slow
 def test_a_job_that_runs_is_not_recovered(tmp_path, port):
     runs = in_job(tmp_path, port)
     process = runs.start(**SLOW)
@@ -221,6 +223,7 @@ def test_a_crawl_ends_when_its_store_cannot_be_written_if_that_is_asked_for(tmp_
     assert not account(SHAPE, runs.stored(), ()).lost
 
 
+@pytest.mark.slow
 def test_what_a_feed_did_not_take_is_stored_next_time(tmp_path, port):
     runs = in_job(tmp_path, port, storing="feed")
     runs.items.symlink_to("/dev/full")
@@ -233,6 +236,7 @@ def test_what_a_feed_did_not_take_is_stored_next_time(tmp_path, port):
     assert not found.again
 
 
+@pytest.mark.slow
 def test_what_a_feed_without_a_folder_did_not_take_is_stored_next_time(tmp_path, port):
     runs = in_job(tmp_path, port, storing="feed")
     (tmp_path / "absent").write_bytes(b"no folder")

@@ -236,6 +236,7 @@ def test_a_wall_before_pages_that_are_known_is_warned_of(tmp_path):
     assert "revisit 60 100.0 % changed 50, unchanged 10" in table_of(crawl)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_spider_can_stop_at_a_wall(loop):
     pages = {**GOOD, **behind_a_wall(lambda path: LOGIN)}

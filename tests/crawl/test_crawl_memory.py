@@ -119,6 +119,7 @@ def test_where_another_component_takes_the_items_away_a_copy_is_stored(loop, by)
     assert crawl.counts("undecided/") == {}
 
 
+@pytest.mark.slow
 def test_who_waits_too_long_is_kept(tmp_path):
     settings = {**FAILING, "FAIL_AFTER": 4, "NEARDUP_MAX_WAIT": "0.5"}
     crawl = crawled(COPIES, settings)
@@ -146,6 +147,7 @@ def test_no_setting_of_concurrency_leads_to_a_deadlock(concurrency, items):
 # --- the same address again -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_unchanged_page_is_stored_again_or_dropped(tmp_path):
     store = {"NEARDUP_STORE": f"sqlite:///{tmp_path / 'pages.sqlite'}"}
     pages = {"/same": page(FERRY), "/new": page(MUSEUM)}

@@ -19,6 +19,7 @@ PAGES = {
 ONE_BY_ONE = {"CONCURRENT_REQUESTS": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_crawl_writes_its_report(tmp_path, loop, workers):

@@ -68,6 +68,7 @@ def test_what_is_learned_is_not_fetched_again(loop):
     assert crawl.errors == 0
 
 
+@pytest.mark.slow
 def test_http_and_https_of_one_host_are_not_both_fetched(tmp_path):
     # A proxy's sites have the usual ports, whatever its own: other ports are other addresses.
     schemes, host = ("http", "https"), "192.0.2.1"
@@ -122,6 +123,7 @@ def test_a_duplicate_that_would_be_kept_is_fetched():
     assert crawl.stats["neardup/url_rules/would_skip"] > 30
 
 
+@pytest.mark.slow
 def test_pages_of_a_list_are_all_fetched():
     paths = [f"/posts?page={number}" for number in range(80)]
     pages: Pages = {"/": hub(paths), **{path: unique(n) for n, path in enumerate(paths)}}
@@ -348,6 +350,7 @@ def test_what_led_to_a_duplicate_is_not_fetched_in_the_next_crawl(tmp_path, ttl,
     assert again.counts("requests/") == ({} if hits else {"refused": 1})
 
 
+@pytest.mark.slow
 def test_unless_it_is_the_way_to_its_content_now(tmp_path):
     settings = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/pages.sqlite", "CONCURRENT_REQUESTS": 1}
     pages: Pages = {

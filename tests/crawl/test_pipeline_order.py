@@ -37,6 +37,7 @@ def test_a_pipeline_that_downloads_before_ours_is_warned_of(tmp_path):
     assert other.startswith(f"{CLEANING} (order 2) runs before NearDupPipeline (order 100)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pipelines", "settings"),
     [

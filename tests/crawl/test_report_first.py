@@ -95,4 +95,4 @@ def test_judgements_of_other_pages_say_what_is_amiss(tmp_path):
     done = neardup("evaluate", feed, "--pairs", judgements, "--workers", 0)
     assert done.returncode == 1
     assert "page not there 1" in done.stderr
-    assert "a page goes by its id, or by its URL where it has none" in done.stderr
+    assert "pages are matched by id, or by URL" in done.stderr

@@ -108,6 +108,7 @@ def test_an_error_at_the_start_is_one_line_and_an_exit_status(tmp_path, launcher
     assert done.returncode == (1 if SCRAPY >= (2, 15) else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("launcher", LAUNCHERS)
 def test_errors_of_other_components_are_logged_as_before(tmp_path, launcher):
     done = run(

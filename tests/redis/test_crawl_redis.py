@@ -38,6 +38,7 @@ def store_of(server: RedisServer) -> dict[str, Any]:
     return {"NEARDUP_STORE": server.address, "NEARDUP_NAMESPACE": "all"}
 
 
+@pytest.mark.slow
 def test_crawls_that_share_a_namespace_store_each_content_once(server):
     with serving(COPIES, together=4) as site:
         urls = [site.url(f"/{n}") for n in range(4)]
@@ -46,6 +47,7 @@ def test_crawls_that_share_a_namespace_store_each_content_once(server):
     assert sum(crawl.stats.get("neardup/waits", 0) for crawl in crawls) == 3
 
 
+@pytest.mark.slow
 def test_rules_that_one_learned_are_applied_by_another_at_the_same_time(server):
     both = items(100)
     shared = [f"/item?id={number}&sid=c{number}" for number in range(60, 70)]
@@ -93,6 +95,7 @@ def test_a_later_crawl_knows_what_an_earlier_one_stored(server):
     assert any("1 pages known" in line for line in later.logged("INFO"))
 
 
+@pytest.mark.slow
 def test_a_server_that_goes_away_costs_no_page_and_learns_of_all_when_it_is_back(server):
     texts = [" ".join(article(seed=n)) for n in range(30)]
     pages = {f"/{n}": page(text, title=f"t{n}") for n, text in enumerate(texts)}
@@ -117,6 +120,7 @@ def test_a_server_that_goes_away_costs_no_page_and_learns_of_all_when_it_is_back
     assert again.stored == []
 
 
+@pytest.mark.slow
 def test_a_failover_costs_no_page_and_all_are_remembered(tmp_path, afterwards):
     watched = Watched(tmp_path / "servers")
     afterwards.callback(watched.kill)

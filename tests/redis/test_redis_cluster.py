@@ -21,6 +21,7 @@ def cluster(tmp_path_factory):
     three.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", ["all", "site"])
 def test_workers_agree_on_a_cluster(cluster, scope):
     stores = [RedisStore(cluster.address, f"agree {scope}", scope=scope) for _ in range(2)]
@@ -64,6 +65,7 @@ def test_a_cluster_that_is_not_there_may_come_back():
         RedisStore(f"redis+cluster://127.0.0.1:{free_port()}")
 
 
+@pytest.mark.slow
 def test_a_cluster_whose_node_is_gone_is_unreachable(tmp_path, afterwards):
     three = RedisCluster(tmp_path)
     afterwards.callback(three.kill)

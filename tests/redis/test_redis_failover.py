@@ -23,6 +23,7 @@ def watched(tmp_path, afterwards):
     return servers
 
 
+@pytest.mark.slow
 def test_who_has_a_store_open_goes_on_with_the_replica(watched):
     stores = [RedisStore(watched.address) for _ in range(2)]
     for number in range(20):

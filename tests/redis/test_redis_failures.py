@@ -166,6 +166,7 @@ def test_nothing_that_was_acknowledged_is_lost_with_the_server(own_server):
     store.close()
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_answer_is_waited_for_no_longer_than_agreed(redis_server):
     store = RedisStore(redis_server.address, **SHORT)
     first, other = page(store, "https://a.example/"), page(store, "https://b.example/", MUSEUM)

@@ -44,6 +44,7 @@ def push(server: RedisServer, urls: Iterable[str]) -> None:
         client.rpush("addresses", *(json.dumps({"url": url}) for url in urls))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_enabled", [True, False], ids=["enabled", "disabled"])
 def test_start_urls_come_from_a_list(redis_server, is_enabled):
     with serving(COPIES) as site:
@@ -53,6 +54,7 @@ def test_start_urls_come_from_a_list(redis_server, is_enabled):
     assert "other" in crawl.stored
 
 
+@pytest.mark.slow
 def test_processes_share_a_queue_a_dupefilter_and_a_store(redis_server):
     contents = {n: page(" ".join(article(seed=n)), title=f"t{n}") for n in range(12)}
     copies = {f"/{kind}{n}": text for n, text in contents.items() for kind in "ab"}

@@ -27,6 +27,7 @@ def whole(tmp_path_factory):
     return path.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", ASKS)
 def test_damage_anywhere_is_an_error_of_the_store(whole, tmp_path, ask):
     refused = 0
@@ -124,6 +125,7 @@ def test_a_row_that_does_not_belong_to_its_page_is_an_error_of_the_store(whole, 
         assert not store.claim(made_page(1, 1), RULE).is_blocked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_error", ["keep", "stop"])
 def test_a_crawl_that_meets_damage_keeps_its_pages(tmp_path, on_error):
     path = tmp_path / "pages.sqlite"

@@ -194,6 +194,7 @@ class TestFile:
 
 
 class TestFullDisk:
+    @pytest.mark.slow
     def test_they_wait_with_the_pages(self, path):
         with storer("advise_on_a_full_disk", path) as process:
             assert line_of(process) in ("disk I/O error", "database or disk is full")
@@ -222,6 +223,7 @@ class TestFullDisk:
         with opened(path) as store:
             assert (len(store), store.rules()) == (1, {})
 
+    @pytest.mark.slow
     def test_the_log_says_what_was_not_written(self, path, caplog):
         with (
             opened(path) as store,
@@ -328,6 +330,7 @@ def test_a_full_server_takes_no_more_and_can_still_be_read(tmp_path, afterwards)
     store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", ["all", "site"])
 def test_on_a_cluster_they_stand_together(tmp_path_factory, afterwards, scope):
     cluster = RedisCluster(tmp_path_factory.mktemp("cluster"))

@@ -126,6 +126,7 @@ def require_whole(store: SqliteStore, path: Path) -> list[PageSignature]:
 
 
 class TestKilled:
+    @pytest.mark.slow
     def test_what_was_said_in_time_is_there_after_a_kill(self, tmp_path):
         rng = random.Random(5)
         after = [rng.uniform(0, 1.5 * (BATCH_SECONDS + DISK_SECONDS)) for _ in range(20)]
@@ -255,6 +256,7 @@ class TestFullDisk:
             # Its lock is gone, and what it had written is there.
             assert pages_in(path) == [made_page(0)]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("share", ["0.5", "1.002"])
     def test_compacting_without_room_changes_nothing(self, path, share):
         with storer("compact_without_room", path, share) as process:
@@ -458,6 +460,7 @@ class TestShared:
         with opened(path) as store:
             assert len(store) == 0
 
+    @pytest.mark.slow
     def test_what_is_committed_while_another_program_writes_is_written_later(self, path):
         with opened(path) as store:
             store.adopt("made up", {})
@@ -472,6 +475,7 @@ class TestShared:
                 wait_for(lambda: store.problem is None)
             assert len(ids_in(path, "rows")) == 3
 
+    @pytest.mark.slow
     def test_a_file_that_is_being_written_can_be_opened(self, path):
         with opened(path) as store:
             keep(store, made_page(1))
@@ -513,6 +517,7 @@ class TestShared:
                     keep(store, made_page(number))
         assert len(pages_in(path)) == 20
 
+    @pytest.mark.slow
     def test_what_could_not_be_written_at_closing_is_not_lost_to_who_opens_next(self, path):
         with opened(path, "keeps the file open"), opened(path) as store:
             keep(store, made_page(0))
@@ -740,6 +745,7 @@ class TestOpenedAgain:
             again.add(entry.signature, entry.stored_at)
         return again
 
+    @pytest.mark.slow
     def test_verdicts_are_those_of_a_memory_that_was_given_the_stored_pages(self, tmp_path):
         names = count()
 
@@ -750,6 +756,7 @@ class TestOpenedAgain:
 
         check()
 
+    @pytest.mark.slow
     def test_where_no_site_teaches_they_are_those_of_one_that_was_never_closed(self, tmp_path):
         names = count()
         own_site = OwnSite()

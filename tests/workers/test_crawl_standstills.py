@@ -111,6 +111,7 @@ def test_helpers_killed_at_random_moments_cost_no_page(seed):
     assert_nothing_lost(crawl)
 
 
+@pytest.mark.slow
 @linux
 def test_the_server_killed_with_its_workers_amid_their_start():
     """As the kernel does it that has no memory left; before, the crawl stood still for ever."""
@@ -184,6 +185,7 @@ THREE: dict[str, Answer | str] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["too long", "a file"])
 def test_workers_need_no_temporary_folder(tmp_path, folder):
     """A socket's path may have some hundred characters; and who writes nothing needs no folder."""

@@ -43,6 +43,7 @@ def server() -> Iterator[int]:
 # --- processes that stand still ---
 
 
+@pytest.mark.slow
 @linux
 def test_a_server_that_is_stopped_is_replaced(server, monkeypatch):
     monkeypatch.setattr(forkserver, "_FORK_SECONDS", 0.2)
@@ -71,6 +72,7 @@ def test_a_worker_that_is_stopped_costs_a_page_at_most(server):
     wait_for(lambda: not children_of(server))
 
 
+@pytest.mark.slow
 @linux
 def test_pages_wait_for_a_start_for_a_limited_time_only(server, monkeypatch):
     """And are judged again when workers start again."""

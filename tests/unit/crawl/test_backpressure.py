@@ -214,6 +214,7 @@ def test_pages_that_callbacks_ask_for_come_through(loop, requests):
     assert crawl.counts("pages/") == {"new": 20}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
 def test_callbacks_that_wait_for_a_later_page_do_not_keep_it_away(loop):
     pages = slow_pages(20)
@@ -225,6 +226,7 @@ def test_callbacks_that_wait_for_a_later_page_do_not_keep_it_away(loop):
     assert crawl.judged[0]["url"] == start[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
 def test_pages_that_nothing_comes_of_hold_nobody_up(loop):
     pages = slow_pages(60)

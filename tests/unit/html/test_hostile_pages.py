@@ -49,6 +49,7 @@ def outcome(html: str | bytes, content_type: str | None = None) -> PageSignature
         return "extraction_failed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_a_hostile_page_is_signed_or_refused_the_same_way_twice(name):
     page = SMALL[name]
