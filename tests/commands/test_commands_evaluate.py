@@ -97,8 +97,12 @@ def test_a_plot(folder, name):
     ("rows", "options", "complaint"),
     [
         (["a,b", "1,2"], [], "pairs.csv: the columns are id_a, id_b, and label or jaccard"),
-        (["id_a,id_b,label"], [], "pairs.csv: no pair of duplicates whose pages are there (no"),
-        (["id_a,id_b,label", "x,y,duplicate"], [], "are there (page not there 1)"),
+        (
+            ["id_a,id_b,label"],
+            [],
+            "pairs.csv: no pair of duplicates whose pages are among the stored pages (no",
+        ),
+        (["id_a,id_b,label", "x,y,duplicate"], [], "are among the stored pages (page not there 1)"),
         (["id_a,id_b,label"], ["--plot", "plot.txt"], "name of a plot ends in .svg, .png, .pdf"),
         (["id_a,id_b,label"], ["--precision", "2"], "'2' is not a number from 0 to 1"),
         (["id_a,id_b,label"], ["--distance", "2"], "there is no option --distance"),

@@ -230,7 +230,11 @@ def test_scan_cannot_add_while_a_crawl_has_the_store(store, tmp_path):
         (["store", "export", "STORE", "--namespace", "news", "-o", "STORE"], 1, "is an input, and"),
         (["store", "import", "STORE", "none", "--namespace", "news"], 1, "none: No such file"),
         (["store", "import", "STORE", "FEED"], 1, "select one of its namespaces"),
-        (["store", "import", "sqlite:///new", "FEED"], 1, "name the spider that will use it with"),
+        (
+            ["store", "import", "sqlite:///new", "FEED"],
+            1,
+            "the name of the spider that will use it with",
+        ),
         (["scan", "FEED", "-o", "OUT", "--store", "none"], 1, "none: no such file"),
         (["scan", "FEED", "-o", "OUT", "--add"], 2, "--add is 'given alone', but it must be given"),
         (["scan", "FEED", "-o", "OUT", "--namespace", "x"], 2, "--namespace is 'given alone'"),

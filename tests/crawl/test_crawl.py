@@ -457,7 +457,7 @@ def test_the_projects_own_dupefilter_is_wrapped():
         ("NEARDUP_DUPLICATE_URL_TTL", -1, "a number of seconds of 0 or more"),
         ("NEARDUP_LINKS_MIN_DEPTH", 0.5, "a whole number of 0 or more"),
         ("NEARDUP_RECOVER", "perhaps", "'on' or 'off'"),
-        ("NEARDUP_STORE", "sqlite:///", "'sqlite:///path'"),
+        ("NEARDUP_STORE", "sqlite:///", "'sqlite:///relative/path' or 'sqlite:////absolute/path'"),
         ("NEARDUP_MIN_FEATURES", -1, "a whole number of 0 or more"),
         ("NEARDUP_IDF", "german", "one of 'multilingual', 'none'"),
         ("NEARDUP_TOKENIZER", "jeiba", "'auto', 'jieba', 'rjieba', 'pairs'"),
