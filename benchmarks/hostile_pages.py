@@ -18,10 +18,10 @@ from tables import Table
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from peaks import sign_and_measure
-from tests.support.hostile import PAGES
 
 from scrapy_neardup.sources.record import Record
 from scrapy_neardup.workers import Failure, Limits, WorkerPool
+from tests.support.hostile import PAGES
 
 
 def main() -> int:

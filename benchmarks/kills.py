@@ -31,6 +31,7 @@ from tables import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from scrapy_neardup.stores.redis.store import RedisStore
 from tests.support.killing import (
     Runs,
     Shape,
@@ -44,8 +45,6 @@ from tests.support.killing import (
     site,
 )
 from tests.support.redis_servers import RedisServer
-
-from scrapy_neardup.stores.redis.store import RedisStore
 
 
 @dataclass(frozen=True)
