@@ -168,7 +168,7 @@ def find_original(
     """Find the page's original among stored pages, then claimed ones, then pages of links only.
 
     A page of which no item was stored is never an original, because its copies may yield the item.
-    The verdict only names it (:attr:`~scrapy_neardup.matching.verdict.Verdict.links_seen_at`).
+    The verdict only names it (``Verdict.links_seen_at``).
 
     :param near: all pages that the index has near the page's fingerprint.
     :param is_open: which of them have a claim that is not yet resolved; shape ``(n,)``.
