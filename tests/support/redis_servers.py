@@ -337,7 +337,7 @@ def free_port() -> int:
     """A port that is free, as is the one 10,000 above it, by which a cluster's servers talk."""
     while True:
         # Hypothesis sets the seed of what is drawn otherwise, the same in all processes.
-        port = random.SystemRandom().randrange(10_000, 22_000)
+        port = random.SystemRandom().randrange(10_000, 20_000)
         with contextlib.suppress(OSError), socket.socket() as one, socket.socket() as other:
             one.bind(("127.0.0.1", port))
             other.bind(("127.0.0.1", port + 10_000))

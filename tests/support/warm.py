@@ -111,10 +111,11 @@ def start(
     cwd = str(folder or Path.cwd())
     if not sys.platform.startswith("linux"):
         with stdin.open("rb") as read, stdout.open("ab") as out, stderr.open("ab") as error:
-            return subprocess.Popen(
+            _COLD.append(subprocess.Popen(
                 [sys.executable, *options, *argv], stdin=read, stdout=out, stderr=error,
                 cwd=cwd, env=env, start_new_session=True,
-            )  # fmt: skip
+            ))  # fmt: skip
+            return _COLD[-1]
     streams = list(map(str, (stdin, stdout, stderr)))
     filters = [option for option in options if option != "-W"]
     return Program({"argv": argv, "env": env, "cwd": cwd, "streams": streams, "filters": filters})
@@ -148,10 +149,9 @@ class Program:
 
 
 def running() -> list[int]:
-    """Programs that this process has started, warm or not."""
-    servers = [started.pid for started in _KEPT]
-    others = (child for child in children_of(os.getpid()) if child not in servers)
-    return [*others, *chain.from_iterable(map(children_of, servers))]
+    """Programs that were started here and have not ended; no other child of this process."""
+    cold = [program.pid for program in _COLD if program.poll() is None]
+    return [*cold, *chain.from_iterable(children_of(started.pid) for started in _KEPT)]
 
 
 def _server() -> str:
@@ -181,6 +181,7 @@ def _end(server: subprocess.Popen[bytes]) -> None:
 
 
 _KEPT: list[subprocess.Popen[bytes]] = []
+_COLD: list[subprocess.Popen[bytes]] = []
 _STARTING = Lock()
 
 
