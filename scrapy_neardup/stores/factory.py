@@ -135,7 +135,17 @@ def _backend(address: str) -> Backend:
         # Of addresses, only those of a backend have a password that could be shown.
         known = "'memory', 'sqlite:///path' or 'redis://host:port/db'"
         raise InvalidOption("store", address, known)
-    return cast(Backend, import_module(_BACKENDS[scheme], __package__))
+    try:
+        return cast(Backend, import_module(_BACKENDS[scheme], __package__))
+    except ModuleNotFoundError as error:
+        if not str(error.name).startswith("redis"):
+            raise
+        raise InvalidOption(
+            "store",
+            f"{scheme}://…",
+            "of another kind while the package redis is not installed: "
+            "pip install 'scrapy-neardup[redis]'",
+        ) from None
 
 
 def _drop(place: tuple[str, str], closed: ref[SharedStore]) -> None:

@@ -13,33 +13,6 @@ _PIECE_BITS = 20
 #: system gives memory to those rows alone that were written to.
 PIECE_ROWS = 1 << _PIECE_BITS
 
-#: Of a size that the system itself gives and takes back: what is only needed for a moment leaves
-#: no holes behind.
-_COLUMN_ROWS = 1 << 23
-
-
-class GrowingColumn:
-    """Gathers values that are used once."""
-
-    def __init__(self, dtype: npt.DTypeLike) -> None:
-        self._room = np.empty(_COLUMN_ROWS, dtype)
-        self._size = 0
-
-    def append(self, values: npt.NDArray[Any]) -> None:
-        """Append a copy of values, shape ``(n,)``."""
-        end = self._size + len(values)
-        while end > len(self._room):
-            grown = np.empty(2 * len(self._room), self._room.dtype)
-            grown[: self._size] = self.values
-            self._room = grown
-        self._room[self._size : end] = values
-        self._size = end
-
-    @property
-    def values(self) -> npt.NDArray[Any]:
-        """All of them, in order."""
-        return self._room[: self._size]
-
 
 class GrowingRows:
     """Rows of one type by their numbers, from 0 on.

@@ -24,7 +24,7 @@ from ..matching.verdict import Verdict, revisit, revisit_of_links
 from ..signatures.signature import PageSignature
 from .archive import Archive
 from .base import Claim, Entry, Ticket
-from .hints import HintMethods, InProcessHints
+from .hints import HintMethods, MemoryHints
 from .page_index import PageIndex
 from .page_table import Reservation
 from .users import Users
@@ -51,7 +51,8 @@ class InProcessStore(HintMethods):
         self.name = name
         self.secret = secret
         self.ttl = ttl
-        self.hints: InProcessHints = InProcessHints(name, archive.hints)
+        self.hints: MemoryHints = archive.hints
+        self.forgotten = archive.forgotten
         self._archive = archive
         self._lock = threading.RLock()
         self.users = Users(self._lock)
@@ -63,10 +64,6 @@ class InProcessStore(HintMethods):
     @property
     def problem(self) -> str | None:
         return self._archive.problem
-
-    @property
-    def forgotten(self) -> int:
-        return self._archive.forgotten
 
     @property
     def is_closed(self) -> bool:
@@ -166,19 +163,21 @@ class InProcessStore(HintMethods):
             return True
 
     def entries(self) -> Iterator[Entry]:
-        for numbers in self._archive.pages.numbers():
-            for number in numbers.tolist():
-                with self._lock:
-                    # It may have been replaced or forgotten since.
-                    if not self._index.is_committed(number):
-                        continue
-                    entry = self._index.table.entry(number, self._index.table.page(number))
-                yield entry
+        with self._lock:
+            numbers, _ = self._index.all()
+        for number in numbers.tolist():
+            with self._lock:
+                # It may have been replaced or forgotten since.
+                if not self._index.is_committed(number):
+                    continue
+                entry = self._index.table.entry(number, self._index.table.page(number))
+            yield entry
 
     def numbers(self) -> npt.NDArray[np.intp]:
         """Return the numbers of all stored pages, ascending, in the order of storing."""
         with self._lock:
-            return self._index.all()[0]
+            numbers, _ = self._index.all()
+            return numbers[self._index.are_alive(numbers)]
 
     def page(self, number: int) -> PageSignature:
         """Return the page of this number."""
@@ -193,18 +192,21 @@ class InProcessStore(HintMethods):
         """
         with self._lock:
             numbers, fingerprints = self._index.all()
-        return matching_pairs(numbers, fingerprints, self._index.table, rule)
+            alive = self._index.are_alive(numbers)
+        return matching_pairs(numbers[alive], fingerprints[alive], self._index.table, rule)
 
     def compact(self) -> int:
         if self.ttl is not None:
             self.hints.forget_duplicates(int(time.time() - self.ttl))
+        with self._lock:
+            numbers, _ = self._index.all()
+            expired = numbers[~self._index.are_alive(numbers)]
         count = 0
-        for numbers in self._archive.pages.numbers():
-            for number in numbers.tolist():
-                with self._lock:
-                    if self._index.is_committed(number) and self._index.has_expired(number):
-                        self._index.remove(number, self._index.table.page(number))
-                        count += 1
+        for number in expired.tolist():
+            with self._lock:
+                if self._index.is_committed(number):
+                    self._index.remove(number, self._index.table.page(number))
+                    count += 1
         self._archive.compact()
         return count
 
@@ -221,7 +223,6 @@ class InProcessStore(HintMethods):
                 return
             for ticket in list(self._index.table.reserved):
                 self.release(ticket)
-            self.hints.close()
             try:
                 self._archive.close()
             finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -18,7 +17,6 @@ from ..signatures.signature import PageSignature
 from .archive import PageArchive
 from .codec import packed, row_of, with_items
 from .digests import KeyTable, key_digest, key_seed
-from .growing_rows import GrowingColumn
 from .page_table import PageTable, Reservation
 
 #: Each claim that reserves a page takes a number, also where the page is known or is released.
@@ -87,17 +85,25 @@ class PageIndex:
         near = self._fingerprints.near(fingerprint, distance)
         if self._ttl is None or not near.keys.size:
             return near
-        alive = self._are_alive(near.keys)
+        alive = self.are_alive(near.keys)
         return Candidates(near.keys[alive], near.distances[alive])
 
     def all(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.uint64]]:
-        """Return numbers, ascending, and fingerprints of committed pages that have not expired."""
+        """Return numbers, ascending, and fingerprints of the committed pages."""
         fingerprints, keys = self._fingerprints.entries()
         order = np.argsort(keys)
         numbers = keys[order].astype(np.intp)
-        is_open = np.isin(numbers, np.fromiter(self.table.reserved, np.intp))
-        kept = self._are_alive(numbers) & ~is_open
-        return numbers[kept], fingerprints[order][kept]
+        committed = ~np.isin(numbers, np.fromiter(self.table.reserved, np.intp))
+        return numbers[committed], fingerprints[order][committed]
+
+    def are_alive(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+        """Return which of these pages have not expired."""
+        if self._ttl is None:
+            return np.ones(numbers.size, bool)
+        alive: npt.NDArray[np.bool_] = (
+            self.table.summaries(numbers)["stored_at"] >= time.time() - self._ttl
+        )
+        return alive
 
     def reserve(self, signature: PageSignature, stored_at: int | None = None) -> int:
         """Reserve a page, and return its number.
@@ -145,39 +151,32 @@ class PageIndex:
             raise StoreError(
                 self._store, "its index is damaged; put a whole copy in its place"
             ) from None
-        self._archive.remove(number, number)
+        self._archive.remove([number])
 
     def _withdraw(self, number: int) -> Reservation:
         reserved = self.table.reserved.pop(number)
         self._reserved_keys.pop(reserved.page.key, None)
         return reserved
 
-    def _are_alive(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-        if self._ttl is None:
-            return np.ones(numbers.size, bool)
-        alive: npt.NDArray[np.bool_] = (
-            self.table.summaries(numbers)["stored_at"] >= time.time() - self._ttl
-        )
-        return alive
-
     def _load(self) -> None:
         oldest = 0 if self._ttl is None else int(time.time() - self._ttl)
-        fingerprints, digests = GrowingColumn("<u8"), GrowingColumn("<u8")
-        loaded = GrowingColumn("<u4")
+        # Raw bytes, for the system to take back: arrays of all sizes would leave holes behind.
+        fingerprints, digests, loaded = bytearray(), bytearray(), bytearray()
         for all_numbers, all_rows in self._archive.load():
             self._next = int(all_numbers[-1]) + 1
-            old = all_rows["summary"]["stored_at"] < oldest
-            for first, last in _runs(all_numbers, old):
-                self._archive.remove(first, last)
-            numbers, rows = all_numbers[~old], all_rows[~old]
+            is_old = all_rows["summary"]["stored_at"] < oldest
+            if is_old.any():
+                self._archive.remove(all_numbers[is_old].tolist())
+            numbers, rows = all_numbers[~is_old], all_rows[~is_old]
             self.table.extend(numbers, rows)
-            fingerprints.append(rows["fingerprint"])
-            digests.append(rows["summary"]["key"])
-            loaded.append(numbers)
+            fingerprints += rows["fingerprint"].tobytes()
+            digests += rows["summary"]["key"].tobytes()
+            loaded += numbers.tobytes()
         # All at once, so that each bucket is made once, and as large as it must be.
-        self._keys.extend(digests.values, loaded.values)
+        all_loaded = np.frombuffer(loaded, np.uint32)
+        self._keys.extend(np.frombuffer(digests, "<u8"), all_loaded)
         del digests
-        self._fingerprints.extend(fingerprints.values, loaded.values)
+        self._fingerprints.extend(np.frombuffer(fingerprints, "<u8"), all_loaded)
 
 
 def _is_committed(table: PageTable, keys: KeyTable, number: int) -> bool:
@@ -200,12 +199,3 @@ def _teach(
     for page in table.pages(numbers):
         if page.site == site:
             learn(boilerplate, page)
-
-
-def _runs(
-    numbers: npt.NDArray[np.uint32], chosen: npt.NDArray[np.bool_]
-) -> Iterator[tuple[int, int]]:
-    """Yield first and last number of each run of those that were chosen."""
-    edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False))
-    for start, end in edges.reshape(-1, 2).tolist():
-        yield int(numbers[start]), int(numbers[end - 1])

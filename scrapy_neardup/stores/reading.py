@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -52,24 +52,17 @@ class Figures:
     known_duplicates: int = 0
 
     @classmethod
-    def of(cls, times: npt.NDArray[np.uint32], unconfirmed: int = 0) -> Figures:
-        """Return the figures of pages stored at these times, seconds since 1970, ``(n,)``."""
-        if not times.size:
-            return cls(unconfirmed=unconfirmed)
-        return cls(len(times), unconfirmed, int(times.min()), int(times.max()))
-
-    def __add__(self, other: Figures) -> Figures:
-        """Return the figures of these pages and others together."""
-        oldest = [at for at in (self.oldest, other.oldest) if at is not None]
-        newest = [at for at in (self.newest, other.newest) if at is not None]
-        return Figures(
-            self.pages + other.pages,
-            self.unconfirmed + other.unconfirmed,
-            min(oldest, default=None),
-            max(newest, default=None),
-            self.rules + other.rules,
-            self.known_duplicates + other.known_duplicates,
-        )
+    def of(
+        cls,
+        times: Iterable[npt.NDArray[np.uint32]],
+        unconfirmed: int,
+        rules: int,
+        known_duplicates: int,
+    ) -> Figures:
+        """Return the figures of pages stored at these times, seconds since 1970, ``(n,)`` each."""
+        at = np.concatenate([np.empty(0, np.uint32), *times])
+        oldest, newest = (int(at.min()), int(at.max())) if at.size else (None, None)
+        return cls(at.size, unconfirmed, oldest, newest, rules, known_duplicates)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,17 @@
-"""Calls to Redis that end in time."""
+"""Calls to Redis that end in time, and a check that a server can be trusted with pages."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
+
+import redis.exceptions as says
 
 from ...exceptions import StoreError, StoreUnreachable
 from .address import RedisAddress
@@ -16,9 +19,16 @@ from .errors import store_error
 
 T = TypeVar("T")
 
+logger = logging.getLogger("scrapy_neardup")
+
 #: Seconds for a connection to be made, and for one answer.
 CONNECT_SECONDS = 2.0
 CALL_SECONDS = 2.0
+
+#: All that the client raises; what may pass is tried again, unless the login is wrong.
+_ERRORS = (says.RedisError, says.RedisClusterException, OSError)
+_MAY_PASS = (says.ConnectionError, says.TimeoutError)
+_LOGIN_IS_WRONG = (says.AuthenticationError, says.AuthorizationError)
 
 _FOLDER = Path(__file__).parent / "lua"
 
@@ -96,14 +106,13 @@ class RedisConnection:
 
     def run(self, script: Script, keys: Sequence[bytes], *arguments: Any) -> Any:
         """Run a script, and return what it returns."""
-        from redis.exceptions import NoScriptError
 
         def call(client: Any) -> Any:
             try:
                 return client.execute_command(
                     "EVALSHA", script.digest, len(keys), *keys, *arguments
                 )
-            except NoScriptError:
+            except says.NoScriptError:
                 return client.execute_command("EVAL", script.source, len(keys), *keys, *arguments)
 
         return self.call(call)
@@ -119,28 +128,18 @@ class RedisConnection:
         :raises StoreUnreachable: when it failed in a way that may pass.
         :raises StoreError: when it failed in another way.
         """
-        from redis.exceptions import (
-            AuthenticationError,
-            AuthorizationError,
-            RedisClusterException,
-            RedisError,
-        )
-        from redis.exceptions import ConnectionError as NoConnection
-        from redis.exceptions import TimeoutError as TooLate
-
         is_again = False
         while True:
             self._require_time()
             try:
-                answer = call(self._opened())
-            except (AuthenticationError, AuthorizationError) as error:
-                raise self._failed(error) from error
-            except (NoConnection, TooLate) as error:
-                if is_again:
+                if self._client is None:
+                    self._client = self._address.client(*self._timeouts)
+                answer = call(self._client)
+            except _ERRORS as error:
+                may_pass = isinstance(error, _MAY_PASS) and not isinstance(error, _LOGIN_IS_WRONG)
+                if is_again or not may_pass:
                     raise self._failed(error) from error
                 is_again = True
-            except (RedisError, RedisClusterException, OSError) as error:
-                raise self._failed(error) from error
             else:
                 self.problem = None
                 self._has_answered = True
@@ -152,12 +151,49 @@ class RedisConnection:
             self.problem = "its answers take too long"
             raise StoreUnreachable(self.name, self.problem)
 
-    def _opened(self) -> Any:
-        if self._client is None:
-            self._client = self._address.client(*self._timeouts)
-        return self._client
-
     def _failed(self, error: Exception) -> StoreError:
         failure = store_error(error, self._address, self._client, has_answered=self._has_answered)
         self.problem = failure.problem
         return failure
+
+
+def check_server(connection: RedisConnection) -> None:
+    """Check that the server keeps what it is given.
+
+    :raises StoreError: when it does not; what is only dangerous is logged.
+    """
+    connection.command("PING")
+
+    def ask(client: Any) -> list[tuple[str, dict[str, Any], bool]]:
+        servers = {"it": client}
+        if connection.is_cluster:
+            nodes = client.get_primaries()
+            servers = {node.name: client.get_redis_connection(node) for node in nodes}
+        try:
+            return [(name, one.info(), _has_save_points(one)) for name, one in servers.items()]
+        except says.NoPermissionError:
+            return []
+
+    for server, info, has_save_points in connection.call(ask):
+        policy = info.get("maxmemory_policy", "noeviction")
+        if policy != "noeviction":
+            raise StoreError(
+                connection.name,
+                f"{server} has maxmemory-policy {policy!r}, with which it throws pages away when "
+                "memory is short; set it to 'noeviction'",
+            )
+        if not has_save_points and not int(info.get("aof_enabled", 1)):
+            logger.warning(
+                "Store %s: %s writes nothing to disk (neither appendonly nor save is set); "
+                "when it stops, all its pages are forgotten",
+                connection.name,
+                server,
+            )
+
+
+def _has_save_points(client: Any) -> bool:
+    """Return whether a server writes snapshots; true where it does not say."""
+    try:
+        return bool(client.config_get("save").get("save", "unknown"))
+    except says.RedisError:
+        return True

@@ -8,6 +8,9 @@ import ssl
 from collections.abc import Iterator
 from typing import Any
 
+import redis.exceptions as says
+from redis.sentinel import MasterNotFoundError
+
 from ...exceptions import StoreError, StoreUnreachable
 from .address import RedisAddress
 
@@ -25,9 +28,7 @@ _NO_TLS_OR_NO_CERTIFICATE = (
 
 def is_refusal(error: StoreError) -> bool:
     """Return whether the server answered, and refused: then nothing was done."""
-    from redis.exceptions import ResponseError
-
-    return isinstance(error.__cause__, ResponseError)
+    return isinstance(error.__cause__, says.ResponseError)
 
 
 def store_error(
@@ -37,8 +38,6 @@ def store_error(
 
     :param has_answered: did the server ever answer? If not, the address may be wrong.
     """
-    import redis.exceptions as says
-
     error = _reason(error, address, client, has_answered=has_answered)
     told = str(error) or type(error).__name__
     kind: type[StoreError] = StoreError
@@ -70,11 +69,10 @@ def _reason(
     error: Exception, address: RedisAddress, client: Any, *, has_answered: bool
 ) -> Exception:
     """Return what is behind an error of a cluster or of Sentinels."""
-    from redis.exceptions import AuthenticationError, RedisClusterException, RedisError
-    from redis.sentinel import MasterNotFoundError
-
     cause = error.__cause__
-    if isinstance(error, RedisClusterException) and isinstance(cause, AuthenticationError):
+    if isinstance(error, says.RedisClusterException) and isinstance(
+        cause, says.AuthenticationError
+    ):
         return cause
     if not isinstance(error, MasterNotFoundError):
         return error
@@ -83,17 +81,15 @@ def _reason(
     for sentinel in () if has_answered else sentinels:
         try:
             sentinel.ping()
-        except AuthenticationError as complaint:
+        except says.AuthenticationError as complaint:
             return complaint
-        except RedisError:
+        except says.RedisError:
             continue
     return MasterNotFoundError(f"the Sentinels name no master {address.service!r} at present")
 
 
 def _hint(error: Exception, address: RedisAddress) -> str:
     """Return what may be wrong with the address of a server that never answered."""
-    import redis.exceptions as says
-
     if _has(error, ConnectionRefusedError, socket.gaierror):
         return ""
     is_late = _has(error, says.TimeoutError, TimeoutError)
@@ -104,8 +100,6 @@ def _hint(error: Exception, address: RedisAddress) -> str:
 
 
 def _is_passing(error: Exception) -> bool:
-    import redis.exceptions as says
-
     # The client takes the word off some of them.
     passing = (says.ClusterDownError, says.ReadOnlyError, says.TryAgainError)
     return isinstance(error, passing) or bool(_NOT_NOW.search(str(error)))

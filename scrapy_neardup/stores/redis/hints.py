@@ -13,11 +13,11 @@ from ..hints import (
     COPY,
     KNOWN,
     in_order,
+    known_at,
     newest,
     packed_name,
     require_time,
     unpacked_name,
-    with_times,
 )
 from .connection import RedisConnection, Script
 from .layout import KeySpace, pieces
@@ -95,4 +95,4 @@ class RedisHints:
 
 def _known(found: list[tuple[bytes, float]]) -> npt.NDArray[np.void]:
     copies, times = zip(*found, strict=True)
-    return with_times(np.frombuffer(b"".join(copies), COPY), times)
+    return known_at(np.frombuffer(b"".join(copies), COPY), times)

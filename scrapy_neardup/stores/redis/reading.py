@@ -14,6 +14,7 @@ from .address import RedisAddress
 from .connection import RedisConnection
 from .hints import RedisHints
 from .layout import KeySpace
+from .namespace import names_in
 from .page_reader import PageReader, holder_of, parsed_rows
 
 #: Of some hundred bytes each; pages are read fewer at a time.
@@ -60,18 +61,12 @@ class RedisReader:
         ]
 
     def figures(self, namespace: str) -> Figures:
-        rules, known = self._hints(namespace).counts()
-        return sum(
-            (
-                Figures.of(
-                    parsed_rows(rows)["summary"]["stored_at"],
-                    sum(holder_of(row) is not None for row in rows),
-                )
-                for part in self._parts(namespace, None)
-                for _, rows in PageReader(self._connection, part).committed(_ROWS_AT_ONCE)
-            ),
-            Figures(rules=rules, known_duplicates=known),
-        )
+        times, unconfirmed = [], 0
+        for part in self._parts(namespace, None):
+            for _, rows in PageReader(self._connection, part).committed(_ROWS_AT_ONCE):
+                times.append(parsed_rows(rows)["summary"]["stored_at"])
+                unconfirmed += sum(holder_of(row) is not None for row in rows)
+        return Figures.of(times, unconfirmed, *self._hints(namespace).counts())
 
     def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
         recipe = self._meta[namespace].get(b"recipe", b"").decode()
@@ -105,12 +100,9 @@ class RedisReader:
     def _hints(self, namespace: str) -> RedisHints:
         return RedisHints(self._connection, KeySpace(namespace))
 
-    def _parts(self, namespace: str, site: str | None) -> Iterator[KeySpace]:
+    def _parts(self, namespace: str, site: str | None) -> list[KeySpace]:
         whole = KeySpace(namespace)
         if self._meta[namespace].get(b"layout") != b"site":
-            yield whole
-        elif site is not None:
-            yield KeySpace(namespace, site)
-        else:
-            for name in sorted(self._connection.command("SMEMBERS", whole.key("site-names"))):
-                yield KeySpace(namespace, name.decode("utf-8", "surrogatepass"))
+            return [whole]
+        sites = names_in(self._connection, whole.site_names) if site is None else [site]
+        return [KeySpace(namespace, name) for name in sites]

@@ -36,17 +36,16 @@ from ..hints import HintMethods
 from ..reading import StoreReader
 from ..users import Users
 from .address import RedisAddress
-from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection
+from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection, check_server
 from .errors import is_refusal
 from .hints import RedisHints
-from .layout import unpacked_number
+from .layout import KeySpace, unpacked_number
 from .leases import LEASE_SECONDS, LeaseRegistry
 from .lookup import Changed, PageJudge
-from .namespace import NamespaceParts, RedisNamespace
+from .namespace import RedisNamespace
 from .page_reader import StoredRow
 from .pages import NewPage
 from .reservations import CommitMarks, RedisTicket, Reservation, Reservations
-from .server_checks import check_server
 
 #: After so many seconds, a claim asks the server nothing more.
 CLAIM_SECONDS = 6.0
@@ -57,7 +56,7 @@ _TRIES = 8
 class RedisStore(HintMethods):
     """See :class:`~scrapy_neardup.stores.Store`.
 
-    It has many methods because it has all of a store's; what they work with is in ``_parts``,
+    It has many methods because it has all of a store's; what they work with is in ``_namespace``,
     ``_reservations``, ``_marks`` and ``_leases``.
 
     :param address: see :class:`~scrapy_neardup.stores.redis.address.RedisAddress`.
@@ -95,10 +94,9 @@ class RedisStore(HintMethods):
         self.ttl = ttl
         self.users = Users(threading.Lock())
         self.boilerplates = Boilerplates(self._teach)
-        self._namespace = RedisNamespace(self._connection, namespace)
+        self._leases = LeaseRegistry(self._connection, KeySpace(namespace), lease)
+        self._namespace = RedisNamespace(self._connection, namespace, self._leases)
         self.hints: RedisHints = RedisHints(self._connection, self._namespace.whole)
-        self._leases = LeaseRegistry(self._connection, self._namespace.whole, lease)
-        self._parts = NamespaceParts(self._connection, self._namespace, self._leases)
         self._reservations = Reservations(self._leases.id)
         self._marks = CommitMarks()
         self._judging = threading.RLock()
@@ -123,21 +121,16 @@ class RedisStore(HintMethods):
         return self.users.is_closed
 
     def __len__(self) -> int:
-        return sum(len(pages.reader) for pages in self._parts.all())
+        return sum(len(pages.reader) for pages in self._namespace.all())
 
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
         if self._recipe:
             if recipe != self._recipe:
                 raise SignatureMismatch(self._recipe, recipe)
             return
-        known, known_parts = self._parts.of(None).adopt(
-            recipe,
-            json.dumps(dict(parts)),
-            self._namespace.keys,
-            by_site=self._namespace.is_by_site,
-        )
-        if known.decode() != recipe:
-            raise SignatureMismatch(known.decode(), recipe, json.loads(known_parts), parts)
+        known, known_parts = self._namespace.adopt(recipe, json.dumps(dict(parts)))
+        if known != recipe:
+            raise SignatureMismatch(known, recipe, json.loads(known_parts), parts)
         self._recipe = recipe
 
     def claim(self, signature: PageSignature, rule: Rule) -> Claim:
@@ -176,7 +169,7 @@ class RedisStore(HintMethods):
 
     def confirm(self, mark: int) -> None:
         for site in self._marks.sites:
-            self._parts.of(site).confirm(mark)
+            self._namespace.of(site).confirm(mark)
             self._marks.confirm(site, mark)
 
     def add(
@@ -191,7 +184,7 @@ class RedisStore(HintMethods):
             self.adopt(signature.recipe, {})
             with self._alone():
                 learn(self.boilerplates.of(signature.site), signature)
-            pages = self._parts.for_writing(signature.site)
+            pages = self._namespace.for_writing(signature.site)
             now = int(time.time()) if stored_at is None else stored_at
             page = self._new_page(signature, now, items)
             with self._marks.next(pages.part.site, confirmed=confirmed) as mark:
@@ -199,7 +192,7 @@ class RedisStore(HintMethods):
             self._reservations.settle_key(pages.part.site, page.key)
 
     def find(self, key: str) -> Entry | None:
-        reader = self._parts.of(site_of(key)).reader
+        reader = self._namespace.of(site_of(key)).reader
         if not (number := reader.known(self._digest(key))):
             return None
         stored = reader.stored(number)
@@ -209,11 +202,11 @@ class RedisStore(HintMethods):
         return entry if entry.signature.key == key else None
 
     def forget(self, key: str) -> bool:
-        return self._parts.of(site_of(key)).forget(self._digest(key))
+        return self._namespace.of(site_of(key)).forget(self._digest(key))
 
     def entries(self) -> Iterator[Entry]:
         """Yield all stored pages, oldest first; where sites are kept apart, site by site."""
-        for pages in self._parts.all():
+        for pages in self._namespace.all():
             for stored in pages.reader.all():
                 if self._counts(stored):
                     yield self._entry(stored)
@@ -222,7 +215,7 @@ class RedisStore(HintMethods):
         if self.ttl is None:
             return 0
         self.hints.forget_duplicates(int(self._oldest))
-        return sum(pages.expire(int(self._oldest)) for pages in self._parts.all())
+        return sum(pages.expire(int(self._oldest)) for pages in self._namespace.all())
 
     def close(self) -> None:
         if not self.users.leave():
@@ -233,7 +226,7 @@ class RedisStore(HintMethods):
                 for ticket in self._reservations.tickets():
                     self.release(ticket)
                 self._reservations.release_overdue()
-                parts = map(self._parts.of, self._marks.sites)
+                parts = map(self._namespace.of, self._marks.sites)
                 is_done = not any(pages.has_unconfirmed() for pages in parts)
                 self._leases.close(is_done=is_done)
         finally:
@@ -248,22 +241,17 @@ class RedisStore(HintMethods):
             self._namespace.give_secret(secret)
         self._key_seed = key_seed(self.secret)
         self._leases.register()
-        self.forgotten = sum([self._parts.reap(run) for run in self._leases.dead()])
-        self._leases.start(self._reservations.release_overdue, self._enter_again)
-
-    def _enter_again(self) -> None:
-        """Write again what the server has forgotten: it stopped, and kept nothing on disk."""
-        self._namespace.enter_again()
-        self._parts.list_again()
+        self.forgotten = sum([self._namespace.reap(run) for run in self._leases.dead()])
+        self._leases.start(self._reservations.release_overdue, self._namespace.enter_again)
 
     def _judged(self, signature: PageSignature, rule: Rule) -> Claim:
         """Judge a page, and reserve it unless it is a duplicate."""
-        pages = self._parts.for_writing(signature.site)
+        pages = self._namespace.for_writing(signature.site)
         page = self._new_page(signature, int(time.time()))
         judge = PageJudge(
             pages, signature, rule, page.key,
             boilerplates=self.boilerplates, oldest=self._oldest,
-            is_gone=self._parts.is_gone, judging=self._alone,
+            is_gone=self._namespace.is_gone, judging=self._alone,
         )  # fmt: skip
         token = self._reservations.new_token()
         for _ in range(_TRIES):
@@ -321,7 +309,7 @@ class RedisStore(HintMethods):
 
     def _teach(self, site: str, boilerplate: SiteBoilerplate) -> None:
         """Learn what other processes, or earlier ones, knew of a site."""
-        for data in self._parts.of(site).reader.of_site(site_digest(site)):
+        for data in self._namespace.of(site).reader.of_site(site_digest(site)):
             page = unpacked(data, self._recipe)
             if page.site == site:
                 learn(boilerplate, page)

@@ -17,6 +17,7 @@ from ...exceptions import StoreError, StoreInUse
 from .format import (
     NUMBER_BITS,
     NUMBER_MASK,
+    SPACES,
     Space,
     address_of,
     complaining,
@@ -169,11 +170,8 @@ class SqliteFile:
             ) from error
 
     def _namespace(self, name: str) -> Space | None:
-        known = "SELECT id, name, secret, recipe, parts FROM namespaces WHERE name = ?"
         with complaining(self.path):
-            for row in self.read(known, (name,)):
-                return space_of(row)
-        return None
+            return next(map(space_of, self.read(f"{SPACES} WHERE name = ?", (name,))), None)
 
     def _connected(self) -> sqlite3.Connection:
         with complaining(self.path):

@@ -45,6 +45,9 @@ CREATE TABLE unconfirmed(id INTEGER PRIMARY KEY, mark INTEGER NOT NULL);
 COMMIT;
 """
 
+#: Selects what :func:`space_of` takes.
+SPACES = "SELECT id, name, secret, recipe, parts FROM namespaces"
+
 _DIGEST_BYTES = 8
 _SECRET_BYTES = range(16, 65)
 
