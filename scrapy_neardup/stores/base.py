@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from .._util.validation import require_number
 from ..matching.rule import Rule
 from ..matching.site_boilerplate import Boilerplates
 from ..matching.stored_items import OWN_ITEMS
@@ -58,6 +59,14 @@ class Entry:
     signature: PageSignature
     stored_at: int
     items: int = OWN_ITEMS
+
+
+def require_time(name: str, seconds: int) -> None:
+    """Check that this is a time that can be kept: it takes 32 bits.
+
+    :raises InvalidOption: when it is not.
+    """
+    require_number(name, seconds, int, 0, 2**32 - 1, unit="seconds since 1970")
 
 
 class ClaimStore(Protocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -26,9 +25,6 @@ class GrowingRows:
         self._columns = columns
         # Numbers far apart leave whole pieces out.
         self._pieces: dict[int, npt.NDArray[Any]] = {}
-        #: The same memory as bytes.
-        self._data: dict[int, memoryview] = {}
-        self._row_bytes = self._dtype.itemsize * prod(columns)
 
     def __contains__(self, number: int) -> bool:
         """Return whether this row can be read; it need not have been written."""
@@ -36,9 +32,8 @@ class GrowingRows:
 
     def __setitem__(self, number: int, row: bytes) -> None:
         piece, place = divmod(number, PIECE_ROWS)
-        self._piece(piece)
-        start = place * self._row_bytes
-        self._data[piece][start : start + self._row_bytes] = row
+        values = np.frombuffer(row, self._dtype).reshape(-1, *self._columns)
+        self._piece(piece)[place : place + 1] = values
 
     def put(self, numbers: npt.NDArray[Any], rows: npt.NDArray[Any]) -> None:
         """Write many rows at once.
@@ -58,8 +53,7 @@ class GrowingRows:
 
     def _piece(self, piece: int) -> npt.NDArray[Any]:
         if piece not in self._pieces:
-            rows = np.empty((PIECE_ROWS, *self._columns), self._dtype)
-            self._pieces[piece], self._data[piece] = rows, rows.reshape(-1).view(np.uint8).data
+            self._pieces[piece] = np.empty((PIECE_ROWS, *self._columns), self._dtype)
         return self._pieces[piece]
 
     def take(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[Any]:

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from .._util.validation import require_number
-from .base import HintStore
+from .base import HintStore, require_time
 
 #: Rules that a namespace keeps at most; when it has as many, it takes no further names. (None makes
 #: way: it could be one that was withdrawn, or that the operator switched off.)
@@ -27,7 +26,6 @@ MAX_KNOWN = 1_000_000
 COPY = np.dtype([("digest", "<u8"), ("original", "<u8"), ("content", "<u8")])
 #: The same, and when that was last seen, in seconds since 1970.
 KNOWN = np.dtype([*((name, "<u8") for name in COPY.names or ()), ("seen_at", "<u4")])
-_LATEST = np.iinfo(KNOWN["seen_at"]).max
 
 
 def ending_of(original: int) -> tuple[int, int, int]:
@@ -77,14 +75,6 @@ def unpacked_name(data: bytes) -> str:
     return data.decode("utf-8", "surrogatepass")
 
 
-def require_time(seen_at: int) -> None:
-    """Check that this is a time that can be kept.
-
-    :raises InvalidOption: when it is not.
-    """
-    require_number("seen_at", seen_at, int, 0, _LATEST, unit="seconds since 1970")
-
-
 def known_at(copies: npt.NDArray[np.void], seen_at: npt.ArrayLike) -> npt.NDArray[np.void]:
     """Return copies, of type :data:`COPY`, as :data:`KNOWN`, with one time or a time for each."""
     known = np.empty(len(copies), KNOWN)
@@ -128,7 +118,6 @@ class MemoryHints:
             return newest(self._room[: self._end], since)
 
     def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
-        require_time(seen_at)
         known = known_at(copies, seen_at)[-MAX_KNOWN:]
         with self._lock:
             if self._end + len(known) > len(self._room):
@@ -178,4 +167,5 @@ class HintMethods:
         return self.hints.known_duplicates(since)
 
     def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
+        require_time("seen_at", seen_at)
         self.hints.note_duplicates(copies, seen_at)

@@ -15,21 +15,19 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ..exceptions import InvalidOption, SignatureMismatch, StoreError
+from ..exceptions import SignatureMismatch, StoreError
 from ..matching.all_pairs import Pair, matching_pairs
-from ..matching.candidates import SUMMARY_DTYPE, find_original
+from ..matching.candidates import find_original
 from ..matching.rule import Rule, learn
 from ..matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ..matching.verdict import Verdict, revisit, revisit_of_links
 from ..signatures.signature import PageSignature
 from .archive import Archive
-from .base import Claim, Entry, Ticket
+from .base import Claim, Entry, Ticket, require_time
 from .hints import HintMethods, MemoryHints
 from .page_index import PageIndex
 from .page_table import Reservation
 from .users import Users
-
-_LATEST = np.iinfo(SUMMARY_DTYPE["stored_at"]).max
 
 
 class InProcessStore(HintMethods):
@@ -65,11 +63,6 @@ class InProcessStore(HintMethods):
     def problem(self) -> str | None:
         return self._archive.problem
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether the last user has closed it."""
-        return self.users.is_closed
-
     def __len__(self) -> int:
         return len(self._index)
 
@@ -104,9 +97,8 @@ class InProcessStore(HintMethods):
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         with self._lock:
-            if not isinstance(ticket, int) or ticket not in self._index.table.reserved:
+            if (reserved := self._index.table.reserved.get(ticket)) is None:
                 return
-            reserved = self._index.table.reserved[ticket]
             # May fail, and is done before anything changes: the reservation can still be released.
             before = self._index.committed(reserved.page.key)
             if items == NO_ITEMS and before is not None and self._has_items(before[0]):
@@ -115,15 +107,14 @@ class InProcessStore(HintMethods):
             if before is not None:
                 self._index.remove(*before)
             self._commits += 1
-            self._index.commit(ticket, items, 0 if confirmed else self._commits)
+            self._index.commit(reserved, items, 0 if confirmed else self._commits)
         reserved.settle()
 
     def release(self, ticket: Ticket) -> None:
         with self._lock:
-            if not isinstance(ticket, int) or ticket not in self._index.table.reserved:
+            if (reserved := self._index.table.reserved.get(ticket)) is None:
                 return
-            reserved = self._index.table.reserved[ticket]
-            self._index.release(ticket)
+            self._index.release(reserved)
         reserved.settle()
 
     def mark(self) -> int:
@@ -141,8 +132,8 @@ class InProcessStore(HintMethods):
         confirmed: bool = True,
         items: int = OWN_ITEMS,
     ) -> None:
-        if stored_at is not None and not 0 <= stored_at <= _LATEST:
-            raise InvalidOption("stored_at", stored_at, f"seconds since 1970, 0 to {_LATEST}")
+        if stored_at is not None:
+            require_time("stored_at", stored_at)
         with self._lock:
             self._learn(signature)
             ticket = self._index.reserve(signature, stored_at)
@@ -168,7 +159,7 @@ class InProcessStore(HintMethods):
         for number in numbers.tolist():
             with self._lock:
                 # It may have been replaced or forgotten since.
-                if not self._index.is_committed(number):
+                if not self._index.table.is_committed(number):
                     continue
                 entry = self._index.table.entry(number, self._index.table.page(number))
             yield entry
@@ -204,7 +195,7 @@ class InProcessStore(HintMethods):
         count = 0
         for number in expired.tolist():
             with self._lock:
-                if self._index.is_committed(number):
+                if self._index.table.is_committed(number):
                     self._index.remove(number, self._index.table.page(number))
                     count += 1
         self._archive.compact()
@@ -219,7 +210,7 @@ class InProcessStore(HintMethods):
 
     def close(self) -> None:
         with self._lock:
-            if self.is_closed or not self.users.leave():
+            if self.users.is_closed or not self.users.leave():
                 return
             for ticket in list(self._index.table.reserved):
                 self.release(ticket)
@@ -229,7 +220,7 @@ class InProcessStore(HintMethods):
                 self.users.at_close()
 
     def _learn(self, signature: PageSignature) -> None:
-        if self.is_closed:
+        if self.users.is_closed:
             raise StoreError(self.name, "it has been closed")
         self.adopt(signature.recipe, {})
         learn(self.boilerplates.of(signature.site), signature)
@@ -242,13 +233,11 @@ class InProcessStore(HintMethods):
     def _judged(self, signature: PageSignature, rule: Rule) -> Claim:
         """Judge a page by the committed ones; a reserved one may have to be waited for."""
         near = self._index.near(signature.fingerprint, rule.max_distance)
-        reserved = self._index.table.reserved
-        is_open = np.isin(near.keys, list(reserved))
-        found = find_original(
-            signature, near, self._index.table, rule, self.boilerplates, is_open=is_open
-        )
+        table = self._index.table
+        is_open = table.are_reserved(near.keys)
+        found = find_original(signature, near, table, rule, self.boilerplates, is_open=is_open)
         if found.blocker is not None:
-            return _blocked_by(reserved[found.blocker], found.verdict)
+            return _blocked_by(table.reserved[found.blocker], found.verdict)
         if found.verdict.is_duplicate:
             return Claim(found.verdict, items=found.items)
         return Claim(found.verdict, self._index.reserve(signature))

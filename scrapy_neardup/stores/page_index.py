@@ -16,7 +16,7 @@ from ..matching.site_boilerplate import MAX_ENTRIES, Boilerplates, SiteBoilerpla
 from ..signatures.signature import PageSignature
 from .archive import PageArchive
 from .codec import packed, row_of, with_items
-from .digests import KeyTable, key_digest, key_seed
+from .digests import key_digest, key_seed
 from .page_table import PageTable, Reservation
 
 #: Each claim that reserves a page takes a number, also where the page is known or is released.
@@ -43,10 +43,9 @@ class PageIndex:
         self._ttl = ttl
         self._key_seed = key_seed(secret)
         self._fingerprints = SimhashIndex()
-        self._keys = KeyTable()
         self._reserved_keys: dict[str, int] = {}
         self._next = 0
-        self.boilerplates = Boilerplates(partial(_teach, archive, self.table, self._keys))
+        self.boilerplates = Boilerplates(partial(_teach, archive, self.table))
         self._load()
 
     def __len__(self) -> int:
@@ -61,18 +60,12 @@ class PageIndex:
     def committed(self, key: str) -> tuple[int, PageSignature] | None:
         """Return number and signature of the page that was committed under this key."""
         digest = key_digest(key, self._key_seed)
-        if digest not in self._keys:
-            return None
-        numbers = self._keys.numbers(digest)
+        numbers = self.table.keys.numbers(digest)
         numbers = numbers[self.table.summaries(numbers)["key"] == digest]
         for number in numbers.tolist():
             if (page := self.table.page(number)).key == key:
                 return number, page
         return None
-
-    def is_committed(self, number: int) -> bool:
-        """Return whether this is the number of a committed page."""
-        return _is_committed(self.table, self._keys, number)
 
     def has_expired(self, number: int) -> bool:
         """Return whether this page is older than the ttl."""
@@ -93,7 +86,7 @@ class PageIndex:
         fingerprints, keys = self._fingerprints.entries()
         order = np.argsort(keys)
         numbers = keys[order].astype(np.intp)
-        committed = ~np.isin(numbers, np.fromiter(self.table.reserved, np.intp))
+        committed = ~self.table.are_reserved(numbers)
         return numbers[committed], fingerprints[order][committed]
 
     def are_alive(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
@@ -123,21 +116,22 @@ class PageIndex:
         row = row_of(signature, digest, now)
         self.table.put(number, row)
         self._fingerprints.add(signature.fingerprint, number)
-        self.table.reserved[number] = Reservation(signature, digest, row, packed(signature))
+        self.table.reserved[number] = Reservation(number, signature, digest, row, packed(signature))
         self._reserved_keys[signature.key] = number
         return number
 
-    def commit(self, number: int, items: int, mark: int) -> None:
+    def commit(self, reserved: Reservation, items: int, mark: int) -> None:
         """Commit a reserved page; with a mark above 0 it is not confirmed."""
-        reserved = self._withdraw(number)
-        self._keys.add(reserved.digest, number)
+        self._withdraw(reserved)
+        self.table.keys.add(reserved.digest, reserved.number)
         row = with_items(reserved.row, items)
-        self.table.put(number, row)
-        self._archive.put(number, row, reserved.packed, mark)
+        self.table.put(reserved.number, row)
+        self._archive.put(reserved.number, row, reserved.packed, mark)
 
-    def release(self, number: int) -> None:
+    def release(self, reserved: Reservation) -> None:
         """Remove a reserved page."""
-        self._fingerprints.remove(self._withdraw(number).page.fingerprint, number)
+        self._withdraw(reserved)
+        self._fingerprints.remove(reserved.page.fingerprint, reserved.number)
 
     def remove(self, number: int, page: PageSignature) -> None:
         """Remove a committed page.
@@ -146,17 +140,16 @@ class PageIndex:
         """
         try:
             self._fingerprints.remove(page.fingerprint, number)
-            self._keys.remove(key_digest(page.key, self._key_seed), number)
+            self.table.keys.remove(key_digest(page.key, self._key_seed), number)
         except KeyError:
             raise StoreError(
                 self._store, "its index is damaged; put a whole copy in its place"
             ) from None
         self._archive.remove([number])
 
-    def _withdraw(self, number: int) -> Reservation:
-        reserved = self.table.reserved.pop(number)
+    def _withdraw(self, reserved: Reservation) -> None:
+        del self.table.reserved[reserved.number]
         self._reserved_keys.pop(reserved.page.key, None)
-        return reserved
 
     def _load(self) -> None:
         oldest = 0 if self._ttl is None else int(time.time() - self._ttl)
@@ -174,28 +167,14 @@ class PageIndex:
             loaded += numbers.tobytes()
         # All at once, so that each bucket is made once, and as large as it must be.
         all_loaded = np.frombuffer(loaded, np.uint32)
-        self._keys.extend(np.frombuffer(digests, "<u8"), all_loaded)
+        self.table.keys.extend(np.frombuffer(digests, "<u8"), all_loaded)
         del digests
         self._fingerprints.extend(np.frombuffer(fingerprints, "<u8"), all_loaded)
 
 
-def _is_committed(table: PageTable, keys: KeyTable, number: int) -> bool:
-    return number in table and keys.has(int(table.summary(number)["key"]), number)
-
-
-def _teach(
-    archive: PageArchive,
-    table: PageTable,
-    keys: KeyTable,
-    site: str,
-    boilerplate: SiteBoilerplate,
-) -> None:
+def _teach(archive: PageArchive, table: PageTable, site: str, boilerplate: SiteBoilerplate) -> None:
     """Learn again what had been learned of a site."""
-    numbers = [
-        number
-        for number in archive.of_site(site_digest(site), MAX_ENTRIES)
-        if _is_committed(table, keys, number)
-    ]
-    for page in table.pages(numbers):
+    numbers = archive.of_site(site_digest(site), MAX_ENTRIES)
+    for page in table.pages([number for number in numbers if table.is_committed(number)]):
         if page.site == site:
             learn(boilerplate, page)

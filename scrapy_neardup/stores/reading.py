@@ -9,9 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..matching.stored_items import OWN_ITEMS
-from ..signatures.signature import PageSignature
-from .base import Store
+from .base import Entry, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +64,13 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredPage:
+class StoredPage(Entry):
     """A page that was read from a store.
 
-    :ivar signature: all that is known of it.
-    :ivar stored_at: when it was stored last, in seconds since 1970.
     :ivar is_confirmed: is what was stored known to be on disk?
-    :ivar items: what was stored of it, see ``NO_ITEMS`` in ``matching/stored_items.py``.
     """
 
-    signature: PageSignature
-    stored_at: int
     is_confirmed: bool = True
-    items: int = OWN_ITEMS
 
 
 class StoreReader(Protocol):

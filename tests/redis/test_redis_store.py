@@ -55,7 +55,7 @@ def opened(redis_server):
 
     yield open_
     for store in stores:
-        if not store.is_closed:
+        if not store.users.is_closed:
             store.close()
 
 

@@ -491,7 +491,7 @@ class TestSqliteStore(StoreTests, PersistentStoreContract):
 
         yield make
         for store in stores:
-            if not store.is_closed:
+            if not store.users.is_closed:
                 store.close()
 
     @pytest.fixture

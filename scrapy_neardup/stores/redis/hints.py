@@ -16,7 +16,6 @@ from ..hints import (
     known_at,
     newest,
     packed_name,
-    require_time,
     unpacked_name,
 )
 from .connection import RedisConnection, Script
@@ -58,7 +57,6 @@ class RedisHints:
         return newest(np.concatenate([np.empty(0, KNOWN), *self._read(since)]), since)
 
     def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
-        require_time(seen_at)
         noted = [(seen_at, copy.tobytes()) for copy in copies]
         for piece in pieces(noted, _NOTED_AT_ONCE):
             words = list(chain.from_iterable(piece))

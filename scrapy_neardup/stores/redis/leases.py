@@ -65,7 +65,7 @@ class LeaseRegistry:
 
     def dead(self) -> list[bytes]:
         """Return the runs that ended without closing, or with something not confirmed."""
-        known = _pairs(self._connection.command("HGETALL", self._list))
+        known: dict[bytes, bytes] = self._connection.command("HGETALL", self._list)
         here = _place()
         return [
             run
@@ -139,14 +139,6 @@ class LeaseRegistry:
 
     def _lease_of(self, run: bytes) -> bytes:
         return self._namespace.key(f"run:{run.hex()}")
-
-
-def _pairs(answer: object) -> dict[bytes, bytes]:
-    """Return an answer to HGETALL, which the client makes a dictionary of or not."""
-    if isinstance(answer, dict):
-        return answer
-    assert isinstance(answer, list)
-    return dict(zip(answer[::2], answer[1::2], strict=True))
 
 
 def _place(pid: int | str = "self") -> bytes:

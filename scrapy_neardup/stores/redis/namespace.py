@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ...exceptions import StoreError
 from ...matching.rule import Scope
 from ..hints import packed_name, unpacked_name
-from .connection import RedisConnection
+from .connection import RedisConnection, Script
 from .layout import KeySpace
 from .leases import LeaseRegistry
 from .pages import RedisPages
@@ -20,6 +20,8 @@ logger = logging.getLogger("scrapy_neardup")
 _MOST_LISTED = 100_000
 #: Version of the layout; a namespace of another one is refused.
 FORMAT = 3
+
+_ADOPT = Script("adopt")
 
 
 def names_in(connection: RedisConnection, key: bytes) -> list[str]:
@@ -89,8 +91,8 @@ class RedisNamespace:
 
     def adopt(self, recipe: str, parts: str) -> tuple[str, str]:
         """Return recipe and parts; these become the namespace's own where it has no pages."""
-        keys = [self._meta, self.whole.site_names]
-        known, known_parts = self.of(None).adopt(recipe, parts, keys, by_site=self.is_by_site)
+        keys = [*self.whole.keys(self._leases.id), self._meta, self.whole.site_names]
+        known, known_parts = self._connection.run(_ADOPT, keys, recipe, parts, int(self.is_by_site))
         return known.decode(), known_parts.decode()
 
     def recipe(self) -> str:

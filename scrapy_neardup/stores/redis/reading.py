@@ -75,7 +75,7 @@ class RedisReader:
                 signature = unpacked(stored.page, recipe)
                 if site is None or signature.site == site:
                     is_confirmed = stored.holder is None
-                    yield StoredPage(signature, stored.stored_at, is_confirmed, stored.items)
+                    yield StoredPage(signature, stored.stored_at, stored.items, is_confirmed)
 
     def rules(self, namespace: str) -> dict[str, bytes]:
         return self._hints(namespace).rules()

@@ -29,7 +29,7 @@ from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
-from ..base import Claim, Entry, Ticket
+from ..base import Claim, Entry, Ticket, require_time
 from ..codec import packed, row_of, unpacked, with_items
 from ..digests import key_digest, key_seed
 from ..hints import HintMethods
@@ -115,11 +115,6 @@ class RedisStore(HintMethods):
     def secret(self) -> bytes:
         return self._namespace.secret
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether its last user has closed it."""
-        return self.users.is_closed
-
     def __len__(self) -> int:
         return sum(len(pages.reader) for pages in self._namespace.all())
 
@@ -180,6 +175,8 @@ class RedisStore(HintMethods):
         confirmed: bool = True,
         items: int = OWN_ITEMS,
     ) -> None:
+        if stored_at is not None:
+            require_time("stored_at", stored_at)
         with self._connection.within(CLAIM_SECONDS):
             self.adopt(signature.recipe, {})
             with self._alone():

@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from ...exceptions import StoreError, StoreInUse, StoreMissing
-from .format import EMPTY, address_of, complaining, require_header
+from .format import EMPTY, address_of, complaining
 
 #: How long another connection, a tool's, may keep the file locked before writing is put off.
 _BUSY_SECONDS = 5.0
@@ -58,7 +58,6 @@ def make(path: Path) -> None:
             raise StoreError(name, "it cannot be read and written by this user")
         if not path.is_file():
             raise StoreError(name, "it is no file; give another path")
-        require_header(path)
         return
     draft = Path(f"{path}.new")
     try:
@@ -97,8 +96,6 @@ def connected_for_reading(path: Path) -> sqlite3.Connection:
         raise StoreMissing(name, "there is no such file")
     if not path.is_file():
         raise StoreError(name, "it is no file; give the path of a store's file")
-    if not path.stat().st_size:
-        raise StoreError(name, "it is empty; no store was made in it yet")
     uri = f"{path.as_uri()}?mode=ro"
     with complaining(path):
         connection = _connection(uri)

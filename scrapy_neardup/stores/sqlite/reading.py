@@ -65,10 +65,7 @@ class SqliteReader:
         return sum(file.stat().st_size for file in files if file.exists())
 
     def namespaces(self) -> list[Namespace]:
-        return [
-            Namespace(space.name, space.secret, space.recipe, space.parts)
-            for space in self._spaces.values()
-        ]
+        return list(self._spaces.values())
 
     def figures(self, namespace: str) -> Figures:
         pages, number = self._pages(namespace), self._spaces[namespace].id
@@ -97,7 +94,7 @@ class SqliteReader:
                     signature = unpacked(page, recipe)
                     if site is None or signature.site == site:
                         is_confirmed = number not in unconfirmed
-                        yield StoredPage(signature, stored_at, is_confirmed, items)
+                        yield StoredPage(signature, stored_at, items, is_confirmed)
 
     def rules(self, namespace: str) -> dict[str, bytes]:
         with complaining(self._path):

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from ...exceptions import InvalidOption
 from ...matching.rule import Scope
 from ..archive import Archive
-from ..hints import MemoryHints, known_at, newest, packed_name, require_time
+from ..hints import MemoryHints, known_at, newest, packed_name
 from ..in_process import InProcessStore
 from ..reading import StoreReader
 from . import hint_tables
@@ -95,7 +95,6 @@ class _SqliteHints(MemoryHints):
         return newest(np.concatenate(known), since)
 
     def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
-        require_time(seen_at)
         with self._file.writer.later() as waiting:
             waiting.noted.append((self._namespace, known_at(copies, seen_at)))
 
