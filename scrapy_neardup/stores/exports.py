@@ -32,11 +32,8 @@ _BOUND = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The first line of an export.
+    """The first line of an export, about the namespace of its pages.
 
-    :ivar namespace: where the pages come from.
-    :ivar recipe: see :attr:`~scrapy_neardup.signatures.signature.Signer.recipe`.
-    :ivar parts: what it was made of, by name.
     :ivar secret: key of the sketches, 16 to 64 bytes; ``None`` where the export holds none.
     """
 

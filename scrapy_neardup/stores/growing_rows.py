@@ -1,4 +1,4 @@
-"""Growing arrays, made of pieces: growth copies nothing and halts no crawl."""
+"""An array of rows that is made of pieces: growth copies nothing and halts no crawl."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 _PIECE_BITS = 20
-#: Rows of a piece: few pieces, because what is asked of many rows is asked piece by piece. The
-#: system gives memory to those rows alone that were written to.
+#: Rows of a piece. The system gives memory to those alone that were written to.
 PIECE_ROWS = 1 << _PIECE_BITS
 
 

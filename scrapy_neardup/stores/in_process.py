@@ -1,8 +1,4 @@
-"""A store that lives in one process.
-
-Lookups run against an index in memory. What is needed of one page alone, its sketch, title and
-address, is kept by an archive: a dictionary, or a file.
-"""
+"""A store that lives in one process: an index in memory, and an archive of whole pages."""
 
 from __future__ import annotations
 
@@ -101,10 +97,11 @@ class InProcessStore(HintMethods):
                 return
             # May fail, and is done before anything changes: the reservation can still be released.
             before = self._index.committed(reserved.page.key)
-            if items == NO_ITEMS and before is not None and self._has_items(before[0]):
-                self.release(ticket)
-                return
             if before is not None:
+                has_items = self._index.table.items(before[0]) != NO_ITEMS
+                if items == NO_ITEMS and has_items and not self._index.has_expired(before[0]):
+                    self.release(ticket)
+                    return
                 self._index.remove(*before)
             self._commits += 1
             self._index.commit(reserved, items, 0 if confirmed else self._commits)
@@ -171,15 +168,13 @@ class InProcessStore(HintMethods):
             return numbers[self._index.are_alive(numbers)]
 
     def page(self, number: int) -> PageSignature:
-        """Return the page of this number."""
         with self._lock:
             return self._index.table.page(number)
 
     def pairs(self, rule: Rule) -> Iterator[Pair]:
-        """Yield all pairs of stored pages that the rule takes for one content.
+        """Yield the :func:`~scrapy_neardup.matching.all_pairs.matching_pairs` of stored pages.
 
-        See :func:`~scrapy_neardup.matching.all_pairs.matching_pairs`. Meanwhile the store must not
-        change.
+        Meanwhile the store must not change.
         """
         with self._lock:
             numbers, fingerprints = self._index.all()
@@ -224,11 +219,6 @@ class InProcessStore(HintMethods):
             raise StoreError(self.name, "it has been closed")
         self.adopt(signature.recipe, {})
         learn(self.boilerplates.of(signature.site), signature)
-
-    def _has_items(self, number: int) -> bool:
-        """Return whether an item of this page was stored and has not expired."""
-        stored = self._index.table.items(number)
-        return stored != NO_ITEMS and not self._index.has_expired(number)
 
     def _judged(self, signature: PageSignature, rule: Rule) -> Claim:
         """Judge a page by the committed ones; a reserved one may have to be waited for."""

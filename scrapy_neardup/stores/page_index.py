@@ -49,11 +49,9 @@ class PageIndex:
         self._load()
 
     def __len__(self) -> int:
-        """Return the number of committed pages."""
         return len(self._fingerprints) - len(self.table.reserved)
 
     def reserved(self, key: str) -> Reservation | None:
-        """Return the reservation under this key."""
         number = self._reserved_keys.get(key)
         return None if number is None else self.table.reserved[number]
 
@@ -68,7 +66,6 @@ class PageIndex:
         return None
 
     def has_expired(self, number: int) -> bool:
-        """Return whether this page is older than the ttl."""
         if self._ttl is None:
             return False
         return bool(self.table.summary(number)["stored_at"] < time.time() - self._ttl)
@@ -90,7 +87,6 @@ class PageIndex:
         return numbers[committed], fingerprints[order][committed]
 
     def are_alive(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-        """Return which of these pages have not expired."""
         if self._ttl is None:
             return np.ones(numbers.size, bool)
         alive: npt.NDArray[np.bool_] = (
@@ -129,7 +125,6 @@ class PageIndex:
         self._archive.put(reserved.number, row, reserved.packed, mark)
 
     def release(self, reserved: Reservation) -> None:
-        """Remove a reserved page."""
         self._withdraw(reserved)
         self._fingerprints.remove(reserved.page.fingerprint, reserved.number)
 

@@ -25,7 +25,7 @@ class Reservation:
 
     :ivar digest: of its key.
     :ivar row: see :func:`~scrapy_neardup.stores.codec.row_of`.
-    :ivar outcome: for those who wait for it; few have any.
+    :ivar outcome: for those who wait for it.
     """
 
     number: int
@@ -36,7 +36,6 @@ class Reservation:
     outcome: Future[None] | None = None
 
     def settle(self) -> None:
-        """Notify those who wait."""
         if self.outcome is not None:
             self.outcome.set_result(None)
 
@@ -76,11 +75,9 @@ class PageTable:
         return [unpacked(data, self.recipe) for data in self._read(numbers)]
 
     def is_committed(self, number: int) -> bool:
-        """Return whether this is the number of a committed page."""
         return number in self._summaries and self.keys.has(int(self.summary(number)["key"]), number)
 
     def are_reserved(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-        """Return which of these pages are reserved."""
         return np.isin(numbers, [reserved.number for reserved in self.reserved.values()])
 
     def summary(self, number: int) -> Summaries:

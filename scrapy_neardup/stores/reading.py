@@ -16,7 +16,6 @@ from .base import Entry, Store
 class Namespace:
     """Pages that are compared with each other; crawls name it for their spider.
 
-    :ivar name: under which :func:`~scrapy_neardup.stores.open_store` opens it.
     :ivar secret: key of its sketches.
     :ivar recipe: see :attr:`~scrapy_neardup.signatures.signature.Signer.recipe`; empty before the
         first crawl.
@@ -35,11 +34,8 @@ class Figures:
 
     :ivar pages: number of pages, unconfirmed ones included.
     :ivar unconfirmed: how many of them nobody knows to be on disk.
-    :ivar oldest: when the page was stored that has been there for longest, in seconds since 1970;
-        ``None`` where there is no page.
+    :ivar oldest: when the first page was stored, in seconds since 1970; ``None`` without pages.
     :ivar newest: the same of the last one.
-    :ivar rules: number of rules.
-    :ivar known_duplicates: how many addresses are known to lead to a duplicate.
     """
 
     pages: int = 0

@@ -48,7 +48,8 @@ class Script:
 class RedisConnection:
     """A connection to a Redis, for any thread.
 
-    Every call may be sent twice: one that fails is tried once more.
+    Every call may be sent twice: one that fails is tried once more. What one call of
+    :meth:`commands` sends together has its keys in one slot.
     """
 
     def __init__(
@@ -77,12 +78,9 @@ class RedisConnection:
             self._of_thread.deadline = None
 
     def command(self, *parts: Any) -> Any:
-        """Return the answer to a command."""
         return self.call(lambda client: client.execute_command(*parts))
 
     def commands(self, *commands: Sequence[Any]) -> list[Any]:
-        """Return the answers to commands that are sent together; their keys are in one slot."""
-
         def call(client: Any) -> list[Any]:
             pipeline = client.pipeline(transaction=False)
             for command in commands:
@@ -92,21 +90,7 @@ class RedisConnection:
 
         return self.call(call)
 
-    def keys(self, pattern: str) -> list[bytes]:
-        """Return the names of all keys of a pattern, on all servers."""
-        return self.call(lambda client: list(client.scan_iter(match=pattern, count=1000)))
-
-    def hash(self, key: bytes) -> dict[bytes, bytes]:
-        """Return all that a hash holds, read some at a time."""
-        return self.call(lambda client: dict(client.hscan_iter(key, count=1000)))
-
-    def highest(self, key: bytes, first: int, last: int) -> list[tuple[bytes, float]]:
-        """Return members of a sorted set by rank, the highest first, with scores."""
-        return self.call(lambda client: client.zrevrange(key, first, last, withscores=True))
-
     def run(self, script: Script, keys: Sequence[bytes], *arguments: Any) -> Any:
-        """Run a script, and return what it returns."""
-
         def call(client: Any) -> Any:
             try:
                 return client.execute_command(
@@ -118,7 +102,6 @@ class RedisConnection:
         return self.call(call)
 
     def close(self) -> None:
-        """Close the connections."""
         if self._client is not None:
             self._client.close()
 

@@ -45,7 +45,8 @@ class RedisHints:
         self._part = part
 
     def rules(self) -> dict[str, bytes]:
-        found = self._connection.hash(self._part.rules)
+        rules = self._part.rules
+        found = self._connection.call(lambda client: dict(client.hscan_iter(rules, count=1000)))
         return {unpacked_name(name): body for name, body in found.items()}
 
     def put_rules(self, rules: Mapping[str, bytes]) -> None:
@@ -83,14 +84,16 @@ class RedisHints:
         What others note meanwhile moves the rest on: some are read twice, none is left out.
         """
         for start in range(0, hints.MAX_KNOWN, _READ_AT_ONCE):
-            end = start + _READ_AT_ONCE - 1
-            found = self._connection.highest(self._part.copies, start, end)
+            found = self._highest(start)
             if found:
-                yield _known(found)
+                copies, times = zip(*found, strict=True)
+                yield known_at(np.frombuffer(b"".join(copies), COPY), times)
             if len(found) < _READ_AT_ONCE or found[-1][1] < since:
                 return
 
-
-def _known(found: list[tuple[bytes, float]]) -> npt.NDArray[np.void]:
-    copies, times = zip(*found, strict=True)
-    return known_at(np.frombuffer(b"".join(copies), COPY), times)
+    def _highest(self, start: int) -> list[tuple[bytes, float]]:
+        """Return known duplicates by rank, the highest first, with their times."""
+        end = start + _READ_AT_ONCE - 1
+        return self._connection.call(
+            lambda client: client.zrevrange(self._part.copies, start, end, withscores=True)
+        )

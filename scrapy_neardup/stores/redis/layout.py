@@ -51,7 +51,6 @@ class KeySpace:
         self.site_names = self.key("site-names")
 
     def key(self, name: str) -> bytes:
-        """Return a key of this part."""
         return self._prefix + name.encode()
 
     def keys(self, run: bytes) -> list[bytes]:

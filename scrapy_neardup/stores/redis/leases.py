@@ -48,7 +48,6 @@ class LeaseRegistry:
         self._thread: threading.Thread | None = None
 
     def register(self) -> None:
-        """Take a lease."""
         self._renew()
         self._connection.command("HSET", self._list, self.id, _place())
 
@@ -94,7 +93,6 @@ class LeaseRegistry:
         return self._namespace.key(f"run-sites:{run.hex()}")
 
     def stop(self) -> None:
-        """Renew the lease no more."""
         self._is_closing.set()
         if self._thread is not None:
             self._thread.join()
@@ -111,7 +109,6 @@ class LeaseRegistry:
             self._connection.command("DEL", self._lease_of(self.id))
 
     def _renew_on(self, at_renewal: Callable[[], None], at_loss: Callable[[], None]) -> None:
-        """Renew the lease until the run is closed."""
         while not self._is_closing.wait(self._lease / _RENEWALS):
             # Without an answer there is nothing to do but to try again.
             with contextlib.suppress(StoreError):

@@ -135,7 +135,6 @@ class PageJudge:
             return self._judged(lookup)
 
     def _revisited(self, lookup: Lookup, stored: StoredRow, before: PageSignature) -> Judgement:
-        """Judge a page whose address is known."""
         blocker = b"" if self.pages.is_settled(stored.holder) else lookup.known
         if blocker or stored.items != NO_ITEMS:
             return Judgement(revisit(self.signature, before), lookup, blocker, stored.items)

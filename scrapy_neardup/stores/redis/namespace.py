@@ -68,7 +68,6 @@ class RedisNamespace:
         return self.of(site)
 
     def all(self) -> Iterator[RedisPages]:
-        """Yield all parts."""
         if self.is_by_site:
             return map(self.of, names_in(self._connection, self.whole.site_names))
         return iter([self.of(None)])
@@ -109,16 +108,14 @@ class RedisNamespace:
         meta = self._written(layout=scope or "all", secret=secrets.token_bytes(32))
         version, layout = meta[b"format"].decode(), meta[b"layout"].decode()
         if version != str(FORMAT):
-            raise StoreError(
-                self._connection.name,
-                f"namespace {self.name!r} has format {version}, from another scrapy-neardup "
-                f"than this one, which reads format {FORMAT}; export it there and import it here",
+            raise self._error(
+                f"has format {version}, from another scrapy-neardup than this one, which reads "
+                f"format {FORMAT}; export it there and import it here"
             )
         if layout == "site" and scope == "all":
-            raise StoreError(
-                self._connection.name,
-                f"namespace {self.name!r} keeps each site's pages apart and cannot compare "
-                "those of two sites; set the scope to 'site', or give a new namespace",
+            raise self._error(
+                "keeps each site's pages apart and cannot compare those of two sites; set the "
+                "scope to 'site', or give a new namespace"
             )
         if scope == "site" and layout == "all":
             logger.warning(
@@ -142,6 +139,9 @@ class RedisNamespace:
         """
         self._connection.command("HSET", self._meta, "secret", secret)
         self.secret = secret
+
+    def _error(self, problem: str) -> StoreError:
+        return StoreError(self._connection.name, f"namespace {self.name!r} {problem}")
 
     def _written(self, *, layout: str, secret: bytes) -> dict[bytes, bytes]:
         """Return all that is known of it; what is missing is set to this."""

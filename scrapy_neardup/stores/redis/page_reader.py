@@ -117,7 +117,6 @@ class PageReader:
         return [page for page in self.pages(numbers) if page is not None]
 
     def rows(self, numbers: Sequence[bytes]) -> list[bytes | None]:
-        """Return the rows of these pages, with their holders."""
         return self._many(self.part.rows, numbers, _ROWS_AT_ONCE)
 
     def pages(self, numbers: Sequence[bytes]) -> list[bytes | None]:

@@ -99,7 +99,6 @@ class RedisPages:
         self._connection.run(_RELEASE, keys, key, token, for_milliseconds)
 
     def forget(self, key: bytes) -> bool:
-        """Remove what was committed under a key; return whether there was anything."""
         return bool(self._connection.run(_FORGET, self._keys, key))
 
     def confirm(self, mark: int) -> None:
@@ -108,7 +107,6 @@ class RedisPages:
             pass
 
     def has_unconfirmed(self) -> bool:
-        """Return whether this run committed something that it did not confirm."""
         return bool(self._connection.command("EXISTS", self._keys[-1]))
 
     def reap(self, run: bytes) -> int:

@@ -27,12 +27,11 @@ class RedisReader:
 
     Answers are about the moment at which each page is read.
 
-    :raises InvalidOption: when the address is none, or the package ``redis`` is missing.
+    :raises InvalidOption: when the address is none.
     :raises StoreError: when the server cannot be asked.
     """
 
     is_remote = True
-
     n_bytes = None
 
     def __init__(self, address: str) -> None:
@@ -91,7 +90,8 @@ class RedisReader:
         self._connection.close()
 
     def _read_meta(self) -> Iterator[tuple[str, Mapping[bytes, bytes]]]:
-        for key in self._connection.keys(_META):
+        keys = self._connection.call(lambda client: list(client.scan_iter(_META, count=1000)))
+        for key in keys:
             quoted = key.decode().removeprefix("{neardup:").removesuffix("}:meta")
             meta = self._connection.command("HGETALL", key)
             if b"secret" in meta:

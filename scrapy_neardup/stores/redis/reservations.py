@@ -64,15 +64,12 @@ class Reservations:
         self._overdue: deque[Callable[[], None]] = deque()
 
     def new_token(self) -> bytes:
-        """Return a token that no other attempt has."""
         return self._run + secrets.token_bytes(_TOKEN_BYTES)
 
     def tickets(self) -> list[Ticket]:
-        """Return the tickets of all reservations."""
         return list(self._held)
 
     def get(self, ticket: Ticket) -> Reservation | None:
-        """Return a reservation; ``None`` where it is none, or none any more."""
         return self._held.get(ticket)
 
     def hold(self, reservation: Reservation) -> Ticket:
@@ -88,7 +85,6 @@ class Reservations:
         return reservation
 
     def settle_key(self, site: str | None, key: bytes) -> None:
-        """Drop the reservation under a key, if there is one."""
         for ticket, held in list(self._held.items()):
             if (held.site, held.page.key) == (site, key):
                 self.settle(ticket)

@@ -60,15 +60,13 @@ class RedisStore(HintMethods):
     ``_reservations``, ``_marks`` and ``_leases``.
 
     :param address: see :class:`~scrapy_neardup.stores.redis.address.RedisAddress`.
-    :param namespace: pages of one namespace are compared with each other only.
-    :param ttl: seconds after which a page is forgotten; ``None`` for never.
+    :param namespace: see :func:`~scrapy_neardup.stores.open_store`, like ``ttl`` and ``secret``.
     :param scope: ``"site"`` keeps each site's pages in a slot of their own, so that a cluster
         spreads them, and compares no pages of two sites; ``None`` is what the namespace is, and
         ``"all"`` for a new one.
-    :param secret: for a namespace without a page, 16 to 64 bytes; one with pages keeps its own.
     :param lease: seconds after which what a process held is let go of when it gave no sign of life.
     :param connect_timeout: and ``call_timeout``: seconds.
-    :raises InvalidOption: when the address is none, or the package ``redis`` is missing.
+    :raises InvalidOption: when the address is none.
     :raises StoreUnreachable: when there is no answer.
     :raises StoreError: when the server or the namespace cannot be used.
     """
@@ -134,17 +132,12 @@ class RedisStore(HintMethods):
         :raises InvalidOption: when pages of two sites are to be compared that are kept apart.
         """
         if self._namespace.is_by_site and rule.scope != "site":
-            raise InvalidOption(
-                "scope",
-                rule.scope,
-                f"'site' in namespace {self._namespace.name!r}, which keeps each site's pages "
-                "apart",
-            )
+            name = self._namespace.name
+            expected = f"'site' in namespace {name!r}, which keeps each site's pages apart"
+            raise InvalidOption("scope", rule.scope, expected)
         with self._connection.within(CLAIM_SECONDS):
-            self.adopt(signature.recipe, {})
             self._reservations.release_overdue()
-            with self._alone():
-                learn(self.boilerplates.of(signature.site), signature)
+            self._learn(signature)
             return self._judged(signature, rule)
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
@@ -178,9 +171,7 @@ class RedisStore(HintMethods):
         if stored_at is not None:
             require_time("stored_at", stored_at)
         with self._connection.within(CLAIM_SECONDS):
-            self.adopt(signature.recipe, {})
-            with self._alone():
-                learn(self.boilerplates.of(signature.site), signature)
+            self._learn(signature)
             pages = self._namespace.for_writing(signature.site)
             now = int(time.time()) if stored_at is None else stored_at
             page = self._new_page(signature, now, items)
@@ -241,8 +232,12 @@ class RedisStore(HintMethods):
         self.forgotten = sum([self._namespace.reap(run) for run in self._leases.dead()])
         self._leases.start(self._reservations.release_overdue, self._namespace.enter_again)
 
+    def _learn(self, signature: PageSignature) -> None:
+        self.adopt(signature.recipe, {})
+        with self._alone():
+            learn(self.boilerplates.of(signature.site), signature)
+
     def _judged(self, signature: PageSignature, rule: Rule) -> Claim:
-        """Judge a page, and reserve it unless it is a duplicate."""
         pages = self._namespace.for_writing(signature.site)
         page = self._new_page(signature, int(time.time()))
         judge = PageJudge(

@@ -147,7 +147,6 @@ class SqliteFile:
                 self._flush_or_count("were not written and will be taken for new ones")
 
     def _at_exit(self) -> None:
-        """Write what waits when Python ends and nobody closed the file."""
         if os.getpid() != self._process:
             return
         self.writer.stop()

@@ -77,7 +77,6 @@ class FilePages:
         return [id_ & NUMBER_MASK for (id_,) in self._read(query, self._range)]
 
     def _rows(self) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield ids and rows in order, some at a time."""
         first, last = self._range
         query = "SELECT id, row FROM rows WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?"
         while found := self._read(query, (first, last, _ROWS_AT_ONCE)):

@@ -45,9 +45,7 @@ class SqliteStore(InProcessStore):
     nor the writing thread goes along, and the lock is held until both processes have ended.
 
     :param path: of the file, which is made unless it is there; its folder must be.
-    :param namespace: pages of one namespace are compared with each other only.
-    :param ttl: seconds after which a page is forgotten; ``None`` for never.
-    :param secret: for a namespace without a page, 16 to 64 bytes; one with pages keeps its own.
+    :param namespace: see :func:`~scrapy_neardup.stores.open_store`, like ``ttl`` and ``secret``.
     :raises StoreInUse: when another process has the file, or this one the namespace.
     :raises StoreError: when the file cannot be used.
     """

@@ -181,7 +181,6 @@ class BatchWriter:
         self._thread.join()
 
     def _write_on(self) -> None:
-        """Write a batch at a time until the writer is stopped."""
         while self._wait_for_a_batch():
             try:
                 self._write()
