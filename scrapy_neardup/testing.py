@@ -9,8 +9,8 @@ class TestOwnStore(StoreContract):
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -339,11 +339,11 @@ class PersistentStoreContract(StoreContract):
         raise NotImplementedError
 
     def test_pages_and_hints_are_there_again(self, open_again: Callable[[], Store]) -> None:
-        with _closed(open_again()) as store:
+        with closing(open_again()) as store:
             secret, page = store.secret, _added(store, FERRY)
             store.put_rules({"a.example": b"1"})
             store.note_duplicates(np.array([(1, 7, 5)], COPY), 100)
-        with _closed(open_again()) as store:
+        with closing(open_again()) as store:
             assert store.secret == secret
             assert store.forgotten == 0
             store.adopt(page.recipe, {})
@@ -354,32 +354,24 @@ class PersistentStoreContract(StoreContract):
             assert verdict.duplicate_of == page.url
 
     def test_what_was_not_confirmed_is_forgotten(self, open_again: Callable[[], Store]) -> None:
-        with _closed(open_again()) as store:
+        with closing(open_again()) as store:
             confirmed = _added(store, FERRY, confirmed=False)
             store.confirm(store.mark())
             _added(store, MUSEUM, confirmed=False)
             safe = _added(store, ORCHARD)
             assert len(store) == 3
-        with _closed(open_again()) as store:
+        with closing(open_again()) as store:
             assert (store.forgotten, len(store)) == (1, 2)
             urls = [entry.signature.url for entry in store.entries()]
             assert urls == [confirmed.url, safe.url]
 
     def test_what_was_reserved_is_free_again(self, open_again: Callable[[], Store]) -> None:
-        with _closed(open_again()) as store:
+        with closing(open_again()) as store:
             detector = NearDupDetector(store=store)
             assert self.claims(detector, "https://a.example/")[0].ticket is not None
-        with _closed(open_again()) as store:
+        with closing(open_again()) as store:
             [claim] = self.claims(NearDupDetector(store=store), "https://b.example/")
             assert (claim.verdict.kind, claim.is_blocked) == ("new", False)
-
-
-@contextmanager
-def _closed(store: Store) -> Iterator[Store]:
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 def _added(store: Store, text: str, *, confirmed: bool = True) -> PageSignature:

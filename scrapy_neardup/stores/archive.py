@@ -1,4 +1,4 @@
-"""The interface by which a store that lives in one process keeps its pages and hints."""
+"""Keeps the pages and hints of a store that lives in one process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .hints import HintLog
+from .hints import MemoryHints
 
 
 class PageArchive(Protocol):
@@ -33,41 +33,45 @@ class PageArchive(Protocol):
     def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:
         """Keep a page; with a mark above 0 it is not confirmed."""
 
-    def remove(self, first: int, last: int) -> None:
-        """Remove all pages from one number to another, which are not put again."""
-
-    def numbers(self) -> Iterator[npt.NDArray[np.intp]]:
-        """Yield the numbers of all pages, ascending, some thousands at a time."""
+    def remove(self, numbers: Sequence[int]) -> None:
+        """Remove pages, whose numbers are not used again."""
 
     def confirm(self, mark: int) -> None:
         """Confirm what was put under a mark up to this one."""
 
 
-class Archive(Protocol):
-    """Keeps what :class:`~scrapy_neardup.stores.in_process.InProcessStore` tells it to."""
+class Archive:
+    """Keeps what :class:`~scrapy_neardup.stores.in_process.InProcessStore` tells it to.
 
-    @property
-    def pages(self) -> PageArchive:
-        """The pages."""
+    A subclass that keeps it outside of memory overrides the methods, which do nothing here.
 
-    @property
-    def hints(self) -> HintLog:
-        """Rules and known duplicates."""
+    :ivar pages: the pages.
+    :ivar hints: rules and known duplicates.
+    :ivar recipe: recipe and parts of the pages, as :meth:`adopt` was given them; ``""`` if never.
+    :ivar forgotten: number of unconfirmed pages that were dropped when it was opened.
+    """
+
+    def __init__(
+        self,
+        pages: PageArchive,
+        hints: MemoryHints,
+        recipe: str = "",
+        parts: Mapping[str, str] | None = None,
+        forgotten: int = 0,
+    ) -> None:
+        self.pages = pages
+        self.hints = hints
+        self.recipe: tuple[str, Mapping[str, str]] = (recipe, parts or {})
+        self.forgotten = forgotten
 
     @property
     def problem(self) -> str | None:
         """The reason why it cannot be written at present."""
-
-    @property
-    def forgotten(self) -> int:
-        """Number of unconfirmed pages that were dropped when it was opened."""
-
-    @property
-    def recipe(self) -> tuple[str, Mapping[str, str]]:
-        """Recipe and parts of the pages, as :meth:`adopt` was given them; ``""`` if never."""
+        return None
 
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
         """Set recipe and parts of the pages that are kept from now on."""
+        self.recipe = (recipe, parts)
 
     def compact(self) -> None:
         """Free unused space."""

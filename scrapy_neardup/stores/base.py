@@ -1,8 +1,6 @@
 """The interface of a store, in three parts, and the records that it returns.
 
-:class:`Store` is the union of :class:`ClaimStore`, :class:`HintStore` and
-:class:`StoreAdministration`. A new backend is one module with such a class and the functions of
-:class:`~scrapy_neardup.stores.factory.Backend`, and one line in ``stores/factory.py``.
+What was stored of a page, ``items``, is explained at ``NO_ITEMS`` in ``matching/stored_items.py``.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from .._util.validation import require_number
 from ..matching.rule import Rule
 from ..matching.site_boilerplate import Boilerplates
 from ..matching.stored_items import OWN_ITEMS
@@ -34,7 +33,7 @@ class Claim:
     :ivar is_blocked: near-duplicates of this page, or the page itself, are reserved: it must wait
         for their outcome and be claimed again.
     :ivar items: what was stored of the page that the verdict names, the original or this page
-        before: see ``NO_ITEMS`` in ``matching/stored_items.py``.
+        before.
     :ivar outcome: done when there is one; ``None`` where another process will know it, so that
         one has to ask again from time to time.
     """
@@ -52,12 +51,20 @@ class Entry:
 
     :ivar signature: all that is known of it.
     :ivar stored_at: when it was stored last, in seconds since 1970.
-    :ivar items: what was stored of it, see ``NO_ITEMS`` in ``matching/stored_items.py``.
+    :ivar items: what was stored of it.
     """
 
     signature: PageSignature
     stored_at: int
     items: int = OWN_ITEMS
+
+
+def require_time(name: str, seconds: int) -> None:
+    """Check that this is a time that can be kept: it takes 32 bits.
+
+    :raises InvalidOption: when it is not.
+    """
+    require_number(name, seconds, int, 0, 2**32 - 1, unit="seconds since 1970")
 
 
 class ClaimStore(Protocol):
@@ -87,10 +94,8 @@ class ClaimStore(Protocol):
         """Look a page up and reserve it unless it is a duplicate, in one atomic step.
 
         Of any number of near-duplicates that arrive together, exactly one is ``"new"`` and the
-        others are blocked. The pages found near are judged by
-        :func:`~scrapy_neardup.matching.candidates.find_original`. A page that is stored under its
-        own address is a ``"revisit"``; if no item of it was stored, it may be a duplicate all the
-        same.
+        others are blocked. A page that is stored under its own address is a ``"revisit"``; if no
+        item of it was stored, it may be a duplicate all the same.
 
         :raises SignatureMismatch: when the signature was made in another way than the first one.
         """
@@ -98,12 +103,10 @@ class ClaimStore(Protocol):
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         """Record a reserved page as stored. A second call does nothing.
 
-        With ``NO_ITEMS`` in ``matching/stored_items.py`` it becomes known for its links alone,
-        unless an item was stored of what its address held before: then that stays.
-
         :param confirmed: is what was stored known to be on disk? If not, the page is forgotten
             after an unclean stop, unless :meth:`confirm` comes before that.
-        :param items: what was stored, see ``NO_ITEMS`` in ``matching/stored_items.py``.
+        :param items: what was stored. With ``NO_ITEMS`` the page becomes known for its links alone,
+            unless an item was stored of what its address held before: then that stays.
         """
 
     def release(self, ticket: Ticket) -> None:
@@ -132,9 +135,7 @@ class ClaimStore(Protocol):
         """
 
     def find(self, key: str) -> Entry | None:
-        """Return the page with this
-        :attr:`~scrapy_neardup.signatures.signature.PageSignature.key`.
-        """
+        """Return the page with this key, see ``PageSignature.key``."""
 
 
 class HintStore(Protocol):
@@ -167,8 +168,7 @@ class HintStore(Protocol):
 
         A store need not tell the two apart: for each digest it keeps what was noted last.
 
-        :param copies: of type :data:`~scrapy_neardup.stores.hints.COPY`, shape ``(n,)``: digests
-            of 64 bits that nobody can predict.
+        :param copies: of type :data:`~scrapy_neardup.stores.hints.COPY`, shape ``(n,)``.
         :param seen_at: seconds since 1970, below 2**32.
         :raises InvalidOption: when ``seen_at`` is out of range.
         """
@@ -191,9 +191,7 @@ class StoreAdministration(Protocol):
 
     @property
     def forgotten(self) -> int:
-        """Number of pages dropped when the store was opened: after an unclean stop nobody knew
-        whether they had reached the disk.
-        """
+        """Number of pages dropped at opening: after an unclean stop nobody knew them on disk."""
 
     def __len__(self) -> int:
         """Return the number of stored pages, without reservations."""
@@ -205,10 +203,7 @@ class StoreAdministration(Protocol):
         """Remove a page; return whether it was there."""
 
     def compact(self) -> int:
-        """Remove expired pages and known duplicates, free their space, return the page count.
-
-        Rules do not expire.
-        """
+        """Remove expired pages and known duplicates, free their space, return the page count."""
 
     def close(self) -> None:
         """Write what is pending, release all reservations, and close the store.

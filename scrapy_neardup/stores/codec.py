@@ -89,7 +89,6 @@ def row_of(page: PageSignature, key: int, stored_at: int, items: int = NO_ITEMS)
 
     :param key: digest of its key, 64 bits.
     :param stored_at: seconds since 1970, 32 bits.
-    :param items: see :data:`~scrapy_neardup.matching.stored_items.NO_ITEMS`, 64 bits.
     """
     summaries = packed_summary(page, key, stored_at, items)
     return _ROW.pack(page.fingerprint, summaries, page.sketch[:FIRST_BINS])

@@ -48,18 +48,9 @@ class KeyTable:
             raise KeyError((digest, number))
         self._buckets[place] = kept[kept != number].astype("<u4").tobytes()
 
-    def __contains__(self, digest: int) -> bool:
-        """Return whether any number may have been added under this digest."""
-        return bool(self._buckets[digest % _BUCKETS])
-
     def has(self, digest: int, number: int) -> bool:
         """Return whether this number was added under this digest, or one of its bucket."""
-        bucket, data = self._buckets[digest % _BUCKETS], number.to_bytes(_NUMBER_BYTES, "little")
-        place = bucket.find(data)
-        # Also across two numbers its bytes may be found.
-        while place % _NUMBER_BYTES and place >= 0:
-            place = bucket.find(data, place + 1)
-        return place >= 0
+        return bool((self.numbers(digest) == number).any())
 
     def numbers(self, digest: int) -> npt.NDArray[np.intp]:
         """Return the numbers that may have been added under this digest."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ..exceptions import InputError
@@ -26,18 +27,13 @@ FORMAT = 1
 _MARK = "scrapy_neardup_export"
 _END = "end_of_export"
 
-_DIGEST_BYTES = 16
-_SHOWN_DIGEST_BYTES = 17
 _BOUND = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The first line of an export.
+    """The first line of an export, about the namespace of its pages.
 
-    :ivar namespace: where the pages come from.
-    :ivar recipe: see :attr:`~scrapy_neardup.signatures.signature.Signer.recipe`.
-    :ivar parts: what it was made of, by name.
     :ivar secret: key of the sketches, 16 to 64 bytes; ``None`` where the export holds none.
     """
 
@@ -62,26 +58,14 @@ class Head:
 def page_line(page: StoredPage) -> str:
     """Return a page's line, without its end."""
     signature = page.signature
-    fields = {
-        "url": signature.url,
-        "key": signature.key,
-        "site": signature.site,
-        "title": signature.title,
-        "fingerprint": to_hex(signature.fingerprint),
-        "n_features": signature.n_features,
-        "n_text": signature.n_text,
-        "n_shown": signature.n_shown,
-        "text_digest": _text(signature.text_digest),
-        "shown_digest": _text(signature.shown_digest),
-        "sketch": _text(signature.sketch),
-        "values": _text(signature.values),
-        "n_heading": signature.n_heading,
-        "stored_at": page.stored_at,
-    }
+    fields: dict[str, object] = {"url": signature.url}
+    if signature.key != signature.url:
+        fields["key"] = signature.key
+    for name, (write, _) in _FIELDS.items():
+        fields[name] = write(getattr(signature, name))
+    fields["stored_at"] = page.stored_at
     if page.items != OWN_ITEMS:
         fields["items"] = to_hex(page.items)
-    if signature.key == signature.url:
-        del fields["key"]
     return json.dumps(fields)
 
 
@@ -148,37 +132,24 @@ class ExportReader:
 
 
 def _head(fields: Mapping[str, Any]) -> Head:
-    secret = _bytes(fields["secret"]) if "secret" in fields else None
-    if secret is not None and not 16 <= len(secret) <= 64:
-        raise ValueError("secret")
+    secret = _bytes(fields["secret"], range(16, 65)) if "secret" in fields else None
     parts = {_string(name): _string(part) for name, part in fields["parts"].items()}
     return Head(_string(fields["namespace"]), _string(fields["recipe"]), parts, secret)
 
 
 def _page(fields: Mapping[str, Any], recipe: str) -> StoredPage:
     url = _string(fields["url"])
-    values = _bytes(fields["values"], *range(MAX_VALUES + 1))
-    n_heading = _count(fields["n_heading"])
-    if n_heading > len(values):
+    told = {name: read(fields[name]) for name, (_, read) in _FIELDS.items()}
+    if told["n_heading"] > len(told["values"]):
         raise ValueError("n_heading")
-    signature = PageSignature(
-        url=url,
-        key=_string(fields.get("key", url)),
-        site=_string(fields["site"]),
-        title=tuple(tuple(map(_string, part)) for part in fields["title"]),
-        n_features=_count(fields["n_features"]),
-        fingerprint=from_hex(fields["fingerprint"]),
-        sketch=_bytes(fields["sketch"], SKETCH_BINS),
-        values=values,
-        text_digest=_bytes(fields["text_digest"], _DIGEST_BYTES),
-        n_text=_count(fields["n_text"]),
-        n_shown=_count(fields["n_shown"]),
-        shown_digest=_bytes(fields["shown_digest"], _SHOWN_DIGEST_BYTES, 0),
-        recipe=recipe,
-        n_heading=n_heading,
-    )
+    key = _string(fields.get("key", url))
+    signature = PageSignature(url=url, key=key, recipe=recipe, **told)
     items = from_hex(fields["items"]) if "items" in fields else OWN_ITEMS
-    return StoredPage(signature, _count(fields["stored_at"]), items=items)
+    return StoredPage(signature, _count(fields["stored_at"]), items)
+
+
+def _title(parts: Iterable[Iterable[object]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(map(_string, part)) for part in parts)
 
 
 def _rules(fields: object) -> dict[str, bytes]:
@@ -191,7 +162,7 @@ def _text(data: bytes) -> str:
     return b64encode(data).decode()
 
 
-def _bytes(text: str, *lengths: int) -> bytes:
+def _bytes(text: str, lengths: Sequence[int] = ()) -> bytes:
     data = b64decode(text, validate=True)
     if lengths and len(data) not in lengths:
         raise ValueError(f"{len(data)} bytes where there must be {lengths[0]}")
@@ -208,3 +179,19 @@ def _count(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _BOUND:
         raise ValueError(f"{value!r} is no whole number from 0 to {_BOUND - 1}")
     return value
+
+
+#: How each field of a signature is written and read, beside its addresses and its recipe.
+_FIELDS: Mapping[str, tuple[Callable[[Any], object], Callable[[Any], Any]]] = {
+    "site": (str, _string),
+    "title": (list, _title),
+    "fingerprint": (to_hex, from_hex),
+    "n_features": (int, _count),
+    "n_text": (int, _count),
+    "n_shown": (int, _count),
+    "text_digest": (_text, partial(_bytes, lengths=(16,))),
+    "shown_digest": (_text, partial(_bytes, lengths=(17, 0))),
+    "sketch": (_text, partial(_bytes, lengths=(SKETCH_BINS,))),
+    "values": (_text, partial(_bytes, lengths=range(MAX_VALUES + 1))),
+    "n_heading": (int, _count),
+}

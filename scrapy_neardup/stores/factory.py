@@ -22,11 +22,10 @@ _BACKENDS = {
     "redis": ".redis.store",
     "rediss": ".redis.store",
 }
-_DEFAULT = "default"
 
 
 class SharedStore(Store, Protocol):
-    """A store that several users of one process may have open."""
+    """A store that several users of one process may have open; the last of them closes it."""
 
     @property
     def ttl(self) -> float | None:
@@ -34,7 +33,7 @@ class SharedStore(Store, Protocol):
 
     @property
     def users(self) -> Users:
-        """Its users; the last of them closes it."""
+        """Counts them."""
 
 
 class Backend(Protocol):
@@ -97,7 +96,7 @@ def open_store(
     :raises StoreError: when the store cannot be used.
     """
     backend = _backend(address)
-    place = backend.canonical_address(address), namespace or _DEFAULT
+    place = backend.canonical_address(address), namespace or "default"
     if address == "memory" and namespace is None:
         return MemoryStore(secret, ttl)
     with _opening:
@@ -108,11 +107,8 @@ def open_store(
             return store
     if known.ttl != ttl:
         known.close()
-        raise InvalidOption(
-            "ttl",
-            ttl,
-            f"{known.ttl}, with which another crawl in this process opened the store",
-        )
+        opened_with = f"{known.ttl}, with which another crawl in this process opened the store"
+        raise InvalidOption("ttl", ttl, opened_with)
     return known
 
 
@@ -123,8 +119,7 @@ def open_reader(address: str) -> StoreReader:
 
     :param address: as for :func:`open_store`, of a store that outlives its process.
     :raises InvalidOption: when the address names no such store.
-    :raises StoreMissing: when there is nothing at the address.
-    :raises StoreError: when the store cannot be read.
+    :raises StoreError: when there is none, or it cannot be read.
     """
     return _backend(address).open_reader(address)
 
@@ -135,7 +130,13 @@ def _backend(address: str) -> Backend:
         # Of addresses, only those of a backend have a password that could be shown.
         known = "'memory', 'sqlite:///path' or 'redis://host:port/db'"
         raise InvalidOption("store", address, known)
-    return cast(Backend, import_module(_BACKENDS[scheme], __package__))
+    try:
+        return cast(Backend, import_module(_BACKENDS[scheme], __package__))
+    except ModuleNotFoundError as error:
+        if not str(error.name).startswith("redis"):
+            raise
+        installed = "with the package redis installed: pip install 'scrapy-neardup[redis]'"
+        raise InvalidOption("store", f"{scheme}://…", installed) from None
 
 
 def _drop(place: tuple[str, str], closed: ref[SharedStore]) -> None:

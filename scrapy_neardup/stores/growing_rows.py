@@ -1,44 +1,15 @@
-"""Growing arrays, made of pieces: growth copies nothing and halts no crawl."""
+"""An array of rows that is made of pieces: growth copies nothing and halts no crawl."""
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 _PIECE_BITS = 20
-#: Rows of a piece: few pieces, because what is asked of many rows is asked piece by piece. The
-#: system gives memory to those rows alone that were written to.
+#: Rows of a piece. The system gives memory to those alone that were written to.
 PIECE_ROWS = 1 << _PIECE_BITS
-
-#: Of a size that the system itself gives and takes back: what is only needed for a moment leaves
-#: no holes behind.
-_COLUMN_ROWS = 1 << 23
-
-
-class GrowingColumn:
-    """Gathers values that are used once."""
-
-    def __init__(self, dtype: npt.DTypeLike) -> None:
-        self._room = np.empty(_COLUMN_ROWS, dtype)
-        self._size = 0
-
-    def append(self, values: npt.NDArray[Any]) -> None:
-        """Append a copy of values, shape ``(n,)``."""
-        end = self._size + len(values)
-        while end > len(self._room):
-            grown = np.empty(2 * len(self._room), self._room.dtype)
-            grown[: self._size] = self.values
-            self._room = grown
-        self._room[self._size : end] = values
-        self._size = end
-
-    @property
-    def values(self) -> npt.NDArray[Any]:
-        """All of them, in order."""
-        return self._room[: self._size]
 
 
 class GrowingRows:
@@ -53,9 +24,6 @@ class GrowingRows:
         self._columns = columns
         # Numbers far apart leave whole pieces out.
         self._pieces: dict[int, npt.NDArray[Any]] = {}
-        #: The same memory as bytes.
-        self._data: dict[int, memoryview] = {}
-        self._row_bytes = self._dtype.itemsize * prod(columns)
 
     def __contains__(self, number: int) -> bool:
         """Return whether this row can be read; it need not have been written."""
@@ -63,9 +31,8 @@ class GrowingRows:
 
     def __setitem__(self, number: int, row: bytes) -> None:
         piece, place = divmod(number, PIECE_ROWS)
-        self._piece(piece)
-        start = place * self._row_bytes
-        self._data[piece][start : start + self._row_bytes] = row
+        values = np.frombuffer(row, self._dtype).reshape(-1, *self._columns)
+        self._piece(piece)[place : place + 1] = values
 
     def put(self, numbers: npt.NDArray[Any], rows: npt.NDArray[Any]) -> None:
         """Write many rows at once.
@@ -85,8 +52,7 @@ class GrowingRows:
 
     def _piece(self, piece: int) -> npt.NDArray[Any]:
         if piece not in self._pieces:
-            rows = np.empty((PIECE_ROWS, *self._columns), self._dtype)
-            self._pieces[piece], self._data[piece] = rows, rows.reshape(-1).view(np.uint8).data
+            self._pieces[piece] = np.empty((PIECE_ROWS, *self._columns), self._dtype)
         return self._pieces[piece]
 
     def take(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[Any]:

@@ -1,8 +1,4 @@
-"""A store that lives in one process.
-
-Lookups run against an index in memory. What is needed of one page alone, its sketch, title and
-address, is kept by an archive: a dictionary, or a file.
-"""
+"""A store that lives in one process: an index in memory, and an archive of whole pages."""
 
 from __future__ import annotations
 
@@ -15,21 +11,19 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ..exceptions import InvalidOption, SignatureMismatch, StoreError
+from ..exceptions import SignatureMismatch, StoreError
 from ..matching.all_pairs import Pair, matching_pairs
-from ..matching.candidates import SUMMARY_DTYPE, find_original
+from ..matching.candidates import find_original
 from ..matching.rule import Rule, learn
 from ..matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ..matching.verdict import Verdict, revisit, revisit_of_links
 from ..signatures.signature import PageSignature
 from .archive import Archive
-from .base import Claim, Entry, Ticket
-from .hints import HintMethods, InProcessHints
+from .base import Claim, Entry, Ticket, require_time
+from .hints import HintMethods, MemoryHints
 from .page_index import PageIndex
 from .page_table import Reservation
 from .users import Users
-
-_LATEST = np.iinfo(SUMMARY_DTYPE["stored_at"]).max
 
 
 class InProcessStore(HintMethods):
@@ -51,7 +45,8 @@ class InProcessStore(HintMethods):
         self.name = name
         self.secret = secret
         self.ttl = ttl
-        self.hints: InProcessHints = InProcessHints(name, archive.hints)
+        self.hints: MemoryHints = archive.hints
+        self.forgotten = archive.forgotten
         self._archive = archive
         self._lock = threading.RLock()
         self.users = Users(self._lock)
@@ -63,15 +58,6 @@ class InProcessStore(HintMethods):
     @property
     def problem(self) -> str | None:
         return self._archive.problem
-
-    @property
-    def forgotten(self) -> int:
-        return self._archive.forgotten
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the last user has closed it."""
-        return self.users.is_closed
 
     def __len__(self) -> int:
         return len(self._index)
@@ -107,26 +93,25 @@ class InProcessStore(HintMethods):
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         with self._lock:
-            if not isinstance(ticket, int) or ticket not in self._index.table.reserved:
+            if (reserved := self._index.table.reserved.get(ticket)) is None:
                 return
-            reserved = self._index.table.reserved[ticket]
             # May fail, and is done before anything changes: the reservation can still be released.
             before = self._index.committed(reserved.page.key)
-            if items == NO_ITEMS and before is not None and self._has_items(before[0]):
-                self.release(ticket)
-                return
             if before is not None:
+                has_items = self._index.table.items(before[0]) != NO_ITEMS
+                if items == NO_ITEMS and has_items and not self._index.has_expired(before[0]):
+                    self.release(ticket)
+                    return
                 self._index.remove(*before)
             self._commits += 1
-            self._index.commit(ticket, items, 0 if confirmed else self._commits)
+            self._index.commit(reserved, items, 0 if confirmed else self._commits)
         reserved.settle()
 
     def release(self, ticket: Ticket) -> None:
         with self._lock:
-            if not isinstance(ticket, int) or ticket not in self._index.table.reserved:
+            if (reserved := self._index.table.reserved.get(ticket)) is None:
                 return
-            reserved = self._index.table.reserved[ticket]
-            self._index.release(ticket)
+            self._index.release(reserved)
         reserved.settle()
 
     def mark(self) -> int:
@@ -144,8 +129,8 @@ class InProcessStore(HintMethods):
         confirmed: bool = True,
         items: int = OWN_ITEMS,
     ) -> None:
-        if stored_at is not None and not 0 <= stored_at <= _LATEST:
-            raise InvalidOption("stored_at", stored_at, f"seconds since 1970, 0 to {_LATEST}")
+        if stored_at is not None:
+            require_time("stored_at", stored_at)
         with self._lock:
             self._learn(signature)
             ticket = self._index.reserve(signature, stored_at)
@@ -166,45 +151,48 @@ class InProcessStore(HintMethods):
             return True
 
     def entries(self) -> Iterator[Entry]:
-        for numbers in self._archive.pages.numbers():
-            for number in numbers.tolist():
-                with self._lock:
-                    # It may have been replaced or forgotten since.
-                    if not self._index.is_committed(number):
-                        continue
-                    entry = self._index.table.entry(number, self._index.table.page(number))
-                yield entry
+        with self._lock:
+            numbers, _ = self._index.all()
+        for number in numbers.tolist():
+            with self._lock:
+                # It may have been replaced or forgotten since.
+                if not self._index.table.is_committed(number):
+                    continue
+                entry = self._index.table.entry(number, self._index.table.page(number))
+            yield entry
 
     def numbers(self) -> npt.NDArray[np.intp]:
         """Return the numbers of all stored pages, ascending, in the order of storing."""
         with self._lock:
-            return self._index.all()[0]
+            numbers, _ = self._index.all()
+            return numbers[self._index.are_alive(numbers)]
 
     def page(self, number: int) -> PageSignature:
-        """Return the page of this number."""
         with self._lock:
             return self._index.table.page(number)
 
     def pairs(self, rule: Rule) -> Iterator[Pair]:
-        """Yield all pairs of stored pages that the rule takes for one content.
+        """Yield the :func:`~scrapy_neardup.matching.all_pairs.matching_pairs` of stored pages.
 
-        See :func:`~scrapy_neardup.matching.all_pairs.matching_pairs`. Meanwhile the store must not
-        change.
+        Meanwhile the store must not change.
         """
         with self._lock:
             numbers, fingerprints = self._index.all()
-        return matching_pairs(numbers, fingerprints, self._index.table, rule)
+            alive = self._index.are_alive(numbers)
+        return matching_pairs(numbers[alive], fingerprints[alive], self._index.table, rule)
 
     def compact(self) -> int:
         if self.ttl is not None:
             self.hints.forget_duplicates(int(time.time() - self.ttl))
+        with self._lock:
+            numbers, _ = self._index.all()
+            expired = numbers[~self._index.are_alive(numbers)]
         count = 0
-        for numbers in self._archive.pages.numbers():
-            for number in numbers.tolist():
-                with self._lock:
-                    if self._index.is_committed(number) and self._index.has_expired(number):
-                        self._index.remove(number, self._index.table.page(number))
-                        count += 1
+        for number in expired.tolist():
+            with self._lock:
+                if self._index.table.is_committed(number):
+                    self._index.remove(number, self._index.table.page(number))
+                    count += 1
         self._archive.compact()
         return count
 
@@ -217,37 +205,29 @@ class InProcessStore(HintMethods):
 
     def close(self) -> None:
         with self._lock:
-            if self.is_closed or not self.users.leave():
+            if self.users.is_closed or not self.users.leave():
                 return
             for ticket in list(self._index.table.reserved):
                 self.release(ticket)
-            self.hints.close()
             try:
                 self._archive.close()
             finally:
                 self.users.at_close()
 
     def _learn(self, signature: PageSignature) -> None:
-        if self.is_closed:
+        if self.users.is_closed:
             raise StoreError(self.name, "it has been closed")
         self.adopt(signature.recipe, {})
         learn(self.boilerplates.of(signature.site), signature)
 
-    def _has_items(self, number: int) -> bool:
-        """Return whether an item of this page was stored and has not expired."""
-        stored = self._index.table.items(number)
-        return stored != NO_ITEMS and not self._index.has_expired(number)
-
     def _judged(self, signature: PageSignature, rule: Rule) -> Claim:
         """Judge a page by the committed ones; a reserved one may have to be waited for."""
         near = self._index.near(signature.fingerprint, rule.max_distance)
-        reserved = self._index.table.reserved
-        is_open = np.isin(near.keys, list(reserved))
-        found = find_original(
-            signature, near, self._index.table, rule, self.boilerplates, is_open=is_open
-        )
+        table = self._index.table
+        is_open = table.are_reserved(near.keys)
+        found = find_original(signature, near, table, rule, self.boilerplates, is_open=is_open)
         if found.blocker is not None:
-            return _blocked_by(reserved[found.blocker], found.verdict)
+            return _blocked_by(table.reserved[found.blocker], found.verdict)
         if found.verdict.is_duplicate:
             return Claim(found.verdict, items=found.items)
         return Claim(found.verdict, self._index.reserve(signature))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,9 @@ import numpy.typing as npt
 from ..exceptions import InvalidOption
 from ..matching.rule import Scope
 from ..matching.site_boilerplate import MAX_ENTRIES
+from .archive import Archive
 from .codec import site_in
-from .hints import HintLog, MemoryHintLog
+from .hints import MemoryHints
 from .in_process import InProcessStore
 from .reading import StoreReader
 
@@ -26,7 +27,7 @@ class MemoryStore(InProcessStore):
     """
 
     def __init__(self, secret: bytes | None = None, ttl: float | None = None) -> None:
-        archive = MemoryArchive(MemoryPages(), MemoryHintLog())
+        archive = Archive(MemoryPages(), MemoryHints())
         super().__init__("memory", archive, secret or secrets.token_bytes(32), ttl)
 
 
@@ -54,49 +55,12 @@ class MemoryPages:
         if len(of_site) == 2 * MAX_ENTRIES:
             del of_site[:MAX_ENTRIES]
 
-    def remove(self, first: int, last: int) -> None:
-        for number in range(first, last + 1):
+    def remove(self, numbers: Sequence[int]) -> None:
+        for number in numbers:
             del self._pages[number]
-
-    def numbers(self) -> Iterator[npt.NDArray[np.intp]]:
-        yield np.array(sorted(self._pages), np.intp)
 
     def confirm(self, mark: int) -> None:
         """Do nothing: memory does not outlive an unclean stop."""
-
-
-class MemoryArchive:
-    """See :class:`~scrapy_neardup.stores.archive.Archive`; ends with its process.
-
-    :param at_close: called when it is closed.
-    """
-
-    problem: str | None = None
-
-    def __init__(
-        self,
-        pages: MemoryPages,
-        hints: HintLog,
-        recipe: str = "",
-        parts: Mapping[str, str] | None = None,
-        *,
-        forgotten: int = 0,
-        at_close: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.pages = pages
-        self.hints = hints
-        self.recipe: tuple[str, Mapping[str, str]] = (recipe, parts or {})
-        self.forgotten = forgotten
-        self.close = at_close
-
-    def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
-        self.recipe = (recipe, parts)
-
-    def compact(self) -> None:
-        """Do nothing: a dictionary frees its space by itself."""
-
-    def flush(self) -> None:
-        """Do nothing: nothing is pending."""
 
 
 def canonical_address(address: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -17,8 +16,7 @@ from ..matching.site_boilerplate import MAX_ENTRIES, Boilerplates, SiteBoilerpla
 from ..signatures.signature import PageSignature
 from .archive import PageArchive
 from .codec import packed, row_of, with_items
-from .digests import KeyTable, key_digest, key_seed
-from .growing_rows import GrowingColumn
+from .digests import key_digest, key_seed
 from .page_table import PageTable, Reservation
 
 #: Each claim that reserves a page takes a number, also where the page is known or is released.
@@ -45,39 +43,29 @@ class PageIndex:
         self._ttl = ttl
         self._key_seed = key_seed(secret)
         self._fingerprints = SimhashIndex()
-        self._keys = KeyTable()
         self._reserved_keys: dict[str, int] = {}
         self._next = 0
-        self.boilerplates = Boilerplates(partial(_teach, archive, self.table, self._keys))
+        self.boilerplates = Boilerplates(partial(_teach, archive, self.table))
         self._load()
 
     def __len__(self) -> int:
-        """Return the number of committed pages."""
         return len(self._fingerprints) - len(self.table.reserved)
 
     def reserved(self, key: str) -> Reservation | None:
-        """Return the reservation under this key."""
         number = self._reserved_keys.get(key)
         return None if number is None else self.table.reserved[number]
 
     def committed(self, key: str) -> tuple[int, PageSignature] | None:
         """Return number and signature of the page that was committed under this key."""
         digest = key_digest(key, self._key_seed)
-        if digest not in self._keys:
-            return None
-        numbers = self._keys.numbers(digest)
+        numbers = self.table.keys.numbers(digest)
         numbers = numbers[self.table.summaries(numbers)["key"] == digest]
         for number in numbers.tolist():
             if (page := self.table.page(number)).key == key:
                 return number, page
         return None
 
-    def is_committed(self, number: int) -> bool:
-        """Return whether this is the number of a committed page."""
-        return _is_committed(self.table, self._keys, number)
-
     def has_expired(self, number: int) -> bool:
-        """Return whether this page is older than the ttl."""
         if self._ttl is None:
             return False
         return bool(self.table.summary(number)["stored_at"] < time.time() - self._ttl)
@@ -87,17 +75,24 @@ class PageIndex:
         near = self._fingerprints.near(fingerprint, distance)
         if self._ttl is None or not near.keys.size:
             return near
-        alive = self._are_alive(near.keys)
+        alive = self.are_alive(near.keys)
         return Candidates(near.keys[alive], near.distances[alive])
 
     def all(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.uint64]]:
-        """Return numbers, ascending, and fingerprints of committed pages that have not expired."""
+        """Return numbers, ascending, and fingerprints of the committed pages."""
         fingerprints, keys = self._fingerprints.entries()
         order = np.argsort(keys)
         numbers = keys[order].astype(np.intp)
-        is_open = np.isin(numbers, np.fromiter(self.table.reserved, np.intp))
-        kept = self._are_alive(numbers) & ~is_open
-        return numbers[kept], fingerprints[order][kept]
+        committed = ~self.table.are_reserved(numbers)
+        return numbers[committed], fingerprints[order][committed]
+
+    def are_alive(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+        if self._ttl is None:
+            return np.ones(numbers.size, bool)
+        alive: npt.NDArray[np.bool_] = (
+            self.table.summaries(numbers)["stored_at"] >= time.time() - self._ttl
+        )
+        return alive
 
     def reserve(self, signature: PageSignature, stored_at: int | None = None) -> int:
         """Reserve a page, and return its number.
@@ -117,21 +112,21 @@ class PageIndex:
         row = row_of(signature, digest, now)
         self.table.put(number, row)
         self._fingerprints.add(signature.fingerprint, number)
-        self.table.reserved[number] = Reservation(signature, digest, row, packed(signature))
+        self.table.reserved[number] = Reservation(number, signature, digest, row, packed(signature))
         self._reserved_keys[signature.key] = number
         return number
 
-    def commit(self, number: int, items: int, mark: int) -> None:
+    def commit(self, reserved: Reservation, items: int, mark: int) -> None:
         """Commit a reserved page; with a mark above 0 it is not confirmed."""
-        reserved = self._withdraw(number)
-        self._keys.add(reserved.digest, number)
+        self._withdraw(reserved)
+        self.table.keys.add(reserved.digest, reserved.number)
         row = with_items(reserved.row, items)
-        self.table.put(number, row)
-        self._archive.put(number, row, reserved.packed, mark)
+        self.table.put(reserved.number, row)
+        self._archive.put(reserved.number, row, reserved.packed, mark)
 
-    def release(self, number: int) -> None:
-        """Remove a reserved page."""
-        self._fingerprints.remove(self._withdraw(number).page.fingerprint, number)
+    def release(self, reserved: Reservation) -> None:
+        self._withdraw(reserved)
+        self._fingerprints.remove(reserved.page.fingerprint, reserved.number)
 
     def remove(self, number: int, page: PageSignature) -> None:
         """Remove a committed page.
@@ -140,72 +135,41 @@ class PageIndex:
         """
         try:
             self._fingerprints.remove(page.fingerprint, number)
-            self._keys.remove(key_digest(page.key, self._key_seed), number)
+            self.table.keys.remove(key_digest(page.key, self._key_seed), number)
         except KeyError:
             raise StoreError(
                 self._store, "its index is damaged; put a whole copy in its place"
             ) from None
-        self._archive.remove(number, number)
+        self._archive.remove([number])
 
-    def _withdraw(self, number: int) -> Reservation:
-        reserved = self.table.reserved.pop(number)
+    def _withdraw(self, reserved: Reservation) -> None:
+        del self.table.reserved[reserved.number]
         self._reserved_keys.pop(reserved.page.key, None)
-        return reserved
-
-    def _are_alive(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-        if self._ttl is None:
-            return np.ones(numbers.size, bool)
-        alive: npt.NDArray[np.bool_] = (
-            self.table.summaries(numbers)["stored_at"] >= time.time() - self._ttl
-        )
-        return alive
 
     def _load(self) -> None:
         oldest = 0 if self._ttl is None else int(time.time() - self._ttl)
-        fingerprints, digests = GrowingColumn("<u8"), GrowingColumn("<u8")
-        loaded = GrowingColumn("<u4")
+        # Raw bytes, for the system to take back: arrays of all sizes would leave holes behind.
+        fingerprints, digests, loaded = bytearray(), bytearray(), bytearray()
         for all_numbers, all_rows in self._archive.load():
             self._next = int(all_numbers[-1]) + 1
-            old = all_rows["summary"]["stored_at"] < oldest
-            for first, last in _runs(all_numbers, old):
-                self._archive.remove(first, last)
-            numbers, rows = all_numbers[~old], all_rows[~old]
+            is_old = all_rows["summary"]["stored_at"] < oldest
+            if is_old.any():
+                self._archive.remove(all_numbers[is_old].tolist())
+            numbers, rows = all_numbers[~is_old], all_rows[~is_old]
             self.table.extend(numbers, rows)
-            fingerprints.append(rows["fingerprint"])
-            digests.append(rows["summary"]["key"])
-            loaded.append(numbers)
+            fingerprints += rows["fingerprint"].tobytes()
+            digests += rows["summary"]["key"].tobytes()
+            loaded += numbers.tobytes()
         # All at once, so that each bucket is made once, and as large as it must be.
-        self._keys.extend(digests.values, loaded.values)
+        all_loaded = np.frombuffer(loaded, np.uint32)
+        self.table.keys.extend(np.frombuffer(digests, "<u8"), all_loaded)
         del digests
-        self._fingerprints.extend(fingerprints.values, loaded.values)
+        self._fingerprints.extend(np.frombuffer(fingerprints, "<u8"), all_loaded)
 
 
-def _is_committed(table: PageTable, keys: KeyTable, number: int) -> bool:
-    return number in table and keys.has(int(table.summary(number)["key"]), number)
-
-
-def _teach(
-    archive: PageArchive,
-    table: PageTable,
-    keys: KeyTable,
-    site: str,
-    boilerplate: SiteBoilerplate,
-) -> None:
+def _teach(archive: PageArchive, table: PageTable, site: str, boilerplate: SiteBoilerplate) -> None:
     """Learn again what had been learned of a site."""
-    numbers = [
-        number
-        for number in archive.of_site(site_digest(site), MAX_ENTRIES)
-        if _is_committed(table, keys, number)
-    ]
-    for page in table.pages(numbers):
+    numbers = archive.of_site(site_digest(site), MAX_ENTRIES)
+    for page in table.pages([number for number in numbers if table.is_committed(number)]):
         if page.site == site:
             learn(boilerplate, page)
-
-
-def _runs(
-    numbers: npt.NDArray[np.uint32], chosen: npt.NDArray[np.bool_]
-) -> Iterator[tuple[int, int]]:
-    """Yield first and last number of each run of those that were chosen."""
-    edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False))
-    for start, end in edges.reshape(-1, 2).tolist():
-        yield int(numbers[start]), int(numbers[end - 1])

@@ -13,8 +13,9 @@ from ..hashing.minhash import SKETCH_BINS
 from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Summaries
 from ..signatures.signature import PageSignature
 from .archive import PageArchive
-from .base import Entry
+from .base import Entry, Ticket
 from .codec import parts_of, sketch_in, unpacked
+from .digests import KeyTable
 from .growing_rows import GrowingRows
 
 
@@ -24,9 +25,10 @@ class Reservation:
 
     :ivar digest: of its key.
     :ivar row: see :func:`~scrapy_neardup.stores.codec.row_of`.
-    :ivar outcome: for those who wait for it; few have any.
+    :ivar outcome: for those who wait for it.
     """
 
+    number: int
     page: PageSignature
     digest: int
     row: bytes
@@ -34,7 +36,6 @@ class Reservation:
     outcome: Future[None] | None = None
 
     def settle(self) -> None:
-        """Notify those who wait."""
         if self.outcome is not None:
             self.outcome.set_result(None)
 
@@ -45,12 +46,14 @@ class PageTable:
     What is asked of many pages at once is held in arrays; the rest is read one by one.
 
     :param archive: has the committed pages.
+    :ivar keys: numbers of the committed pages by the digests of their keys.
     :ivar reserved: the other pages.
     :ivar recipe: of all pages.
     """
 
     def __init__(self, archive: PageArchive, recipe: str) -> None:
-        self.reserved: dict[int, Reservation] = {}
+        self.keys = KeyTable()
+        self.reserved: dict[Ticket, Reservation] = {}
         self.recipe = recipe
         self._archive = archive
         self._summaries = GrowingRows(SUMMARY_DTYPE)
@@ -71,9 +74,11 @@ class PageTable:
     def pages(self, numbers: Sequence[int]) -> list[PageSignature]:
         return [unpacked(data, self.recipe) for data in self._read(numbers)]
 
-    def __contains__(self, number: int) -> bool:
-        """Return whether the number can be read; it need not have been put."""
-        return number in self._summaries
+    def is_committed(self, number: int) -> bool:
+        return number in self._summaries and self.keys.has(int(self.summary(number)["key"]), number)
+
+    def are_reserved(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+        return np.isin(numbers, [reserved.number for reserved in self.reserved.values()])
 
     def summary(self, number: int) -> Summaries:
         return self._summaries[number]

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ..matching.stored_items import OWN_ITEMS
-from ..signatures.signature import PageSignature
-from .base import Store
+from .base import Entry, Store
 
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
     """Pages that are compared with each other; crawls name it for their spider.
 
-    :ivar name: under which :func:`~scrapy_neardup.stores.open_store` opens it.
     :ivar secret: key of its sketches.
     :ivar recipe: see :attr:`~scrapy_neardup.signatures.signature.Signer.recipe`; empty before the
         first crawl.
@@ -37,11 +34,8 @@ class Figures:
 
     :ivar pages: number of pages, unconfirmed ones included.
     :ivar unconfirmed: how many of them nobody knows to be on disk.
-    :ivar oldest: when the page was stored that has been there for longest, in seconds since 1970;
-        ``None`` where there is no page.
+    :ivar oldest: when the first page was stored, in seconds since 1970; ``None`` without pages.
     :ivar newest: the same of the last one.
-    :ivar rules: number of rules.
-    :ivar known_duplicates: how many addresses are known to lead to a duplicate.
     """
 
     pages: int = 0
@@ -52,40 +46,27 @@ class Figures:
     known_duplicates: int = 0
 
     @classmethod
-    def of(cls, times: npt.NDArray[np.uint32], unconfirmed: int = 0) -> Figures:
-        """Return the figures of pages stored at these times, seconds since 1970, ``(n,)``."""
-        if not times.size:
-            return cls(unconfirmed=unconfirmed)
-        return cls(len(times), unconfirmed, int(times.min()), int(times.max()))
-
-    def __add__(self, other: Figures) -> Figures:
-        """Return the figures of these pages and others together."""
-        oldest = [at for at in (self.oldest, other.oldest) if at is not None]
-        newest = [at for at in (self.newest, other.newest) if at is not None]
-        return Figures(
-            self.pages + other.pages,
-            self.unconfirmed + other.unconfirmed,
-            min(oldest, default=None),
-            max(newest, default=None),
-            self.rules + other.rules,
-            self.known_duplicates + other.known_duplicates,
-        )
+    def of(
+        cls,
+        times: Iterable[npt.NDArray[np.uint32]],
+        unconfirmed: int,
+        rules: int,
+        known_duplicates: int,
+    ) -> Figures:
+        """Return the figures of pages stored at these times, seconds since 1970, ``(n,)`` each."""
+        at = np.concatenate([np.empty(0, np.uint32), *times])
+        oldest, newest = (int(at.min()), int(at.max())) if at.size else (None, None)
+        return cls(at.size, unconfirmed, oldest, newest, rules, known_duplicates)
 
 
 @dataclass(frozen=True, slots=True)
-class StoredPage:
+class StoredPage(Entry):
     """A page that was read from a store.
 
-    :ivar signature: all that is known of it.
-    :ivar stored_at: when it was stored last, in seconds since 1970.
     :ivar is_confirmed: is what was stored known to be on disk?
-    :ivar items: what was stored of it, see ``NO_ITEMS`` in ``matching/stored_items.py``.
     """
 
-    signature: PageSignature
-    stored_at: int
     is_confirmed: bool = True
-    items: int = OWN_ITEMS
 
 
 class StoreReader(Protocol):

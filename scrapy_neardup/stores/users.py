@@ -1,4 +1,4 @@
-"""Counts the users of a store that several crawls of one process share."""
+"""Counts the users of a store."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 
 
 class Users:
-    """Counts the users who have a store open; each of them closes it.
+    """Counts the crawls of one process that have a store open; each of them closes it.
 
     :param lock: a store that holds it while it closes makes :meth:`join` wait for that.
     """
@@ -20,7 +20,6 @@ class Users:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the last user has closed the store."""
         with self._lock:
             return not self._count
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import signal
+import sys
 import threading
 from collections import deque
 from itertools import count
@@ -14,6 +15,7 @@ import pytest
 
 from scrapy_neardup import NearDupDetector, Rule
 from scrapy_neardup.exceptions import InvalidOption, StoreError, StoreUnreachable
+from scrapy_neardup.stores import open_store
 from scrapy_neardup.stores.redis import pages as redis_pages
 from scrapy_neardup.stores.redis import store as redis_store
 from scrapy_neardup.stores.redis.store import RedisStore
@@ -288,7 +290,7 @@ def test_what_is_told_twice_is_done_once(proxy, behind, redis_server, script):
     assert {e.signature.url for e in behind.entries()} == {
         "https://a.example/", "https://b.example/",
     }  # fmt: skip
-    assert not behind._parts.of(None).has_unconfirmed()
+    assert not behind._namespace.of(None).has_unconfirmed()
 
 
 def test_an_attempt_that_was_given_up_reserves_nothing(redis_server, monkeypatch):
@@ -390,6 +392,8 @@ def test_a_server_that_writes_to_disk_is_not_complained_of(redis_server, own_ser
 
 
 def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "redis", None)
+    for name in [name for name in sys.modules if name.startswith("scrapy_neardup.stores.redis")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "redis", None)
     with pytest.raises(InvalidOption, match=r"pip install 'scrapy-neardup\[redis\]'"):
-        RedisStore("redis://127.0.0.1")
+        open_store("redis://127.0.0.1")

@@ -55,7 +55,7 @@ def opened(redis_server):
 
     yield open_
     for store in stores:
-        if not store.is_closed:
+        if not store.users.is_closed:
             store.close()
 
 
@@ -417,7 +417,7 @@ def test_the_buckets_hold_all_that_is_near(stored, distance):
 def test_the_server_reads_whole_records_only(opened):
     """The second key's rest stands across the first one's record as well."""
     store = opened()
-    pages = store._parts.of(None)
+    pages = store._namespace.of(None)
     keys = [b"..abcdef", b"..f\0\0\0\0\0"]
     for key in keys:
         row = secrets.token_bytes(8) + key + bytes(ROW.itemsize - 16)

@@ -27,9 +27,8 @@ from scrapy_neardup.matching.verdict import Kind, LookAlike, Match, Mismatch
 from scrapy_neardup.reasons import Reason
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore, Store, open_store
-from scrapy_neardup.stores import growing_rows as rows
 from scrapy_neardup.stores import hints as advice
-from scrapy_neardup.stores.growing_rows import PIECE_ROWS, GrowingColumn, GrowingRows
+from scrapy_neardup.stores.growing_rows import PIECE_ROWS, GrowingRows
 from scrapy_neardup.stores.sqlite.store import SqliteStore
 from scrapy_neardup.testing import PersistentStoreContract, StoreContract
 from tests.support.claims import met
@@ -492,7 +491,7 @@ class TestSqliteStore(StoreTests, PersistentStoreContract):
 
         yield make
         for store in stores:
-            if not store.is_closed:
+            if not store.users.is_closed:
                 store.close()
 
     @pytest.fixture
@@ -510,14 +509,6 @@ def test_rows_are_found_again_over_all_pieces(columns):
     taken = rows.take(np.array([written[place] for place in order]))
     assert taken.shape == (6, *columns)
     assert taken.reshape(6, -1)[:, 0].tolist() == [10 * written[place] for place in order]
-
-
-def test_a_column_grows(monkeypatch):
-    monkeypatch.setattr(rows, "_COLUMN_ROWS", 4)
-    column = GrowingColumn("<u4")
-    for start in range(0, 30, 3):
-        column.append(np.arange(start, start + 3, dtype="<u4"))
-    assert column.values.tolist() == list(range(30))
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])

@@ -18,8 +18,8 @@ from scrapy_neardup.stores import hints as advice
 from scrapy_neardup.stores.redis.hints import _PUT_RULES
 from scrapy_neardup.stores.redis.store import RedisStore
 from scrapy_neardup.stores.sqlite import writer as sqlite_writer
-from scrapy_neardup.stores.sqlite.batch import Batch
 from scrapy_neardup.stores.sqlite.store import FORMAT, SqliteStore
+from scrapy_neardup.stores.sqlite.writer import Batch
 from tests.stores.test_stores import digests, known
 from tests.stores.test_stores_sqlite import as_killed, line_of, opened, storer, tell
 from tests.support.processes import wait_for
@@ -79,12 +79,13 @@ def counts(reader: StoreReader, namespace: str = "default") -> tuple[int, int]:
 def test_what_is_noted_takes_no_more_room_than_is_agreed(sizes, most):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(advice, "MAX_KNOWN", most)
-        log, last = advice.MemoryHintLog(), 0
+        hints, last = advice.MemoryHints(), 0
         for number, size in enumerate(sizes):
-            log.note(advice.known_at(digests(*range(last, last + size)), number))
+            hints.note_duplicates(digests(*range(last, last + size)), number)
             last += size
-            assert len(log._room) <= 4 * most
-        assert log.since(0)["digest"].tolist() == list(range(max(0, last - most), last))
+            assert len(hints._room) <= 4 * most
+        found = hints.known_duplicates(0)["digest"].tolist()
+        assert found == list(range(max(0, last - most), last))
 
 
 # --- in a file ---
@@ -210,10 +211,9 @@ class TestFullDisk:
         batch = Batch(rules={(1, b"a"): b"old", (1, b"b"): b"old"})
         noted = advice.known_at(digests(1), TIME)
         batch.noted.append((1, noted))
-        taken = batch.take(10)
-        assert not batch
-        batch.rules[1, b"a"] = b"new"
-        batch.take_back(taken)
+        later = Batch(rules={(1, b"a"): b"new"})
+        later.put_before(batch)
+        batch = later
         assert batch.rules == {(1, b"a"): b"new", (1, b"b"): b"old"}
         assert batch.noted == [(1, noted)]
 

@@ -224,7 +224,7 @@ class TestOverlay(StoreTests):
 
         yield make
         for store in stores:
-            if not store.is_closed:
+            if not store.users.is_closed:
                 store.close()
 
 

@@ -580,7 +580,7 @@ class TestClosing:
     def test_a_closed_store_takes_no_pages(self, path):
         with opened(path) as store:
             claim = store.claim(made_page(0), RULE)
-        assert store.is_closed
+        assert store.users.is_closed
         store.close()
         store.commit(claim.ticket)
         for call in (lambda: store.claim(made_page(1), RULE), lambda: store.add(made_page(1))):

@@ -6,9 +6,15 @@ import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
+from functools import partial
 from typing import Any, Literal
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from redis import Redis, RedisCluster
+from redis.backoff import NoBackoff
+from redis.cluster import ClusterNode
+from redis.retry import Retry
+from redis.sentinel import Sentinel
 
 from ...exceptions import InvalidOption
 
@@ -111,7 +117,7 @@ class RedisAddress:
         """Return a client of the package ``redis`` that retries nothing by itself.
 
         :param connect_timeout: and ``call_timeout``: seconds.
-        :raises InvalidOption: when the package is not installed, or a certificate cannot be read.
+        :raises InvalidOption: when a certificate cannot be read.
         """
         options: dict[str, Any] = {
             "username": self.user,
@@ -120,75 +126,49 @@ class RedisAddress:
             "socket_timeout": call_timeout,
             "socket_keepalive": True,
             "ssl": self.is_tls,
-            **self._tls(),
+            "retry": Retry(NoBackoff(), 0),
         }
-        try:
-            import redis
-        except ImportError:
-            raise InvalidOption(
-                "store",
-                self.name,
-                "of another kind while the package redis is not installed: "
-                "pip install 'scrapy-neardup[redis]'",
-            ) from None
-        makers = {"one": self._one, "sentinel": self._sentinel, "cluster": self._cluster}
-        return makers[self.kind](redis, options)
-
-    def _tls(self) -> dict[str, Any]:
-        """Return the client's options for TLS."""
-        if not self.is_tls:
-            return {}
-        self._require_certificates()
-        # Older clients do not ask whose certificate it is unless they are told to.
-        is_checked = _SWITCH[self.options.get(_CHECK, "true")]
-        return {**{name: self.options.get(name) for name in _TLS}, _CHECK: is_checked}
+        if self.is_tls:
+            self._require_certificates()
+            options |= {name: self.options.get(name) for name in _TLS}
+            # Older clients do not ask whose certificate it is unless they are told to.
+            options[_CHECK] = _SWITCH[self.options.get(_CHECK, "true")]
+        if self.kind == "cluster":
+            # One more try, after which it knows which node has become the master.
+            options["retry"] = Retry(NoBackoff(), 1)
+            nodes = [
+                ClusterNode(host, port)  # type: ignore[no-untyped-call]
+                for host, port in self.hosts
+            ]
+            return RedisCluster(startup_nodes=nodes, **options)
+        if self.kind == "sentinel":
+            login = {name: self.options.get(option) for option, name in _LOGIN.items()}
+            sentinels: Any = Sentinel(  # type: ignore[no-untyped-call]
+                self.hosts, sentinel_kwargs={**options, **login}
+            )
+            return sentinels.master_for(self.service, db=self.database, **options)
+        [(host, port)] = self.hosts
+        return Redis(host=host, port=port, db=self.database, **options)
 
     def _require_certificates(self) -> None:
         """:raises InvalidOption: when a file of the options cannot be used."""
         context = ssl.create_default_context()
-        ca, own = self.options.get("ssl_ca_certs"), self.options.get("ssl_certfile")
-        option, path = "ssl_ca_certs", ca
-        try:
-            if ca is not None:
-                context.load_verify_locations(ca)
-            if own is not None:
-                option, path = "ssl_certfile", own
-                # Without a password the terminal would be asked for that of a locked key.
-                context.load_cert_chain(own, self.options.get("ssl_keyfile"), password="")
-        except OSError as error:
-            raise InvalidOption(
-                "store",
-                f"{self.name}?{option}={path}",
-                f"with a PEM file that can be used ({error.strerror or error})",
-            ) from None
-
-    def _one(self, redis: Any, options: Mapping[str, Any]) -> Any:
-        [(host, port)] = self.hosts
-        return redis.Redis(
-            host=host, port=port, db=self.database, retry=_retry(redis, 0), **options
-        )
-
-    def _sentinel(self, redis: Any, options: Mapping[str, Any]) -> Any:
-        login = {name: self.options.get(option) for option, name in _LOGIN.items()}
-        sentinel: Any = import_module("redis.sentinel")
-        sentinels = sentinel.Sentinel(
-            self.hosts, sentinel_kwargs={**options, **login, "retry": _retry(redis, 0)}
-        )
-        return sentinels.master_for(
-            self.service, db=self.database, retry=_retry(redis, 0), **options
-        )
-
-    def _cluster(self, redis: Any, options: Mapping[str, Any]) -> Any:
-        nodes = [redis.cluster.ClusterNode(host, port) for host, port in self.hosts]
-        # One more try, after which it knows which node has become the master.
-        return redis.RedisCluster(startup_nodes=nodes, retry=_retry(redis, 1), **options)
-
-
-def _retry(redis: Any, tries: int) -> Any:
-    from redis.backoff import NoBackoff
-    from redis.retry import Retry
-
-    return Retry(NoBackoff(), tries)
+        # Without a password the terminal would be asked for that of a locked key.
+        own = partial(context.load_cert_chain, keyfile=self.options.get("ssl_keyfile"), password="")
+        for option, load in (
+            ("ssl_ca_certs", context.load_verify_locations),
+            ("ssl_certfile", own),
+        ):
+            path = self.options.get(option)
+            try:
+                if path is not None:
+                    load(path)
+            except OSError as error:
+                raise InvalidOption(
+                    "store",
+                    f"{self.name}?{option}={path}",
+                    f"with a PEM file that can be used ({error.strerror or error})",
+                ) from None
 
 
 def _host(name: str, default_port: int) -> tuple[str, int]:

@@ -1,14 +1,17 @@
-"""Calls to Redis that end in time."""
+"""Calls to Redis that end in time, and a check that a server can be trusted with pages."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
+
+import redis.exceptions as says
 
 from ...exceptions import StoreError, StoreUnreachable
 from .address import RedisAddress
@@ -16,9 +19,16 @@ from .errors import store_error
 
 T = TypeVar("T")
 
+logger = logging.getLogger("scrapy_neardup")
+
 #: Seconds for a connection to be made, and for one answer.
 CONNECT_SECONDS = 2.0
 CALL_SECONDS = 2.0
+
+#: All that the client raises; what may pass is tried again, unless the login is wrong.
+_ERRORS = (says.RedisError, says.RedisClusterException, OSError)
+_MAY_PASS = (says.ConnectionError, says.TimeoutError)
+_LOGIN_IS_WRONG = (says.AuthenticationError, says.AuthorizationError)
 
 _FOLDER = Path(__file__).parent / "lua"
 
@@ -38,7 +48,8 @@ class Script:
 class RedisConnection:
     """A connection to a Redis, for any thread.
 
-    Every call may be sent twice: one that fails is tried once more.
+    Every call may be sent twice: one that fails is tried once more. What one call of
+    :meth:`commands` sends together has its keys in one slot.
     """
 
     def __init__(
@@ -67,12 +78,9 @@ class RedisConnection:
             self._of_thread.deadline = None
 
     def command(self, *parts: Any) -> Any:
-        """Return the answer to a command."""
         return self.call(lambda client: client.execute_command(*parts))
 
     def commands(self, *commands: Sequence[Any]) -> list[Any]:
-        """Return the answers to commands that are sent together; their keys are in one slot."""
-
         def call(client: Any) -> list[Any]:
             pipeline = client.pipeline(transaction=False)
             for command in commands:
@@ -82,34 +90,18 @@ class RedisConnection:
 
         return self.call(call)
 
-    def keys(self, pattern: str) -> list[bytes]:
-        """Return the names of all keys of a pattern, on all servers."""
-        return self.call(lambda client: list(client.scan_iter(match=pattern, count=1000)))
-
-    def hash(self, key: bytes) -> dict[bytes, bytes]:
-        """Return all that a hash holds, read some at a time."""
-        return self.call(lambda client: dict(client.hscan_iter(key, count=1000)))
-
-    def highest(self, key: bytes, first: int, last: int) -> list[tuple[bytes, float]]:
-        """Return members of a sorted set by rank, the highest first, with scores."""
-        return self.call(lambda client: client.zrevrange(key, first, last, withscores=True))
-
     def run(self, script: Script, keys: Sequence[bytes], *arguments: Any) -> Any:
-        """Run a script, and return what it returns."""
-        from redis.exceptions import NoScriptError
-
         def call(client: Any) -> Any:
             try:
                 return client.execute_command(
                     "EVALSHA", script.digest, len(keys), *keys, *arguments
                 )
-            except NoScriptError:
+            except says.NoScriptError:
                 return client.execute_command("EVAL", script.source, len(keys), *keys, *arguments)
 
         return self.call(call)
 
     def close(self) -> None:
-        """Close the connections."""
         if self._client is not None:
             self._client.close()
 
@@ -119,28 +111,18 @@ class RedisConnection:
         :raises StoreUnreachable: when it failed in a way that may pass.
         :raises StoreError: when it failed in another way.
         """
-        from redis.exceptions import (
-            AuthenticationError,
-            AuthorizationError,
-            RedisClusterException,
-            RedisError,
-        )
-        from redis.exceptions import ConnectionError as NoConnection
-        from redis.exceptions import TimeoutError as TooLate
-
         is_again = False
         while True:
             self._require_time()
             try:
-                answer = call(self._opened())
-            except (AuthenticationError, AuthorizationError) as error:
-                raise self._failed(error) from error
-            except (NoConnection, TooLate) as error:
-                if is_again:
+                if self._client is None:
+                    self._client = self._address.client(*self._timeouts)
+                answer = call(self._client)
+            except _ERRORS as error:
+                may_pass = isinstance(error, _MAY_PASS) and not isinstance(error, _LOGIN_IS_WRONG)
+                if is_again or not may_pass:
                     raise self._failed(error) from error
                 is_again = True
-            except (RedisError, RedisClusterException, OSError) as error:
-                raise self._failed(error) from error
             else:
                 self.problem = None
                 self._has_answered = True
@@ -152,12 +134,49 @@ class RedisConnection:
             self.problem = "its answers take too long"
             raise StoreUnreachable(self.name, self.problem)
 
-    def _opened(self) -> Any:
-        if self._client is None:
-            self._client = self._address.client(*self._timeouts)
-        return self._client
-
     def _failed(self, error: Exception) -> StoreError:
         failure = store_error(error, self._address, self._client, has_answered=self._has_answered)
         self.problem = failure.problem
         return failure
+
+
+def check_server(connection: RedisConnection) -> None:
+    """Check that the server keeps what it is given.
+
+    :raises StoreError: when it does not; what is only dangerous is logged.
+    """
+    connection.command("PING")
+
+    def ask(client: Any) -> list[tuple[str, dict[str, Any], bool]]:
+        servers = {"it": client}
+        if connection.is_cluster:
+            nodes = client.get_primaries()
+            servers = {node.name: client.get_redis_connection(node) for node in nodes}
+        try:
+            return [(name, one.info(), _has_save_points(one)) for name, one in servers.items()]
+        except says.NoPermissionError:
+            return []
+
+    for server, info, has_save_points in connection.call(ask):
+        policy = info.get("maxmemory_policy", "noeviction")
+        if policy != "noeviction":
+            raise StoreError(
+                connection.name,
+                f"{server} has maxmemory-policy {policy!r}, with which it throws pages away when "
+                "memory is short; set it to 'noeviction'",
+            )
+        if not has_save_points and not int(info.get("aof_enabled", 1)):
+            logger.warning(
+                "Store %s: %s writes nothing to disk (neither appendonly nor save is set); "
+                "when it stops, all its pages are forgotten",
+                connection.name,
+                server,
+            )
+
+
+def _has_save_points(client: Any) -> bool:
+    """Return whether a server writes snapshots; true where it does not say."""
+    try:
+        return bool(client.config_get("save").get("save", "unknown"))
+    except says.RedisError:
+        return True

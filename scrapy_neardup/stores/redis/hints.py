@@ -13,11 +13,10 @@ from ..hints import (
     COPY,
     KNOWN,
     in_order,
+    known_at,
     newest,
     packed_name,
-    require_time,
     unpacked_name,
-    with_times,
 )
 from .connection import RedisConnection, Script
 from .layout import KeySpace, pieces
@@ -46,7 +45,8 @@ class RedisHints:
         self._part = part
 
     def rules(self) -> dict[str, bytes]:
-        found = self._connection.hash(self._part.rules)
+        rules = self._part.rules
+        found = self._connection.call(lambda client: dict(client.hscan_iter(rules, count=1000)))
         return {unpacked_name(name): body for name, body in found.items()}
 
     def put_rules(self, rules: Mapping[str, bytes]) -> None:
@@ -58,7 +58,6 @@ class RedisHints:
         return newest(np.concatenate([np.empty(0, KNOWN), *self._read(since)]), since)
 
     def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
-        require_time(seen_at)
         noted = [(seen_at, copy.tobytes()) for copy in copies]
         for piece in pieces(noted, _NOTED_AT_ONCE):
             words = list(chain.from_iterable(piece))
@@ -85,14 +84,16 @@ class RedisHints:
         What others note meanwhile moves the rest on: some are read twice, none is left out.
         """
         for start in range(0, hints.MAX_KNOWN, _READ_AT_ONCE):
-            end = start + _READ_AT_ONCE - 1
-            found = self._connection.highest(self._part.copies, start, end)
+            found = self._highest(start)
             if found:
-                yield _known(found)
+                copies, times = zip(*found, strict=True)
+                yield known_at(np.frombuffer(b"".join(copies), COPY), times)
             if len(found) < _READ_AT_ONCE or found[-1][1] < since:
                 return
 
-
-def _known(found: list[tuple[bytes, float]]) -> npt.NDArray[np.void]:
-    copies, times = zip(*found, strict=True)
-    return with_times(np.frombuffer(b"".join(copies), COPY), times)
+    def _highest(self, start: int) -> list[tuple[bytes, float]]:
+        """Return known duplicates by rank, the highest first, with their times."""
+        end = start + _READ_AT_ONCE - 1
+        return self._connection.call(
+            lambda client: client.zrevrange(self._part.copies, start, end, withscores=True)
+        )

@@ -48,9 +48,9 @@ class KeySpace:
         self.sites = self.key("sites")
         self.rules = self.key("rules")
         self.copies = self.key("copies")
+        self.site_names = self.key("site-names")
 
     def key(self, name: str) -> bytes:
-        """Return a key of this part."""
         return self._prefix + name.encode()
 
     def keys(self, run: bytes) -> list[bytes]:

@@ -48,7 +48,6 @@ class LeaseRegistry:
         self._thread: threading.Thread | None = None
 
     def register(self) -> None:
-        """Take a lease."""
         self._renew()
         self._connection.command("HSET", self._list, self.id, _place())
 
@@ -65,7 +64,7 @@ class LeaseRegistry:
 
     def dead(self) -> list[bytes]:
         """Return the runs that ended without closing, or with something not confirmed."""
-        known = _pairs(self._connection.command("HGETALL", self._list))
+        known: dict[bytes, bytes] = self._connection.command("HGETALL", self._list)
         here = _place()
         return [
             run
@@ -94,7 +93,6 @@ class LeaseRegistry:
         return self._namespace.key(f"run-sites:{run.hex()}")
 
     def stop(self) -> None:
-        """Renew the lease no more."""
         self._is_closing.set()
         if self._thread is not None:
             self._thread.join()
@@ -111,7 +109,6 @@ class LeaseRegistry:
             self._connection.command("DEL", self._lease_of(self.id))
 
     def _renew_on(self, at_renewal: Callable[[], None], at_loss: Callable[[], None]) -> None:
-        """Renew the lease until the run is closed."""
         while not self._is_closing.wait(self._lease / _RENEWALS):
             # Without an answer there is nothing to do but to try again.
             with contextlib.suppress(StoreError):
@@ -139,14 +136,6 @@ class LeaseRegistry:
 
     def _lease_of(self, run: bytes) -> bytes:
         return self._namespace.key(f"run:{run.hex()}")
-
-
-def _pairs(answer: object) -> dict[bytes, bytes]:
-    """Return an answer to HGETALL, which the client makes a dictionary of or not."""
-    if isinstance(answer, dict):
-        return answer
-    assert isinstance(answer, list)
-    return dict(zip(answer[::2], answer[1::2], strict=True))
 
 
 def _place(pid: int | str = "self") -> bytes:

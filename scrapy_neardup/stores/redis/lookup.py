@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -95,6 +96,7 @@ class RedisSignatureSource:
             self._pages[number] = page
 
 
+@dataclass(frozen=True)
 class PageJudge:
     """Judges one page.
 
@@ -104,84 +106,71 @@ class PageJudge:
     :param judging: held while a site's boilerplate is asked, which only one thread may do.
     """
 
-    def __init__(
-        self,
-        pages: RedisPages,
-        signature: PageSignature,
-        rule: Rule,
-        key: bytes,
-        *,
-        boilerplates: Boilerplates,
-        oldest: float,
-        is_gone: Callable[[bytes], bool],
-        judging: Callable[[], AbstractContextManager[None]],
-    ) -> None:
-        self._pages = pages
-        self._signature = signature
-        self._rule = rule
-        self._key = key
-        self._boilerplates = boilerplates
-        self._oldest = oldest
-        self._is_gone = is_gone
-        self._judging = judging
+    pages: RedisPages
+    signature: PageSignature
+    rule: Rule
+    key: bytes
+    boilerplates: Boilerplates
+    oldest: float
+    is_gone: Callable[[bytes], bool]
+    judging: Callable[[], AbstractContextManager[None]]
 
     def judge(self) -> Judgement:
         """Return the judgement on the page.
 
         :raises Changed: when what was found is there no more.
         """
-        lookup = self._pages.reader.look(
-            self._signature.fingerprint, self._rule.max_distance, self._key
+        lookup = self.pages.reader.look(
+            self.signature.fingerprint, self.rule.max_distance, self.key
         )
         if lookup.reserved:
             before = self._page(self._stored(lookup.reserved))
-            verdict = revisit(self._signature, before or self._signature)
+            verdict = revisit(self.signature, before or self.signature)
             return Judgement(verdict, lookup, lookup.reserved)
         if lookup.known:
             stored = self._stored(lookup.known)
             if (before := self._page(stored)) is not None:
                 return self._revisited(lookup, stored, before)
-        with self._judging():
+        with self.judging():
             return self._judged(lookup)
 
     def _revisited(self, lookup: Lookup, stored: StoredRow, before: PageSignature) -> Judgement:
-        """Judge a page whose address is known."""
-        blocker = b"" if self._pages.is_settled(stored.holder) else lookup.known
+        blocker = b"" if self.pages.is_settled(stored.holder) else lookup.known
         if blocker or stored.items != NO_ITEMS:
-            return Judgement(revisit(self._signature, before), lookup, blocker, stored.items)
-        with self._judging():
+            return Judgement(revisit(self.signature, before), lookup, blocker, stored.items)
+        with self.judging():
             found = self._judged(lookup)
         if found.blocker or found.verdict.is_duplicate:
             return found
-        verdict = revisit_of_links(found.verdict, self._signature, before)
+        verdict = revisit_of_links(found.verdict, self.signature, before)
         return found._replace(verdict=verdict)
 
     def _stored(self, number: bytes) -> StoredRow:
-        stored = self._pages.reader.stored(number)
-        if stored is None or (stored.holder and self._is_gone(stored.holder.run)):
+        stored = self.pages.reader.stored(number)
+        if stored is None or (stored.holder and self.is_gone(stored.holder.run)):
             raise Changed
         return stored
 
     def _page(self, stored: StoredRow) -> PageSignature | None:
         """Return the page of this key; ``None`` when it expired, or only its digest is equal."""
-        page = unpacked(stored.page, self._signature.recipe)
-        is_it = page.key == self._signature.key and stored.stored_at >= self._oldest
+        page = unpacked(stored.page, self.signature.recipe)
+        is_it = page.key == self.signature.key and stored.stored_at >= self.oldest
         return page if is_it else None
 
     def _judged(self, lookup: Lookup) -> Judgement:
         """Judge by what is settled; what is not may have to be waited for."""
-        source = RedisSignatureSource(self._pages.reader, self._signature.recipe)
+        source = RedisSignatureSource(self.pages.reader, self.signature.recipe)
         near, holders = source.load(lookup.near)
-        if any(self._is_gone(run) for run in {holder.run for holder in holders if holder}):
+        if any(self.is_gone(run) for run in {holder.run for holder in holders if holder}):
             raise Changed
-        alive = source.summaries(near.keys)["stored_at"] >= self._oldest
-        is_settled = np.array([self._pages.is_settled(holder) for holder in holders], bool)
+        alive = source.summaries(near.keys)["stored_at"] >= self.oldest
+        is_settled = np.array([self.pages.is_settled(holder) for holder in holders], bool)
         found = find_original(
-            self._signature,
+            self.signature,
             Candidates(near.keys[alive], near.distances[alive]),
             source,
-            self._rule,
-            self._boilerplates,
+            self.rule,
+            self.boilerplates,
             is_open=~is_settled[alive],
         )
         blocker = b"" if found.blocker is None else packed_number(found.blocker)

@@ -4,55 +4,95 @@ from __future__ import annotations
 
 import logging
 import secrets
-import threading
 from collections.abc import Iterator
 
 from ...exceptions import StoreError
 from ...matching.rule import Scope
-from .connection import RedisConnection
+from ..hints import packed_name, unpacked_name
+from .connection import RedisConnection, Script
 from .layout import KeySpace
 from .leases import LeaseRegistry
 from .pages import RedisPages
 
 logger = logging.getLogger("scrapy_neardup")
 
-#: Names of sites that are known to be on the server's list.
+#: Names of sites that are known to be on the server's lists, at most.
 _MOST_LISTED = 100_000
 #: Version of the layout; a namespace of another one is refused.
 FORMAT = 3
 
+_ADOPT = Script("adopt")
+
+
+def names_in(connection: RedisConnection, key: bytes) -> list[str]:
+    """Return the names of sites in a set, in order."""
+    return sorted(map(unpacked_name, connection.command("SMEMBERS", key)))
+
 
 class RedisNamespace:
-    """Its format, layout, secret and recipe, and the names of its sites.
+    """Its format, layout, secret and recipe, and the parts that hold its pages.
 
+    :ivar whole: the keys of the part of all sites.
     :ivar is_by_site: has each site's pages keys of their own?
     :ivar secret: key of the sketches. Like ``is_by_site`` it is known from :meth:`enter` on.
     """
 
-    def __init__(self, connection: RedisConnection, name: str) -> None:
+    def __init__(self, connection: RedisConnection, name: str, leases: LeaseRegistry) -> None:
         self.name = name
         self.whole = KeySpace(name)
-        self.site_names = self.whole.key("site-names")
         self.is_by_site = False
         self.secret = b""
         self._connection = connection
+        self._leases = leases
         self._meta = self.whole.key("meta")
+        #: Names of sites that are known to be on the server's lists.
+        self._listed: set[str] = set()
 
-    @property
-    def keys(self) -> list[bytes]:
-        """The keys of all this."""
-        return [self._meta, self.site_names]
+    def of(self, site: str | None) -> RedisPages:
+        """Return the part in which a site's pages are."""
+        is_apart = self.is_by_site and site is not None
+        part = KeySpace(self.name, site) if is_apart else self.whole
+        return RedisPages(self._connection, part, self._leases.id)
 
-    def part(self, site: str | None) -> KeySpace:
-        """Return the keys of a site's pages."""
-        return KeySpace(self.name, site) if self.is_by_site and site is not None else self.whole
+    def for_writing(self, site: str) -> RedisPages:
+        """Return a site's part, put on the lists of all sites and of those this run was at."""
+        if self.is_by_site and site not in self._listed:
+            name = packed_name(site)
+            self._connection.commands(
+                ("SADD", self.whole.site_names, name),
+                ("SADD", self._leases.sites_of(self._leases.id), name),
+            )
+            if len(self._listed) >= _MOST_LISTED:
+                self._listed.clear()
+            self._listed.add(site)
+        return self.of(site)
 
-    def sites(self) -> list[str | None]:
-        """Return the sites whose parts hold all pages; ``None`` is the part of all sites."""
-        if not self.is_by_site:
-            return [None]
-        names = self._connection.command("SMEMBERS", self.site_names)
-        return [name.decode("utf-8", "surrogatepass") for name in sorted(names)]
+    def all(self) -> Iterator[RedisPages]:
+        if self.is_by_site:
+            return map(self.of, names_in(self._connection, self.whole.site_names))
+        return iter([self.of(None)])
+
+    def reap(self, run: bytes) -> int:
+        """Remove what a dead run held; return how many pages it had committed."""
+        sites: list[str | None] = [None]
+        if self.is_by_site:
+            sites = [*names_in(self._connection, self._leases.sites_of(run))]
+        forgotten = sum([self.of(site).reap(run) for site in sites])
+        self._leases.remove(run)
+        return forgotten
+
+    def is_gone(self, run: bytes) -> bool:
+        """Return whether a run is dead; what it held is removed then."""
+        if self._leases.is_alive(run):
+            return False
+        self.reap(run)
+        return True
+
+    def adopt(self, recipe: str, parts: str) -> tuple[str, str]:
+        """Return recipe and parts; these become the namespace's own where it has no pages."""
+        keys = [*self.whole.keys(self._leases.id), self._meta, self.whole.site_names]
+        known, known_parts = self._connection.run(_ADOPT, keys, recipe, parts, int(self.is_by_site))
+        return known.decode(), known_parts.decode()
 
     def recipe(self) -> str:
         """Return the recipe of the stored pages; empty before the first crawl."""
@@ -68,16 +108,14 @@ class RedisNamespace:
         meta = self._written(layout=scope or "all", secret=secrets.token_bytes(32))
         version, layout = meta[b"format"].decode(), meta[b"layout"].decode()
         if version != str(FORMAT):
-            raise StoreError(
-                self._connection.name,
-                f"namespace {self.name!r} has format {version}, from another scrapy-neardup "
-                f"than this one, which reads format {FORMAT}; export it there and import it here",
+            raise self._error(
+                f"has format {version}, from another scrapy-neardup than this one, which reads "
+                f"format {FORMAT}; export it there and import it here"
             )
         if layout == "site" and scope == "all":
-            raise StoreError(
-                self._connection.name,
-                f"namespace {self.name!r} keeps each site's pages apart and cannot compare "
-                "those of two sites; set the scope to 'site', or give a new namespace",
+            raise self._error(
+                "keeps each site's pages apart and cannot compare those of two sites; set the "
+                "scope to 'site', or give a new namespace"
             )
         if scope == "site" and layout == "all":
             logger.warning(
@@ -92,6 +130,7 @@ class RedisNamespace:
     def enter_again(self) -> None:
         """Write what was known of it to a server that has lost it."""
         self._written(layout="site" if self.is_by_site else "all", secret=self.secret)
+        self._listed.clear()
 
     def give_secret(self, secret: bytes) -> None:
         """Set another secret, for there are no pages.
@@ -100,6 +139,9 @@ class RedisNamespace:
         """
         self._connection.command("HSET", self._meta, "secret", secret)
         self.secret = secret
+
+    def _error(self, problem: str) -> StoreError:
+        return StoreError(self._connection.name, f"namespace {self.name!r} {problem}")
 
     def _written(self, *, layout: str, secret: bytes) -> dict[bytes, bytes]:
         """Return all that is known of it; what is missing is set to this."""
@@ -111,61 +153,3 @@ class RedisNamespace:
         )
         found: dict[bytes, bytes] = meta
         return found
-
-
-class NamespaceParts:
-    """Finds the part in which a page is, and removes what dead runs left in parts."""
-
-    def __init__(
-        self, connection: RedisConnection, namespace: RedisNamespace, leases: LeaseRegistry
-    ) -> None:
-        self._connection = connection
-        self._namespace = namespace
-        self._leases = leases
-        self._lock = threading.Lock()
-        self._listed: set[str] = set()
-
-    def of(self, site: str | None) -> RedisPages:
-        """Return the part in which a site's pages are."""
-        return RedisPages(self._connection, self._namespace.part(site), self._leases.id)
-
-    def for_writing(self, site: str) -> RedisPages:
-        """Return a site's part, put on the lists of all sites and of those this run was at."""
-        if self._namespace.is_by_site and site not in self._listed:
-            name = site.encode("utf-8", "surrogatepass")
-            self._connection.commands(
-                ("SADD", self._namespace.site_names, name),
-                ("SADD", self._leases.sites_of(self._leases.id), name),
-            )
-            with self._lock:
-                if len(self._listed) >= _MOST_LISTED:
-                    self._listed.clear()
-                self._listed.add(site)
-        return self.of(site)
-
-    def all(self) -> Iterator[RedisPages]:
-        """Yield all parts."""
-        return map(self.of, self._namespace.sites())
-
-    def list_again(self) -> None:
-        """Put sites on the lists again: the server has forgotten them."""
-        with self._lock:
-            self._listed.clear()
-
-    def reap(self, run: bytes) -> int:
-        """Remove what a dead run held; return how many pages it had committed."""
-        if self._namespace.is_by_site:
-            sites = self._connection.command("SMEMBERS", self._leases.sites_of(run))
-            parts = [self.of(name.decode("utf-8", "surrogatepass")) for name in sites]
-        else:
-            parts = [self.of(None)]
-        forgotten = sum([pages.reap(run) for pages in parts])
-        self._leases.remove(run)
-        return forgotten
-
-    def is_gone(self, run: bytes) -> bool:
-        """Return whether a run is dead; what it held is removed then."""
-        if self._leases.is_alive(run):
-            return False
-        self.reap(run)
-        return True

@@ -102,11 +102,8 @@ class PageReader:
 
     def stored(self, number: bytes) -> StoredRow | None:
         """Return a page; ``None`` when it is there no more."""
-        [row], [page] = self.rows([number]), self.pages([number])
-        if row is None or page is None:
-            return None
-        [summaries] = parsed_rows([row])["summary"]
-        return StoredRow(page, int(summaries["stored_at"]), int(summaries["items"]), holder_of(row))
+        rows = [row for row in self.rows([number]) if row is not None]
+        return next(self._with_pages([number], rows), None) if rows else None
 
     def known(self, key: bytes) -> bytes:
         """Return the number of the page committed under a key; empty where there is none."""
@@ -120,7 +117,6 @@ class PageReader:
         return [page for page in self.pages(numbers) if page is not None]
 
     def rows(self, numbers: Sequence[bytes]) -> list[bytes | None]:
-        """Return the rows of these pages, with their holders."""
         return self._many(self.part.rows, numbers, _ROWS_AT_ONCE)
 
     def pages(self, numbers: Sequence[bytes]) -> list[bytes | None]:
@@ -130,11 +126,7 @@ class PageReader:
     def all(self) -> Iterator[StoredRow]:
         """Yield the committed pages, oldest first."""
         for numbers, rows in self.committed():
-            pages = self.pages(numbers)
-            summaries = parsed_rows(rows)["summary"][["stored_at", "items"]].tolist()
-            for row, page, (stored_at, items) in zip(rows, pages, summaries, strict=True):
-                if page is not None:
-                    yield StoredRow(page, stored_at, items, holder_of(row))
+            yield from self._with_pages(numbers, rows)
 
     def committed(self, at_once: int = _PAGES_AT_ONCE) -> Iterator[tuple[list[bytes], list[bytes]]]:
         """Yield numbers and rows of committed pages, oldest first, so many at a time at most."""
@@ -148,6 +140,14 @@ class PageReader:
             ]
             if there:
                 yield [number for number, _ in there], [row for _, row in there]
+
+    def _with_pages(self, numbers: Sequence[bytes], rows: Sequence[bytes]) -> Iterator[StoredRow]:
+        """Yield those that are there still."""
+        summaries = parsed_rows(rows)["summary"][["stored_at", "items"]].tolist()
+        pages = self.pages(numbers)
+        for row, page, (stored_at, items) in zip(rows, pages, summaries, strict=True):
+            if page is not None:
+                yield StoredRow(page, stored_at, items, holder_of(row))
 
     def _many(self, key: bytes, numbers: Sequence[bytes], most: int) -> list[bytes | None]:
         found: list[bytes | None] = []

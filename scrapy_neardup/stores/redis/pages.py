@@ -15,9 +15,8 @@ _MOST_NEW = 64
 #: Work for a script, or numbers for a command, at once.
 _AT_ONCE = 200
 
-_RESERVE, _COMMIT, _RELEASE, _ADD, _FORGET, _EXPIRE, _CONFIRM, _REAP, _ADOPT = map(
-    Script,
-    ("reserve", "commit", "release", "add", "forget", "expire", "confirm", "reap", "adopt"),
+_RESERVE, _COMMIT, _RELEASE, _ADD, _FORGET, _EXPIRE, _CONFIRM, _REAP = map(
+    Script, ("reserve", "commit", "release", "add", "forget", "expire", "confirm", "reap")
 )
 
 
@@ -56,16 +55,6 @@ class RedisPages:
         a page for its sake would be wrong, so one waits until it is confirmed.
         """
         return holder is None or (not holder.is_reserved and holder.run == self._run)
-
-    def adopt(self, recipe: str, parts: str, meta: list[bytes], *, by_site: bool) -> list[bytes]:
-        """Return recipe and parts of the namespace; these become its own where it has no pages.
-
-        :param meta: keys of what is known of the namespace, and of the names of its sites.
-        """
-        answer: list[bytes] = self._connection.run(
-            _ADOPT, [*self._keys, *meta], recipe, parts, int(by_site)
-        )
-        return answer
 
     def reserve(self, page: NewPage, token: bytes, lookup: Lookup, distance: int) -> bytes | None:
         """Reserve a page; return its number, or ``None`` when it is to be judged again.
@@ -110,7 +99,6 @@ class RedisPages:
         self._connection.run(_RELEASE, keys, key, token, for_milliseconds)
 
     def forget(self, key: bytes) -> bool:
-        """Remove what was committed under a key; return whether there was anything."""
         return bool(self._connection.run(_FORGET, self._keys, key))
 
     def confirm(self, mark: int) -> None:
@@ -119,7 +107,6 @@ class RedisPages:
             pass
 
     def has_unconfirmed(self) -> bool:
-        """Return whether this run committed something that it did not confirm."""
         return bool(self._connection.command("EXISTS", self._keys[-1]))
 
     def reap(self, run: bytes) -> int:

@@ -14,6 +14,7 @@ from .address import RedisAddress
 from .connection import RedisConnection
 from .hints import RedisHints
 from .layout import KeySpace
+from .namespace import names_in
 from .page_reader import PageReader, holder_of, parsed_rows
 
 #: Of some hundred bytes each; pages are read fewer at a time.
@@ -26,12 +27,11 @@ class RedisReader:
 
     Answers are about the moment at which each page is read.
 
-    :raises InvalidOption: when the address is none, or the package ``redis`` is missing.
+    :raises InvalidOption: when the address is none.
     :raises StoreError: when the server cannot be asked.
     """
 
     is_remote = True
-
     n_bytes = None
 
     def __init__(self, address: str) -> None:
@@ -60,18 +60,12 @@ class RedisReader:
         ]
 
     def figures(self, namespace: str) -> Figures:
-        rules, known = self._hints(namespace).counts()
-        return sum(
-            (
-                Figures.of(
-                    parsed_rows(rows)["summary"]["stored_at"],
-                    sum(holder_of(row) is not None for row in rows),
-                )
-                for part in self._parts(namespace, None)
-                for _, rows in PageReader(self._connection, part).committed(_ROWS_AT_ONCE)
-            ),
-            Figures(rules=rules, known_duplicates=known),
-        )
+        times, unconfirmed = [], 0
+        for part in self._parts(namespace, None):
+            for _, rows in PageReader(self._connection, part).committed(_ROWS_AT_ONCE):
+                times.append(parsed_rows(rows)["summary"]["stored_at"])
+                unconfirmed += sum(holder_of(row) is not None for row in rows)
+        return Figures.of(times, unconfirmed, *self._hints(namespace).counts())
 
     def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
         recipe = self._meta[namespace].get(b"recipe", b"").decode()
@@ -80,7 +74,7 @@ class RedisReader:
                 signature = unpacked(stored.page, recipe)
                 if site is None or signature.site == site:
                     is_confirmed = stored.holder is None
-                    yield StoredPage(signature, stored.stored_at, is_confirmed, stored.items)
+                    yield StoredPage(signature, stored.stored_at, stored.items, is_confirmed)
 
     def rules(self, namespace: str) -> dict[str, bytes]:
         return self._hints(namespace).rules()
@@ -96,7 +90,8 @@ class RedisReader:
         self._connection.close()
 
     def _read_meta(self) -> Iterator[tuple[str, Mapping[bytes, bytes]]]:
-        for key in self._connection.keys(_META):
+        keys = self._connection.call(lambda client: list(client.scan_iter(_META, count=1000)))
+        for key in keys:
             quoted = key.decode().removeprefix("{neardup:").removesuffix("}:meta")
             meta = self._connection.command("HGETALL", key)
             if b"secret" in meta:
@@ -105,12 +100,9 @@ class RedisReader:
     def _hints(self, namespace: str) -> RedisHints:
         return RedisHints(self._connection, KeySpace(namespace))
 
-    def _parts(self, namespace: str, site: str | None) -> Iterator[KeySpace]:
+    def _parts(self, namespace: str, site: str | None) -> list[KeySpace]:
         whole = KeySpace(namespace)
         if self._meta[namespace].get(b"layout") != b"site":
-            yield whole
-        elif site is not None:
-            yield KeySpace(namespace, site)
-        else:
-            for name in sorted(self._connection.command("SMEMBERS", whole.key("site-names"))):
-                yield KeySpace(namespace, name.decode("utf-8", "surrogatepass"))
+            return [whole]
+        sites = names_in(self._connection, whole.site_names) if site is None else [site]
+        return [KeySpace(namespace, name) for name in sites]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from ...exceptions import StoreError
@@ -15,9 +17,9 @@ from ..base import Ticket
 from .layout import unpacked_number
 from .pages import NewPage, RedisPages
 
-#: How long an attempt that was given up may still be on its way to the server.
+#: Milliseconds that an attempt that was given up may still be on its way to the server.
 _ON_ITS_WAY = 3_600_000
-_SERIAL_BYTES = 8
+_TOKEN_BYTES = 8
 
 
 class RedisTicket(NamedTuple):
@@ -49,14 +51,6 @@ class Reservation:
         return RedisTicket(self.site, unpacked_number(self.number))
 
 
-class _Overdue(NamedTuple):
-    """A reservation that is to be removed when the server answers again."""
-
-    pages: RedisPages
-    key: bytes
-    token: bytes
-
-
 class Reservations:
     """The reservations of one run, for any thread.
 
@@ -65,48 +59,35 @@ class Reservations:
 
     def __init__(self, run: bytes) -> None:
         self._run = run
-        self._lock = threading.Lock()
         self._held: dict[Ticket, Reservation] = {}
-        self._by_key: dict[tuple[str | None, bytes], Ticket] = {}
-        self._overdue: deque[_Overdue] = deque()
-        self._serial = 0
+        #: Calls that remove from the server what could not be removed in time.
+        self._overdue: deque[Callable[[], None]] = deque()
 
     def new_token(self) -> bytes:
-        """Return a token that no other attempt has."""
-        with self._lock:
-            self._serial += 1
-            return self._run + self._serial.to_bytes(_SERIAL_BYTES, "little")
+        return self._run + secrets.token_bytes(_TOKEN_BYTES)
 
     def tickets(self) -> list[Ticket]:
-        """Return the tickets of all reservations."""
         return list(self._held)
 
     def get(self, ticket: Ticket) -> Reservation | None:
-        """Return a reservation; ``None`` where it is none, or none any more."""
         return self._held.get(ticket)
 
     def hold(self, reservation: Reservation) -> Ticket:
         """Add a reservation, and return its ticket."""
-        ticket = reservation.ticket
-        with self._lock:
-            self._held[ticket] = reservation
-            self._by_key[reservation.site, reservation.page.key] = ticket
-        return ticket
+        self._held[reservation.ticket] = reservation
+        return reservation.ticket
 
-    def settle(self, ticket: Ticket | None) -> Reservation | None:
+    def settle(self, ticket: Ticket) -> Reservation | None:
         """Drop a reservation, notify those who wait for it, and return it."""
-        with self._lock:
-            if ticket is None or (reservation := self._held.pop(ticket, None)) is None:
-                return None
-            place = reservation.site, reservation.page.key
-            if self._by_key.get(place) == ticket:
-                del self._by_key[place]
-        reservation.outcome.set_result(None)
+        reservation = self._held.pop(ticket, None)
+        if reservation is not None:
+            reservation.outcome.set_result(None)
         return reservation
 
     def settle_key(self, site: str | None, key: bytes) -> None:
-        """Drop the reservation under a key, if there is one."""
-        self.settle(self._by_key.get((site, key)))
+        for ticket, held in list(self._held.items()):
+            if (held.site, held.page.key) == (site, key):
+                self.settle(ticket)
 
     def release(self, ticket: Ticket) -> None:
         """Remove a reservation from the server, now or when that answers again."""
@@ -120,18 +101,18 @@ class Reservations:
 
     def release_later(self, pages: RedisPages, key: bytes, token: bytes) -> None:
         """Remove what an attempt may have reserved when the server answers again."""
-        self._overdue.append(_Overdue(pages, key, token))
+        self._overdue.append(partial(pages.release, key, token, _ON_ITS_WAY))
 
     def release_overdue(self) -> None:
         """Remove from the server what could not be removed in time."""
         # Other threads may do the same.
         with contextlib.suppress(IndexError):
             while True:
-                overdue = self._overdue.popleft()
+                release = self._overdue.popleft()
                 try:
-                    overdue.pages.release(overdue.key, overdue.token, _ON_ITS_WAY)
+                    release()
                 except StoreError:
-                    self._overdue.appendleft(overdue)
+                    self._overdue.appendleft(release)
                     raise
 
 

@@ -29,24 +29,23 @@ from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
-from ..base import Claim, Entry, Ticket
+from ..base import Claim, Entry, Ticket, require_time
 from ..codec import packed, row_of, unpacked, with_items
 from ..digests import key_digest, key_seed
 from ..hints import HintMethods
 from ..reading import StoreReader
 from ..users import Users
 from .address import RedisAddress
-from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection
+from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection, check_server
 from .errors import is_refusal
 from .hints import RedisHints
-from .layout import unpacked_number
+from .layout import KeySpace, unpacked_number
 from .leases import LEASE_SECONDS, LeaseRegistry
 from .lookup import Changed, PageJudge
-from .namespace import NamespaceParts, RedisNamespace
+from .namespace import RedisNamespace
 from .page_reader import StoredRow
 from .pages import NewPage
 from .reservations import CommitMarks, RedisTicket, Reservation, Reservations
-from .server_checks import check_server
 
 #: After so many seconds, a claim asks the server nothing more.
 CLAIM_SECONDS = 6.0
@@ -57,19 +56,17 @@ _TRIES = 8
 class RedisStore(HintMethods):
     """See :class:`~scrapy_neardup.stores.Store`.
 
-    It has many methods because it has all of a store's; what they work with is in ``_parts``,
+    It has many methods because it has all of a store's; what they work with is in ``_namespace``,
     ``_reservations``, ``_marks`` and ``_leases``.
 
     :param address: see :class:`~scrapy_neardup.stores.redis.address.RedisAddress`.
-    :param namespace: pages of one namespace are compared with each other only.
-    :param ttl: seconds after which a page is forgotten; ``None`` for never.
+    :param namespace: see :func:`~scrapy_neardup.stores.open_store`, like ``ttl`` and ``secret``.
     :param scope: ``"site"`` keeps each site's pages in a slot of their own, so that a cluster
         spreads them, and compares no pages of two sites; ``None`` is what the namespace is, and
         ``"all"`` for a new one.
-    :param secret: for a namespace without a page, 16 to 64 bytes; one with pages keeps its own.
     :param lease: seconds after which what a process held is let go of when it gave no sign of life.
     :param connect_timeout: and ``call_timeout``: seconds.
-    :raises InvalidOption: when the address is none, or the package ``redis`` is missing.
+    :raises InvalidOption: when the address is none.
     :raises StoreUnreachable: when there is no answer.
     :raises StoreError: when the server or the namespace cannot be used.
     """
@@ -95,10 +92,9 @@ class RedisStore(HintMethods):
         self.ttl = ttl
         self.users = Users(threading.Lock())
         self.boilerplates = Boilerplates(self._teach)
-        self._namespace = RedisNamespace(self._connection, namespace)
+        self._leases = LeaseRegistry(self._connection, KeySpace(namespace), lease)
+        self._namespace = RedisNamespace(self._connection, namespace, self._leases)
         self.hints: RedisHints = RedisHints(self._connection, self._namespace.whole)
-        self._leases = LeaseRegistry(self._connection, self._namespace.whole, lease)
-        self._parts = NamespaceParts(self._connection, self._namespace, self._leases)
         self._reservations = Reservations(self._leases.id)
         self._marks = CommitMarks()
         self._judging = threading.RLock()
@@ -117,27 +113,17 @@ class RedisStore(HintMethods):
     def secret(self) -> bytes:
         return self._namespace.secret
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether its last user has closed it."""
-        return self.users.is_closed
-
     def __len__(self) -> int:
-        return sum(len(pages.reader) for pages in self._parts.all())
+        return sum(len(pages.reader) for pages in self._namespace.all())
 
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
         if self._recipe:
             if recipe != self._recipe:
                 raise SignatureMismatch(self._recipe, recipe)
             return
-        known, known_parts = self._parts.of(None).adopt(
-            recipe,
-            json.dumps(dict(parts)),
-            self._namespace.keys,
-            by_site=self._namespace.is_by_site,
-        )
-        if known.decode() != recipe:
-            raise SignatureMismatch(known.decode(), recipe, json.loads(known_parts), parts)
+        known, known_parts = self._namespace.adopt(recipe, json.dumps(dict(parts)))
+        if known != recipe:
+            raise SignatureMismatch(known, recipe, json.loads(known_parts), parts)
         self._recipe = recipe
 
     def claim(self, signature: PageSignature, rule: Rule) -> Claim:
@@ -146,17 +132,12 @@ class RedisStore(HintMethods):
         :raises InvalidOption: when pages of two sites are to be compared that are kept apart.
         """
         if self._namespace.is_by_site and rule.scope != "site":
-            raise InvalidOption(
-                "scope",
-                rule.scope,
-                f"'site' in namespace {self._namespace.name!r}, which keeps each site's pages "
-                "apart",
-            )
+            name = self._namespace.name
+            expected = f"'site' in namespace {name!r}, which keeps each site's pages apart"
+            raise InvalidOption("scope", rule.scope, expected)
         with self._connection.within(CLAIM_SECONDS):
-            self.adopt(signature.recipe, {})
             self._reservations.release_overdue()
-            with self._alone():
-                learn(self.boilerplates.of(signature.site), signature)
+            self._learn(signature)
             return self._judged(signature, rule)
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
@@ -176,7 +157,7 @@ class RedisStore(HintMethods):
 
     def confirm(self, mark: int) -> None:
         for site in self._marks.sites:
-            self._parts.of(site).confirm(mark)
+            self._namespace.of(site).confirm(mark)
             self._marks.confirm(site, mark)
 
     def add(
@@ -187,11 +168,11 @@ class RedisStore(HintMethods):
         confirmed: bool = True,
         items: int = OWN_ITEMS,
     ) -> None:
+        if stored_at is not None:
+            require_time("stored_at", stored_at)
         with self._connection.within(CLAIM_SECONDS):
-            self.adopt(signature.recipe, {})
-            with self._alone():
-                learn(self.boilerplates.of(signature.site), signature)
-            pages = self._parts.for_writing(signature.site)
+            self._learn(signature)
+            pages = self._namespace.for_writing(signature.site)
             now = int(time.time()) if stored_at is None else stored_at
             page = self._new_page(signature, now, items)
             with self._marks.next(pages.part.site, confirmed=confirmed) as mark:
@@ -199,7 +180,7 @@ class RedisStore(HintMethods):
             self._reservations.settle_key(pages.part.site, page.key)
 
     def find(self, key: str) -> Entry | None:
-        reader = self._parts.of(site_of(key)).reader
+        reader = self._namespace.of(site_of(key)).reader
         if not (number := reader.known(self._digest(key))):
             return None
         stored = reader.stored(number)
@@ -209,11 +190,11 @@ class RedisStore(HintMethods):
         return entry if entry.signature.key == key else None
 
     def forget(self, key: str) -> bool:
-        return self._parts.of(site_of(key)).forget(self._digest(key))
+        return self._namespace.of(site_of(key)).forget(self._digest(key))
 
     def entries(self) -> Iterator[Entry]:
         """Yield all stored pages, oldest first; where sites are kept apart, site by site."""
-        for pages in self._parts.all():
+        for pages in self._namespace.all():
             for stored in pages.reader.all():
                 if self._counts(stored):
                     yield self._entry(stored)
@@ -222,7 +203,7 @@ class RedisStore(HintMethods):
         if self.ttl is None:
             return 0
         self.hints.forget_duplicates(int(self._oldest))
-        return sum(pages.expire(int(self._oldest)) for pages in self._parts.all())
+        return sum(pages.expire(int(self._oldest)) for pages in self._namespace.all())
 
     def close(self) -> None:
         if not self.users.leave():
@@ -233,7 +214,7 @@ class RedisStore(HintMethods):
                 for ticket in self._reservations.tickets():
                     self.release(ticket)
                 self._reservations.release_overdue()
-                parts = map(self._parts.of, self._marks.sites)
+                parts = map(self._namespace.of, self._marks.sites)
                 is_done = not any(pages.has_unconfirmed() for pages in parts)
                 self._leases.close(is_done=is_done)
         finally:
@@ -248,22 +229,21 @@ class RedisStore(HintMethods):
             self._namespace.give_secret(secret)
         self._key_seed = key_seed(self.secret)
         self._leases.register()
-        self.forgotten = sum([self._parts.reap(run) for run in self._leases.dead()])
-        self._leases.start(self._reservations.release_overdue, self._enter_again)
+        self.forgotten = sum([self._namespace.reap(run) for run in self._leases.dead()])
+        self._leases.start(self._reservations.release_overdue, self._namespace.enter_again)
 
-    def _enter_again(self) -> None:
-        """Write again what the server has forgotten: it stopped, and kept nothing on disk."""
-        self._namespace.enter_again()
-        self._parts.list_again()
+    def _learn(self, signature: PageSignature) -> None:
+        self.adopt(signature.recipe, {})
+        with self._alone():
+            learn(self.boilerplates.of(signature.site), signature)
 
     def _judged(self, signature: PageSignature, rule: Rule) -> Claim:
-        """Judge a page, and reserve it unless it is a duplicate."""
-        pages = self._parts.for_writing(signature.site)
+        pages = self._namespace.for_writing(signature.site)
         page = self._new_page(signature, int(time.time()))
         judge = PageJudge(
             pages, signature, rule, page.key,
             boilerplates=self.boilerplates, oldest=self._oldest,
-            is_gone=self._parts.is_gone, judging=self._alone,
+            is_gone=self._namespace.is_gone, judging=self._alone,
         )  # fmt: skip
         token = self._reservations.new_token()
         for _ in range(_TRIES):
@@ -321,7 +301,7 @@ class RedisStore(HintMethods):
 
     def _teach(self, site: str, boilerplate: SiteBoilerplate) -> None:
         """Learn what other processes, or earlier ones, knew of a site."""
-        for data in self._parts.of(site).reader.of_site(site_digest(site)):
+        for data in self._namespace.of(site).reader.of_site(site_digest(site)):
             page = unpacked(data, self._recipe)
             if page.site == site:
                 learn(boilerplate, page)

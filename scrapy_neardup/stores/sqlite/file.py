@@ -17,6 +17,7 @@ from ...exceptions import StoreError, StoreInUse
 from .format import (
     NUMBER_BITS,
     NUMBER_MASK,
+    SPACES,
     Space,
     address_of,
     complaining,
@@ -146,7 +147,6 @@ class SqliteFile:
                 self._flush_or_count("were not written and will be taken for new ones")
 
     def _at_exit(self) -> None:
-        """Write what waits when Python ends and nobody closed the file."""
         if os.getpid() != self._process:
             return
         self.writer.stop()
@@ -169,11 +169,8 @@ class SqliteFile:
             ) from error
 
     def _namespace(self, name: str) -> Space | None:
-        known = "SELECT id, name, secret, recipe, parts FROM namespaces WHERE name = ?"
         with complaining(self.path):
-            for row in self.read(known, (name,)):
-                return space_of(row)
-        return None
+            return next(map(space_of, self.read(f"{SPACES} WHERE name = ?", (name,))), None)
 
     def _connected(self) -> sqlite3.Connection:
         with complaining(self.path):

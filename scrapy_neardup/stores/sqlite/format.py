@@ -6,8 +6,9 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +16,12 @@ import xxhash
 
 from ...exceptions import StoreError
 from ..codec import ROW
+from ..reading import Namespace
 
 #: Version of the tables; a file of another one is refused.
 FORMAT = 3
 #: "NDup": how a file says that it is a store.
 APPLICATION = 0x4E447570
-
-#: What every SQLite file begins with.
-_HEADER = b"SQLite format 3\0"
 
 #: Of an id, the bits of the page's number; those above are its namespace's.
 NUMBER_BITS = 32
@@ -45,6 +44,9 @@ CREATE TABLE unconfirmed(id INTEGER PRIMARY KEY, mark INTEGER NOT NULL);
 COMMIT;
 """
 
+#: Selects what :func:`space_of` takes.
+SPACES = "SELECT id, name, secret, recipe, parts FROM namespaces"
+
 _DIGEST_BYTES = 8
 _SECRET_BYTES = range(16, 65)
 
@@ -56,18 +58,14 @@ class Damaged(sqlite3.DatabaseError):
         super().__init__(f"malformed {what}")
 
 
-class Space(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Space(Namespace):
     """A namespace as the file has it.
 
     :ivar id: upper bits of its pages' ids.
-    :ivar recipe: empty before the first crawl.
     """
 
     id: int
-    name: str
-    secret: bytes
-    recipe: str
-    parts: dict[str, str]
 
 
 def space_of(row: Sequence[Any]) -> Space:
@@ -89,7 +87,7 @@ def space_of(row: Sequence[Any]) -> Space:
         is_whole = False
     if not is_whole or not 0 <= id_ < 1 << NUMBER_BITS - 1:
         raise Damaged(f"namespace {name!r}")
-    return Space(id_, name, secret, recipe or "", told)
+    return Space(name, secret, recipe or "", told, id_)
 
 
 def columns(
@@ -158,25 +156,6 @@ def complaining(path: Path) -> Iterator[None]:
         raise StoreError(address_of(path), f"{error}{hint}") from error
 
 
-def require_header(path: Path) -> None:
-    """Refuse what is no SQLite file: SQLite takes a short file of anything for an empty one.
-
-    It must not be open in this process: to close it once more takes SQLite's locks away.
-
-    :raises StoreError: when this is no SQLite file.
-    """
-    with path.open("rb") as file:
-        begin = file.read(len(_HEADER))
-    if not begin:
-        raise StoreError(
-            address_of(path),
-            "it is empty, which a store never is: put a whole copy in its place, or remove it for "
-            "a new store",
-        )
-    if begin != _HEADER:
-        raise StoreError(address_of(path), "it is no SQLite file; give another path")
-
-
 def require_store(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a file that is none of ours, of another format, or damaged.
 
@@ -187,6 +166,13 @@ def require_store(connection: sqlite3.Connection, path: Path) -> None:
         application, version, pages, size = (
             connection.execute(f"PRAGMA {pragma}").fetchone()[0]
             for pragma in ("application_id", "user_version", "page_count", "page_size")
+        )
+    # SQLite takes a file of some bytes for an empty one.
+    if not pages:
+        raise StoreError(
+            name,
+            "it is empty, which a store never is: put a whole copy in its place, or remove it for "
+            "a new store",
         )
     if application != APPLICATION:
         raise StoreError(name, "it is a database of something else; give another path")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ...exceptions import StoreError, StoreInUse
-from .format import EMPTY, address_of, complaining, require_header
+from ...exceptions import StoreError, StoreInUse, StoreMissing
+from .format import EMPTY, address_of, complaining
 
 #: How long another connection, a tool's, may keep the file locked before writing is put off.
 _BUSY_SECONDS = 5.0
@@ -58,7 +58,6 @@ def make(path: Path) -> None:
             raise StoreError(name, "it cannot be read and written by this user")
         if not path.is_file():
             raise StoreError(name, "it is no file; give another path")
-        require_header(path)
         return
     draft = Path(f"{path}.new")
     try:
@@ -88,19 +87,28 @@ def connected(path: Path) -> sqlite3.Connection:
 
 
 def connected_for_reading(path: Path) -> sqlite3.Connection:
-    """Return a connection that takes no lock and writes nothing."""
+    """Return a connection that takes no lock and writes nothing.
+
+    :raises StoreMissing: when there is no such file.
+    """
+    name = address_of(path)
+    if not path.exists():
+        raise StoreMissing(name, "there is no such file")
+    if not path.is_file():
+        raise StoreError(name, "it is no file; give the path of a store's file")
     uri = f"{path.as_uri()}?mode=ro"
-    connection = _connection(uri)
-    try:
-        connection.execute("PRAGMA schema_version").fetchone()
-    except sqlite3.OperationalError as error:
-        connection.close()
-        if Path(f"{path}-wal").exists() or not _NO_PLACE.search(str(error)):
-            raise
-        # In a folder where nothing can be written there is no place for the table by which
-        # SQLite's users agree; nobody writes there, so nobody has to be agreed with.
-        return _connection(f"{uri}&immutable=1")
-    return connection
+    with complaining(path):
+        connection = _connection(uri)
+        try:
+            connection.execute("PRAGMA schema_version").fetchone()
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if Path(f"{path}-wal").exists() or not _NO_PLACE.search(str(error)):
+                raise
+            # In a folder where nothing can be written there is no place for the table by which
+            # SQLite's users agree; nobody writes there, so nobody has to be agreed with.
+            return _connection(f"{uri}&immutable=1")
+        return connection
 
 
 def _connection(place: str) -> sqlite3.Connection:

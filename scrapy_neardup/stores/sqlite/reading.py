@@ -1,23 +1,33 @@
-"""Reads a SQLite file that a crawl may be writing."""
+"""Reads a SQLite file as it is at one moment; a crawl may be writing it.
+
+No lock is taken, nothing is written. SQLite may leave two files beside it by which its users
+agree, one of them empty; the next crawl takes them away.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...matching.candidates import site_digest
+from ..archive import Archive
 from ..codec import unpacked
-from ..hints import MemoryHintLog, newest
+from ..hints import MemoryHints, newest
 from ..in_process import InProcessStore
-from ..memory import MemoryArchive, MemoryPages
+from ..memory import MemoryPages
 from ..reading import Figures, Namespace, StoredPage
 from . import hint_tables
-from .format import FORMAT, address_of, complaining
-from .snapshot import Snapshot, SnapshotPages
+from .format import FORMAT, SPACES, address_of, complaining, require_store, space_of
+from .opening import connected_for_reading
+from .pages import FilePages
+
+_PAGES_AT_ONCE = 256
 
 
 class SqliteReader:
@@ -35,10 +45,15 @@ class SqliteReader:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path).resolve()
         self.name = address_of(self._path)
-        self._snapshot = Snapshot(self._path)
-        self.close = self._snapshot.close
+        self._connection = connected_for_reading(self._path)
+        self.close = self._connection.close
         try:
-            self._spaces = {space.name: space for space in self._snapshot.spaces()}
+            require_store(self._connection, self._path)
+            with complaining(self._path):
+                # What one statement finds, the next must find as well.
+                self._connection.execute("BEGIN")
+                spaces = map(space_of, self._connection.execute(f"{SPACES} ORDER BY name"))
+                self._spaces = {space.name: space for space in spaces}
         except BaseException:
             self.close()
             raise
@@ -50,97 +65,100 @@ class SqliteReader:
         return sum(file.stat().st_size for file in files if file.exists())
 
     def namespaces(self) -> list[Namespace]:
-        return [
-            Namespace(space.name, space.secret, space.recipe, space.parts)
-            for space in self._spaces.values()
-        ]
+        return list(self._spaces.values())
 
     def figures(self, namespace: str) -> Figures:
         pages, number = self._pages(namespace), self._spaces[namespace].id
         with complaining(self._path):
             rules, known = (
-                hint_tables.count(self._snapshot.connection, table, number)
-                for table in ("rules", "copies")
+                hint_tables.count(self._connection, table, number) for table in ("rules", "copies")
             )
-        return sum(
-            (Figures.of(rows["summary"]["stored_at"]) for _, rows in pages.rows(unconfirmed=True)),
-            Figures(unconfirmed=pages.count_unconfirmed(), rules=rules, known_duplicates=known),
-        )
+        times = (rows["summary"]["stored_at"].copy() for _, rows in pages.load())
+        return Figures.of(times, len(pages.unconfirmed()), rules, known)
 
     def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
-        recipe = self._spaces[namespace].recipe
-        digest = None if site is None else site_digest(site)
-        for record in self._pages(namespace).all(digest):
-            signature = unpacked(record.page, recipe)
-            if site is None or signature.site == site:
-                summary = record.row["summary"]
-                stored_at, items = int(summary["stored_at"]), int(summary["items"])
-                yield StoredPage(signature, stored_at, record.is_confirmed, items)
+        recipe, stored = self._spaces[namespace].recipe, self._pages(namespace)
+        unconfirmed = set(stored.unconfirmed())
+        for numbers, rows in stored.load():
+            summaries = rows["summary"]
+            wanted = np.arange(len(numbers))
+            if site is not None:
+                wanted = np.flatnonzero(summaries["site"] == site_digest(site))
+            for start in range(0, len(wanted), _PAGES_AT_ONCE):
+                some = wanted[start : start + _PAGES_AT_ONCE]
+                pages = stored.read(numbers[some].tolist())
+                told = summaries[["stored_at", "items"]][some].tolist()
+                for number, page, (stored_at, items) in zip(
+                    numbers[some].tolist(), pages, told, strict=True
+                ):
+                    signature = unpacked(page, recipe)
+                    if site is None or signature.site == site:
+                        is_confirmed = number not in unconfirmed
+                        yield StoredPage(signature, stored_at, items, is_confirmed)
 
     def rules(self, namespace: str) -> dict[str, bytes]:
         with complaining(self._path):
-            return hint_tables.rules(self._snapshot.connection, self._spaces[namespace].id)
+            return hint_tables.rules(self._connection, self._spaces[namespace].id)
 
     def known_duplicates(self, namespace: str, since: int) -> npt.NDArray[np.void]:
         """Return known duplicates seen at this time or later, in no order."""
-        number = self._spaces[namespace].id
         with complaining(self._path):
-            return hint_tables.known(self._snapshot.connection, number, since)
+            return hint_tables.known(self._connection, self._spaces[namespace].id, since)
 
     def overlay(self, namespace: str, ttl: float | None = None) -> InProcessStore:
-        space, pages = self._spaces[namespace], self._pages(namespace)
-        archive = MemoryArchive(
-            _OverlayPages(pages),
-            _OverlayHints(self, namespace),
-            space.recipe,
-            space.parts,
-            forgotten=pages.count_unconfirmed(),
-            at_close=self.close,
-        )
-        return InProcessStore(self.name, archive, space.secret, ttl)
+        space, pages = self._spaces[namespace], _OverlayPages(self._pages(namespace))
+        hints = _OverlayHints(self, namespace)
+        archive = Archive(pages, hints, space.recipe, space.parts, len(pages.left_out))
+        store = InProcessStore(self.name, archive, space.secret, ttl)
+        store.users.at_close = self.close
+        return store
 
-    def _pages(self, namespace: str) -> SnapshotPages:
-        return SnapshotPages(self._snapshot, self._spaces[namespace].id)
+    def _pages(self, namespace: str) -> FilePages:
+        return FilePages(self._path, self._read, self._spaces[namespace].id)
+
+    def _read(self, query: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        with complaining(self._path):
+            return self._connection.execute(query, values).fetchall()
 
 
 class _OverlayPages(MemoryPages):
-    """The confirmed pages of a snapshot and, in memory, those that were added since."""
+    """The confirmed pages of a file and, in memory, those that were added since.
 
-    def __init__(self, pages: SnapshotPages) -> None:
+    :ivar left_out: numbers of the other pages of the file.
+    """
+
+    def __init__(self, pages: FilePages) -> None:
         super().__init__()
         self._file = pages
+        self.left_out = frozenset(pages.unconfirmed())
 
     def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
-        return self._file.rows(unconfirmed=False)
+        for numbers, rows in self._file.load():
+            kept = ~np.isin(numbers, list(self.left_out))
+            if kept.any():
+                yield numbers[kept], rows[kept]
 
     def read(self, numbers: Sequence[int]) -> list[bytes]:
-        return [self._pages.get(number) or self._file.page(number) for number in numbers]
+        of_file = [number for number in numbers if number not in self._pages]
+        found = dict(zip(of_file, self._file.read(of_file), strict=True))
+        return [self._pages.get(number) or found[number] for number in numbers]
 
     def of_site(self, digest: int, most: int) -> Sequence[int]:
-        return [*self._file.of_site(digest, most), *super().of_site(digest, most)][-most:]
+        of_file = [n for n in self._file.of_site(digest, most) if n not in self.left_out]
+        return [*of_file, *super().of_site(digest, most)][-most:]
 
-    def remove(self, first: int, last: int) -> None:
-        # Nothing of the file is removed; it may be a great deal that has expired.
-        for number in range(first, last + 1) if self._pages else ():
+    def remove(self, numbers: Sequence[int]) -> None:
+        # Nothing of the file is removed.
+        for number in numbers:
             self._pages.pop(number, None)
 
-    def numbers(self) -> Iterator[npt.NDArray[np.intp]]:
-        for numbers, _ in self._file.rows(unconfirmed=False):
-            yield numbers.astype(np.intp)
-        yield from super().numbers()
 
-
-class _OverlayHints(MemoryHintLog):
-    """The hints of a reader and, in memory, those that were added since."""
+class _OverlayHints(MemoryHints):
+    """The hints of a file and, in memory, those that were added since."""
 
     def __init__(self, reader: SqliteReader, namespace: str) -> None:
-        super().__init__()
-        self._reader = reader
-        self._namespace = namespace
+        super().__init__(reader.rules(namespace))
+        self._of_file = partial(reader.known_duplicates, namespace)
 
-    def rules(self) -> dict[str, bytes]:
-        return self._reader.rules(self._namespace)
-
-    def since(self, time: int) -> npt.NDArray[np.void]:
-        of_file = self._reader.known_duplicates(self._namespace, time)
-        return newest(np.concatenate([of_file, super().since(time)]))
+    def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
+        return newest(np.concatenate([self._of_file(since), super().known_duplicates(since)]))

@@ -18,13 +18,18 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from ...exceptions import InvalidOption
 from ...matching.rule import Scope
+from ..archive import Archive
+from ..hints import MemoryHints, known_at, newest, packed_name
 from ..in_process import InProcessStore
 from ..reading import StoreReader
+from . import hint_tables
 from .file import SqliteFile
-from .format import FORMAT, address_of
-from .hints import SqliteHints
+from .format import FORMAT, Space, address_of
 from .pages import SqlitePages
 from .writer import BATCH_PAGES, BATCH_SECONDS
 
@@ -40,9 +45,7 @@ class SqliteStore(InProcessStore):
     nor the writing thread goes along, and the lock is held until both processes have ended.
 
     :param path: of the file, which is made unless it is there; its folder must be.
-    :param namespace: pages of one namespace are compared with each other only.
-    :param ttl: seconds after which a page is forgotten; ``None`` for never.
-    :param secret: for a namespace without a page, 16 to 64 bytes; one with pages keeps its own.
+    :param namespace: see :func:`~scrapy_neardup.stores.open_store`, like ``ttl`` and ``secret``.
     :raises StoreInUse: when another process has the file, or this one the namespace.
     :raises StoreError: when the file cannot be used.
     """
@@ -61,27 +64,51 @@ class SqliteStore(InProcessStore):
             file.close()
             raise
         try:
-            archive = _SqliteArchive(file, space.id, (space.recipe, space.parts))
+            archive = _SqliteArchive(file, space)
             super().__init__(address_of(Path(path)), archive, space.secret, ttl)
         except BaseException:
             file.leave(space.id)
             raise
 
 
-class _SqliteArchive:
-    """See :class:`~scrapy_neardup.stores.archive.Archive`."""
+class _SqliteHints(MemoryHints):
+    """Rules in memory and in the file, known duplicates in the file alone."""
 
-    def __init__(
-        self, file: SqliteFile, namespace: int, recipe: tuple[str, Mapping[str, str]]
-    ) -> None:
-        self.pages = SqlitePages(file, namespace)
-        self.hints = SqliteHints(file, namespace)
-        self.recipe = recipe
-        self.forgotten = self.pages.forgotten
-        self.compact = file.compact
-        self.flush = file.writer.flush
+    def __init__(self, file: SqliteFile, namespace: int) -> None:
+        with file.reading() as connection:
+            super().__init__(hint_tables.rules(connection, namespace))
         self._file = file
         self._namespace = namespace
+
+    def put_rules(self, rules: Mapping[str, bytes]) -> None:
+        with self._lock, self._file.writer.later() as waiting:
+            for name, body in self._change(rules).items():
+                waiting.rules[self._namespace, packed_name(name)] = body
+
+    def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
+        with self._file.reading() as connection:
+            known = [hint_tables.known(connection, self._namespace, since)]
+            for batch in self._file.writer.pending():
+                known += [noted for where, noted in batch.noted if where == self._namespace]
+        return newest(np.concatenate(known), since)
+
+    def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
+        with self._file.writer.later() as waiting:
+            waiting.noted.append((self._namespace, known_at(copies, seen_at)))
+
+    def forget_duplicates(self, before: int) -> None:
+        self._file.writer.flush()
+        with self._file.writer.changing() as connection:
+            hint_tables.forget_before(connection, self._namespace, before)
+
+
+class _SqliteArchive(Archive):
+    def __init__(self, file: SqliteFile, space: Space) -> None:
+        pages = SqlitePages(file, space.id)
+        hints = _SqliteHints(file, space.id)
+        super().__init__(pages, hints, space.recipe, space.parts, pages.forgotten)
+        self._file = file
+        self._namespace = space.id
 
     @property
     def problem(self) -> str | None:
@@ -93,7 +120,13 @@ class _SqliteArchive:
                 "UPDATE namespaces SET recipe = ?, parts = ? WHERE id = ?",
                 (recipe, json.dumps(dict(parts)), self._namespace),
             )
-        self.recipe = (recipe, parts)
+        super().adopt(recipe, parts)
+
+    def compact(self) -> None:
+        self._file.compact()
+
+    def flush(self) -> None:
+        self._file.writer.flush()
 
     def close(self) -> None:
         self._file.leave(self._namespace)

@@ -11,23 +11,99 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
+from typing import NamedTuple
 
 from ...exceptions import StoreError
 from . import hint_tables
-from .batch import Batch
-from .format import address_of, complaining
+from .format import address_of, complaining, sealed
+from .hint_tables import Noted, RuleKey
 
 #: A commit is on disk so much later at most, or after so many of them.
 BATCH_SECONDS = 0.5
 BATCH_PAGES = 1000
-#: What one transaction writes at most: when much waits, the disk takes at least a part of it.
-_MOST_AT_ONCE = 10 * BATCH_PAGES
 #: Between two tries to write what the disk did not take.
 _RETRY_SECONDS = 2.0
 #: After so many more, those known duplicates are removed that are too many.
 _NOTED_UNTIL_TRIM = 1 << 16
+
+
+_PUT_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
+_PUT_PAGE = "INSERT OR REPLACE INTO pages VALUES (?, ?)"
+_PUT_MARK = "INSERT OR REPLACE INTO unconfirmed VALUES (?, ?)"
+#: Each takes the id of a page that is to go.
+REMOVE = tuple(f"DELETE FROM {table} WHERE id = ?" for table in ("rows", "pages", "unconfirmed"))
+_CONFIRM = "DELETE FROM unconfirmed WHERE id BETWEEN ? AND ? AND mark <= ?"
+
+
+class Page(NamedTuple):
+    """A page to be written.
+
+    :ivar mark: see :meth:`~scrapy_neardup.stores.archive.PageArchive.put`.
+    """
+
+    id: int
+    site: int
+    row: bytes
+    page: bytes
+    mark: int
+
+
+#: First and last id, both included.
+Range = tuple[int, int]
+
+
+@dataclass(slots=True)
+class Batch:
+    """Pending writes, in any order: no id is put again once it was removed."""
+
+    pages: dict[int, Page] = field(default_factory=dict)
+    removed: list[int] = field(default_factory=list)
+    confirmed: dict[Range, int] = field(default_factory=dict)
+    rules: dict[RuleKey, bytes] = field(default_factory=dict)
+    noted: list[Noted] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.has_pages or self.rules or self.noted)
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether it is about pages, and not rules and known duplicates alone."""
+        return bool(self.pages or self.removed or self.confirmed)
+
+    def __len__(self) -> int:
+        return len(self.pages) + len(self.removed)
+
+    def remove(self, id_: int) -> None:
+        if self.pages.pop(id_, None) is None:
+            self.removed.append(id_)
+
+    def confirm(self, ids: Range, mark: int) -> None:
+        self.confirmed[ids] = max(mark, self.confirmed.get(ids, 0))
+
+    def put_before(self, earlier: Batch) -> None:
+        """Add an earlier batch that could not be written."""
+        removed = set(self.removed)
+        old = {id_: page for id_, page in earlier.pages.items() if id_ not in removed}
+        self.pages = old | self.pages
+        self.removed = earlier.removed + self.removed
+        for ids, mark in earlier.confirmed.items():
+            self.confirm(ids, mark)
+        self.rules = earlier.rules | self.rules
+        self.noted = earlier.noted + self.noted
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        pages = self.pages.values()
+        connection.executemany(_PUT_ROW, ((page.id, page.site, page.row) for page in pages))
+        connection.executemany(_PUT_PAGE, ((page.id, sealed(page.id, page.page)) for page in pages))
+        connection.executemany(_PUT_MARK, ((page.id, page.mark) for page in pages if page.mark))
+        for statement in REMOVE:
+            connection.executemany(statement, ((id_,) for id_ in self.removed))
+        connection.executemany(_CONFIRM, ((*ids, mark) for ids, mark in self.confirmed.items()))
+        if self.rules or self.noted:
+            hint_tables.write(connection, self.rules, self.noted)
 
 
 class BatchWriter:
@@ -105,7 +181,6 @@ class BatchWriter:
         self._thread.join()
 
     def _write_on(self) -> None:
-        """Write a batch at a time until the writer is stopped."""
         while self._wait_for_a_batch():
             try:
                 self._write()
@@ -131,7 +206,8 @@ class BatchWriter:
         """
         with self._writing:
             with self._lock:
-                self._under_way = batch = self._waiting.take(_MOST_AT_ONCE)
+                self._under_way, self._waiting = self._waiting, Batch()
+                batch = self._under_way
             if not batch:
                 return False
             try:
@@ -140,7 +216,7 @@ class BatchWriter:
                     self._trim(batch)
             except BaseException as error:
                 with self._lock:
-                    self._waiting.take_back(batch)
+                    self._waiting.put_before(batch)
                     self._under_way = Batch()
                     self.problem = str(error)
                 raise
@@ -161,12 +237,6 @@ class BatchWriter:
 @contextlib.contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """Commit all or nothing."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
         yield
-        connection.execute("COMMIT")
-    except BaseException:
-        # A full disk may have ended the transaction already.
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise

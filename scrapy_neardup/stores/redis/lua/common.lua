@@ -1,6 +1,6 @@
 -- What all scripts begin with. A part of a namespace is a handful of keys, named in one order.
 --
--- A number is five bytes, little end first. A row is what stores.packing.ROW describes; after it
+-- A number is five bytes, little end first. A row is what stores.codec.ROW describes; after it
 -- stands who may still take it back: "r" and a run's id while it is reserved, "u" and the id while
 -- nobody knows whether the page is on that run's disk, and nothing from then on. A bucket holds
 -- records of eleven bytes: what its field leaves of a digest, and the number.
