@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from .evidence import MAX_COUNTED, Key
 from .evidence_collector import EvidenceCollector
+from .known_urls import KnownUrls, VisitedUrl
 from .rule_set import MAX_RULES, RuleSet
 from .skeletons import LeftOut, ReducedUrl, Skeleton, UrlReducer, differing
 from .url_parts import Component, UrlParts, is_path_component
-from .visited_urls import VisitedUrl, VisitedUrls
 
 #: Skeletons that are remembered.
 MAX_SKELETONS = 80_000
@@ -54,22 +54,13 @@ class _Observation(NamedTuple):
 
 
 class Comparisons:
-    """Compares the visited URLs of a site, and counts the results.
+    """Compares the visited URLs of a site, and counts the results."""
 
-    :param reducer: leaves out what is on trial.
-    """
-
-    def __init__(
-        self,
-        rules: RuleSet,
-        collector: EvidenceCollector,
-        visited: VisitedUrls,
-        reducer: UrlReducer,
-    ) -> None:
+    def __init__(self, rules: RuleSet, collector: EvidenceCollector, urls: KnownUrls) -> None:
         self._rules = rules
         self._collector = collector
-        self._visited = visited
-        self._reducer = reducer
+        self._visited = urls.visited
+        self._reducer = urls.trial_reducer
         #: By skeleton, and by the component it lacks: an observation. (A plain dict takes long to
         #: find its first entry when many before it were deleted.)
         self._by_skeleton: OrderedDict[int, dict[Component, _Observation]] = OrderedDict()
@@ -105,7 +96,7 @@ class Comparisons:
         for other in same:
             if other.trial.digest == visited.trial.digest:
                 continue
-            between = differing(visited.trial, other.trial, self._reducer.patterns)
+            between = differing(visited.trial.parts, other.trial.parts, self._reducer.patterns)
             for pattern, component, text in between if len(between) <= _MAX_DIFFERENCE else ():
                 hint = pattern, (*component, "hint")
                 if component[0] != "segment_at" or self._is_new_segment(hint, text):

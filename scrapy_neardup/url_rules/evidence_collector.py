@@ -91,7 +91,7 @@ class EvidenceCollector:
         rule.evidence.contradict(*contents, confounders)
         general.evidence.contradict(text_hash(key[0]), 0, confounders)
         self._note_confounders(confounders)
-        if key in rules.applied and (brings_new or not rule.evidence.is_strong(rule.max_share)):
+        if rules.is_applied(*key) and (brings_new or not rule.evidence.is_strong(rule.max_share)):
             self._withdraw(key)
         rules.changed.add(key)
         if self._selects_pages(key):
@@ -110,7 +110,7 @@ class EvidenceCollector:
         """
         if self._is_explained(confounders):
             return
-        if key in self._rules.applied:
+        if self._rules.is_applied(*key):
             self._unexplained[key] += 1
             self._rules.retests[key] = _RETESTS
             if self._unexplained[key] < _MAX_UNEXPLAINED:
@@ -134,7 +134,7 @@ class EvidenceCollector:
             for key in keys:
                 del self._unexplained[key]
         else:
-            applied = (key for key in keys if key in self._rules.applied)
+            applied = (key for key in keys if self._rules.is_applied(*key))
             self._rules.retests.update(dict.fromkeys(applied, _RETESTS))
         if len(self._unexplained) > MAX_RULES:
             self._unexplained.clear()
@@ -150,7 +150,7 @@ class EvidenceCollector:
             return False
         # A rule in force may have some contradictions.
         return rule.state == "withdrawn" or (
-            rule.evidence.is_contradicted and key not in self._rules.applied
+            rule.evidence.is_contradicted and not self._rules.is_applied(*key)
         )
 
     def _likelihood(self, key: Key) -> float:
@@ -193,6 +193,5 @@ class EvidenceCollector:
             or not general.evidence.is_strong(general.max_share)
         ):
             rules.withdraw((EVERYWHERE, component), "it failed in more than one path pattern")
-        for other in rules.applied:
-            if other[1] == component and other != key:
-                rules.retests[other] = _RETESTS
+        for pattern in rules.applied.get(component, set()) - {key[0]}:
+            rules.retests[pattern, component] = _RETESTS

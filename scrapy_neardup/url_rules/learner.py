@@ -84,7 +84,7 @@ class Learner:
         """
         if (skipped := decision.skipped) is not None:
             skipped.request = request
-            self._sites.get_or_add(skipped.parts.site).skipped.add(skipped)
+            self._sites.get_or_add(skipped.parts.site).urls.skipped.add(skipped)
             self._sites.bound_skipped()
 
     def fail(self, url: str) -> None:
@@ -215,15 +215,17 @@ class Learner:
         """
         sites = list(self._sites)
         return {
-            "known": [(tuple(one.parts), one.content) for site in sites for one in site.visited],
+            "known": [
+                (tuple(one.parts), one.content) for site in sites for one in site.urls.visited
+            ],
             "kept": [
                 (tuple(one.parts), request)
                 for site in sites
-                for one in site.skipped
+                for one in site.urls.skipped
                 if (request := packed(one.request)) is not None
             ],
             "probes": {
-                site.name: (dict(site.decisions.probes.made), dict(site.decisions.probes.skipped))
+                site.name: (dict(site.decisions.probes), dict(site.decisions.skipped))
                 for site in sites
             },
         }
@@ -245,8 +247,8 @@ class Learner:
             site = self._sites.get_or_add(name)
             site.resume(visited[name], skipped[name])
             made, counted = state.get("probes", {}).get(name, ({}, {}))
-            site.decisions.probes.made.update(made)
-            site.decisions.probes.skipped.update(counted)
+            site.decisions.probes.update(made)
+            site.decisions.skipped.update(counted)
             self._sites.note_changes(site)
 
     def _parsed(self, url: str) -> UrlParts | None:
@@ -323,21 +325,21 @@ class _Sites:
         """Forget the sites that were used least recently."""
         if not self._is_due():
             return
-        visited = sum(len(site.visited) for site in self)
+        visited = sum(len(site.urls.visited) for site in self)
         while len(self._sites) > 1 and (visited > MAX_URLS or len(self._sites) > MAX_SITES):
             name, site = self._sites.popitem(last=False)
             self.pending.pop(name, None)
-            visited -= len(site.visited)
-            self.dropped += len(site.skipped)
+            visited -= len(site.urls.visited)
+            self.dropped += len(site.urls.skipped)
 
     def bound_skipped(self) -> None:
         """Drop skipped requests of the site that has most of them."""
         if not self._is_due():
             return
-        skipped = sum(len(site.skipped) for site in self)
+        skipped = sum(len(site.urls.skipped) for site in self)
         if skipped > MAX_SKIPPED:
-            largest = max(self, key=lambda site: len(site.skipped))
-            self.dropped += largest.skipped.drop(skipped - MAX_SKIPPED + _STEP)
+            largest = max(self, key=lambda site: len(site.urls.skipped))
+            self.dropped += largest.urls.skipped.drop(skipped - MAX_SKIPPED + _STEP)
 
     def _is_due(self) -> bool:
         self._calls += 1

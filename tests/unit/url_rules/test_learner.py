@@ -9,16 +9,16 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from scrapy_neardup.url_rules import comparisons, decisions, rule_set, site_learner
+from scrapy_neardup.url_rules import comparisons, decisions, known_urls, rule_set
 from scrapy_neardup.url_rules import learner as learner_module
 from scrapy_neardup.url_rules.evidence import Evidence, Key
 from scrapy_neardup.url_rules.evidence_collector import EvidenceCollector
+from scrapy_neardup.url_rules.known_urls import SkippedUrl, SkippedUrls
 from scrapy_neardup.url_rules.learner import Learner
 from scrapy_neardup.url_rules.path_patterns import PathPatterns
 from scrapy_neardup.url_rules.rule import NOTHING_NEW, UrlRule
 from scrapy_neardup.url_rules.rule_set import MAX_RULES
 from scrapy_neardup.url_rules.skeletons import UrlReducer
-from scrapy_neardup.url_rules.skipped_urls import SkippedUrl, SkippedUrls
 from scrapy_neardup.url_rules.url_parts import parse_url
 
 pytestmark = pytest.mark.slow
@@ -873,19 +873,19 @@ def test_what_cannot_be_packed_is_left_out():
 def sizes(learner: Learner) -> int:
     """How many things are kept of all sites together."""
     return sum(
-        len(site.visited)
-        + len(site.skipped)
+        len(site.urls.visited)
+        + len(site.urls.skipped)
         + len(site.rules.by_key)
         + len(site._comparisons._by_skeleton)
         + len(site._comparisons._met)
         + len(site._comparisons._segments)
-        + len(site._patterns._places)
+        + len(site.urls.patterns._places)
         for site in learner._sites
     )
 
 
 def test_memory_is_bounded_whatever_urls_come(monkeypatch):
-    monkeypatch.setattr(site_learner, "MAX_URLS", 100)
+    monkeypatch.setattr(known_urls, "MAX_URLS", 100)
     monkeypatch.setattr(decisions, "_MAX_REMEMBERED", 200)
     monkeypatch.setattr(comparisons, "_MAX_TEXTS", 200)
     monkeypatch.setattr(comparisons, "MAX_SKELETONS", 800)
@@ -900,7 +900,7 @@ def test_memory_is_bounded_whatever_urls_come(monkeypatch):
 
     world.visit(urls())
     [site] = world.learner._sites
-    assert len(site.visited) <= 100
+    assert len(site.urls.visited) <= 100
     assert len(site.rules.by_key) <= 2 * MAX_RULES
     assert len(site._collector._confounders) <= MAX_RULES
     assert len(site._comparisons._by_skeleton) <= 800
@@ -934,7 +934,7 @@ def test_of_too_much_that_was_skipped_the_surest_is_let_go(monkeypatch):
     monkeypatch.setattr(learner_module, "_STEP", 20)
     world = World(by_id)
     world.visit(sessions(range(500)))
-    kept = sum(len(site.skipped) for site in world.learner._sites)
+    kept = sum(len(site.urls.skipped) for site in world.learner._sites)
     assert kept <= 150
     assert world.learner.dropped == len(world.skipped) - kept > 0
 
