@@ -47,8 +47,6 @@ class Decision(NamedTuple):
 class Decisions:
     """Decides by the rules of a site and by the URLs that were visited.
 
-    :param sample_rate: share of what would be skipped that is fetched, 0.0 to 1.0.
-    :param seed: selects that share.
     :ivar probes: counts the URLs that were fetched to test rules that would have skipped them.
     :ivar skipped: how many URLs were skipped when :meth:`choose_probes` chose last.
     """
@@ -59,9 +57,6 @@ class Decisions:
         urls: KnownUrls,
         canonical_urls: CanonicalUrls,
         traps: CrawlTraps,
-        *,
-        sample_rate: float,
-        seed: int,
     ) -> None:
         self.probes: Counter[_ProbeKey] = Counter()
         self.skipped: dict[_ProbeKey, int] = {}
@@ -69,8 +64,6 @@ class Decisions:
         self._urls = urls
         self._canonical_urls = canonical_urls
         self._traps = traps
-        self._sampled_below = int(sample_rate * 2**64)
-        self._seed = seed
         self._probed: OrderedDict[int, None] = OrderedDict()
         #: Some values of each parameter that were fetched.
         self._values: OrderedDict[Component, set[str]] = OrderedDict()
@@ -171,9 +164,10 @@ class Decisions:
     def _is_probe(self, digest: int, reduced: ReducedUrl, rules: tuple[UrlRule, ...]) -> bool:
         if digest in self._probed:
             return True
-        hashed = xxh3_64_intdigest(digest.to_bytes(8, "little"), seed=self._seed)
+        crawl = self._rules.crawl
+        hashed = xxh3_64_intdigest(digest.to_bytes(8, "little"), seed=crawl.seed)
         is_probe = (
-            hashed < self._sampled_below
+            hashed < int(crawl.sample_rate * 2**64)
             or self._has_new_value(reduced.left_out)
             or self._is_retest(reduced.left_out)
         )

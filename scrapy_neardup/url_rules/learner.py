@@ -11,7 +11,7 @@ from xxhash import xxh3_64_intdigest
 
 from .decisions import Decision
 from .rule import UrlRule
-from .rule_set import RuleChange
+from .rule_set import Crawl, RuleChange
 from .site_learner import SiteLearner
 from .url_parts import UrlParts, parse_url
 
@@ -50,17 +50,8 @@ class Learner:
         now: Callable[[], int] = lambda: int(time.time()),
     ) -> None:
         self.urls_ignored = 0
-        self._refetches: list[Any] = []
-        self._sites = _Sites(
-            lambda site: SiteLearner(
-                site,
-                sample_rate=sample_rate,
-                seed=seed,
-                budget=cluster_budget,
-                now=now,
-                refetches=self._refetches,
-            )
-        )
+        self._crawl = Crawl(sample_rate, cluster_budget, seed, now)
+        self._sites = _Sites(self._crawl)
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -92,7 +83,7 @@ class Learner:
         parts = parse_url(url)
         if parts is not None and (site := self._sites.get(parts.site)) is not None:
             site.fail(parts)
-            self._sites.note_changes(site)
+            self._sites.note(site)
 
     def end(self) -> bool:
         """Note that no request is left, and return whether there are some to refetch now.
@@ -105,10 +96,10 @@ class Learner:
         for site in self._sites:
             for parts in site.in_flight():
                 site.fail(parts)
-        if not self._refetches:
+        if not self._crawl.refetches:
             for site in self._sites:
                 site.refetch_probes()
-        return bool(self._refetches)
+        return bool(self._crawl.refetches)
 
     def redirect(self, url: str, target: str) -> None:
         """Note that a URL redirects to one that is not fetched, as it is known."""
@@ -120,11 +111,11 @@ class Learner:
             site.fail(parts)
         else:
             site.observe(parts, content, is_duplicate=True)
-            self._sites.note_changes(site)
+            self._sites.note(site)
 
     def take_refetches(self) -> list[Any]:
         """Return skipped requests that must be made, past any filter."""
-        refetches, self._refetches[:] = [*self._refetches], []
+        refetches, self._crawl.refetches = self._crawl.refetches, []
         return refetches
 
     # --- pages ------------------------------------------------------------------------------
@@ -160,7 +151,7 @@ class Learner:
             canonical=named if named and named.site == parts.site else None,
             alternates=[a for a in others if a is not None and a.site == parts.site],
         )
-        self._sites.note_changes(site)
+        self._sites.note(site)
         self._sites.bound()
 
     @property
@@ -184,7 +175,7 @@ class Learner:
 
     def take_changes(self) -> list[RuleChange]:
         """Return the rules that were taken up or withdrawn since the last call."""
-        changes, self._sites.changes = self._sites.changes, []
+        changes, self._crawl.changes = self._crawl.changes, []
         return changes
 
     @property
@@ -249,7 +240,7 @@ class Learner:
             made, counted = state.get("probes", {}).get(name, ({}, {}))
             site.decisions.probes.update(made)
             site.decisions.skipped.update(counted)
-            self._sites.note_changes(site)
+            self._sites.note(site)
 
     def _parsed(self, url: str) -> UrlParts | None:
         parts = parse_url(url)
@@ -265,11 +256,10 @@ class _Sites:
     :ivar dropped: number of skipped requests that were dropped.
     """
 
-    def __init__(self, new_site: Callable[[str], SiteLearner]) -> None:
+    def __init__(self, crawl: Crawl) -> None:
         self.pending: dict[str, SiteLearner] = {}
-        self.changes: list[RuleChange] = []
         self.dropped = 0
-        self._new_site = new_site
+        self._crawl = crawl
         self._sites: OrderedDict[str, SiteLearner] = OrderedDict()
         self._stored: dict[str, dict[str, UrlRule]] = {}
         #: Digests of the loaded rules, by their names.
@@ -288,14 +278,14 @@ class _Sites:
     def get_or_add(self, name: str) -> SiteLearner:
         site = self._sites.get(name)
         if site is None:
-            site = self._sites[name] = self._new_site(name)
+            site = self._sites[name] = SiteLearner(name, self._crawl)
             site.adopt(self._stored.get(name, {}).values())
-            self.note_changes(site)
+            self.note(site)
         self._sites.move_to_end(name)
         return site
 
-    def note_changes(self, site: SiteLearner) -> None:
-        self.changes += site.take_changes()
+    def note(self, site: SiteLearner) -> None:
+        """Note whether URLs of a site are to be updated."""
         if site.updates:
             self.pending[site.name] = site
 
@@ -318,7 +308,7 @@ class _Sites:
                 of_site[rule.site].append(UrlRule.from_bytes(packed))
         for name, changed in of_site.items():
             self._sites[name].adopt(changed)
-            self.note_changes(self._sites[name])
+            self.note(self._sites[name])
         return unread
 
     def bound(self) -> None:

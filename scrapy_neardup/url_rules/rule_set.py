@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from .evidence import Evidence, Key
 from .path_patterns import PathPatterns
@@ -37,10 +38,29 @@ class RuleChange:
     evidence: str
 
 
+@dataclass(slots=True)
+class Crawl:
+    """What the sites of a crawl have in common.
+
+    :ivar sample_rate: share of what would be skipped that is fetched, 0.0 to 1.0.
+    :ivar cluster_budget: see :class:`~scrapy_neardup.url_rules.crawl_traps.CrawlTraps`.
+    :ivar seed: selects the share that is fetched.
+    :ivar now: returns seconds since 1970.
+    :ivar changes: of rules, in order.
+    :ivar refetches: requests that were skipped and must be made.
+    """
+
+    sample_rate: float
+    cluster_budget: int | None
+    seed: int
+    now: Callable[[], int]
+    changes: list[RuleChange] = field(default_factory=list)
+    refetches: list[Any] = field(default_factory=list)
+
+
 class RuleSet:
     """The rules of a site; an :class:`.EvidenceCollector` counts what speaks for them.
 
-    :param now: returns seconds since 1970.
     :ivar applied: what is left out of URLs by rules in force, with the path patterns.
     :ivar on_trial: that, and what is left out while rules are on trial.
     :ivar agreed: components with an agreement or a hint in any pattern.
@@ -50,20 +70,21 @@ class RuleSet:
     :ivar observations: number of the last observation.
     """
 
-    def __init__(self, site: str, now: Callable[[], int]) -> None:
+    def __init__(self, site: str, crawl: Crawl) -> None:
         self.by_key: dict[Key, UrlRule] = {}
         self.applied: dict[Component, set[str]] = {}
         self.on_trial: dict[Component, set[str]] = {}
         self.agreed: set[Component] = set()
         self.agreed_patterns: dict[Component, set[str]] = {}
-        self.changes: list[RuleChange] = []
+        self.crawl = crawl
         self.changed: set[Key] = set()
         self.failures: Counter[Component] = Counter()
         self.retests: dict[Key, int] = {}
         self.uses_canonical_urls = True
         self.observations = 0
         self._site = site
-        self._now = now
+        #: May a URL be superfluous no longer since the last call of :meth:`reevaluate`?
+        self._is_less = False
         #: Observations up to this one do not count, by rule.
         self._reset_at: dict[Key, int] = {}
 
@@ -99,8 +120,9 @@ class RuleSet:
 
     def set_state(self, rule: UrlRule, state: State, why: str) -> None:
         rule.state = state
-        rule.changed_at = self._now()
-        self.changes.append(RuleChange(rule, state == "in_force", why))
+        rule.changed_at = self.crawl.now()
+        self._is_less |= state != "in_force"
+        self.crawl.changes.append(RuleChange(rule, state == "in_force", why))
 
     def withdraw(self, key: Key, why: str) -> None:
         """Withdraw a rule, which then needs twice the evidence, all of it new."""
@@ -160,7 +182,6 @@ class RuleSet:
             whether some URL may be superfluous no longer.
         """
         changed: set[Component] = set()
-        is_less = False
         while self.changed:
             pattern, component = key = self.changed.pop()
             if component == NOTHING_NEW or key not in self.by_key:
@@ -172,11 +193,12 @@ class RuleSet:
                 is_applied, is_on_trial = self._reevaluate_pattern(self.by_key[key], general)
                 if _set_member(self.applied, key, is_applied):
                     changed.add(component)
-                    is_less |= not is_applied
+                    self._is_less |= not is_applied
                 if _set_member(self.on_trial, key, is_applied or is_on_trial):
                     changed.add(component)
         self._bound()
-        return changed, is_less or any(not change.is_taken_up for change in self.changes)
+        is_less, self._is_less = self._is_less, False
+        return changed, is_less
 
     def _reevaluate_everywhere(
         self, component: Component, general: UrlRule, changed: set[Component]

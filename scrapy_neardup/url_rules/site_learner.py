@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from .comparisons import CanonicalUrls, Comparisons
@@ -12,7 +12,7 @@ from .evidence_collector import EvidenceCollector
 from .known_urls import KnownUrls, SkippedUrl
 from .pending_updates import PendingUpdates
 from .rule import UrlRule
-from .rule_set import RuleChange, RuleSet
+from .rule_set import Crawl, RuleSet
 from .url_parts import UrlParts
 
 #: Of each rule so many skipped URLs are fetched before a crawl ends.
@@ -20,36 +20,18 @@ LAST_PROBES = 3
 
 
 class SiteLearner:
-    """The rules of a site, and its URLs.
+    """The rules of a site, and its URLs."""
 
-    :param sample_rate: share of what would be skipped that is fetched, 0.0 to 1.0.
-    :param seed: selects that share.
-    :param budget: see :class:`~scrapy_neardup.url_rules.crawl_traps.CrawlTraps`.
-    :param now: returns seconds since 1970.
-    :param refetches: takes requests that were skipped and must be made.
-    """
-
-    def __init__(
-        self,
-        site: str,
-        *,
-        sample_rate: float,
-        seed: int,
-        budget: int | None,
-        now: Callable[[], int],
-        refetches: list[Any],
-    ) -> None:
+    def __init__(self, site: str, crawl: Crawl) -> None:
         self.name = site
-        self.rules = rules = RuleSet(site, now)
+        self.rules = rules = RuleSet(site, crawl)
         self.urls = urls = KnownUrls(rules)
-        self._refetches = refetches
+        self._crawl = crawl
         self._collector = collector = EvidenceCollector(rules)
         self._comparisons = Comparisons(rules, collector, urls)
         self._canonical_urls = CanonicalUrls(rules, collector, urls.trial_reducer)
-        self._traps = CrawlTraps(rules, budget)
-        self.decisions = Decisions(
-            rules, urls, self._canonical_urls, self._traps, sample_rate=sample_rate, seed=seed
-        )
+        self._traps = CrawlTraps(rules, crawl.cluster_budget)
+        self.decisions = Decisions(rules, urls, self._canonical_urls, self._traps)
         self.updates = PendingUpdates(rules, urls, self.decisions, self._refetch)
 
     def begin(self, parts: UrlParts) -> None:
@@ -159,11 +141,6 @@ class SiteLearner:
             self.urls.skipped.add(SkippedUrl(parts, parts.digest, normalized, (), request))
         self.updates.review_skipped()
 
-    def take_changes(self) -> list[RuleChange]:
-        """Return the rules that were taken up or withdrawn since the last call."""
-        changes, self.rules.changes = self.rules.changes, []
-        return changes
-
     def _learn_url(self, parts: UrlParts) -> None:
         if self.urls.patterns.learn(parts.segments):
             self.rules.merge_patterns(self.urls.patterns)
@@ -174,5 +151,5 @@ class SiteLearner:
 
     def _refetch(self, skipped: SkippedUrl) -> None:
         self.urls.skipped.remove(skipped)
-        self._refetches.append(skipped.request)
+        self._crawl.refetches.append(skipped.request)
         self.begin(skipped.parts)

@@ -318,12 +318,16 @@ def test_skipped_urls_are_refetched_when_merged_patterns_disagree():
     assert f"{SITE}/shop/zz?id=7&sid=2" in world.fetched
 
 
+def new_rules() -> rule_set.RuleSet:
+    return rule_set.RuleSet("example.com", rule_set.Crawl(0.0, None, 0, lambda: 1_800_000_000))
+
+
 LITE: Key = "/docs/*", ("segment", "lite", "last")
 V: Key = "/docs/*", ("param", "v")
 
 
 def test_what_is_known_to_matter_explains_what_comes_of_a_trial():
-    rules = rule_set.RuleSet("example.com", lambda: 1_800_000_000)
+    rules = new_rules()
     collector = EvidenceCollector(rules)
     collector.hint(LITE, 1)
     collector.agree(LITE, 1, 1, confounders=[V])
@@ -351,7 +355,7 @@ def test_what_was_left_out_of_one_url_may_stand_in_both():
 
 
 def test_what_was_taken_for_the_culprit_is_cleared_when_it_is_another():
-    rules = rule_set.RuleSet("example.com", lambda: 1_800_000_000)
+    rules = new_rules()
     collector = EvidenceCollector(rules)
     sid: Key = "/docs/*", ("param", "sid")
     for number in range(3):
@@ -362,7 +366,7 @@ def test_what_was_taken_for_the_culprit_is_cleared_when_it_is_another():
 
 
 def test_of_what_may_explain_trials_no_more_is_kept_than_of_rules():
-    rules = rule_set.RuleSet("example.com", lambda: 1_800_000_000)
+    rules = new_rules()
     collector = EvidenceCollector(rules)
     for number in range(3 * MAX_RULES):
         collector.agree(LITE, number, 1, confounders=[("/docs/*", ("param", f"p{number}"))])
@@ -460,7 +464,7 @@ def test_a_segment_that_may_mean_nothing_comes_later():
 
 def test_what_something_speaks_for_is_known_while_rules_are_forgotten(monkeypatch):
     monkeypatch.setattr(rule_set, "MAX_RULES", 10)
-    rules = rule_set.RuleSet("example.com", lambda: 1)
+    rules = new_rules()
     collector = EvidenceCollector(rules)
     for number in range(30):
         key = "/news", ("segment", f"x{number}", "last")
