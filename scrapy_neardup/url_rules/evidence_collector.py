@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from .evidence import Key
 from .rule_set import EVERYWHERE, MAX_RULES, RuleSet
@@ -45,11 +45,11 @@ class EvidenceCollector:
 
         :param by_canonical_url: only the canonical URL of a page says so.
         """
-        if self._is_explained(confounders):
+        if any(map(self._selects_pages, confounders)):
             return
         rules = self._rules
         rules.agreed.add(key[1])
-        self._note_confounders(confounders)
+        self._note(confounders)
         for rule_key in (key, (EVERYWHERE, key[1])):
             evidence = rules.rule(rule_key).evidence
             if not rules.counts(rule_key, observation):
@@ -90,7 +90,7 @@ class EvidenceCollector:
             return
         rule.evidence.contradict(*contents, confounders)
         general.evidence.contradict(text_hash(key[0]), 0, confounders)
-        self._note_confounders(confounders)
+        self._note(confounders)
         if rules.is_applied(*key) and (brings_new or not rule.evidence.is_strong(rule.max_share)):
             self._withdraw(key)
         rules.changed.add(key)
@@ -98,17 +98,13 @@ class EvidenceCollector:
             self._discard_explained_by(key)
 
     def contradict_with_confounders(
-        self,
-        key: Key,
-        contents: tuple[int, int],
-        observation: int,
-        confounders: Collection[Key],
+        self, key: Key, contents: tuple[int, int], observation: int, confounders: Collection[Key]
     ) -> None:
         """Count two contents at URLs that differ in a component and in what is on trial.
 
         A rule in force has to be contradicted like this several times.
         """
-        if self._is_explained(confounders):
+        if any(map(self._selects_pages, confounders)):
             return
         if self._rules.is_applied(*key):
             self._unexplained[key] += 1
@@ -161,10 +157,7 @@ class EvidenceCollector:
         agreements = sum(rule.evidence.agreements for rule in rules)
         return (1 + contradictions + self._rules.failures[key[1]]) / (1 + agreements)
 
-    def _is_explained(self, confounders: Iterable[Key]) -> bool:
-        return any(map(self._selects_pages, confounders))
-
-    def _note_confounders(self, confounders: Collection[Key]) -> None:
+    def _note(self, confounders: Collection[Key]) -> None:
         self._confounders.update(confounders)
         if len(self._confounders) > MAX_RULES:
             self._confounders.clear()
