@@ -50,8 +50,8 @@ class Learner:
         now: Callable[[], int] = lambda: int(time.time()),
     ) -> None:
         self.urls_ignored = 0
-        self._crawl = Crawl(sample_rate, cluster_budget, seed, now)
-        self._sites = _Sites(self._crawl)
+        self.crawl = Crawl(sample_rate, cluster_budget, seed, now)
+        self._sites = _Sites(self.crawl)
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -96,10 +96,10 @@ class Learner:
         for site in self._sites:
             for parts in site.in_flight():
                 site.fail(parts)
-        if not self._crawl.refetches:
+        if not self.crawl.refetches:
             for site in self._sites:
                 site.refetch_probes()
-        return bool(self._crawl.refetches)
+        return bool(self.crawl.refetches)
 
     def redirect(self, url: str, target: str) -> None:
         """Note that a URL redirects to one that is not fetched, as it is known."""
@@ -115,7 +115,7 @@ class Learner:
 
     def take_refetches(self) -> list[Any]:
         """Return skipped requests that must be made, past any filter."""
-        refetches, self._crawl.refetches = self._crawl.refetches, []
+        refetches, self.crawl.refetches = self.crawl.refetches, []
         return refetches
 
     # --- pages ------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ class Learner:
 
     def take_changes(self) -> list[RuleChange]:
         """Return the rules that were taken up or withdrawn since the last call."""
-        changes, self._crawl.changes = self._crawl.changes, []
+        changes, self.crawl.changes = self.crawl.changes, []
         return changes
 
     @property
