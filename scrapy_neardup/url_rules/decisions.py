@@ -12,7 +12,6 @@ from .comparisons import CanonicalUrls
 from .crawl_traps import CrawlTraps
 from .known_urls import KnownUrls, SkippedUrl
 from .rule import UrlRule
-from .rule_set import RuleSet
 from .skeletons import LeftOut, ReducedUrl
 from .url_parts import Component, UrlParts, path_components
 
@@ -53,14 +52,13 @@ class Decisions:
 
     def __init__(
         self,
-        rules: RuleSet,
         urls: KnownUrls,
         canonical_urls: CanonicalUrls,
         traps: CrawlTraps,
     ) -> None:
         self.probes: Counter[_ProbeKey] = Counter()
         self.skipped: dict[_ProbeKey, int] = {}
-        self._rules = rules
+        self._rules = urls.rules
         self._urls = urls
         self._canonical_urls = canonical_urls
         self._traps = traps

@@ -196,6 +196,7 @@ class KnownUrls:
     """
 
     def __init__(self, rules: RuleSet) -> None:
+        self.rules = rules
         self.visited = VisitedUrls()
         self.skipped = SkippedUrls()
         self.patterns = PathPatterns()

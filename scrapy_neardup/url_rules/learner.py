@@ -13,7 +13,7 @@ from .decisions import Decision
 from .rule import UrlRule
 from .rule_set import Crawl, RuleChange
 from .site_learner import SiteLearner
-from .url_parts import UrlParts, parse_url
+from .url_parts import UrlParts, parse_url, text_hash
 
 #: Visited URLs of all sites together.
 MAX_URLS = 30_000
@@ -64,8 +64,7 @@ class Learner:
 
     def begin(self, url: str) -> None:
         """Note that a URL is being fetched: the same ones are skipped unless it fails."""
-        parts = self._parsed(url)
-        if parts is not None:
+        if (parts := self._parsed(url)) is not None:
             self._sites.get_or_add(parts.site).begin(parts)
 
     def keep(self, decision: Decision, request: Any) -> None:
@@ -76,7 +75,7 @@ class Learner:
         if (skipped := decision.skipped) is not None:
             skipped.request = request
             self._sites.get_or_add(skipped.parts.site).urls.skipped.add(skipped)
-            self._sites.bound_skipped()
+            self._sites.bound()
 
     def fail(self, url: str) -> None:
         """Note that a fetch yielded nothing, or that its page was not stored."""
@@ -137,19 +136,16 @@ class Learner:
         :param canonical: canonical URL that the page names.
         :param alternates: URLs of the page and of its versions in other languages.
         """
-        parts = self._parsed(url)
-        if parts is None:
+        if (parts := self._parsed(url)) is None:
             return
-        named = parse_url(canonical) if canonical else None
-        others = map(parse_url, alternates)
         site = self._sites.get_or_add(parts.site)
         site.observe(
             parts,
-            xxh3_64_intdigest(content.encode("utf-8", "surrogatepass")),
+            text_hash(content),
             is_duplicate=is_duplicate,
             depth=depth,
-            canonical=named if named and named.site == parts.site else None,
-            alternates=[a for a in others if a is not None and a.site == parts.site],
+            canonical=next(_on_site(parts.site, [canonical or ""]), None),
+            alternates=list(_on_site(parts.site, alternates)),
         )
         self._sites.note(site)
         self._sites.bound()
@@ -204,22 +200,15 @@ class Learner:
         :param packed: packs a request; returns ``None`` when that is impossible.
         :returns: plain values, for :meth:`resume`.
         """
-        sites = list(self._sites)
-        return {
-            "known": [
-                (tuple(one.parts), one.content) for site in sites for one in site.urls.visited
-            ],
-            "kept": [
-                (tuple(one.parts), request)
-                for site in sites
-                for one in site.urls.skipped
-                if (request := packed(one.request)) is not None
-            ],
-            "probes": {
-                site.name: (dict(site.decisions.probes), dict(site.decisions.skipped))
-                for site in sites
-            },
-        }
+        known: list[Any] = []
+        kept: list[Any] = []
+        probes: dict[str, Any] = {}
+        for site in self._sites:
+            known += ((tuple(one.parts), one.content) for one in site.urls.visited)
+            requests = ((tuple(one.parts), packed(one.request)) for one in site.urls.skipped)
+            kept += (one for one in requests if one[1] is not None)
+            probes[site.name] = dict(site.decisions.probes), dict(site.decisions.skipped)
+        return {"known": known, "kept": kept, "probes": probes}
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Continue the last run of this crawl; the rules are to be loaded before.
@@ -249,6 +238,11 @@ class Learner:
         return parts
 
 
+def _on_site(site: str, urls: Iterable[str]) -> Iterator[UrlParts]:
+    """Yield the parts of those URLs that are on a site."""
+    return (parts for parts in map(parse_url, urls) if parts is not None and parts.site == site)
+
+
 class _Sites:
     """The learners of sites, those used last at the end, and the rules of a store.
 
@@ -261,6 +255,7 @@ class _Sites:
         self.dropped = 0
         self._crawl = crawl
         self._sites: OrderedDict[str, SiteLearner] = OrderedDict()
+        #: Rules by sites and names; sites change them as they learn.
         self._stored: dict[str, dict[str, UrlRule]] = {}
         #: Digests of the loaded rules, by their names.
         self._digests: dict[str, int] = {}
@@ -290,8 +285,9 @@ class _Sites:
             self.pending[site.name] = site
 
     def load(self, rules: Mapping[str, bytes]) -> int:
+        """See :meth:`Learner.load`."""
         unread = 0
-        of_site: defaultdict[str, list[UrlRule]] = defaultdict(list)
+        changed: defaultdict[str, list[UrlRule]] = defaultdict(list)
         for name, packed in rules.items():
             digest = xxh3_64_intdigest(packed)
             if self._digests.get(name) == digest:
@@ -301,19 +297,21 @@ class _Sites:
                 rule = UrlRule.from_bytes(packed)
             except ValueError:
                 unread += 1
-                continue
-            self._stored.setdefault(rule.site, {})[rule.name] = rule
-            if rule.site in self._sites:
-                # A copy: sites change their rules as they learn.
-                of_site[rule.site].append(UrlRule.from_bytes(packed))
-        for name, changed in of_site.items():
-            self._sites[name].adopt(changed)
-            self.note(self._sites[name])
+            else:
+                self._stored.setdefault(rule.site, {})[rule.name] = rule
+                changed[rule.site].append(rule)
+        for site in filter(None, map(self.get, changed)):
+            site.adopt(changed[site.name])
+            self.note(site)
         return unread
 
     def bound(self) -> None:
-        """Forget the sites that were used least recently."""
-        if not self._is_due():
+        """Forget the sites that were used least recently, and skipped requests.
+
+        These of the site that has most of them.
+        """
+        self._calls += 1
+        if self._calls % _CHECKED_EVERY:
             return
         visited = sum(len(site.urls.visited) for site in self)
         while len(self._sites) > 1 and (visited > MAX_URLS or len(self._sites) > MAX_SITES):
@@ -321,16 +319,7 @@ class _Sites:
             self.pending.pop(name, None)
             visited -= len(site.urls.visited)
             self.dropped += len(site.urls.skipped)
-
-    def bound_skipped(self) -> None:
-        """Drop skipped requests of the site that has most of them."""
-        if not self._is_due():
-            return
         skipped = sum(len(site.urls.skipped) for site in self)
         if skipped > MAX_SKIPPED:
             largest = max(self, key=lambda site: len(site.urls.skipped))
             self.dropped += largest.urls.skipped.drop(skipped - MAX_SKIPPED + _STEP)
-
-    def _is_due(self) -> bool:
-        self._calls += 1
-        return self._calls % _CHECKED_EVERY == 0

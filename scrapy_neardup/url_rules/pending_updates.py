@@ -9,7 +9,6 @@ from itertools import islice
 from .comparisons import Comparisons
 from .decisions import Decisions
 from .known_urls import KnownUrls, SkippedUrl, VisitedUrl
-from .rule_set import RuleSet
 from .url_parts import SCHEME, Component
 
 #: Visited URLs that are compared again with each observation.
@@ -25,13 +24,8 @@ class PendingUpdates:
     """
 
     def __init__(
-        self,
-        rules: RuleSet,
-        urls: KnownUrls,
-        decisions: Decisions,
-        refetch: Callable[[SkippedUrl], None],
+        self, urls: KnownUrls, decisions: Decisions, refetch: Callable[[SkippedUrl], None]
     ) -> None:
-        self._rules = rules
         self._urls = urls
         self._decisions = decisions
         self._refetch = refetch
@@ -52,7 +46,7 @@ class PendingUpdates:
 
     def reevaluate(self) -> None:
         """Decide on the rules, and note what that changes."""
-        changed, may_review = self._rules.reevaluate()
+        changed, may_review = self._urls.rules.reevaluate()
         self._changed.update(component[:2] for component in changed)
         self._must_review |= may_review
 

@@ -28,11 +28,11 @@ class SiteLearner:
         self.urls = urls = KnownUrls(rules)
         self._crawl = crawl
         self._collector = collector = EvidenceCollector(rules)
-        self._comparisons = Comparisons(rules, collector, urls)
-        self._canonical_urls = CanonicalUrls(rules, collector, urls.trial_reducer)
+        self._comparisons = Comparisons(collector, urls)
+        self._canonical_urls = CanonicalUrls(collector, urls)
         self._traps = CrawlTraps(rules, crawl.cluster_budget)
-        self.decisions = Decisions(rules, urls, self._canonical_urls, self._traps)
-        self.updates = PendingUpdates(rules, urls, self.decisions, self._refetch)
+        self.decisions = Decisions(urls, self._canonical_urls, self._traps)
+        self.updates = PendingUpdates(urls, self.decisions, self._refetch)
 
     def begin(self, parts: UrlParts) -> None:
         """Note that a URL is being fetched."""
@@ -86,10 +86,9 @@ class SiteLearner:
         canonical: UrlParts | None = None,
         alternates: Iterable[UrlParts] = (),
     ) -> None:
-        """Learn from a page that was fetched and judged.
+        """Learn from a page, see :meth:`.Learner.observe`.
 
         :param content: the same number for pages of one content.
-        :param depth: number of links from the start.
         """
         self.rules.observations += 1
         self._learn_url(parts)
