@@ -58,7 +58,7 @@ class NearDupDownloaderMiddleware:
         """
         refusal = self._judge.should_cancel(request)
         if isinstance(refusal, UrlRule):
-            self._judge.session.request_filter.count_skipped(refusal)
+            self._judge.session.request_filter.rules.count_by_rule("skipped", refusal)
             logger.debug("Skipped request by a URL rule (%s): %s", refusal.text, request)
             raise SuperfluousRequest(refusal.text)
         if refusal:

@@ -63,7 +63,7 @@ class NearDupDupeFilter(BaseDupeFilter):
     def close(self, reason: str) -> Any:
         # The scheduler's queues are closed by now.
         if self._judge is not None:
-            self._judge.session.request_filter.stop()
+            self._judge.session.request_filter.queue.stop()
         return self.wrapped.close(reason)
 
     def request_seen(self, request: Request) -> bool:
@@ -89,7 +89,7 @@ class NearDupDupeFilter(BaseDupeFilter):
         assert self._crawler.stats
         self._crawler.stats.inc_value("dupefilter/filtered")
         if isinstance(refusal, UrlRule):
-            self._judge.session.request_filter.count_skipped(refusal)
+            self._judge.session.request_filter.rules.count_by_rule("skipped", refusal)
             logger.debug("Skipped request by a URL rule (%s): %s", refusal.text, request)
         else:
             self._judge.stats.count("requests/refused")

@@ -112,7 +112,7 @@ class RecordJudge:
             self.send(signals.duplicate_flood_detected, cluster=flood)
         shown = claim.verdict.original_text or text
         if shown is not None and log.is_flood(claim.verdict, text):
-            self._session.request_filter.flooded(shown)
+            self._session.request_filter.duplicate_urls.flood(shown)
 
     def _judgement(
         self,
@@ -154,7 +154,7 @@ class RecordJudge:
         client = self._session.store_client
         assert client is not None
         if items is None:
-            self._session.request_filter.lost(judgement.verdict.url)
+            self._session.request_filter.rules.fail([judgement.verdict.url])
         if judgement.knows_links:
             self._learn_from_links(judgement.verdict, page, items)
             # A page with the same links is already recorded.

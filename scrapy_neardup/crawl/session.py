@@ -191,7 +191,7 @@ class CrawlSession:
         self.stats.count("equal_bodies", self.signing.reused)
         self.stats.count("workers_lost", self.signing.workers_lost)
         self.stats.count("waits", self.store_client.waits)
-        self.request_filter.count_learned()
+        self.request_filter.rules.count_learned()
         assert self._crawler.stats
         self._crawler.stats.set_value("neardup/seconds", self.store_client.seconds)
         report = None if self.recorder is None else self.recorder.path

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from .evidence import MAX_COUNTED, Key
 from .evidence_collector import EvidenceCollector
-from .rule_set import MAX_RULES, RuleSet
-from .skeletons import LeftOut, ReducedUrl, Skeleton, UrlReducer, differing
+from .known_urls import KnownUrls, VisitedUrl
+from .rule_set import MAX_RULES
+from .skeletons import LeftOut, ReducedUrl, Skeleton, differing
 from .url_parts import Component, UrlParts, is_path_component
-from .visited_urls import VisitedUrl, VisitedUrls
 
 #: Skeletons that are remembered.
 MAX_SKELETONS = 80_000
@@ -34,11 +34,8 @@ _MAX_ORIGINS = 64
 class _Observation(NamedTuple):
     """The content that a URL led to.
 
-    :ivar number: number of the observation.
-    :ivar url: its digest.
-    :ivar reduced: digest of what was left of it then.
+    :ivar reduced: digest of what was left of the URL then.
     :ivar is_certain: did only rules in force leave something out?
-    :ivar left_out: all that was left out.
     """
 
     content: int
@@ -54,22 +51,13 @@ class _Observation(NamedTuple):
 
 
 class Comparisons:
-    """Compares the visited URLs of a site, and counts the results.
+    """Compares the visited URLs of a site, and counts the results."""
 
-    :param reducer: leaves out what is on trial.
-    """
-
-    def __init__(
-        self,
-        rules: RuleSet,
-        collector: EvidenceCollector,
-        visited: VisitedUrls,
-        reducer: UrlReducer,
-    ) -> None:
-        self._rules = rules
+    def __init__(self, collector: EvidenceCollector, urls: KnownUrls) -> None:
+        self._rules = urls.rules
         self._collector = collector
-        self._visited = visited
-        self._reducer = reducer
+        self._visited = urls.visited
+        self._reducer = urls.trial_reducer
         #: By skeleton, and by the component it lacks: an observation. (A plain dict takes long to
         #: find its first entry when many before it were deleted.)
         self._by_skeleton: OrderedDict[int, dict[Component, _Observation]] = OrderedDict()
@@ -97,7 +85,11 @@ class Comparisons:
                     key, skeleton.varying
                 ):
                     self._count(key, own, partner)
-            self._remember(skeleton.digest, component, own)
+            seen = self._by_skeleton.setdefault(skeleton.digest, {})
+            if len(seen) < _MAX_OBSERVATIONS:
+                seen.setdefault(component, own)
+        while len(self._by_skeleton) > MAX_SKELETONS:
+            self._by_skeleton.popitem(last=False)
 
     def look_for_hints(self, visited: VisitedUrl, same: list[VisitedUrl]) -> None:
         """Count hints: URLs of one content that differ in a few components."""
@@ -105,7 +97,7 @@ class Comparisons:
         for other in same:
             if other.trial.digest == visited.trial.digest:
                 continue
-            between = differing(visited.trial, other.trial, self._reducer.patterns)
+            between = differing(visited.trial.parts, other.trial.parts, self._reducer.patterns)
             for pattern, component, text in between if len(between) <= _MAX_DIFFERENCE else ():
                 hint = pattern, (*component, "hint")
                 if component[0] != "segment_at" or self._is_new_segment(hint, text):
@@ -144,15 +136,13 @@ class Comparisons:
             return others.get(component)
         return next((seen for other, seen in others.items() if other[0] == "host"), None)
 
-    def _remember(self, digest: int, component: Component, observation: _Observation) -> None:
-        group = self._by_skeleton.setdefault(digest, {})
-        if len(group) < _MAX_OBSERVATIONS:
-            group.setdefault(component, observation)
-        if len(self._by_skeleton) > MAX_SKELETONS:
-            self._by_skeleton.popitem(last=False)
-
     def _count(self, key: Key, one: _Observation, other: _Observation) -> None:
-        confounders = self._confounders(key, one, other)
+        """Count a trial of a rule; what else was left out of one of the URLs may explain it."""
+        confounders: list[Key] = []
+        if not (one.is_certain and other.is_certain):
+            between = _left_out_between(one.left_out, other.left_out)
+            keys = dict.fromkeys((key[0], component) for _, component, _ in between)
+            confounders = [other for other in keys if not self._rules.is_applied(*other)]
         if key in confounders:
             # It was left out of one of them only, and may be the same in both.
             return
@@ -164,14 +154,6 @@ class Comparisons:
             self._collector.contradict_with_confounders(key, contents, number, confounders)
         else:
             self._collector.contradict(key, contents, number, brings_new=False)
-
-    def _confounders(self, key: Key, one: _Observation, other: _Observation) -> list[Key]:
-        """Return the keys of what two URLs differ in besides, and no rule in force leaves out."""
-        if one.is_certain and other.is_certain:
-            return []
-        between = _left_out_between(one.left_out, other.left_out)
-        components = dict.fromkeys(component for _, component, _ in between)
-        return [(key[0], c) for c in components if not self._rules.is_applied(key[0], c)]
 
     def _compare_with_nearest(self, visited: VisitedUrl, *, brings_new: bool) -> None:
         """Test the rules that are on trial: equal reduced URLs should be of one content."""
@@ -201,15 +183,12 @@ class Comparisons:
 
 
 class CanonicalUrls:
-    """Counts what the pages of a site say of their own URLs.
+    """Counts what the pages of a site say of their own URLs."""
 
-    :param reducer: leaves out what is on trial.
-    """
-
-    def __init__(self, rules: RuleSet, collector: EvidenceCollector, reducer: UrlReducer) -> None:
-        self._rules = rules
+    def __init__(self, collector: EvidenceCollector, urls: KnownUrls) -> None:
+        self._rules = urls.rules
         self._collector = collector
-        self._reducer = reducer
+        self._reducer = urls.trial_reducer
         #: Contents of the pages that name a canonical URL.
         self._contents: OrderedDict[int, set[int]] = OrderedDict()
         #: First labels of their hosts, and schemes.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .evidence import Evidence
 from .rule import NOTHING_NEW, UrlRule
-from .rule_set import MAX_DEMAND, RuleSet
+from .rule_set import RuleSet
 
 #: A trap has so many different duplicates in a row, at least, by the same bound as other rules.
 MIN_RUN = 30
@@ -60,10 +60,8 @@ class CrawlTraps:
     def new(self, shape: str) -> None:
         """Note that a page of this shape was new."""
         self._runs.pop(shape, None)
-        if (rule := self.rule_in_force(shape)) is not None:
-            rule.evidence = Evidence()
-            rule.demand = min(2 * rule.demand, MAX_DEMAND)
-            self._rules.set_state(rule, "withdrawn", "a page was new")
+        if self.rule_in_force(shape) is not None:
+            self._rules.withdraw((shape, NOTHING_NEW), "a page was new")
 
     def duplicate(self, shape: str, reduced: int, original: int, depth: int) -> None:
         """Note that a page of this shape was a duplicate.

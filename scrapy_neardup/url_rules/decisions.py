@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
 from .comparisons import CanonicalUrls
 from .crawl_traps import CrawlTraps
+from .known_urls import KnownUrls, SkippedUrl
 from .rule import UrlRule
-from .rule_set import RuleSet
-from .skeletons import LeftOut, ReducedUrl, UrlReducer
-from .skipped_urls import Probes, SkippedUrl, probe_keys
+from .skeletons import LeftOut, ReducedUrl
 from .url_parts import Component, UrlParts, path_components
-from .visited_urls import VisitedUrls
 
 #: Parameters and probes that are remembered.
 _MAX_REMEMBERED = 4096
@@ -23,6 +21,9 @@ _MAX_REMEMBERED = 4096
 _DELAY_OVER_BUDGET = 10
 #: A parameter of which so many values were fetched is taken to have any.
 _FEW_VALUES = 10
+
+#: The name of a rule, and a path pattern.
+_ProbeKey = tuple[str, str]
 
 
 class Decision(NamedTuple):
@@ -45,31 +46,22 @@ class Decision(NamedTuple):
 class Decisions:
     """Decides by the rules of a site and by the URLs that were visited.
 
-    :param normalizer: leaves out what the rules in force leave out.
-    :param sample_rate: share of what would be skipped that is fetched, 0.0 to 1.0.
-    :param seed: selects that share.
-    :ivar probes: counts what was fetched to test the rules.
+    :ivar probes: counts the URLs that were fetched to test rules that would have skipped them.
+    :ivar skipped: how many URLs were skipped when :meth:`choose_probes` chose last.
     """
 
     def __init__(
         self,
-        rules: RuleSet,
-        visited: VisitedUrls,
-        normalizer: UrlReducer,
+        urls: KnownUrls,
         canonical_urls: CanonicalUrls,
         traps: CrawlTraps,
-        *,
-        sample_rate: float,
-        seed: int,
     ) -> None:
-        self.probes = Probes()
-        self._rules = rules
-        self._visited = visited
-        self._normalizer = normalizer
+        self.probes: Counter[_ProbeKey] = Counter()
+        self.skipped: dict[_ProbeKey, int] = {}
+        self._rules = urls.rules
+        self._urls = urls
         self._canonical_urls = canonical_urls
         self._traps = traps
-        self._sampled_below = int(sample_rate * 2**64)
-        self._seed = seed
         self._probed: OrderedDict[int, None] = OrderedDict()
         #: Some values of each parameter that were fetched.
         self._values: OrderedDict[Component, set[str]] = OrderedDict()
@@ -77,7 +69,7 @@ class Decisions:
     def decide(self, parts: UrlParts) -> Decision:
         """Decide whether a fetch of this URL would yield anything new."""
         digest = parts.digest
-        reduced = self._normalizer.reduce(parts, digest)
+        reduced = self._urls.normalizer.reduce(parts, digest)
         rules = self.skipping_rules(digest, reduced)
         if not rules:
             return Decision("fetch", delay=self._delay(parts, digest, reduced))
@@ -87,9 +79,10 @@ class Decisions:
 
     def skipping_rules(self, digest: int, reduced: ReducedUrl) -> tuple[UrlRule, ...]:
         """Return the rules by which a URL is superfluous; none when it is to be fetched."""
-        if self._visited.get(digest) is not None:
+        visited = self._urls.visited
+        if visited.get(digest) is not None:
             return ()
-        for other in self._visited.with_normalized(reduced.digest):
+        for other in visited.with_normalized(reduced.digest):
             if rules := self._rules_between(reduced.left_out, other.normalized.left_out):
                 return rules
         trap = self._traps.rule_in_force(reduced.shape)
@@ -103,6 +96,29 @@ class Decisions:
                 values.add(value)
         while len(self._values) > _MAX_REMEMBERED:
             self._values.popitem(last=False)
+
+    def choose_probes(self, of_each: int) -> list[SkippedUrl]:
+        """Return, of each rule and path pattern, the URLs that were skipped last.
+
+        Fewer where probes were fetched before, but at least one; and none where not twice as many
+        were skipped as at the last choice.
+
+        :param of_each: how many of a rule and pattern.
+        """
+        skipped = self._urls.skipped
+        keys = {one.digest: _probe_keys(one.rules, one.normalized) for one in skipped}
+        number = Counter(key for of_one in keys.values() for key in of_one)
+        due = Counter[_ProbeKey]()
+        for key, count in number.items():
+            if count >= 2 * self.skipped.get(key, 0):
+                self.skipped[key] = count
+                due[key] = max(1, of_each - self.probes[key])
+        chosen = []
+        for one in reversed(skipped):
+            if any(due[key] > 0 for key in keys[one.digest]):
+                chosen.append(one)
+                due.subtract(keys[one.digest])
+        return chosen
 
     def _rules_between(
         self, one: tuple[LeftOut, ...], other: tuple[LeftOut, ...]
@@ -124,33 +140,32 @@ class Decisions:
 
         None for the canonical URL of a page: it is to stand for the others.
         """
-        slow = self._traps.slow
-        delay = _DELAY_OVER_BUDGET if slow and reduced.shape in slow else 0
+        delay = _DELAY_OVER_BUDGET if reduced.shape in self._traps.slow else 0
         if self._canonical_urls.is_canonical(digest):
             return delay
-        components: dict[Component, None] = {("param", name): None for name, _ in reduced.params}
-        for _, name, _ in reduced.path_params:
-            components["path_param", name] = None
-        if reduced.label:
-            components["host", reduced.label] = None
-        by_key = self._rules.by_key
+        rest, by_key = reduced.parts, self._rules.by_key
+        components: dict[Component, None] = {("param", name): None for name, _ in rest.params}
+        components.update((("path_param", name), None) for _, name, _ in rest.path_params)
+        if rest.label:
+            components["host", rest.label] = None
         for component in components:
             rule = by_key.get((reduced.pattern, component))
             delay += rule is None or not rule.evidence.contradictions
         delay += self._canonical_urls.is_alias(parts.label, parts.scheme)
-        for component, rest, _ in path_components(reduced.segments):
+        for component, segments, _ in path_components(rest.segments):
             # To find the pattern of the shorter path takes longest.
             if component in self._rules.agreed:
-                rule = by_key.get((self._normalizer.patterns.name(rest), component))
+                rule = by_key.get((self._urls.patterns.name(segments), component))
                 delay += rule is not None and rule.evidence.is_one_sided
         return delay
 
     def _is_probe(self, digest: int, reduced: ReducedUrl, rules: tuple[UrlRule, ...]) -> bool:
         if digest in self._probed:
             return True
-        hashed = xxh3_64_intdigest(digest.to_bytes(8, "little"), seed=self._seed)
+        crawl = self._rules.crawl
+        hashed = xxh3_64_intdigest(digest.to_bytes(8, "little"), seed=crawl.seed)
         is_probe = (
-            hashed < self._sampled_below
+            hashed < int(crawl.sample_rate * 2**64)
             or self._has_new_value(reduced.left_out)
             or self._is_retest(reduced.left_out)
         )
@@ -159,7 +174,7 @@ class Decisions:
         self._probed[digest] = None
         if len(self._probed) > _MAX_REMEMBERED:
             self._probed.popitem(last=False)
-        self.probes.made.update(probe_keys(rules, reduced))
+        self.probes.update(_probe_keys(rules, reduced))
         return True
 
     def _has_new_value(self, left_out: Iterable[LeftOut]) -> bool:
@@ -175,9 +190,14 @@ class Decisions:
 
     def _is_retest(self, left_out: Iterable[LeftOut]) -> bool:
         """Decide whether a rule for this URL is to be tested again, and count the test."""
-        retests: dict[Any, int] = self._rules.retests
-        for pattern, component, _ in left_out if retests else ():
+        retests = self._rules.retests
+        for pattern, component, _ in left_out:
             if left := retests.get((pattern, component)):
                 retests[pattern, component] = left - 1
                 return True
         return False
+
+
+def _probe_keys(rules: Iterable[UrlRule], reduced: ReducedUrl) -> list[_ProbeKey]:
+    """Return the keys under which a probe of these rules is counted."""
+    return [(rule.name, reduced.pattern) for rule in rules]

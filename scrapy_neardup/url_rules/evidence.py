@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection
 from functools import lru_cache
 from math import exp, lgamma, log, log1p
@@ -53,19 +54,18 @@ def upper_bound(contradictions: int, trials: int) -> float:
     >>> upper_bound(0, 29)
     0.098
     """
-    low, high = 0, 1000
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (
-            (low, middle) if is_rarer(middle / 1000, contradictions, trials) else (middle, high)
-        )
-    return high / 1000
+    thousandths = range(1, 1000)
+    above = bisect_left(
+        thousandths, True, key=lambda share: is_rarer(share / 1000, contradictions, trials)
+    )
+    return (1 + above) / 1000
 
 
 class Evidence:
     """Agreements and contradictions, counted over different contents.
 
-    One content counts once: a login page may answer all URLs of a site. Most methods only
+    One content counts once: a login page may answer all URLs of a site. *Confounders* are what
+    else two URLs differ in, of which it is not known whether it selects a page. Most methods only
     count one kind of trial or return a number.
 
     :param agreements: those counted in earlier crawls, see :attr:`agreements`.
@@ -128,11 +128,7 @@ class Evidence:
         return bool(self.agreements) and not self.contradictions
 
     def agree(self, content: int, confounders: Collection[Key] = ()) -> None:
-        """Count a content of which two URLs differ only in what the rule leaves out.
-
-        :param confounders: what else they differ in, of which it is not known whether it selects
-            a page.
-        """
+        """Count a content of which two URLs differ only in what the rule leaves out."""
         self._agreed.count(content, confounders)
 
     def hint(self, content: int) -> None:
@@ -151,17 +147,11 @@ class Evidence:
         self._named.clear()
 
     def contradict(self, content: int, other: int, confounders: Collection[Key] = ()) -> None:
-        """Count two contents of URLs that differ only in what the rule leaves out.
-
-        :param confounders: see :meth:`agree`.
-        """
+        """Count two contents of URLs that differ only in what the rule leaves out."""
         self._contradicted.count(content ^ other, confounders)
 
     def discard_explained_by(self, confounder: Key) -> bool:
-        """Discard trials with this confounder, which is known to select pages.
-
-        :returns: whether there were any.
-        """
+        """Discard trials with this confounder, and return whether there were any."""
         were_agreements = self._agreed.discard_explained_by(confounder)
         return self._contradicted.discard_explained_by(confounder) or were_agreements
 
@@ -195,25 +185,19 @@ class Evidence:
 
 
 class _Counted(dict[int, tuple[Key, ...]]):
-    """Contents with their confounders: what differed in each of their trials."""
+    """Contents with the confounders that all of their trials have in common."""
 
-    def count(self, content: int, confounders: Collection[Key]) -> None:
+    def count(self, content: int, confounders: Collection[Key], most: int = MAX_COUNTED) -> None:
         """Count a content once."""
         if content in self:
-            self._keep_confounders(content, confounders)
-        elif len(self) < MAX_COUNTED:
+            self[content] = tuple(key for key in self[content] if key in confounders)
+        elif len(self) < most:
             self[content] = tuple(confounders)
 
     def add(self, other: _Counted) -> None:
         """Add what was counted elsewhere."""
         for content, confounders in other.items():
-            if content in self:
-                self._keep_confounders(content, confounders)
-            else:
-                self[content] = confounders
-
-    def _keep_confounders(self, content: int, confounders: Collection[Key]) -> None:
-        self[content] = tuple(key for key in self[content] if key in confounders)
+            self.count(content, confounders, most=len(self) + 1)
 
     def discard_explained_by(self, confounder: Key) -> bool:
         """Discard what has this confounder, and return whether there was any."""

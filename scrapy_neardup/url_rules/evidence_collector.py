@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from .evidence import Key
 from .rule_set import EVERYWHERE, MAX_RULES, RuleSet
@@ -45,11 +45,11 @@ class EvidenceCollector:
 
         :param by_canonical_url: only the canonical URL of a page says so.
         """
-        if self._is_explained(confounders):
+        if any(map(self._selects_pages, confounders)):
             return
         rules = self._rules
         rules.agreed.add(key[1])
-        self._note_confounders(confounders)
+        self._note(confounders)
         for rule_key in (key, (EVERYWHERE, key[1])):
             evidence = rules.rule(rule_key).evidence
             if not rules.counts(rule_key, observation):
@@ -90,27 +90,23 @@ class EvidenceCollector:
             return
         rule.evidence.contradict(*contents, confounders)
         general.evidence.contradict(text_hash(key[0]), 0, confounders)
-        self._note_confounders(confounders)
-        if key in rules.applied and (brings_new or not rule.evidence.is_strong(rule.max_share)):
+        self._note(confounders)
+        if rules.is_applied(*key) and (brings_new or not rule.evidence.is_strong(rule.max_share)):
             self._withdraw(key)
         rules.changed.add(key)
         if self._selects_pages(key):
             self._discard_explained_by(key)
 
     def contradict_with_confounders(
-        self,
-        key: Key,
-        contents: tuple[int, int],
-        observation: int,
-        confounders: Collection[Key],
+        self, key: Key, contents: tuple[int, int], observation: int, confounders: Collection[Key]
     ) -> None:
         """Count two contents at URLs that differ in a component and in what is on trial.
 
         A rule in force has to be contradicted like this several times.
         """
-        if self._is_explained(confounders):
+        if any(map(self._selects_pages, confounders)):
             return
-        if key in self._rules.applied:
+        if self._rules.is_applied(*key):
             self._unexplained[key] += 1
             self._rules.retests[key] = _RETESTS
             if self._unexplained[key] < _MAX_UNEXPLAINED:
@@ -134,7 +130,7 @@ class EvidenceCollector:
             for key in keys:
                 del self._unexplained[key]
         else:
-            applied = (key for key in keys if key in self._rules.applied)
+            applied = (key for key in keys if self._rules.is_applied(*key))
             self._rules.retests.update(dict.fromkeys(applied, _RETESTS))
         if len(self._unexplained) > MAX_RULES:
             self._unexplained.clear()
@@ -150,7 +146,7 @@ class EvidenceCollector:
             return False
         # A rule in force may have some contradictions.
         return rule.state == "withdrawn" or (
-            rule.evidence.is_contradicted and key not in self._rules.applied
+            rule.evidence.is_contradicted and not self._rules.is_applied(*key)
         )
 
     def _likelihood(self, key: Key) -> float:
@@ -161,10 +157,7 @@ class EvidenceCollector:
         agreements = sum(rule.evidence.agreements for rule in rules)
         return (1 + contradictions + self._rules.failures[key[1]]) / (1 + agreements)
 
-    def _is_explained(self, confounders: Iterable[Key]) -> bool:
-        return any(map(self._selects_pages, confounders))
-
-    def _note_confounders(self, confounders: Collection[Key]) -> None:
+    def _note(self, confounders: Collection[Key]) -> None:
         self._confounders.update(confounders)
         if len(self._confounders) > MAX_RULES:
             self._confounders.clear()
@@ -193,6 +186,5 @@ class EvidenceCollector:
             or not general.evidence.is_strong(general.max_share)
         ):
             rules.withdraw((EVERYWHERE, component), "it failed in more than one path pattern")
-        for other in rules.applied:
-            if other[1] == component and other != key:
-                rules.retests[other] = _RETESTS
+        for pattern in rules.applied.get(component, set()) - {key[0]}:
+            rules.retests[pattern, component] = _RETESTS

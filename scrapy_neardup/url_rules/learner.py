@@ -11,9 +11,9 @@ from xxhash import xxh3_64_intdigest
 
 from .decisions import Decision
 from .rule import UrlRule
-from .rule_set import RuleChange
+from .rule_set import Crawl, RuleChange
 from .site_learner import SiteLearner
-from .url_parts import UrlParts, parse_url
+from .url_parts import UrlParts, parse_url, text_hash
 
 #: Visited URLs of all sites together.
 MAX_URLS = 30_000
@@ -50,17 +50,8 @@ class Learner:
         now: Callable[[], int] = lambda: int(time.time()),
     ) -> None:
         self.urls_ignored = 0
-        self._refetches: list[Any] = []
-        self._sites = _Sites(
-            lambda site: SiteLearner(
-                site,
-                sample_rate=sample_rate,
-                seed=seed,
-                budget=cluster_budget,
-                now=now,
-                refetches=self._refetches,
-            )
-        )
+        self.crawl = Crawl(sample_rate, cluster_budget, seed, now)
+        self._sites = _Sites(self.crawl)
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -73,8 +64,7 @@ class Learner:
 
     def begin(self, url: str) -> None:
         """Note that a URL is being fetched: the same ones are skipped unless it fails."""
-        parts = self._parsed(url)
-        if parts is not None:
+        if (parts := self._parsed(url)) is not None:
             self._sites.get_or_add(parts.site).begin(parts)
 
     def keep(self, decision: Decision, request: Any) -> None:
@@ -84,15 +74,15 @@ class Learner:
         """
         if (skipped := decision.skipped) is not None:
             skipped.request = request
-            self._sites.get_or_add(skipped.parts.site).skipped.add(skipped)
-            self._sites.bound_skipped()
+            self._sites.get_or_add(skipped.parts.site).urls.skipped.add(skipped)
+            self._sites.bound()
 
     def fail(self, url: str) -> None:
         """Note that a fetch yielded nothing, or that its page was not stored."""
         parts = parse_url(url)
         if parts is not None and (site := self._sites.get(parts.site)) is not None:
             site.fail(parts)
-            self._sites.note_changes(site)
+            self._sites.note(site)
 
     def end(self) -> bool:
         """Note that no request is left, and return whether there are some to refetch now.
@@ -105,10 +95,10 @@ class Learner:
         for site in self._sites:
             for parts in site.in_flight():
                 site.fail(parts)
-        if not self._refetches:
+        if not self.crawl.refetches:
             for site in self._sites:
                 site.refetch_probes()
-        return bool(self._refetches)
+        return bool(self.crawl.refetches)
 
     def redirect(self, url: str, target: str) -> None:
         """Note that a URL redirects to one that is not fetched, as it is known."""
@@ -120,11 +110,11 @@ class Learner:
             site.fail(parts)
         else:
             site.observe(parts, content, is_duplicate=True)
-            self._sites.note_changes(site)
+            self._sites.note(site)
 
     def take_refetches(self) -> list[Any]:
         """Return skipped requests that must be made, past any filter."""
-        refetches, self._refetches[:] = [*self._refetches], []
+        refetches, self.crawl.refetches = self.crawl.refetches, []
         return refetches
 
     # --- pages ------------------------------------------------------------------------------
@@ -146,21 +136,18 @@ class Learner:
         :param canonical: canonical URL that the page names.
         :param alternates: URLs of the page and of its versions in other languages.
         """
-        parts = self._parsed(url)
-        if parts is None:
+        if (parts := self._parsed(url)) is None:
             return
-        named = parse_url(canonical) if canonical else None
-        others = map(parse_url, alternates)
         site = self._sites.get_or_add(parts.site)
         site.observe(
             parts,
-            xxh3_64_intdigest(content.encode("utf-8", "surrogatepass")),
+            text_hash(content),
             is_duplicate=is_duplicate,
             depth=depth,
-            canonical=named if named and named.site == parts.site else None,
-            alternates=[a for a in others if a is not None and a.site == parts.site],
+            canonical=next(_on_site(parts.site, [canonical or ""]), None),
+            alternates=list(_on_site(parts.site, alternates)),
         )
-        self._sites.note_changes(site)
+        self._sites.note(site)
         self._sites.bound()
 
     @property
@@ -184,7 +171,7 @@ class Learner:
 
     def take_changes(self) -> list[RuleChange]:
         """Return the rules that were taken up or withdrawn since the last call."""
-        changes, self._sites.changes = self._sites.changes, []
+        changes, self.crawl.changes = self.crawl.changes, []
         return changes
 
     @property
@@ -213,20 +200,15 @@ class Learner:
         :param packed: packs a request; returns ``None`` when that is impossible.
         :returns: plain values, for :meth:`resume`.
         """
-        sites = list(self._sites)
-        return {
-            "known": [(tuple(one.parts), one.content) for site in sites for one in site.visited],
-            "kept": [
-                (tuple(one.parts), request)
-                for site in sites
-                for one in site.skipped
-                if (request := packed(one.request)) is not None
-            ],
-            "probes": {
-                site.name: (dict(site.decisions.probes.made), dict(site.decisions.probes.skipped))
-                for site in sites
-            },
-        }
+        known: list[Any] = []
+        kept: list[Any] = []
+        probes: dict[str, Any] = {}
+        for site in self._sites:
+            known += ((tuple(one.parts), one.content) for one in site.urls.visited)
+            requests = ((tuple(one.parts), packed(one.request)) for one in site.urls.skipped)
+            kept += (one for one in requests if one[1] is not None)
+            probes[site.name] = dict(site.decisions.probes), dict(site.decisions.skipped)
+        return {"known": known, "kept": kept, "probes": probes}
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Continue the last run of this crawl; the rules are to be loaded before.
@@ -245,15 +227,20 @@ class Learner:
             site = self._sites.get_or_add(name)
             site.resume(visited[name], skipped[name])
             made, counted = state.get("probes", {}).get(name, ({}, {}))
-            site.decisions.probes.made.update(made)
-            site.decisions.probes.skipped.update(counted)
-            self._sites.note_changes(site)
+            site.decisions.probes.update(made)
+            site.decisions.skipped.update(counted)
+            self._sites.note(site)
 
     def _parsed(self, url: str) -> UrlParts | None:
         parts = parse_url(url)
         if parts is None:
             self.urls_ignored += 1
         return parts
+
+
+def _on_site(site: str, urls: Iterable[str]) -> Iterator[UrlParts]:
+    """Yield the parts of those URLs that are on a site."""
+    return (parts for parts in map(parse_url, urls) if parts is not None and parts.site == site)
 
 
 class _Sites:
@@ -263,12 +250,12 @@ class _Sites:
     :ivar dropped: number of skipped requests that were dropped.
     """
 
-    def __init__(self, new_site: Callable[[str], SiteLearner]) -> None:
+    def __init__(self, crawl: Crawl) -> None:
         self.pending: dict[str, SiteLearner] = {}
-        self.changes: list[RuleChange] = []
         self.dropped = 0
-        self._new_site = new_site
+        self._crawl = crawl
         self._sites: OrderedDict[str, SiteLearner] = OrderedDict()
+        #: Rules by sites and names; sites change them as they learn.
         self._stored: dict[str, dict[str, UrlRule]] = {}
         #: Digests of the loaded rules, by their names.
         self._digests: dict[str, int] = {}
@@ -286,20 +273,21 @@ class _Sites:
     def get_or_add(self, name: str) -> SiteLearner:
         site = self._sites.get(name)
         if site is None:
-            site = self._sites[name] = self._new_site(name)
+            site = self._sites[name] = SiteLearner(name, self._crawl)
             site.adopt(self._stored.get(name, {}).values())
-            self.note_changes(site)
+            self.note(site)
         self._sites.move_to_end(name)
         return site
 
-    def note_changes(self, site: SiteLearner) -> None:
-        self.changes += site.take_changes()
+    def note(self, site: SiteLearner) -> None:
+        """Note whether URLs of a site are to be updated."""
         if site.updates:
             self.pending[site.name] = site
 
     def load(self, rules: Mapping[str, bytes]) -> int:
+        """See :meth:`Learner.load`."""
         unread = 0
-        of_site: defaultdict[str, list[UrlRule]] = defaultdict(list)
+        changed: defaultdict[str, list[UrlRule]] = defaultdict(list)
         for name, packed in rules.items():
             digest = xxh3_64_intdigest(packed)
             if self._digests.get(name) == digest:
@@ -309,36 +297,29 @@ class _Sites:
                 rule = UrlRule.from_bytes(packed)
             except ValueError:
                 unread += 1
-                continue
-            self._stored.setdefault(rule.site, {})[rule.name] = rule
-            if rule.site in self._sites:
-                # A copy: sites change their rules as they learn.
-                of_site[rule.site].append(UrlRule.from_bytes(packed))
-        for name, changed in of_site.items():
-            self._sites[name].adopt(changed)
-            self.note_changes(self._sites[name])
+            else:
+                self._stored.setdefault(rule.site, {})[rule.name] = rule
+                changed[rule.site].append(rule)
+        for site in filter(None, map(self.get, changed)):
+            site.adopt(changed[site.name])
+            self.note(site)
         return unread
 
     def bound(self) -> None:
-        """Forget the sites that were used least recently."""
-        if not self._is_due():
+        """Forget the sites that were used least recently, and skipped requests.
+
+        These of the site that has most of them.
+        """
+        self._calls += 1
+        if self._calls % _CHECKED_EVERY:
             return
-        visited = sum(len(site.visited) for site in self)
+        visited = sum(len(site.urls.visited) for site in self)
         while len(self._sites) > 1 and (visited > MAX_URLS or len(self._sites) > MAX_SITES):
             name, site = self._sites.popitem(last=False)
             self.pending.pop(name, None)
-            visited -= len(site.visited)
-            self.dropped += len(site.skipped)
-
-    def bound_skipped(self) -> None:
-        """Drop skipped requests of the site that has most of them."""
-        if not self._is_due():
-            return
-        skipped = sum(len(site.skipped) for site in self)
+            visited -= len(site.urls.visited)
+            self.dropped += len(site.urls.skipped)
+        skipped = sum(len(site.urls.skipped) for site in self)
         if skipped > MAX_SKIPPED:
-            largest = max(self, key=lambda site: len(site.skipped))
-            self.dropped += largest.skipped.drop(skipped - MAX_SKIPPED + _STEP)
-
-    def _is_due(self) -> bool:
-        self._calls += 1
-        return self._calls % _CHECKED_EVERY == 0
+            largest = max(self, key=lambda site: len(site.urls.skipped))
+            self.dropped += largest.urls.skipped.drop(skipped - MAX_SKIPPED + _STEP)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from .evidence import Evidence, upper_bound
 from .url_parts import Component
@@ -16,7 +16,17 @@ MAX_SHARE, MAX_SHARE_EVERYWHERE = 0.1, 0.05
 #: Says that all URLs of a shape are skipped: they yield nothing new.
 NOTHING_NEW: Component = ("nothing_new",)
 
-_PLACES = {"first": "first ", "inner": "", "last": "last ", "file": "file "}
+#: What a component consists of besides its kind, as it is stored.
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "param": ("name", "value"),
+    "segment": ("name", "place"),
+    "segment_at": ("name",),
+    "path_param": ("name",),
+    "host": ("name",),
+    "scheme": (),
+    "nothing_new": (),
+}
+_STATES: dict[str, State] = {name: name for name in get_args(State)}
 
 
 @dataclass(slots=True, eq=False)
@@ -52,18 +62,14 @@ class UrlRule:
     @property
     def is_proven(self) -> bool:
         """Whether the evidence is strong enough for the rule to come in force."""
-        if self.state == "off":
-            return False
-        if self.demand == 1:
-            return self.evidence.is_strong(self.max_share)
         # Twice the evidence shows half the share.
-        return self.evidence.is_strong(self.max_share / self.demand)
+        return self.state != "off" and self.evidence.is_strong(self.max_share / self.demand)
 
     @property
     def text(self) -> str:
         """The rule in words."""
         where = f"under {self.pattern}" if self.pattern else "everywhere"
-        return f"{_TEXTS[self.component[0]](self.component)} {where} on {self.site}"
+        return f"{_meaning(self.component)} {where} on {self.site}"
 
     @property
     def evidence_text(self) -> str:
@@ -80,18 +86,14 @@ class UrlRule:
     def to_bytes(self) -> bytes:
         """Return the rule as JSON, as stores keep it."""
         kind, *more = self.component
-        name, value, place = (str(more[0]) if more else ""), None, None
-        if kind == "param" and len(more) == 2:
-            value = more[1]
-        elif kind == "segment":
-            place = more[1]
+        part = dict(zip(_FIELDS[str(kind)], more, strict=False))
         fields = {
             "site": self.site,
             "family": self.pattern,
             "kind": kind,
-            "name": name,
-            "value": value,
-            "place": place,
+            "name": str(part.get("name", "")),
+            "value": part.get("value"),
+            "place": part.get("place"),
             "state": self.state,
             "agreements": self.evidence.agreements,
             "named": self.evidence.named,
@@ -113,7 +115,7 @@ class UrlRule:
                 site=_text(fields["site"]),
                 pattern=_text(fields["family"]),
                 component=_component(fields),
-                state=_state(fields["state"]),
+                state=_STATES[fields["state"]],
                 changed_at=int(fields["changed_at"]),
                 demand=max(1, int(fields.get("demand", 1))),
                 evidence=Evidence(
@@ -126,45 +128,12 @@ class UrlRule:
             raise ValueError(f"no rule: {packed[:200]!r}") from error
 
 
-_TEXTS: dict[Any, Any] = {
-    "param": lambda c: (
-        f"the parameter {c[1]} means nothing" if len(c) == 2 else f"{c[1]}={c[2]} means nothing"
-    ),
-    "segment": lambda c: (
-        f"the {_PLACES[str(c[2])]}segment /{c[1]}/ means nothing"
-        if c[1]
-        else "a trailing slash means nothing"
-    ),
-    "segment_at": lambda c: (
-        "the last segment means nothing"
-        if c[1] == -1
-        else f"segment {int(c[1]) + 1} of the path means nothing"
-    ),
-    "path_param": lambda c: f"the path parameter {c[1]} means nothing",
-    "host": lambda c: f"the host {c[1]}. shows the same",
-    "scheme": lambda c: "http and https show the same",
-    "nothing_new": lambda c: "nothing new",
-}
-
-
 def _component(fields: dict[str, Any]) -> Component:
-    kind, name = _text(fields["kind"]), _text(fields["name"])
-    if kind not in _TEXTS:
-        raise ValueError(f"no kind of rule: {kind!r}")
-    if kind == "param":
-        return (kind, name) if fields["value"] is None else (kind, name, _text(fields["value"]))
-    if kind == "segment":
-        return (kind, name, _text(fields["place"]))
-    if kind == "segment_at":
-        return (kind, int(name))
-    return (kind, name) if kind in ("path_param", "host") else (kind,)
-
-
-def _state(value: Any) -> State:
-    if value not in ("watched", "in_force", "withdrawn", "off"):
-        raise ValueError(f"no state of a rule: {value!r}")
-    state: State = value
-    return state
+    """Return the component of a rule's fields; a parameter may have no value."""
+    kind = _text(fields["kind"])
+    names = [name for name in _FIELDS[kind] if name != "value" or fields[name] is not None]
+    texts = [_text(fields[name]) for name in names]
+    return (kind, int(texts[0])) if kind == "segment_at" else (kind, *texts)
 
 
 def _text(value: Any) -> str:
@@ -177,3 +146,27 @@ def _word(part: str | int) -> str:
     """Return one word, another one for each text."""
     text = str(part).replace("%", "%25").replace(" ", "%20").replace("/", "%2F")
     return text or "/"
+
+
+def _meaning(component: Component) -> str:
+    """Return what a rule says, in words."""
+    match component:
+        case ("param", name):
+            return f"the parameter {name} means nothing"
+        case ("param", name, value):
+            return f"{name}={value} means nothing"
+        case ("segment", "", _):
+            return "a trailing slash means nothing"
+        case ("segment", text, place):
+            return f"the {'' if place == 'inner' else f'{place} '}segment /{text}/ means nothing"
+        case ("segment_at", -1):
+            return "the last segment means nothing"
+        case ("segment_at", int(index)):
+            return f"segment {index + 1} of the path means nothing"
+        case ("path_param", name):
+            return f"the path parameter {name} means nothing"
+        case ("host", label):
+            return f"the host {label}. shows the same"
+        case ("scheme",):
+            return "http and https show the same"
+    return "nothing new"

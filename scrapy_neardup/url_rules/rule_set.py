@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 from .evidence import Evidence, Key
 from .path_patterns import PathPatterns
@@ -37,45 +38,31 @@ class RuleChange:
     evidence: str
 
 
-class _Keys:
-    """Keys of rules, and how many of them have each component."""
+@dataclass(slots=True)
+class Crawl:
+    """What the sites of a crawl have in common.
 
-    def __init__(self) -> None:
-        self._keys: set[Key] = set()
-        self.components: Counter[Component] = Counter()
+    :ivar sample_rate: share of what would be skipped that is fetched, 0.0 to 1.0.
+    :ivar cluster_budget: see :class:`~scrapy_neardup.url_rules.crawl_traps.CrawlTraps`.
+    :ivar seed: selects the share that is fetched.
+    :ivar now: returns seconds since 1970.
+    :ivar changes: of rules, in order.
+    :ivar refetches: requests that were skipped and must be made.
+    """
 
-    def __contains__(self, key: Key) -> bool:
-        return key in self._keys
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self._keys)
-
-    def set(self, key: Key, *, is_member: bool) -> bool:
-        """Add or remove a key, and return whether that changes anything."""
-        if (key in self._keys) == is_member:
-            return False
-        component = key[1]
-        if is_member:
-            self._keys.add(key)
-            self.components[component] += 1
-        else:
-            self._keys.discard(key)
-            self.components[component] -= 1
-            if not self.components[component]:
-                del self.components[component]
-        return True
-
-    def clear(self) -> None:
-        self._keys.clear()
-        self.components.clear()
+    sample_rate: float
+    cluster_budget: int | None
+    seed: int
+    now: Callable[[], int]
+    changes: list[RuleChange] = field(default_factory=list)
+    refetches: list[Any] = field(default_factory=list)
 
 
 class RuleSet:
     """The rules of a site; an :class:`.EvidenceCollector` counts what speaks for them.
 
-    :param now: returns seconds since 1970.
-    :ivar applied: keys of what is left out of URLs by rules in force.
-    :ivar on_trial: those, and keys of what is left out while rules are on trial.
+    :ivar applied: what is left out of URLs by rules in force, with the path patterns.
+    :ivar on_trial: that, and what is left out while rules are on trial.
     :ivar agreed: components with an agreement or a hint in any pattern.
     :ivar changed: keys whose evidence has changed since :meth:`reevaluate`.
     :ivar failures: in how many patterns a component was withdrawn.
@@ -83,40 +70,42 @@ class RuleSet:
     :ivar observations: number of the last observation.
     """
 
-    def __init__(self, site: str, now: Callable[[], int]) -> None:
+    def __init__(self, site: str, crawl: Crawl) -> None:
         self.by_key: dict[Key, UrlRule] = {}
-        self.applied, self.on_trial = _Keys(), _Keys()
+        self.applied: dict[Component, set[str]] = {}
+        self.on_trial: dict[Component, set[str]] = {}
         self.agreed: set[Component] = set()
         self.agreed_patterns: dict[Component, set[str]] = {}
-        self.changes: list[RuleChange] = []
+        self.crawl = crawl
         self.changed: set[Key] = set()
         self.failures: Counter[Component] = Counter()
         self.retests: dict[Key, int] = {}
         self.uses_canonical_urls = True
         self.observations = 0
         self._site = site
-        self._now = now
+        #: May a URL be superfluous no longer since the last call of :meth:`reevaluate`?
+        self._is_less = False
         #: Observations up to this one do not count, by rule.
         self._reset_at: dict[Key, int] = {}
 
     def is_applied(self, pattern: str, component: Component) -> bool:
         """Decide whether rules in force leave a component out of URLs of a pattern."""
-        return (pattern, component) in self.applied
+        return pattern in self.applied.get(component, ())
 
     def is_on_trial(self, pattern: str, component: Component) -> bool:
         """Decide whether it is left out while rules are on trial."""
-        key = pattern, component
-        return key in self.on_trial or (
-            (EVERYWHERE, component) in self.on_trial and key not in self.by_key
+        patterns = self.on_trial.get(component, ())
+        return pattern in patterns or (
+            EVERYWHERE in patterns and (pattern, component) not in self.by_key
         )
 
     def in_force(self, pattern: str, component: Component) -> UrlRule | None:
         """Return the most general rule that leaves a component out of URLs of a pattern."""
-        key = pattern, component
-        if key not in self.applied:
+        if not self.is_applied(pattern, component):
             return None
         general = self.by_key.get((EVERYWHERE, component))
-        return general if general and general.state == "in_force" else self.by_key[key]
+        is_general = general is not None and general.state == "in_force"
+        return general if is_general else self.by_key[pattern, component]
 
     def rule(self, key: Key) -> UrlRule:
         """Return the rule of a key, a new one if there is none."""
@@ -131,8 +120,9 @@ class RuleSet:
 
     def set_state(self, rule: UrlRule, state: State, why: str) -> None:
         rule.state = state
-        rule.changed_at = self._now()
-        self.changes.append(RuleChange(rule, state == "in_force", why))
+        rule.changed_at = self.crawl.now()
+        self._is_less |= state != "in_force"
+        self.crawl.changes.append(RuleChange(rule, state == "in_force", why))
 
     def withdraw(self, key: Key, why: str) -> None:
         """Withdraw a rule, which then needs twice the evidence, all of it new."""
@@ -185,32 +175,33 @@ class RuleSet:
         self.on_trial.clear()
         self.changed |= set(merged)
 
-    def reevaluate(self) -> tuple[set[Key], set[Key]]:
+    def reevaluate(self) -> tuple[set[Component], bool]:
         """Decide on the rules whose evidence has changed.
 
-        :returns: the keys that were added to or removed from :attr:`applied`, and those of
-            :attr:`on_trial`.
+        :returns: the components that are left out of other URLs than before, on trial or not, and
+            whether some URL may be superfluous no longer.
         """
-        applied: set[Key] = set()
-        on_trial: set[Key] = set()
+        changed: set[Component] = set()
         while self.changed:
             pattern, component = key = self.changed.pop()
             if component == NOTHING_NEW or key not in self.by_key:
                 continue
             general = self.rule((EVERYWHERE, component))
-            if self._reevaluate_everywhere(component, general, on_trial):
+            if self._reevaluate_everywhere(component, general, changed):
                 self.changed |= {k for k in self.by_key if k[1] == component and k[0]}
             if pattern:
                 is_applied, is_on_trial = self._reevaluate_pattern(self.by_key[key], general)
-                if self.applied.set(key, is_member=is_applied):
-                    applied.add(key)
-                if self.on_trial.set(key, is_member=is_applied or is_on_trial):
-                    on_trial.add(key)
+                if _set_member(self.applied, key, is_applied):
+                    changed.add(component)
+                    self._is_less |= not is_applied
+                if _set_member(self.on_trial, key, is_applied or is_on_trial):
+                    changed.add(component)
         self._bound()
-        return applied, on_trial
+        is_less, self._is_less = self._is_less, False
+        return changed, is_less
 
     def _reevaluate_everywhere(
-        self, component: Component, general: UrlRule, on_trial: set[Key]
+        self, component: Component, general: UrlRule, changed: set[Component]
     ) -> bool:
         """Decide on a rule for all paths, and return whether that affects other rules."""
         before = general.state
@@ -224,8 +215,8 @@ class RuleSet:
             self.set_state(general, "in_force", general.evidence_text)
         # Where nothing else is known, a path segment selects a page.
         holds = general.state == "in_force" and not is_path_component(component)
-        if self.on_trial.set((EVERYWHERE, component), is_member=holds):
-            on_trial.add((EVERYWHERE, component))
+        if _set_member(self.on_trial, (EVERYWHERE, component), holds):
+            changed.add(component)
             return True
         return before != general.state
 
@@ -245,7 +236,7 @@ class RuleSet:
         is_any = component[0] == "segment_at"
         hints = _HINTS_FOR_TRIAL_OF_ANY_SEGMENT if is_any else _HINTS_FOR_TRIAL
         return is_applied, rule.state == "watched" and is_uncontradicted and (
-            evidence.hints >= hints or (EVERYWHERE, component) in self.on_trial
+            evidence.hints >= hints or EVERYWHERE in self.on_trial.get(component, ())
         )
 
     def _bound(self) -> None:
@@ -269,8 +260,22 @@ class RuleSet:
         self.retests.pop(key, None)
         if not key[0]:
             self.agreed_patterns.pop(key[1], None)
-        self.applied.set(key, is_member=False)
-        self.on_trial.set(key, is_member=False)
+        _set_member(self.applied, key, False)
+        _set_member(self.on_trial, key, False)
+
+
+def _set_member(patterns: dict[Component, set[str]], key: Key, is_member: bool) -> bool:
+    """Add or remove a key, and return whether that changes anything."""
+    pattern, component = key
+    members = patterns.get(component, set())
+    if (pattern in members) == is_member:
+        return False
+    members ^= {pattern}
+    if members:
+        patterns[component] = members
+    else:
+        del patterns[component]
+    return True
 
 
 def _current(pattern: str, patterns: PathPatterns) -> str:

@@ -2,104 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from .comparisons import CanonicalUrls, Comparisons
 from .crawl_traps import CrawlTraps
 from .decisions import Decisions
 from .evidence_collector import EvidenceCollector
-from .path_patterns import PathPatterns
+from .known_urls import KnownUrls, SkippedUrl
 from .pending_updates import PendingUpdates
 from .rule import UrlRule
-from .rule_set import RuleChange, RuleSet
-from .skeletons import UrlReducer
-from .skipped_urls import SkippedUrl, SkippedUrls
+from .rule_set import Crawl, RuleSet
 from .url_parts import UrlParts
-from .visited_urls import VisitedUrl, VisitedUrls
 
-#: URLs of a site that are known at most.
-MAX_URLS = 10_000
 #: Of each rule so many skipped URLs are fetched before a crawl ends.
 LAST_PROBES = 3
 
 
 class SiteLearner:
-    """The rules of a site, and its URLs.
+    """The rules of a site, and its URLs."""
 
-    :param sample_rate: share of what would be skipped that is fetched, 0.0 to 1.0.
-    :param seed: selects that share.
-    :param budget: see :class:`~scrapy_neardup.url_rules.crawl_traps.CrawlTraps`.
-    :param now: returns seconds since 1970.
-    :param refetches: takes requests that were skipped and must be made.
-    """
-
-    def __init__(
-        self,
-        site: str,
-        *,
-        sample_rate: float,
-        seed: int,
-        budget: int | None,
-        now: Callable[[], int],
-        refetches: list[Any],
-    ) -> None:
+    def __init__(self, site: str, crawl: Crawl) -> None:
         self.name = site
-        self.rules = rules = RuleSet(site, now)
-        self.skipped = SkippedUrls()
-        self.visited = VisitedUrls(MAX_URLS)
-        self._refetches = refetches
-        self._patterns = patterns = PathPatterns()
-        self._normalizer = normalizer = UrlReducer(
-            patterns, rules.is_applied, rules.applied.components
-        )
-        self._trial_reducer = reducer = UrlReducer(
-            patterns, rules.is_on_trial, rules.on_trial.components
-        )
+        self.rules = rules = RuleSet(site, crawl)
+        self.urls = urls = KnownUrls(rules)
+        self._crawl = crawl
         self._collector = collector = EvidenceCollector(rules)
-        self._comparisons = Comparisons(rules, collector, self.visited, reducer)
-        self._canonical_urls = canonical_urls = CanonicalUrls(rules, collector, reducer)
-        self._traps = traps = CrawlTraps(rules, budget)
-        self.decisions = Decisions(
-            rules,
-            self.visited,
-            normalizer,
-            canonical_urls,
-            traps,
-            sample_rate=sample_rate,
-            seed=seed,
-        )
-        self.updates = PendingUpdates(
-            rules,
-            self.visited,
-            self.skipped,
-            self.decisions,
-            normalizer=normalizer,
-            trial_reducer=reducer,
-            refetch=self._refetch,
-        )
+        self._comparisons = Comparisons(collector, urls)
+        self._canonical_urls = CanonicalUrls(collector, urls)
+        self._traps = CrawlTraps(rules, crawl.cluster_budget)
+        self.decisions = Decisions(urls, self._canonical_urls, self._traps)
+        self.updates = PendingUpdates(urls, self.decisions, self._refetch)
 
     def begin(self, parts: UrlParts) -> None:
         """Note that a URL is being fetched."""
         digest = parts.digest
-        if self.visited.get(digest) is None:
-            self._visit(parts, digest)
+        if self.urls.visited.get(digest) is None:
+            self.urls.visit(parts, digest)
 
     def fail(self, parts: UrlParts) -> None:
         """Note that a fetch yielded nothing: a URL that was skipped for it is fetched.
 
         The canonical one, where a page names it.
         """
-        visited = self.visited.get(parts.digest)
+        visited = self.urls.visited.get(parts.digest)
         if visited is None:
             return
-        self.visited.remove(visited)
+        self.urls.visited.remove(visited)
         if self.updates:
             # One that was skipped for it may not have been reduced again yet.
             self.updates.review_skipped()
         digest = visited.normalized.digest
-        if not self.visited.with_normalized(digest):
-            group = self.skipped.with_normalized(digest)
+        if not self.urls.visited.with_normalized(digest):
+            group = self.urls.skipped.with_normalized(digest)
             canonical = (one for one in group if self._canonical_urls.is_canonical(one.digest))
             for skipped in [*canonical, *group][:1]:
                 self._refetch(skipped)
@@ -107,18 +62,18 @@ class SiteLearner:
     def content_of(self, parts: UrlParts) -> int | None:
         """Return the content of a URL, or of one that is the same by the rules in force."""
         digest = parts.digest
-        visited = self.visited.get(digest)
-        normalized = self._normalizer.reduce(parts, digest)
-        group = [visited] if visited else self.visited.with_normalized(normalized.digest)
+        visited = self.urls.visited.get(digest)
+        normalized = self.urls.normalizer.reduce(parts, digest)
+        group = [visited] if visited else self.urls.visited.with_normalized(normalized.digest)
         return next((one.content for one in group if one.content is not None), None)
 
     def in_flight(self) -> list[UrlParts]:
         """Return the URLs that are being fetched, or whose fetch was never heard of."""
-        return [visited.parts for visited in self.visited if visited.content is None]
+        return [visited.parts for visited in self.urls.visited if visited.content is None]
 
     def refetch_probes(self) -> None:
         """Refetch some of what each rule skipped, before the crawl ends."""
-        for skipped in self.skipped.choose_probes(LAST_PROBES, self.decisions.probes):
+        for skipped in self.decisions.choose_probes(LAST_PROBES):
             self._refetch(skipped)
 
     def observe(
@@ -131,16 +86,15 @@ class SiteLearner:
         canonical: UrlParts | None = None,
         alternates: Iterable[UrlParts] = (),
     ) -> None:
-        """Learn from a page that was fetched and judged.
+        """Learn from a page, see :meth:`.Learner.observe`.
 
         :param content: the same number for pages of one content.
-        :param depth: number of links from the start.
         """
         self.rules.observations += 1
         self._learn_url(parts)
         digest = parts.digest
-        visited = self.visited.get(digest) or self._visit(parts, digest)
-        same = self.visited.judge(visited, content, self.rules.observations)
+        visited = self.urls.visited.get(digest) or self.urls.visit(parts, digest)
+        same = self.urls.visited.judge(visited, content, self.rules.observations)
         self._comparisons.compare(visited, brings_new=not is_duplicate)
         self._comparisons.look_for_hints(visited, same)
         normalized = visited.normalized
@@ -178,35 +132,23 @@ class SiteLearner:
                 self._learn_url(parts)
         self.updates.reevaluate()
         for parts, content in visited:
-            one = self._visit(parts, parts.digest)
+            one = self.urls.visit(parts, parts.digest)
             if content is not None:
-                self.visited.judge(one, content, self.rules.observations)
+                self.urls.visited.judge(one, content, self.rules.observations)
         for parts, request in skipped:
-            normalized = self._normalizer.reduce(parts, parts.digest)
-            self.skipped.add(SkippedUrl(parts, parts.digest, normalized, (), request))
+            normalized = self.urls.normalizer.reduce(parts, parts.digest)
+            self.urls.skipped.add(SkippedUrl(parts, parts.digest, normalized, (), request))
         self.updates.review_skipped()
 
-    def take_changes(self) -> list[RuleChange]:
-        """Return the rules that were taken up or withdrawn since the last call."""
-        changes, self.rules.changes = self.rules.changes, []
-        return changes
-
     def _learn_url(self, parts: UrlParts) -> None:
-        if self._patterns.learn(parts.segments):
-            self.rules.merge_patterns(self._patterns)
+        if self.urls.patterns.learn(parts.segments):
+            self.rules.merge_patterns(self.urls.patterns)
             self._collector.clear_confounders()
             self.rules.reevaluate()
             self.updates.reduce_all()
         self.decisions.learn_values(parts)
 
-    def _visit(self, parts: UrlParts, digest: int) -> VisitedUrl:
-        normalized = self._normalizer.reduce(parts, digest)
-        trial = self._trial_reducer.reduce(parts, digest)
-        visited = VisitedUrl(parts, digest, normalized, trial)
-        self.visited.add(visited)
-        return visited
-
     def _refetch(self, skipped: SkippedUrl) -> None:
-        self.skipped.remove(skipped)
-        self._refetches.append(skipped.request)
+        self.urls.skipped.remove(skipped)
+        self._crawl.refetches.append(skipped.request)
         self.begin(skipped.parts)

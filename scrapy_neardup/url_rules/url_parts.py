@@ -7,6 +7,7 @@ part takes one subtraction, and the order of parameters does not matter.
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -27,7 +28,8 @@ MAX_PARTS = 40
 #: Any segment may be left out at so many places, counted from the first, and at the last.
 _PLACES = 5
 
-_MASK = 2**64 - 1
+#: Of the digests.
+MASK = 2**64 - 1
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
@@ -36,7 +38,7 @@ class UrlParts(NamedTuple):
     """The parts of a URL.
 
     :ivar site: registrable domain, see :func:`~scrapy_neardup._util.urls.site_of`.
-    :ivar scheme: ``"http"`` or ``"https"``.
+    :ivar scheme: ``"http"`` or ``"https"``; ``""`` where a rule leaves it out.
     :ivar label: first label of the host before the registrable domain; ``""`` where there is none.
     :ivar base: the other labels and the port, which no rule leaves out.
     :ivar segments: of the path; a trailing slash is an empty last one, the path ``/`` has none.
@@ -55,13 +57,27 @@ class UrlParts(NamedTuple):
     @property
     def digest(self) -> int:
         """64 bits that are the same in every process."""
-        total = origin_hash(self.site, self.scheme, self.label, self.base)
-        total += path_hash(self.segments)
-        for name, value in self.params:
-            total += param_hash(name, value)
+        total = part_hash("origin", self.site, self.base) + path_hash(self.segments)
+        if self.scheme:
+            total += part_hash("scheme", self.scheme)
+        if self.label:
+            total += part_hash("host", self.label)
+        for param in self.params:
+            total += part_hash("param", *param)
         for path_param in self.path_params:
-            total += path_param_hash(*path_param)
-        return total & _MASK
+            total += part_hash("path_param", *path_param)
+        return total & MASK
+
+    def has_any(self, components: Set[Component]) -> bool:
+        """Decide whether the URL has one of these components, or may have it.
+
+        :param components: without values and places, that is, their first two items.
+        """
+        own: list[Component] = [("param", name) for name, _ in self.params]
+        own += [("path_param", name) for _, name, _ in self.path_params]
+        own += [("segment", text) for text in self.segments]
+        own += [("segment_at", index) for index in range(-1, len(self.segments))]
+        return not components.isdisjoint((*own, ("host", self.label), SCHEME))
 
 
 def parse_url(url: str) -> UrlParts | None:
@@ -85,46 +101,20 @@ def parse_url(url: str) -> UrlParts | None:
     path_params: tuple[tuple[str, str, str], ...] = ()
     if ";" in path:
         segments, path_params = _without_params(segments)
-    params = []
-    for piece in query.split("&") if query else ():
-        if piece:
-            name, _, value = piece.partition("=")
-            params.append((name, value))
+    params = tuple(_name_and_value(piece) for piece in query.split("&") if piece)
     site, label, base = origin
-    return UrlParts(site, scheme, label, base, segments, path_params, tuple(params))
+    return UrlParts(site, scheme, label, base, segments, path_params, params)
 
 
-@lru_cache(maxsize=1024)
-def origin_hash(site: str, scheme: str, label: str, base: str) -> int:
-    """Return the hash of what precedes the path."""
-    return text_hash(f"o\n{site}\n{base}") + scheme_hash(scheme) + label_hash(label)
-
-
-@lru_cache(maxsize=4)
-def scheme_hash(scheme: str) -> int:
-    """Return the hash of a scheme."""
-    return text_hash(f"c\n{scheme}")
-
-
-@lru_cache(maxsize=1024)
-def label_hash(label: str) -> int:
-    """Return the hash of the host's first label; 0 for none."""
-    return text_hash(f"h\n{label}") if label else 0
+@lru_cache(maxsize=4096)
+def part_hash(kind: str, *texts: str) -> int:
+    """Return the hash of a part of a URL."""
+    return text_hash("\n".join((kind, *texts)))
 
 
 def path_hash(segments: tuple[str, ...]) -> int:
     """Return the hash of all segments together."""
-    return text_hash("p\n" + "/".join(segments)) if segments else 0
-
-
-def param_hash(name: str, value: str) -> int:
-    """Return the hash of a parameter of the query."""
-    return text_hash(f"q\n{name}\n{value}")
-
-
-def path_param_hash(segment: str, name: str, value: str) -> int:
-    """Return the hash of a parameter of a path segment."""
-    return text_hash(f";\n{segment}\n{name}\n{value}")
+    return part_hash("path", "/".join(segments)) if segments else 0
 
 
 @lru_cache(maxsize=256)
@@ -183,11 +173,11 @@ def _without_params(
     for segment in segments:
         text, *pieces = segment.split(";")
         plain.append(text)
-        params += [(text, *_pair(piece)) for piece in pieces if piece]
+        params += [(text, *_name_and_value(piece)) for piece in pieces if piece]
     return tuple(plain), tuple(params)
 
 
-def _pair(piece: str) -> tuple[str, str]:
+def _name_and_value(piece: str) -> tuple[str, str]:
     name, _, value = piece.partition("=")
     return name, value
 

@@ -24,16 +24,8 @@ from xxhash import xxh3_64_intdigest
 from ..._util.urls import page_key
 from ...matching.verdict import Verdict
 from ...stores.hints import COPY, MAX_KNOWN, ending_of, ending_of_copy, without_ended
-from .new_duplicate_urls import NewDuplicateUrls
-from .stored_duplicate_urls import (
-    CONFIRMED,
-    DOUBTED,
-    ENDED,
-    MET,
-    Shown,
-    Standing,
-    StoredDuplicateUrls,
-)
+from .known_copies import KnownCopies, Standing
+from .stored_duplicate_urls import Shown
 
 #: Texts that stand for many pages; beyond, the oldest are forgotten.
 _MAX_FLOODS = 10_000
@@ -69,8 +61,7 @@ class DuplicateUrls:
         self._sampled_below = round(sample_rate * 2**64)
         self._seed = 0
         self._hasher = _hasher(b"")
-        self._stored = StoredDuplicateUrls(np.empty(0, COPY), np.empty(0, np.uint32))
-        self._new = NewDuplicateUrls()
+        self._known = KnownCopies()
         self._floods: OrderedDict[int, None] = OrderedDict()
         #: Marks of the store, digests and events of new ones.
         self._unsaved: deque[tuple[int, int, int]] = deque(maxlen=MAX_KNOWN)
@@ -90,8 +81,7 @@ class DuplicateUrls:
         self._seed = (int.from_bytes(secret[-8:], "little") + int(1000 * now)) % 2**64
         times = known["seen_at"]
         self._last_noted = int(times[times <= now + _MAX_SKEW].max(initial=0))
-        copies = without_ended(known)
-        self._stored = StoredDuplicateUrls(copies, copies["seen_at"])
+        self._known.load(without_ended(known))
 
     @property
     def since(self) -> int:
@@ -106,11 +96,9 @@ class DuplicateUrls:
 
     def standing(self, url: str) -> Standing:
         """Return ``"superfluous"`` for a URL that is contained, and ``"copy"`` if it may be."""
-        if not (self._ttl and (self._new or self._stored)):
+        if not (self._ttl and self._known):
             return "unknown"
-        digest = self._digest(url)
-        standing = self._new.standing(digest, self.since)
-        return standing or self._stored.standing(digest, self.since)
+        return self._known.standing(self._digest(url), self.since)
 
     def explores(self, url: str) -> bool:
         """Decide whether it is fetched all the same; the answer is the same in a whole crawl."""
@@ -126,32 +114,30 @@ class DuplicateUrls:
 
         :param urls: of its request, and of those that were redirected to it.
         """
-        if not (self._new.originals or self._stored):
+        if not self._known:
             return
         page = self._digest(verdict.url)
-        shown = self._shown(verdict)
-        end = self._doubt if verdict.kind == "undecided" else self._end
+        if (shown := self._shown(verdict)) is not None:
+            self._end_other_content(shown)
+        end = self._known.doubt if verdict.kind == "undecided" else self._end
         for digest in dict.fromkeys((page, *map(self._digest, urls))):
             if shown is None or shown.original != digest:
                 end(digest)
             elif digest == page:
-                self._new.meet(shown)
-                self._stored.set(MET, *shown)
+                self._known.meet(shown, by_copy=False)
             # Else it redirects to a copy of what it showed itself, which says nothing new.
-            if (known := self._known_of(digest)) is None:
+            if (known := self._known.shown(digest)) is None:
                 continue
-            if known != shown:
-                end(known.original)
-            elif digest in self._new:
-                self._new.confirm(digest)
+            if known == shown:
+                self._known.meet(known, by_copy=True)
             else:
-                self._stored.set(CONFIRMED, *known)
+                end(known.original)
 
     def passed(self, urls: Iterable[str]) -> None:
         """End what is known of URLs that led to a document that is not judged, such as a PDF."""
         for digest in map(self._digest, urls):
             self._end(digest)
-            if (known := self._known_of(digest)) is not None:
+            if (known := self._known.shown(digest)) is not None:
                 self._end(known.original)
 
     def flood(self, text: bytes) -> None:
@@ -165,9 +151,8 @@ class DuplicateUrls:
         self._floods[content] = None
         if len(self._floods) > _MAX_FLOODS:
             self._floods.popitem(last=False)
-        for urls in (self._new, self._stored):
-            for original in urls.originals_with(content):
-                self._end(original)
+        for original in self._known.originals_with(content):
+            self._end(original)
 
     def add(self, url: str, verdict: Verdict, mark: int = 0) -> None:
         """Add a URL that led to a duplicate just now.
@@ -178,15 +163,11 @@ class DuplicateUrls:
         digest = self._digest(url)
         if not self._ttl or shown is None or shown.original == digest:
             return
-        if shown.content in self._floods or self._new.is_kept_fetching(digest):
+        if shown.content in self._floods:
             return
-        self._new.forget(digest)
-        original = self._new.originals.get(shown.original)
-        if original is not None and original.content != shown.content:
-            # Another crawl stored it anew.
-            self._end(shown.original)
-        event = self._new.add(digest, shown, self._now())
-        self._unsaved.append((mark, digest, event))
+        self._end_other_content(shown)
+        if (event := self._known.add(digest, shown, self._now())) is not None:
+            self._unsaved.append((mark, digest, event))
 
     def leads_on(self, urls: Iterable[str]) -> None:
         """Keep fetching URLs whose duplicate was the first page of this crawl to name some URL.
@@ -194,8 +175,8 @@ class DuplicateUrls:
         Later crawls would miss what is behind them.
         """
         for digest in map(self._digest, urls):
-            event = self._new.keep_fetching(digest)
-            if event is not None and (event <= self._taken or digest in self._stored):
+            event = self._known.keep_fetching(digest)
+            if event is not None and (event <= self._taken or self._known.is_stored(digest)):
                 self._endings[ending_of_copy(digest)] = None
 
     def _shown(self, verdict: Verdict) -> Shown | None:
@@ -205,20 +186,15 @@ class DuplicateUrls:
         original = self._digest(verdict.duplicate_of or verdict.url)
         return Shown(original, _content(verdict.original_text))
 
-    def _known_of(self, digest: int) -> Shown | None:
-        """Return what a URL is known to lead to, unless that has ended."""
-        return (self._new if digest in self._new else self._stored).shown(digest)
+    def _end_other_content(self, shown: Shown) -> None:
+        """End what is known of an original that another crawl stored anew."""
+        if self._known.content_of(shown.original) not in (None, shown.content):
+            self._end(shown.original)
 
     def _end(self, original: int) -> None:
         """End all that is known of an original, for later crawls as well."""
-        was_stored = self._stored.set(ENDED, original)
-        if self._new.end(original) or was_stored:
+        if self._known.end(original):
             self._endings[ending_of(original)] = None
-
-    def _doubt(self, original: int) -> None:
-        """Believe nothing that is known of an original any more in this crawl."""
-        self._stored.set(DOUBTED, original)
-        self._new.doubt(original)
 
     # --- saving -----------------------------------------------------------------------------
 
@@ -236,7 +212,7 @@ class DuplicateUrls:
             self._taken = copies[-1][2]
         rows = [*endings]
         for _, digest, event in copies:
-            if (row := self._new.row(digest, event)) is not None:
+            if (row := self._known.row(digest, event)) is not None:
                 rows.append(row)
         if not rows:
             return None

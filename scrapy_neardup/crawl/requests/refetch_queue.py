@@ -28,14 +28,18 @@ class RefetchQueue:
     """Requests that were skipped and must be made.
 
     :param count: adds to a stat.
+    :param learner: the source of requests.
     :param job: keeps from one run to the next what was skipped.
-    :ivar learner: the source of requests; ``None`` where rules are not used.
     """
 
     def __init__(
-        self, crawler: Crawler, count: Callable[[str, int], None], job: Job | None = None
+        self,
+        crawler: Crawler,
+        count: Callable[[str, int], None],
+        learner: Learner,
+        job: Job | None = None,
     ) -> None:
-        self.learner: Learner | None = None
+        self._learner = learner
         self._crawler = crawler
         self._count = count
         self._job = job
@@ -69,8 +73,8 @@ class RefetchQueue:
             )
             return
         self._requests.extend(left.refetches)
-        if self.learner is not None and skips:
-            self.learner.resume(left.learned)
+        if skips:
+            self._learner.resume(left.learned)
         else:
             self._requests.extend(request for _, request in left.learned.get("kept", ()))
 
@@ -79,9 +83,9 @@ class RefetchQueue:
         if self._job is None or not self._job.is_ours:
             return
         left = deferred.DeferredRequests()
-        if self.learner is not None and skips:
-            self._requests.extend(self.learner.take_refetches())
-            left.learned = self.learner.state(self._packed)
+        if skips:
+            self._requests.extend(self._learner.take_refetches())
+            left.learned = self._learner.state(self._packed)
         left.refetches = [packed for request in self._requests if (packed := self._packed(request))]
         try:
             deferred.write(self._job.held, left)
@@ -95,11 +99,9 @@ class RefetchQueue:
 
     def process(self) -> None:
         """Make some requests, and the others in later turns of the event loop."""
-        has_pending = False
-        if self.learner is not None:
-            self._requests.extend(self.learner.take_refetches())
-            has_pending = self.learner.has_pending
-        if (self.make(_MADE_AT_ONCE) or has_pending) and not self._is_working:
+        self._requests.extend(self._learner.take_refetches())
+        is_more = self.make(_MADE_AT_ONCE) or self._learner.has_pending
+        if is_more and not self._is_working:
             self._is_working = True
             start(self._work())
 
@@ -126,10 +128,8 @@ class RefetchQueue:
         try:
             while is_more and not self._is_stopped:
                 await wait_for(None, 0)
-                is_more = False
-                if self.learner is not None:
-                    is_more = self.learner.process_pending(_UPDATED_AT_ONCE)
-                    self._requests.extend(self.learner.take_refetches())
+                is_more = self._learner.process_pending(_UPDATED_AT_ONCE)
+                self._requests.extend(self._learner.take_refetches())
                 is_more |= self.make(_MADE_AT_ONCE)
         finally:
             self._is_working = False

@@ -17,6 +17,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from ...matching.verdict import Verdict
 from ...reasons import Reason
+from ...url_rules.learner import Learner
 from ...url_rules.rule import UrlRule
 from ..async_bridge import in_thread
 from ..durability.job_state import Job
@@ -25,7 +26,7 @@ from ..settings import Policy, UrlRuleSettings
 from ..store.client import StoreClient
 from .duplicate_urls import DuplicateUrls
 from .refetch_queue import RefetchQueue
-from .url_rule_filter import UrlRuleFilter
+from .url_rule_filter import UrlRuleFilter, done
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -36,12 +37,14 @@ _PERMANENT_REDIRECTS = (301, 308)
 class RequestFilter:
     """Decides on requests, and learns from what came of them.
 
-    It has a method for each event of a crawl that concerns either of its parts: the URLs that led
-    to a duplicate, and the rules.
+    It has a method for each event of a crawl that concerns more than one of its parts.
 
     :param count: adds to a stat.
     :param learns: are pages judged? Else there is nothing to learn from.
     :param job: keeps from one run to the next what was skipped.
+    :ivar duplicate_urls: the URLs that led to a duplicate.
+    :ivar rules: what was learned of URLs that were never fetched.
+    :ivar queue: makes skipped requests after all.
     """
 
     def __init__(
@@ -53,15 +56,17 @@ class RequestFilter:
         learns: bool,
         job: Job | None = None,
     ) -> None:
-        self._plan = plan
         self._count = count
         self._learns = learns and plan.url_rules != "off"
-        self._duplicate_urls = DuplicateUrls(
+        self._skips = self._learns and plan.url_rules == "on"
+        learner = Learner(plan.url_rules_sample_rate, plan.cluster_budget)
+        self.duplicate_urls = DuplicateUrls(
             plan.duplicate_url_ttl, time.time, plan.url_rules_sample_rate
         )
-        self._queue = RefetchQueue(crawler, count, job)
-        #: ``None`` until the store is open, and where nothing is learned.
-        self._rules: UrlRuleFilter | None = None
+        self.queue = RefetchQueue(crawler, count, learner, job)
+        self.rules = UrlRuleFilter(
+            learner, count, self.queue, learns=self._learns, skips=self._skips
+        )
         #: Requests that duplicates yielded, with the URLs of these.
         self._linked: WeakKeyDictionary[Request, list[str]] = WeakKeyDictionary()
 
@@ -69,7 +74,7 @@ class RequestFilter:
 
     async def open(self, client: StoreClient) -> None:
         """Load what the store knows, and the requests that the last run of the job left."""
-        store, since = client.store, self._duplicate_urls.since
+        store, since = client.store, self.duplicate_urls.since
         known = await client.advise(lambda: store.known_duplicates(since), aside=True)
         rules = await client.advise(store.rules, aside=True) if self._learns else None
         # A store may know a million URLs, and nothing else goes on yet.
@@ -79,46 +84,28 @@ class RequestFilter:
         self, secret: bytes, known: npt.NDArray[Any] | None, rules: Mapping[str, bytes]
     ) -> None:
         if known is not None:
-            self._duplicate_urls.open(secret, known)
-        if self._learns:
-            seed = int.from_bytes(secret[-8:], "little")
-            self._rules = UrlRuleFilter(self._plan, self._count, self._queue, seed)
-            self._rules.load(rules)
-        self._queue.load(skips=self._plan.url_rules == "on")
+            self.duplicate_urls.open(secret, known)
+        self.rules.open(secret, rules)
+        self.queue.load(skips=self._skips)
 
     async def sync(self, client: StoreClient) -> None:
         """Save what was learned, and load what other workers learned."""
-        store = client.store
-        if (unsaved := self._duplicate_urls.take_unsaved(client.confirmed)) is not None:
-
-            def note() -> bool:
-                store.note_duplicates(unsaved.rows, unsaved.seen_at)
-                return True
-
-            if not await client.advise(note):
-                self._duplicate_urls.put_back(unsaved)
-        if self._rules is not None:
-            await self._rules.sync(client)
-            self._rules.process()
-        else:
-            self._queue.process()
-
-    def count_learned(self) -> None:
-        """Count what was learned by the end of the crawl."""
-        if self._rules is not None:
-            self._rules.count_learned()
+        if (unsaved := self.duplicate_urls.take_unsaved(client.confirmed)) is not None:
+            note = partial(client.store.note_duplicates, unsaved.rows, unsaved.seen_at)
+            if not await client.advise(partial(done, note)):
+                self.duplicate_urls.put_back(unsaved)
+        await self.rules.sync(client)
 
     async def close(self, client: StoreClient, *, is_clean: bool) -> None:
         """Save the rest.
 
         :param is_clean: is all that was stored on disk?
         """
-        self.stop()
-        if self._rules is not None:
-            self._rules.close()
+        self.queue.stop()
+        self.rules.close()
         await self.sync(client)
         if is_clean:
-            await in_thread(partial(self._queue.save, skips=self._plan.url_rules == "on"))
+            await in_thread(partial(self.queue.save, skips=self._skips))
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -132,11 +119,10 @@ class RequestFilter:
             return False
         refusal: UrlRule | bool = False
         if policy.action == "drop":
-            standing = self._duplicate_urls.standing(request.url)
+            standing = self.duplicate_urls.standing(request.url)
             refusal = standing == "superfluous" and not self._explores(request)
             request.priority -= standing == "copy"
-        if not refusal and self._rules is not None:
-            refusal = self._rules.refuse(request, policy) or False
+        refusal = refusal or self.rules.refuse(request, policy) or False
         if refusal:
             self.redirected(request)
         return refusal
@@ -153,17 +139,16 @@ class RequestFilter:
         refusal: UrlRule | bool = False
         if policy is not None and not request.body and _may_skip(request):
             refusal = self._leads_to_duplicate(request, policy)
-            if not refusal and self._rules is not None:
-                refusal = self._rules.cancel(request, policy) or False
+            refusal = refusal or self.rules.cancel(request, policy) or False
         if refusal:
             self.redirected(request)
-        elif self._rules is not None:
-            self._rules.learner.begin(request.url)
+        else:
+            self.rules.begin(request.url)
         return refusal
 
     def _leads_to_duplicate(self, request: Request, policy: Policy) -> bool:
         """Decide whether a URL leads to a duplicate, or count it if it is fetched all the same."""
-        if policy.action != "drop" or request.url not in self._duplicate_urls:
+        if policy.action != "drop" or request.url not in self.duplicate_urls:
             return False
         if self._explores(request):
             self._count("requests/explored", 1)
@@ -172,42 +157,24 @@ class RequestFilter:
 
     def _explores(self, request: Request) -> bool:
         """Decide whether it, or what redirected to it, is in the share that is fetched."""
-        return any(map(self._duplicate_urls.explores, _urls(request)))
-
-    def count_skipped(self, rule: UrlRule) -> None:
-        """Count a request that a rule skipped."""
-        if self._rules is not None:
-            self._rules.count_by_rule("skipped", rule)
+        return any(map(self.duplicate_urls.explores, _urls(request)))
 
     def redirected(self, request: Request) -> None:
         """Note that this request is not made, if URLs redirect to it."""
-        urls = request.meta.get("redirect_urls")
-        if urls and self._rules is not None:
-            self._rules.redirect(urls, request.url)
+        if urls := request.meta.get("redirect_urls"):
+            self.rules.redirect(urls, request.url)
 
     def failed(self, request: Request | None) -> None:
         """Note that a request yielded nothing that could be judged."""
-        if request is not None and self._rules is not None:
-            self._rules.fail(_urls(request))
-
-    def lost(self, url: str) -> None:
-        """Note that a page was judged new and was not stored."""
-        if self._rules is not None:
-            self._rules.fail([url])
+        if request is not None:
+            self.rules.fail(_urls(request))
 
     def idle(self) -> None:
         """Make the requests that must be made before the crawl may end."""
-        if self._rules is not None:
-            if not self._queue:
-                self._rules.learner.end()
-            self._rules.process()
-        else:
-            self._queue.process()
-        self._queue.make(len(self._queue))
-
-    def stop(self) -> None:
-        """Make no more requests: the scheduler is closed."""
-        self._queue.stop()
+        if not self.queue:
+            self.rules.learner.end()
+        self.rules.process()
+        self.queue.make(len(self.queue))
 
     # --- pages ------------------------------------------------------------------------------
 
@@ -215,22 +182,16 @@ class RequestFilter:
         """Learn from a page."""
         request = response.request
         urls = () if request is None else tuple(_urls(request))
-        self._duplicate_urls.judged(verdict, urls)
-        if self._rules is None or not urls:
-            return
+        self.duplicate_urls.judged(verdict, urls)
         if verdict.kind == "undecided":
-            self._rules.fail(urls)
-        else:
-            self._rules.learn(response, dict.fromkeys((response.url, *urls)), verdict)
+            self.rules.fail(urls)
+        elif urls:
+            self.rules.learn(response, dict.fromkeys((response.url, *urls)), verdict)
 
     def passed(self, response: Response) -> None:
         """Note that a response is not judged, or that nothing came of it."""
         if response.request is not None and why_not_judged(response) == Reason.NOT_TEXT:
-            self._duplicate_urls.passed(_urls(response.request))
-
-    def flooded(self, text: bytes) -> None:
-        """Note that a text stands for many pages; see :meth:`.DuplicateUrls.flood`."""
-        self._duplicate_urls.flood(text)
+            self.duplicate_urls.passed(_urls(response.request))
 
     def remember(self, request: Request | None, verdict: Verdict, mark: int) -> None:
         """Note that a request, and what redirects to it permanently, led to a duplicate.
@@ -241,7 +202,7 @@ class RequestFilter:
         """
         if request is not None and request.method == "GET":
             for url in _permanent_urls(request):
-                self._duplicate_urls.add(url, verdict, mark)
+                self.duplicate_urls.add(url, verdict, mark)
 
     def linked(self, request: Request, response: Response) -> None:
         """Note that a duplicate yielded this request.
@@ -256,7 +217,7 @@ class RequestFilter:
     def is_new(self, request: Request) -> None:
         """Note that a request passed the dupefilter."""
         if (urls := self._linked.pop(request, None)) is not None:
-            self._duplicate_urls.leads_on(urls)
+            self.duplicate_urls.leads_on(urls)
 
 
 def _may_skip(request: Request) -> bool:

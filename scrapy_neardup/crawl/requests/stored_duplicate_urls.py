@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-Standing = Literal["unknown", "copy", "superfluous"]
-
-#: Of an original with so many known duplicates, one must have been fetched and have led to it again
-#: before the others are believed: one login page answers many URLs.
-MANY = 4
-
-#: States of an original with its content, which add up.
-MET, CONFIRMED, DOUBTED, ENDED = 1, 2, 4, 8
 
 
 class Shown(NamedTuple):
@@ -26,18 +17,31 @@ class Shown(NamedTuple):
     content: int
 
 
+class Copy(NamedTuple):
+    """A URL that led to a duplicate.
+
+    :ivar shown: ``None`` for a URL that is fetched again whatever it led to.
+    :ivar led_at: seconds since 1970, or later.
+    :ivar event: number of the event of this crawl; 0 for an earlier one.
+    :ivar copies: number of copies of earlier crawls that led to the same.
+    """
+
+    shown: Shown | None
+    led_at: float
+    event: int = 0
+    copies: int = 0
+
+
 class StoredDuplicateUrls:
     """Copies of earlier crawls, in arrays; each has a place, and a group with the others of its
     original and content.
 
-    :param copies: of type :data:`~scrapy_neardup.stores.hints.COPY`, or with more fields.
-    :param seen_at: seconds since 1970 of each, or later.
+    :param copies: of type :data:`~scrapy_neardup.stores.hints.KNOWN`, or of one with its fields.
     """
 
-    def __init__(self, copies: npt.NDArray[np.void], seen_at: npt.NDArray[np.uint32]) -> None:
-        order = np.argsort(copies["digest"], kind="stable")
-        copies = copies[order]
-        self._seen_at: Sequence[int] = np.ascontiguousarray(seen_at[order]).data
+    def __init__(self, copies: npt.NDArray[np.void]) -> None:
+        copies = copies[np.argsort(copies["digest"], kind="stable")]
+        self._seen_at: Sequence[int] = np.ascontiguousarray(copies["seen_at"]).data
         self._digests = _ints(copies["digest"])
         by_group = np.lexsort((copies["content"], copies["original"]))
         grouped = copies[by_group]
@@ -51,61 +55,28 @@ class StoredDuplicateUrls:
         #: Of each group, sorted by originals.
         self._originals = _ints(grouped["original"][is_first])
         self._contents = _ints(grouped["content"][is_first])
-        self._states = bytearray(len(self._originals))
 
     def __len__(self) -> int:
         return len(self._digests)
 
-    def __contains__(self, digest: int) -> bool:
-        return self._find(digest) is not None
-
-    def _find(self, digest: int) -> int | None:
-        """Return the place of a copy, if it is here."""
+    def get(self, digest: int) -> Copy | None:
+        """Return the copy of this digest, if it is here."""
         at = bisect_left(self._digests, digest)
-        return at if at < len(self._digests) and self._digests[at] == digest else None
-
-    def standing(self, digest: int, since: int) -> Standing:
-        """Return what is known of a URL.
-
-        :param since: in seconds since 1970: what was seen before is unknown.
-        """
-        at = self._find(digest)
-        if at is None or self._seen_at[at] < since:
-            return "unknown"
-        group = self._group[at]
-        state = self._states[group]
-        if state & ENDED:
-            return "unknown"
-        needed = MET if self._copies[group] < MANY else MET | CONFIRMED
-        return "superfluous" if state & (needed | DOUBTED) == needed else "copy"
-
-    def shown(self, digest: int) -> Shown | None:
-        """Return what a URL is known to lead to, unless that has ended."""
-        at = self._find(digest)
-        if at is None or self._states[self._group[at]] & ENDED:
+        if at == len(self._digests) or self._digests[at] != digest:
             return None
         group = self._group[at]
-        return Shown(self._originals[group], self._contents[group])
+        shown = Shown(self._originals[group], self._contents[group])
+        return Copy(shown, self._seen_at[at], copies=self._copies[group])
+
+    def has_original(self, original: int) -> bool:
+        """Decide whether copies of this original are here."""
+        at = bisect_left(self._originals, original)
+        return at < len(self._originals) and self._originals[at] == original
 
     def originals_with(self, content: int) -> list[int]:
-        """Return the originals of which copies with this content are known."""
+        """Return the originals of which copies with this content are here."""
         found = np.flatnonzero(np.asarray(self._contents) == np.uint64(content))
         return [self._originals[group] for group in found.tolist()]
-
-    def set(self, state: int, original: int, content: int | None = None) -> bool:
-        """Add a state of an original, of one content or of all, and return whether it is new."""
-        is_new = False
-        for group in self._groups_of(original):
-            if content is None or self._contents[group] == content:
-                is_new |= not self._states[group] & state
-                self._states[group] |= state
-        return is_new
-
-    def _groups_of(self, original: int) -> Iterator[int]:
-        group = bisect_left(self._originals, original)
-        while group < len(self._originals) and self._originals[group] == original:
-            yield group
-            group += 1
 
 
 def _ints(digests: npt.NDArray[np.uint64]) -> Sequence[int]:

@@ -13,7 +13,7 @@ from ..._util.urls import page_key
 from ...matching.verdict import Verdict
 from ...url_rules.learner import Learner
 from ...url_rules.rule import UrlRule
-from ..settings import Policy, UrlRuleSettings
+from ..settings import Policy
 from ..store.client import StoreClient
 from .canonical_links import page_links
 from .refetch_queue import RefetchQueue
@@ -34,40 +34,52 @@ class UrlRuleFilter:
 
     :param count: adds to a stat.
     :param queue: makes skipped requests.
-    :param seed: selects the share of superfluous requests that is made.
+    :param learns: else all requests are made, and nothing is learned.
+    :param skips: else what would be skipped is counted.
     """
 
     def __init__(
         self,
-        plan: UrlRuleSettings,
+        learner: Learner,
         count: Callable[[str, int], None],
         queue: RefetchQueue,
-        seed: int,
+        *,
+        learns: bool,
+        skips: bool,
     ) -> None:
-        self.learner = Learner(plan.url_rules_sample_rate, plan.cluster_budget, seed)
-        self._is_on = plan.url_rules == "on"
+        self.learner = learner
         self._count = count
         self._queue = queue
-        queue.learner = self.learner
+        self._learns = learns
+        self._is_on = skips
         self._unsaved: dict[str, UrlRule] = {}
         self._counted: set[str] = set()
         self._loaded_at = time.monotonic()
 
-    def load(self, rules: Mapping[str, bytes]) -> None:
-        """Take over rules of the store."""
+    def open(self, secret: bytes, rules: Mapping[str, bytes]) -> None:
+        """Take over the rules of a store.
+
+        :param secret: of the store; it selects the share of superfluous requests that is made.
+        """
+        self.learner.crawl.seed = int.from_bytes(secret[-8:], "little")
+        self._load(rules)
+
+    def _load(self, rules: Mapping[str, bytes]) -> None:
         if unread := self.learner.load(rules):
             logger.warning("%d rules in the store cannot be read, and are ignored", unread)
 
     async def sync(self, client: StoreClient) -> None:
         """Save the rules that were learned, and load those of other workers."""
-        store = client.store
+        store, now = client.store, time.monotonic()
         unsaved, self._unsaved = self._unsaved, {}
         packed = {name: rule.to_bytes() for name, rule in unsaved.items()}
-        if packed and not await client.advise(partial(_put, store.put_rules, packed)):
+        put = partial(store.put_rules, packed)
+        if packed and not await client.advise(partial(done, put)):
             self._unsaved = {**unsaved, **self._unsaved}
-        if store.is_remote and time.monotonic() - self._loaded_at > _LOAD_SECONDS:
-            self._loaded_at = time.monotonic()
-            self.load(await client.advise(store.rules) or {})
+        if self._learns and store.is_remote and now - self._loaded_at > _LOAD_SECONDS:
+            self._loaded_at = now
+            self._load(await client.advise(store.rules) or {})
+        self.process()
 
     def close(self) -> None:
         """Let the next call of :meth:`sync` save all rules in force, and load none."""
@@ -76,6 +88,8 @@ class UrlRuleFilter:
 
     def count_learned(self) -> None:
         """Count what was learned by the end of the crawl."""
+        if not self._learns:
+            return
         self._count("url_rules/rules", len(self.learner.in_force))
         self._count("url_rules/let_go", self.learner.dropped)
         self._count("url_rules/unlearned", self.learner.urls_ignored)
@@ -93,15 +107,22 @@ class UrlRuleFilter:
 
     def cancel(self, request: Request, policy: Policy) -> UrlRule | None:
         """Return the rule by which a scheduled request is skipped; else count why it is not."""
-        decision = self.learner.decide(request.url)
-        if decision.action == "skip" and self._skips(policy):
+        if not self._learns:
+            return None
+        decision, skips = self.learner.decide(request.url), self._skips(policy)
+        if decision.action == "skip" and skips:
             self.learner.keep(decision, request)
             return decision.rules[0]
         if decision.action == "skip":
             self.count_by_rule("would_skip", decision.rules[0])
-        elif decision.action == "explore" and self._skips(policy):
+        elif decision.action == "explore" and skips:
             self.count_by_rule("explored", decision.rules[0])
         return None
+
+    def begin(self, url: str) -> None:
+        """Note that a URL is being fetched."""
+        if self._learns:
+            self.learner.begin(url)
 
     def fail(self, urls: Iterable[str]) -> None:
         """Note that fetches of these URLs yielded nothing."""
@@ -120,6 +141,8 @@ class UrlRuleFilter:
 
         :param urls: all that led to it.
         """
+        if not self._learns:
+            return
         links = page_links(response)
         content = page_key(verdict.duplicate_of or verdict.url)
         for url in urls:
@@ -158,6 +181,7 @@ class UrlRuleFilter:
         return self._is_on and policy.action == "drop"
 
 
-def _put(put: Callable[[dict[str, bytes]], None], packed: dict[str, bytes]) -> bool:
-    put(packed)
+def done(call: Callable[[], None]) -> bool:
+    """Call, and return that there was no error: what the store did without an answer."""
+    call()
     return True

@@ -5,9 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from scrapy_neardup.crawl.requests import duplicate_urls, new_duplicate_urls
+from scrapy_neardup.crawl.requests import duplicate_urls, known_copies
 from scrapy_neardup.crawl.requests.duplicate_urls import DuplicateUrls, Unsaved
-from scrapy_neardup.crawl.requests.stored_duplicate_urls import MANY, StoredDuplicateUrls
+from scrapy_neardup.crawl.requests.known_copies import MANY
+from scrapy_neardup.crawl.requests.stored_duplicate_urls import StoredDuplicateUrls
 from scrapy_neardup.matching.verdict import Verdict
 from scrapy_neardup.reasons import Reason
 from scrapy_neardup.stores import MemoryStore
@@ -357,12 +358,12 @@ def test_digests_hang_on_the_secret():
 
 
 def test_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr(new_duplicate_urls, "MAX_KNOWN", 10)
+    monkeypatch.setattr(known_copies, "MAX_KNOWN", 10)
     known, urls = World().crawl(), numbered(30)
     for number, url in enumerate(urls):
         copy(known, url, f"{SITE}/original/{number // 3}")
     assert [url for url in urls if known.standing(url) == "copy"] == urls[-10:]
-    assert len(known._new.originals) == 4
+    assert len(known._known._originals) == 4
     rows = taken(known).rows
     assert rows.shape == (10,)
     assert rows.dtype == COPY
@@ -400,9 +401,10 @@ def test_what_is_loaded_is_what_was_noted_since_the_last_ending():
             world.store.note_duplicates(np.array([*rows.values()], COPY), time)
         found = advice.without_ended(world.store.known_duplicates(0))
         assert {d: (o, c) for d, o, c, _ in found.tolist()} == plain
-        loaded = StoredDuplicateUrls(found, found["seen_at"])
+        loaded = StoredDuplicateUrls(found)
         for digest in range(8):
-            assert loaded.shown(digest) == plain.get(digest)
+            copy = loaded.get(digest)
+            assert (copy and copy.shown) == plain.get(digest)
         for content in (7, 8):
             with_content = {original for original, at in plain.values() if at == content}
             assert set(loaded.originals_with(content)) == with_content

@@ -126,9 +126,8 @@ def test_a_redirect_to_what_is_superfluous_has_come_to_its_end(refusing):
     async def in_flight() -> list[int]:
         one = filter_of(Engine())
         await one.open(client_of(MemoryStore()))
-        assert one._rules is not None
         assert not one.should_cancel(Request(first), Policy())
-        site = one._rules.learner._sites._sites["a.example"]
+        site = one.rules.learner._sites._sites["a.example"]
         numbers = [len(site.in_flight())]
         knowing(one, target)
         assert refusing(one, redirected, Policy())
@@ -171,7 +170,7 @@ def test_what_was_not_made_before_the_end_is_left_to_the_next_run(tmp_path):
     async def stopped() -> None:
         client, request_filter = client_of(MemoryStore()), filter_of(engine, job)
         await request_filter.open(client)
-        request_filter.stop()
+        request_filter.queue.stop()
         await request_filter.close(client, is_clean=True)
 
     asyncio.run(stopped())
@@ -204,8 +203,8 @@ def test_what_cannot_be_kept_is_said(tmp_path, caplog):
         client, request_filter = client_of(MemoryStore()), filter_of(engine, job)
         await request_filter.open(client)
         unkept = Request("http://example.com/", callback=lambda _: ignored())  # type: ignore[misc]
-        request_filter._queue._requests.append(unkept)
-        request_filter.stop()
+        request_filter.queue._requests.append(unkept)
+        request_filter.queue.stop()
         await request_filter.close(client, is_clean=True)
 
     asyncio.run(closed())

@@ -9,16 +9,16 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from scrapy_neardup.url_rules import comparisons, decisions, rule_set, site_learner
+from scrapy_neardup.url_rules import comparisons, decisions, known_urls, rule_set
 from scrapy_neardup.url_rules import learner as learner_module
 from scrapy_neardup.url_rules.evidence import Evidence, Key
 from scrapy_neardup.url_rules.evidence_collector import EvidenceCollector
+from scrapy_neardup.url_rules.known_urls import SkippedUrl, SkippedUrls
 from scrapy_neardup.url_rules.learner import Learner
 from scrapy_neardup.url_rules.path_patterns import PathPatterns
 from scrapy_neardup.url_rules.rule import NOTHING_NEW, UrlRule
 from scrapy_neardup.url_rules.rule_set import MAX_RULES
 from scrapy_neardup.url_rules.skeletons import UrlReducer
-from scrapy_neardup.url_rules.skipped_urls import SkippedUrl, SkippedUrls
 from scrapy_neardup.url_rules.url_parts import parse_url
 
 pytestmark = pytest.mark.slow
@@ -318,12 +318,16 @@ def test_skipped_urls_are_refetched_when_merged_patterns_disagree():
     assert f"{SITE}/shop/zz?id=7&sid=2" in world.fetched
 
 
+def new_rules() -> rule_set.RuleSet:
+    return rule_set.RuleSet("example.com", rule_set.Crawl(0.0, None, 0, lambda: 1_800_000_000))
+
+
 LITE: Key = "/docs/*", ("segment", "lite", "last")
 V: Key = "/docs/*", ("param", "v")
 
 
 def test_what_is_known_to_matter_explains_what_comes_of_a_trial():
-    rules = rule_set.RuleSet("example.com", lambda: 1_800_000_000)
+    rules = new_rules()
     collector = EvidenceCollector(rules)
     collector.hint(LITE, 1)
     collector.agree(LITE, 1, 1, confounders=[V])
@@ -351,7 +355,7 @@ def test_what_was_left_out_of_one_url_may_stand_in_both():
 
 
 def test_what_was_taken_for_the_culprit_is_cleared_when_it_is_another():
-    rules = rule_set.RuleSet("example.com", lambda: 1_800_000_000)
+    rules = new_rules()
     collector = EvidenceCollector(rules)
     sid: Key = "/docs/*", ("param", "sid")
     for number in range(3):
@@ -362,7 +366,7 @@ def test_what_was_taken_for_the_culprit_is_cleared_when_it_is_another():
 
 
 def test_of_what_may_explain_trials_no_more_is_kept_than_of_rules():
-    rules = rule_set.RuleSet("example.com", lambda: 1_800_000_000)
+    rules = new_rules()
     collector = EvidenceCollector(rules)
     for number in range(3 * MAX_RULES):
         collector.agree(LITE, number, 1, confounders=[("/docs/*", ("param", f"p{number}"))])
@@ -460,7 +464,7 @@ def test_a_segment_that_may_mean_nothing_comes_later():
 
 def test_what_something_speaks_for_is_known_while_rules_are_forgotten(monkeypatch):
     monkeypatch.setattr(rule_set, "MAX_RULES", 10)
-    rules = rule_set.RuleSet("example.com", lambda: 1)
+    rules = new_rules()
     collector = EvidenceCollector(rules)
     for number in range(30):
         key = "/news", ("segment", f"x{number}", "last")
@@ -873,19 +877,19 @@ def test_what_cannot_be_packed_is_left_out():
 def sizes(learner: Learner) -> int:
     """How many things are kept of all sites together."""
     return sum(
-        len(site.visited)
-        + len(site.skipped)
+        len(site.urls.visited)
+        + len(site.urls.skipped)
         + len(site.rules.by_key)
         + len(site._comparisons._by_skeleton)
         + len(site._comparisons._met)
         + len(site._comparisons._segments)
-        + len(site._patterns._places)
+        + len(site.urls.patterns._places)
         for site in learner._sites
     )
 
 
 def test_memory_is_bounded_whatever_urls_come(monkeypatch):
-    monkeypatch.setattr(site_learner, "MAX_URLS", 100)
+    monkeypatch.setattr(known_urls, "MAX_URLS", 100)
     monkeypatch.setattr(decisions, "_MAX_REMEMBERED", 200)
     monkeypatch.setattr(comparisons, "_MAX_TEXTS", 200)
     monkeypatch.setattr(comparisons, "MAX_SKELETONS", 800)
@@ -900,7 +904,7 @@ def test_memory_is_bounded_whatever_urls_come(monkeypatch):
 
     world.visit(urls())
     [site] = world.learner._sites
-    assert len(site.visited) <= 100
+    assert len(site.urls.visited) <= 100
     assert len(site.rules.by_key) <= 2 * MAX_RULES
     assert len(site._collector._confounders) <= MAX_RULES
     assert len(site._comparisons._by_skeleton) <= 800
@@ -934,7 +938,7 @@ def test_of_too_much_that_was_skipped_the_surest_is_let_go(monkeypatch):
     monkeypatch.setattr(learner_module, "_STEP", 20)
     world = World(by_id)
     world.visit(sessions(range(500)))
-    kept = sum(len(site.skipped) for site in world.learner._sites)
+    kept = sum(len(site.urls.skipped) for site in world.learner._sites)
     assert kept <= 150
     assert world.learner.dropped == len(world.skipped) - kept > 0
 

@@ -1,0 +1,188 @@
+"""What is known of URLs that led to a duplicate, and of their originals."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ...stores.hints import KNOWN, MAX_KNOWN
+from .stored_duplicate_urls import Copy, Shown, StoredDuplicateUrls
+
+Standing = Literal["unknown", "copy", "superfluous"]
+
+#: Of an original with so many known duplicates, one must have been fetched and have led to it again
+#: before the others are believed: one login page answers many URLs.
+MANY = 4
+
+
+@dataclass(slots=True, eq=False)
+class _Original:
+    """An original of known copies. Events of the crawl are numbered.
+
+    :ivar content: what it showed last; that of its new copies if there are some.
+    :ivar copies: number of URLs that led to it in this crawl, since that ended.
+    :ivar met: the last event at which its own URL showed the content; 0 for never.
+    :ivar confirmed: the last event at which a known copy led to the content; 0 for never.
+    :ivar ended: the last event at which what was known of it ended; -1 for never.
+    :ivar is_doubted: did one of its URLs show what could not be judged?
+    """
+
+    content: int = 0
+    copies: int = 0
+    met: int = 0
+    confirmed: int = 0
+    ended: int = -1
+    is_doubted: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is anything that has not ended."""
+        return bool(self.copies) or self.ended < 0
+
+    def show(self, content: int) -> None:
+        """Let this content count from now on."""
+        if self.content != content:
+            self.content, self.met, self.confirmed = content, 0, 0
+
+
+class KnownCopies:
+    """URLs that led to a duplicate in this crawl and in earlier ones, and their originals.
+
+    All URLs are digests. There is a method for each thing that a page may show of them.
+    """
+
+    def __init__(self) -> None:
+        self._stored = StoredDuplicateUrls(np.empty(0, KNOWN))
+        self._new: OrderedDict[int, Copy] = OrderedDict()
+        #: Those of new copies, and those of stored ones of which a page has shown something.
+        self._originals: dict[int, _Original] = {}
+        self._events = 0
+
+    def load(self, copies: npt.NDArray[np.void]) -> None:
+        """Take over the copies of earlier crawls, see :class:`.StoredDuplicateUrls`."""
+        self._stored = StoredDuplicateUrls(copies)
+
+    def __bool__(self) -> bool:
+        return bool(self._new or self._stored)
+
+    def standing(self, url: int, since: int) -> Standing:
+        """Return ``"superfluous"`` for a copy that is believed, and ``"copy"`` for another one.
+
+        :param since: in seconds since 1970: what was seen before is unknown.
+        """
+        copy = self._copy(url)
+        if copy is None or copy.shown is None or copy.led_at < since:
+            return "unknown"
+        original = self._originals.get(copy.shown.original)
+        if original is None or original.content != copy.shown.content or original.is_doubted:
+            return "copy"
+        copies = original.copies if copy.event else copy.copies
+        is_confirmed = copies < MANY or original.confirmed > copy.event
+        return "superfluous" if is_confirmed and original.met > copy.event else "copy"
+
+    def shown(self, url: int) -> Shown | None:
+        """Return what a URL is known to lead to, unless that has ended."""
+        copy = self._copy(url)
+        return None if copy is None else copy.shown
+
+    def is_stored(self, url: int) -> bool:
+        return self._stored.get(url) is not None
+
+    def content_of(self, url: int) -> int | None:
+        """Return the content of an original of new copies, unless that has ended."""
+        original = self._originals.get(url)
+        return original.content if original is not None and original.copies else None
+
+    def originals_with(self, content: int) -> list[int]:
+        new = [url for url, original in self._originals.items() if original.content == content]
+        return [*new, *self._stored.originals_with(content)]
+
+    def add(self, url: int, shown: Shown, led_at: float) -> int | None:
+        """Add a copy, and return the number of the event; ``None`` for one that is fetched."""
+        if (known := self._new.get(url)) is not None and known.shown is None:
+            return None
+        self._forget(url)
+        original = self._originals.setdefault(shown.original, _Original())
+        original.show(shown.content)
+        original.copies += 1
+        self._events += 1
+        self._new[url] = Copy(shown, led_at, self._events)
+        if len(self._new) > MAX_KNOWN:
+            self._forget(next(iter(self._new)))
+        return self._events
+
+    def row(self, url: int, event: int) -> tuple[int, int, int] | None:
+        """Return digest, original and content of what was added at an event, if still known."""
+        copy = self._copy(url)
+        if copy is None or copy.shown is None or copy.event != event:
+            return None
+        return url, *copy.shown
+
+    def keep_fetching(self, url: int) -> int | None:
+        """Let a URL be fetched whatever it led to, and return the event at which it was added.
+
+        ``None`` where it was not added.
+        """
+        copy = self._new.get(url)
+        if copy is None or copy.shown is None:
+            return None
+        self._forget(url)
+        self._new[url] = copy._replace(shown=None)
+        return copy.event
+
+    def meet(self, shown: Shown, *, by_copy: bool) -> None:
+        """Note that an original's URL showed a content, or that a known copy led to it again."""
+        if (original := self._original(shown.original)) is not None:
+            original.show(shown.content)
+            self._events += 1
+            if by_copy:
+                original.confirmed = self._events
+            else:
+                original.met = self._events
+
+    def doubt(self, url: int) -> None:
+        """Believe nothing that leads to an original any more in this crawl."""
+        if (original := self._original(url)) is not None:
+            original.is_doubted = True
+
+    def end(self, url: int) -> bool:
+        """End all that is known of an original, and return whether there was anything."""
+        original = self._original(url)
+        if original is None:
+            return False
+        self._events += 1
+        original.ended = self._events
+        original.copies = 0
+        original.is_doubted = False
+        return True
+
+    def _copy(self, url: int) -> Copy | None:
+        """Return what is known of a URL, unless that has ended."""
+        copy = self._new.get(url) or self._stored.get(url)
+        if copy is not None and copy.shown is not None:
+            original = self._originals.get(copy.shown.original)
+            if original is not None and copy.event <= original.ended:
+                return None
+        return copy
+
+    def _original(self, url: int) -> _Original | None:
+        """Return the original of this URL, if anything is known of it that has not ended."""
+        if url not in self._originals and self._stored.has_original(url):
+            self._originals[url] = _Original()
+        original = self._originals.get(url)
+        return original if original is not None and original.is_known else None
+
+    def _forget(self, url: int) -> None:
+        copy = self._new.pop(url, None)
+        if copy is None or copy.shown is None:
+            return
+        key = copy.shown.original
+        original = self._originals[key]
+        if copy.event > original.ended:
+            original.copies -= 1
+        if not original.copies and original.ended < 0 and not self._stored.has_original(key):
+            del self._originals[key]
