@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from rich.table import Table
+from scrapy.settings import BaseSettings
 
 from ..exceptions import InputError
 from ..hashing.minhash import SHINGLE_UNITS, resemblance
@@ -24,11 +24,8 @@ from ..text.tokenization import shingle_units
 from ..text.vocabulary import weigh
 from ..workers import main_text, main_tokens, sign_record
 from .support.fetch import fetch, is_web_address
-from .support.options import AddGlobalOptions, Commands, Judge, add_rule, add_workers, new_command
-from .support.terminal import show, table, with_progress
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
+from .support.options import Commands, Judge, add_pages, add_rule, add_workers
+from .support.terminal import show, table
 
 #: Weights are whole numbers; in these units they are ``(1 + ln tf) * idf`` in nats.
 _UNITS = 16 * UNITS_PER_NAT
@@ -55,29 +52,17 @@ _WHY = {
 }
 
 
-def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
+def add_command(commands: Commands) -> None:
     """Add the sub-command."""
-    parser = new_command(
-        commands,
-        "compare",
-        "Explain why two pages are duplicates of each other, or are not.",
-        run,
-        add_global_options,
-    )
+    summary = "Explain why two pages are duplicates of each other, or are not."
+    parser = commands.add("compare", summary, run)
     for name in "ab":
         parser.add_argument(
             name,
             metavar=name.upper(),
             help="an HTML file or a URL; with --from, the id or URL of a stored page",
         )
-    parser.add_argument(
-        "--from",
-        dest="pages",
-        metavar="PAGES",
-        nargs="+",
-        default=[],
-        help="read A and B from stored pages: files or folders as for scan",
-    )
+    add_pages(parser, "--from", dest="pages", default=[])
     parser.add_argument(
         "--learn",
         action="store_true",
@@ -107,7 +92,9 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     if options.pages:
         records = _stored(names, PageReader(options.pages), options.pages)
         if options.learn:
-            _learn(judge, options)
+            for _, outcome in judge.results(sign_record, PageReader(options.pages), "learn"):
+                if isinstance(outcome, PageSignature):
+                    judge.detector.check(outcome)
     else:
         records = [_single(name, settings["USER_AGENT"]) for name in names]
     a, b = (
@@ -182,14 +169,6 @@ def _stored(names: Sequence[str], reader: PageReader, sources: Sequence[str]) ->
         if name not in found:
             raise InputError(", ".join(sources), f"no page has the id or URL {name}")
     return [found[name] for name in names]
-
-
-def _learn(judge: Judge, options: argparse.Namespace) -> None:
-    pages = PageReader(options.pages)
-    with judge.pool(sign_record, options) as workers:
-        for _, outcome in with_progress(workers.map(pages), pages, "learn"):
-            if isinstance(outcome, PageSignature):
-                judge.learn(outcome)
 
 
 def _single(name: str, user_agent: str) -> Record:

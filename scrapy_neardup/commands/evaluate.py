@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from rich.table import Table
+from scrapy.settings import BaseSettings
 
 from ..exceptions import InputError
 from ..signatures.signature import PageSignature
@@ -15,37 +16,14 @@ from ..sources.readers import PageReader
 from ..workers import Failure, sign_record
 from .support import plot
 from .support.figures import DISTANCES, SIMILARITIES, Figures, Pair, read_pairs
-from .support.options import (
-    AddGlobalOptions,
-    Commands,
-    Judge,
-    add_pages,
-    add_rule,
-    add_workers,
-    new_command,
-    share,
-)
-from .support.terminal import counted, report_skipped, say, show, table, with_progress
-
-if TYPE_CHECKING:
-    from rich.table import Table
-    from scrapy.settings import BaseSettings
-
-_NO_PAIR = (
-    "no pair of duplicates whose pages are among the stored pages ({}); pages are matched by id, "
-    "or by URL where they have none"
-)
+from .support.options import Commands, Judge, add_pages, add_rule, add_workers, share
+from .support.terminal import counted, report_skipped, say, show, table
 
 
-def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
+def add_command(commands: Commands) -> None:
     """Add the sub-command."""
-    parser = new_command(
-        commands,
-        "evaluate",
-        "Measure precision and recall of thresholds on known pairs, and recommend the best.",
-        run,
-        add_global_options,
-    )
+    summary = "Measure precision and recall of thresholds on known pairs, and recommend the best."
+    parser = commands.add("evaluate", summary, run)
     add_pages(parser)
     parser.add_argument(
         "--pairs",
@@ -84,18 +62,22 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     pairs = read_pairs(options.pairs, options.jaccard, skipped)
     pages = PageReader(options.pages)
     judge = Judge.from_options(options, settings)
-    signatures = _signatures(pairs, pages, judge, options)
+    signatures = _signatures(pairs, pages, judge)
     figures = Figures.count(pairs, signatures, judge.detector.rule, judge.compare, skipped)
     if not figures.duplicates:
-        listed = counted(skipped) or "no pair"
-        raise InputError(options.pairs, _NO_PAIR.format(listed))
+        raise InputError(
+            options.pairs,
+            "no pair of duplicates whose pages are among the stored pages "
+            f"({counted(skipped) or 'no pair'}); pages are matched by id, or by URL where they "
+            "have none",
+        )
     best = figures.recommended(options.precision)
     show(
         figures.sentence(),
         _grid("Recall, %", figures.recall),
         _grid("Precision, %", figures.precision),
+        _advice(figures, best, options.precision),
     )
-    show(_advice(figures, best, options.precision))
     if options.plot:
         plot.draw(options.plot, figures, best)
         say(f"{options.plot}: written")
@@ -104,24 +86,18 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     report_skipped(pages)
 
 
-def _signatures(
-    pairs: list[Pair],
-    pages: PageReader,
-    judge: Judge,
-    options: argparse.Namespace,
-) -> dict[str, PageSignature]:
+def _signatures(pairs: list[Pair], pages: PageReader, judge: Judge) -> dict[str, PageSignature]:
     """Return the signatures of the pages in the pairs; learn the boilerplate from all pages."""
     wanted = {name for pair in pairs for name in (pair.a, pair.b)}
     signatures: dict[str, PageSignature] = {}
     failures: Counter[str] = Counter()
-    with judge.pool(sign_record, options) as workers:
-        for record, outcome in with_progress(workers.map(pages), pages, "evaluate"):
-            if isinstance(outcome, Failure):
-                failures[outcome.reason] += 1
-                continue
-            judge.learn(outcome)
-            if str(record.id) in wanted:
-                signatures.setdefault(str(record.id), outcome)
+    for record, outcome in judge.results(sign_record, pages, "evaluate"):
+        if isinstance(outcome, Failure):
+            failures[outcome.reason] += 1
+            continue
+        judge.detector.check(outcome)
+        if str(record.id) in wanted:
+            signatures.setdefault(str(record.id), outcome)
     if failures:
         say(f"pages that cannot be judged: {counted(failures)}")
     return signatures
