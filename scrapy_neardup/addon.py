@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
+from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from .crawl.judge import NearDupJudge
@@ -12,9 +12,6 @@ from .downloadermiddlewares import NearDupDownloaderMiddleware
 from .dupefilters import NearDupDupeFilter
 from .pipelines import NearDupPipeline
 from .spidermiddlewares import NearDupSpiderMiddleware
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
 
 
 class Addon:

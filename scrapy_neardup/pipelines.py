@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from itemadapter.adapter import ItemAdapter
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
 from ._util.escaping import on_one_line
 from .crawl.judge import NearDupJudge, find_judge
 from .crawl.monitoring.pipeline_order import log_pipelines_before
 from .matching.verdict import Verdict
-
-if TYPE_CHECKING:
-    # typing.Self requires Python 3.11
-    from scrapy.crawler import Crawler
-    from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +70,7 @@ class NearDupPipeline:
         self._crawler = crawler
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> NearDupPipeline:
         """Build the pipeline with the judge of the crawl.
 
         :raises NotConfigured: when the crawl has no judge.

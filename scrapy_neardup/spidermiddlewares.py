@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
 from .crawl.items.built_items import Place
 from .crawl.items.item_tracker import ItemJudgement, Judgement
 from .crawl.judge import NearDupJudge, find_judge
 from .reasons import Reason
-
-if TYPE_CHECKING:
-    # typing.Self requires Python 3.11
-    from scrapy.crawler import Crawler
-    from typing_extensions import Self
 
 
 class NearDupSpiderMiddleware:
@@ -28,7 +24,7 @@ class NearDupSpiderMiddleware:
         self._judge = judge
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> NearDupSpiderMiddleware:
         return cls(find_judge(crawler))
 
     def process_spider_input(self, response: Response) -> None:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 from rich.table import Table
 from scrapy.settings import BaseSettings
@@ -174,7 +175,7 @@ def _stored(names: Sequence[str], reader: PageReader, sources: Sequence[str]) ->
 def _single(name: str, user_agent: str) -> Record:
     if is_web_address(name):
         return fetch(name, user_agent)
-    records = [record for record, _ in zip(PageReader([name]), range(2), strict=False)]
+    records = list(islice(PageReader([name]), 2))
     if len(records) > 1:
         raise InputError(
             name, "holds more than one page; give two of their ids or URLs, and --from"

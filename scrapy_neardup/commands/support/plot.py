@@ -16,7 +16,7 @@ def require(path: str) -> None:
 
     :raises InputError: when matplotlib is missing or the file has another extension.
     """
-    if Path(path).suffix.removeprefix(".").lower() not in _KINDS:
+    if _kind(path) not in _KINDS:
         raise InputError(path, f"the name of a plot ends in {', '.join(f'.{k}' for k in _KINDS)}")
     try:
         import matplotlib.figure  # noqa: F401
@@ -43,6 +43,9 @@ def draw(path: str, figures: Figures, best: tuple[int, int] | None) -> None:
         panel.grid(alpha=0.3)
     panels[1].legend(title="distance", fontsize="small", ncols=2)
     drawing.suptitle(figures.sentence())
-    kind = Path(path).suffix.removeprefix(".").lower()
     with whole_file(path) as part:
-        drawing.savefig(part, format=kind, dpi=150)
+        drawing.savefig(part, format=_kind(path), dpi=150)
+
+
+def _kind(path: str) -> str:
+    return Path(path).suffix.removeprefix(".").lower()
