@@ -78,24 +78,20 @@ class NearDupSpiderMiddleware:
         self, request: Request, response: Response, judgement: Judgement | None
     ) -> bool:
         """Decide whether a link of a page is followed; count it if not."""
-        if self._should_skip(request, response, judgement):
+        carries_values = self._judge.note_origins(request, response, judgement)
+        if judgement is None:
+            return True
+        min_depth = self._judge.config.url_rule_settings.links_min_depth
+        is_deep_enough = response.meta.get("depth", 0) >= min_depth
+        # If it is no duplicate, the earlier page with these links may have failed on the item whose
+        # values this one carries.
+        is_superfluous = judgement.verdict.is_duplicate or not carries_values
+        if judgement.skips_links and is_deep_enough and is_superfluous:
             self._judge.stats.count("links/skipped")
             return False
-        if judgement is not None and judgement.refuses_requests:
+        if judgement.refuses_requests:
             self._judge.session.request_filter.linked(request, response)
         return True
-
-    def _should_skip(
-        self, request: Request, response: Response, judgement: Judgement | None
-    ) -> bool:
-        carries_values = self._judge.note_origins(request, response, judgement)
-        if judgement is None or not judgement.skips_links:
-            return False
-        if response.meta.get("depth", 0) < self._judge.config.url_rule_settings.links_min_depth:
-            return False
-        # The earlier page with these links may have failed on the item whose values this one
-        # carries.
-        return judgement.verdict.is_duplicate or not carries_values
 
     async def _process_items(
         self, response: Response, result: AsyncIterator[Any]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import islice
 
 from rich.table import Table
@@ -14,7 +14,6 @@ from scrapy.settings import BaseSettings
 from ..exceptions import InputError
 from ..hashing.minhash import SHINGLE_UNITS, resemblance
 from ..hashing.simhash import hamming_distance, to_hex
-from ..html.extraction import MainText
 from ..matching.verdict import Match
 from ..reasons import Reason
 from ..signatures.signature import PageSignature, Signer
@@ -91,7 +90,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     judge = Judge.from_options(options, settings)
     names = (options.a, options.b)
     if options.pages:
-        records = _stored(names, PageReader(options.pages), options.pages)
+        records = _stored(names, options.pages)
         if options.learn:
             for _, outcome in judge.results(sign_record, PageReader(options.pages), "learn"):
                 if isinstance(outcome, PageSignature):
@@ -107,38 +106,24 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
         show(_differences(a, b, options.words))
 
 
-@dataclass(frozen=True)
 class _Page:
-    """A page with the results of each step of signing it."""
+    """A page with the results of each step of signing it.
 
-    record: Record
-    signer: Signer
+    :ivar weights: weight of each distinct token in the fingerprint.
+    :ivar shingles: the set of shingles that the sketch samples.
+    """
 
-    @cached_property
-    def signature(self) -> PageSignature:
-        return sign_record(self.signer, self.record)
-
-    @cached_property
-    def main(self) -> MainText:
-        return main_text(self.signer, self.record)
-
-    @cached_property
-    def tokens(self) -> list[str]:
-        return main_tokens(self.signer, self.record)
-
-    @cached_property
-    def weights(self) -> dict[str, float]:
-        """Weight of each distinct token in the fingerprint."""
-        found = weigh(self.tokens, self.signer.idf)
-        return dict(zip(dict.fromkeys(self.tokens), found.weights.tolist(), strict=True))
-
-    @cached_property
-    def shingles(self) -> set[tuple[str, ...]]:
-        """The set of shingles that the sketch samples."""
+    def __init__(self, record: Record, signer: Signer) -> None:
+        self.record = record
+        self.signature = sign_record(signer, record)
+        self.main = main_text(signer, record)
+        self.tokens = main_tokens(signer, record)
+        found = weigh(self.tokens, signer.idf).weights.tolist()
+        self.weights = Counter(dict(zip(dict.fromkeys(self.tokens), found, strict=True)))
         units = shingle_units(self.tokens)
         width = min(SHINGLE_UNITS, len(units))
         starts = range(len(units) - width + 1) if width else ()
-        return {tuple(units[i : i + width]) for i in starts}
+        self.shingles = {tuple(units[i : i + width]) for i in starts}
 
     def facts(self) -> Iterator[tuple[str, object]]:
         """Yield names and values of the page's facts to show."""
@@ -154,11 +139,11 @@ class _Page:
         yield "begins with", " ".join(self.main.text.split())[:160]
 
 
-def _stored(names: Sequence[str], reader: PageReader, sources: Sequence[str]) -> list[Record]:
+def _stored(names: Sequence[str], sources: Sequence[str]) -> list[Record]:
     """Return the pages with these ids or, failing that, with these URLs."""
     by_id: dict[str, Record] = {}
     by_url: dict[str, Record] = {}
-    for record in reader:
+    for record in PageReader(sources):
         if str(record.id) in names:
             by_id.setdefault(str(record.id), record)
         if record.url in names:
@@ -218,12 +203,9 @@ def _measures(a: _Page, b: _Page, judge: Judge) -> Table:
 
 
 def _differences(a: _Page, b: _Page, number: int) -> str | Table:
-    words = dict.fromkeys([*a.weights, *b.weights])
-    gaps = {word: abs(a.weights.get(word, 0) - b.weights.get(word, 0)) for word in words}
-    greatest = sorted(filter(gaps.get, gaps), key=lambda word: -gaps[word])[:number]
-    rows = [
-        (word, *(f"{p.weights.get(word, 0) / _UNITS:.1f}" for p in (a, b))) for word in greatest
-    ]
+    gaps = {word: abs(a.weights[word] - b.weights[word]) for word in a.weights | b.weights}
+    greatest = sorted(filter(gaps.get, gaps), key=gaps.__getitem__, reverse=True)[:number]
+    rows = [(word, *(f"{page.weights[word] / _UNITS:.1f}" for page in (a, b))) for word in greatest]
     if not rows:
         return "All words have equal weights in both."
     return table("words that differ most", "weight in A", "weight in B", rows=rows)

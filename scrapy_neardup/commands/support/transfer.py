@@ -91,30 +91,19 @@ def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 def _import(options: argparse.Namespace, settings: BaseSettings) -> None:
-    exports, pages = _classify(options.files)
-    for source in exports:
-        _import_export(source, options)
-    if pages:
-        _import_pages(pages, options, settings)
-
-
-def _classify(sources: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Divide the sources into exports and sources of pages.
-
-    :raises InputError: when one is the output of a scan.
-    """
-    exports: list[str] = []
-    pages: list[str] = []
-    for source in sources:
-        start = beginning(source)
+    starts = {source: beginning(source) for source in options.files}
+    for source, start in starts.items():
         if _is_of_scan(start):
             raise InputError(
                 source,
                 "is the output of scan, which has fingerprints only; import the scanned pages "
                 "themselves, or scan them with --store and --add",
             )
-        (exports if is_export(start) else pages).append(source)
-    return exports, pages
+    for source, start in starts.items():
+        if is_export(start):
+            _import_export(source, options)
+    if pages := [source for source, start in starts.items() if not is_export(start)]:
+        _import_pages(pages, options, settings)
 
 
 def _is_of_scan(start: bytes) -> bool:
