@@ -173,7 +173,8 @@ def _verdict(a: _Page, b: _Page, judge: Judge) -> str:
     note = "Both have one URL: in a crawl the second is a revisit.\n" if one_address else ""
     if not (a.signature.n_features and b.signature.n_features):
         return f"{note}Undecided (no_text): {_WHY[Reason.NO_TEXT]}."
-    outcome = judge.compare(a.signature, b.signature, judge.detector.rule)
+    boilerplates = judge.detector.store.boilerplates
+    outcome = judge.detector.rule.compare(a.signature, b.signature, boilerplates)
     said = "Duplicates" if isinstance(outcome, Match) else "Not duplicates"
     return f"{note}{said} ({outcome.reason}): {_WHY.get(outcome.reason, 'decided by the rule')}."
 

@@ -63,7 +63,8 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     pages = PageReader(options.pages)
     judge = Judge.from_options(options, settings)
     signatures = _signatures(pairs, pages, judge)
-    figures = Figures.count(pairs, signatures, judge.detector.rule, judge.compare, skipped)
+    detector = judge.detector
+    figures = Figures.count(pairs, signatures, detector.rule, detector.store.boilerplates, skipped)
     if not figures.duplicates:
         raise InputError(
             options.pairs,

@@ -93,10 +93,7 @@ class DocumentFrequencies:
         self._seen: set[int] = set()
 
     def add(self, tokens: Iterable[str]) -> None:
-        """Count a page, unless it has no tokens.
-
-        :param tokens: the distinct tokens of the page.
-        """
+        """Count a page by its distinct tokens, unless it has none."""
         words = [token for token in tokens if _TOKEN.fullmatch(token)]
         digest = xxhash.xxh3_64_intdigest("\n".join(sorted(words)).encode())
         if digest in self._seen:

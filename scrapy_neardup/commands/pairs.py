@@ -72,10 +72,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Check that there is something to compare, and a file to write to.
-
-    :raises InvalidOption: when there is not.
-    """
+    """Refuse options that leave nothing to compare, or no file to write to."""
     if options.store is None:
         if not options.pages:
             raise InvalidOption("PAGES", "missing", "pages, or --store with a store, or both")

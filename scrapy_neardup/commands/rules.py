@@ -100,10 +100,7 @@ def _switch(rules: Sequence[UrlRule], options: argparse.Namespace, namespace: st
 
 
 def _switched(rules: Sequence[UrlRule], name: str, option: str, state: State) -> UrlRule:
-    """Return the rule of a name with a new state.
-
-    :raises InvalidOption: when there is no rule of that name that can be switched.
-    """
+    """Return the rule of a name in a new state; refuse names that cannot be switched to it."""
     is_off = state != "off"
     choice = {rule.name: rule for rule in rules if (rule.state == "off") == is_off}
     if name not in choice:

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from scrapy.settings import BaseSettings
@@ -26,6 +27,11 @@ from .support.output_files import lines_to
 from .support.store_address import add_store, looking_at, namespace_in, say_forgotten, writing_to
 from .support.tally import Tally
 from .support.terminal import report_skipped
+
+_FIELDS = (
+    "id url verdict duplicate_of duplicate_of_id look_alike look_alike_id distance similarity "
+    "reason objection"
+).split()
 
 
 def add_command(commands: Commands) -> None:
@@ -103,20 +109,13 @@ def _line(
 ) -> dict[str, Any]:
     """Return the line of a page."""
     decision = Decision.of(verdict)
+    decision = replace(
+        decision,
+        id=record.id,
+        duplicate_of_id=ids.get(decision.duplicate_of),
+        look_alike_id=ids.get(decision.look_alike),
+    )
     fingerprint = None
     if isinstance(outcome, PageSignature) and outcome.n_features:
         fingerprint = to_hex(outcome.fingerprint)
-    return {
-        "id": record.id,
-        "url": record.url,
-        "verdict": verdict.kind,
-        "duplicate_of": decision.duplicate_of,
-        "duplicate_of_id": ids.get(decision.duplicate_of),
-        "look_alike": decision.look_alike,
-        "look_alike_id": ids.get(decision.look_alike),
-        "distance": decision.distance,
-        "similarity": decision.similarity,
-        "reason": verdict.reason,
-        "objection": decision.objection,
-        "fingerprint": fingerprint,
-    }
+    return {**{name: getattr(decision, name) for name in _FIELDS}, "fingerprint": fingerprint}

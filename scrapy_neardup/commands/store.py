@@ -112,40 +112,31 @@ def _tables(facts: dict[str, Any]) -> Iterator[str | Table]:
 
 
 def _list(options: argparse.Namespace, settings: BaseSettings) -> None:
-    line = _json_line if options.json else _text_line
     with looking_at(options.store) as reader:
         pages = reader.pages(namespace_in(reader, options.namespace).name, options.site)
         for page in islice(pages, options.limit):
-            sys.stdout.write(line(page) + "\n")
+            facts = _page_facts(page)
+            sys.stdout.write((json.dumps(facts) if options.json else _text_line(facts)) + "\n")
 
 
-def _text_line(page: StoredPage) -> str:
-    signature = page.signature
-    fields = [
-        signature.url,
-        iso(page.stored_at),
-        to_hex(signature.fingerprint),
-        str(signature.n_features),
-    ]
-    if not page.is_confirmed:
+def _page_facts(page: StoredPage) -> dict[str, Any]:
+    return {
+        "url": page.signature.url,
+        "stored_at": iso(page.stored_at),
+        "fingerprint": to_hex(page.signature.fingerprint),
+        "features": page.signature.n_features,
+        "confirmed": page.is_confirmed,
+        "has_items": page.items != NO_ITEMS,
+    }
+
+
+def _text_line(facts: dict[str, Any]) -> str:
+    fields = [str(facts[name]) for name in ("url", "stored_at", "fingerprint", "features")]
+    if not facts["confirmed"]:
         fields.append("unconfirmed")
-    if page.items == NO_ITEMS:
+    if not facts["has_items"]:
         fields.append("links only")
-    return "\t".join(printable(field or "") for field in fields)
-
-
-def _json_line(page: StoredPage) -> str:
-    signature = page.signature
-    return json.dumps(
-        {
-            "url": signature.url,
-            "stored_at": iso(page.stored_at),
-            "fingerprint": to_hex(signature.fingerprint),
-            "features": signature.n_features,
-            "confirmed": page.is_confirmed,
-            "has_items": page.items != NO_ITEMS,
-        }
-    )
+    return "\t".join(map(printable, fields))
 
 
 def _forget(options: argparse.Namespace, settings: BaseSettings) -> None:

@@ -136,8 +136,7 @@ class DecisionReader:
     """Iterates once over the decisions in verdicts files, in order.
 
     :param sources: files, plain or compressed, or ``"-"`` for standard input.
-    :raises InputError: while iterating, when a file cannot be read to its end or contains anything
-        else.
+    :raises InputError: while iterating, when a file cannot be read or contains anything else.
     """
 
     def __init__(self, sources: Sequence[str]) -> None:

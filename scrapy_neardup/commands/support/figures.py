@@ -6,7 +6,7 @@ import csv
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,8 @@ import numpy.typing as npt
 from ...exceptions import InputError
 from ...hashing.simhash_index import MAX_DISTANCE
 from ...matching.rule import Rule
-from ...matching.verdict import Match, Mismatch
+from ...matching.site_boilerplate import Boilerplates
+from ...matching.verdict import Match
 from ...signatures.signature import PageSignature
 from ...sources.compression import reason_of
 
@@ -26,9 +27,6 @@ DISTANCES = range(MAX_DISTANCE + 1)
 SIMILARITIES = tuple(round(0.05 * step, 2) for step in range(21))
 
 _Grid = npt.NDArray[np.int64]
-
-#: Compares two pages by a rule.
-Compare = Callable[[PageSignature, PageSignature, Rule], Match | Mismatch]
 
 _LABELS = {"duplicate": True, "distinct": False, "unclear": None}
 
@@ -109,12 +107,13 @@ class Figures:
         pairs: list[Pair],
         signatures: Mapping[str, PageSignature],
         rule: Rule,
-        compare: Compare,
+        boilerplates: Boilerplates,
         skipped: Counter[str],
     ) -> Figures:
         """Compare each pair by the rule with all combinations of thresholds.
 
         :param signatures: signatures by the ids of pages, as strings.
+        :param boilerplates: the boilerplate learned of the sites.
         :param skipped: counts the pairs without signatures.
         """
         found = {True: _empty_grid(), False: _empty_grid()}
@@ -124,7 +123,7 @@ class Figures:
                 skipped["page not there"] += 1
                 continue
             number[pair.same] += 1
-            found[pair.same] += _found(rule, compare, signatures[pair.a], signatures[pair.b])
+            found[pair.same] += _found(rule, boilerplates, signatures[pair.a], signatures[pair.b])
         return cls(found[True], found[False], number[True], number[False])
 
     @property
@@ -161,7 +160,7 @@ def _empty_grid() -> _Grid:
     return np.zeros((len(DISTANCES), len(SIMILARITIES)), np.int64)
 
 
-def _found(rule: Rule, compare: Compare, a: PageSignature, b: PageSignature) -> _Grid:
+def _found(rule: Rule, boilerplates: Boilerplates, a: PageSignature, b: PageSignature) -> _Grid:
     """Return an array, shape ``(12, 21)``, of 1 where the rule finds the pair and 0 elsewhere.
 
     A stricter similarity never finds more, so a binary search for each distance is enough.
@@ -169,7 +168,7 @@ def _found(rule: Rule, compare: Compare, a: PageSignature, b: PageSignature) -> 
 
     def refuses(distance: int, similarity: float) -> bool:
         asked = replace(rule, max_distance=distance, min_similarity=similarity)
-        return not isinstance(compare(a, b, asked), Match)
+        return not isinstance(asked.compare(a, b, boilerplates), Match)
 
     found = _empty_grid()
     if a.n_features and b.n_features:

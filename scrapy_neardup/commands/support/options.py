@@ -13,8 +13,6 @@ from ...crawl.settings import Config, as_setting, unknown_settings
 from ...detector import NearDupDetector
 from ...exceptions import InvalidOption
 from ...matching.rule import SCOPES, Rule
-from ...matching.verdict import Match, Mismatch
-from ...signatures.signature import PageSignature
 from ...sources.readers import PageReader
 from ...sources.record import Record
 from ...stores import MemoryStore, Store
@@ -157,10 +155,6 @@ class Judge:
         if options.timeout is not None:
             limits = replace(limits, seconds=options.timeout)
         return cls(detector, {"secret": store.secret, **parts}, options.workers, limits)
-
-    def compare(self, a: PageSignature, b: PageSignature, rule: Rule) -> Match | Mismatch:
-        """Compare two pages by a rule, with the boilerplate that the detector has learned."""
-        return rule.compare(a, b, self.detector.store.boilerplates)
 
     def results(
         self, job: Job[T], pages: PageReader, what: str, records: Iterable[Record] | None = None

@@ -130,10 +130,7 @@ def writing_to(
 
 
 def require_writable(store: Store) -> None:
-    """Raise the current write error of a store, because a command does not retry.
-
-    :raises StoreError: when the store cannot be written at present.
-    """
+    """Raise a StoreError if the store cannot be written at present: a command does not retry."""
     if store.problem:
         raise StoreError(store.name, f"cannot be written: {store.problem}")
 

@@ -23,12 +23,10 @@ def say_undecided(record: Record, failure: Failure, known: Container[str]) -> No
 
 
 class Tally:
-    """Judges pages and counts the verdicts.
-
-    :ivar pages: number of pages judged.
-    """
+    """Judges pages and counts the verdicts."""
 
     def __init__(self, judge: Judge) -> None:
+        #: Number of pages judged.
         self.pages = 0
         self._judge = judge
         self._started = perf_counter()
@@ -38,11 +36,7 @@ class Tally:
     def judge(
         self, pages: PageReader, what: str
     ) -> Iterator[tuple[Record, PageSignature | Failure, Verdict]]:
-        """Judge all pages in order, and yield the results.
-
-        :param what: the command's name for the progress bar.
-        :raises StoreError: when the store cannot be written.
-        """
+        """Judge all pages in order, and yield the results; stop if the store cannot be written."""
         detector = self._judge.detector
         for record, outcome in self._judge.results(sign_record, pages, what):
             if isinstance(outcome, PageSignature):

@@ -193,8 +193,6 @@ def _require_comparable(head: Head, source: str, given: str, namespace: str) -> 
 
     A recipe depends on the secret, so an export without a secret is from this namespace if the
     recipes are equal.
-
-    :raises InputError: when they were not.
     """
     known, has_pages = None, False
     with suppress(StoreMissing), looking_at(given) as reader:
