@@ -30,7 +30,7 @@ class NearDuplicate(DropItem):
     :ivar duplicate_of: the original's URL.
     :ivar distance: Hamming distance, 0 to 11.
     :ivar similarity: estimated resemblance, 0.0 to 1.0.
-    :ivar reason: ``"same_text"`` or ``"similar_text"``.
+    :ivar reason: see :class:`~scrapy_neardup.matching.verdict.Match`.
     """
 
     def __init__(self, verdict: Verdict) -> None:
@@ -58,7 +58,6 @@ class NearDupPipeline:
 
     :param judge: the crawl's judge; without one, all items pass. A custom pipeline manager may
         build pipelines without ``from_crawler``.
-    :param crawler: used to list the other pipelines.
     """
 
     def __init__(self, judge: NearDupJudge | None = None, crawler: Crawler | None = None) -> None:

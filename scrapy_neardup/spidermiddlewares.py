@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -46,14 +47,16 @@ class NearDupSpiderMiddleware:
         """Judge the page once, when the callback yields its first item or link."""
         judged = ended = False
         judgement = None
-        places = _PlaceCounter()
+        classes: Counter[type] = Counter()
         try:
             async for output in result:
                 if not judged:
                     judged = True
                     judgement = await self._judge.judge_page(response)
                 if not isinstance(output, Request):
-                    await self._process_item(output, places.next(output), response, judgement)
+                    place = Place(classes.total() + 1, is_listed=type(output) in classes)
+                    classes[type(output)] += 1
+                    await self._process_item(output, place, response, judgement)
                     yield output
                 elif self._should_follow(output, response, judgement):
                     yield output
@@ -107,18 +110,3 @@ class NearDupSpiderMiddleware:
                     judgement.pending.ended(failed=False)
                 self._judge.session.items.send(output, ItemJudgement(judgement))
             yield output
-
-
-class _PlaceCounter:
-    """Numbers the items of a page."""
-
-    def __init__(self) -> None:
-        self._number = 0
-        self._classes: set[type] = set()
-
-    def next(self, item: Any) -> Place:
-        """Return the place of the next item."""
-        self._number += 1
-        place = Place(self._number, is_listed=type(item) in self._classes)
-        self._classes.add(type(item))
-        return place

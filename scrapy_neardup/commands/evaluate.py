@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +15,13 @@ from ..exceptions import InputError
 from ..signatures.signature import PageSignature
 from ..sources.readers import PageReader
 from ..workers import Failure, sign_record
-from .support import plot
 from .support.figures import DISTANCES, SIMILARITIES, Figures, Pair, read_pairs
 from .support.options import Commands, Judge, add_pages, add_rule, add_workers, share
+from .support.output_files import whole_file
 from .support.terminal import counted, report_skipped, say, show, table
+
+#: Suffixes of plots.
+_PLOTS = ("svg", "png", "pdf")
 
 
 def add_command(commands: Commands) -> None:
@@ -57,7 +61,7 @@ def add_command(commands: Commands) -> None:
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Print precision and recall of all thresholds, and a recommendation."""
     if options.plot:
-        plot.require(options.plot)
+        _require_plot(options.plot)
     skipped: Counter[str] = Counter()
     pairs = read_pairs(options.pairs, options.jaccard, skipped)
     pages = PageReader(options.pages)
@@ -80,7 +84,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
         _advice(figures, best, options.precision),
     )
     if options.plot:
-        plot.draw(options.plot, figures, best)
+        _plot(options.plot, figures, best)
         say(f"{options.plot}: written")
     if skipped:
         say(f"pairs left out: {skipped.total()} ({counted(skipped)})")
@@ -130,3 +134,40 @@ def _advice(figures: Figures, best: tuple[int, int] | None, precision: float) ->
         f"recall {figures.recall[best]:.3f} ({figures.hits[best]} of {figures.duplicates}), "
         f"precision {figures.precision[best]:.3f} ({figures.wrong[best]} wrong)."
     )
+
+
+def _require_plot(path: str) -> None:
+    """Check that a plot can be written: matplotlib is there, and the file's name fits."""
+    if _kind(path) not in _PLOTS:
+        raise InputError(path, f"the name of a plot ends in {', '.join(f'.{k}' for k in _PLOTS)}")
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise InputError(path, 'plots need a package: pip install "scrapy-neardup[plot]"') from None
+
+
+def _plot(path: str, figures: Figures, best: tuple[int, int] | None) -> None:
+    """Plot recall and precision over similarity, with a line for each distance."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    drawing = Figure(figsize=(11, 4.5), layout="constrained")
+    panels = drawing.subplots(1, 2, sharex=True)
+    colours = mpl.colormaps["viridis"].resampled(len(DISTANCES))
+    for panel, name, shares in zip(
+        panels, ("recall", "precision"), (figures.recall, figures.precision), strict=True
+    ):
+        for row, distance in enumerate(DISTANCES):
+            panel.plot(SIMILARITIES, shares[row], color=colours(row), label=str(distance))
+        if best is not None:
+            panel.plot(SIMILARITIES[best[1]], shares[best], "o", color="crimson", zorder=3)
+        panel.set(xlabel="required similarity (NEARDUP_MIN_SIMILARITY)", ylabel=name)
+        panel.grid(alpha=0.3)
+    panels[1].legend(title="distance", fontsize="small", ncols=2)
+    drawing.suptitle(figures.sentence())
+    with whole_file(path) as part:
+        drawing.savefig(part, format=_kind(path), dpi=150)
+
+
+def _kind(path: str) -> str:
+    return Path(path).suffix.removeprefix(".").lower()

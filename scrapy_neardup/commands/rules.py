@@ -39,20 +39,14 @@ def add_command(commands: Commands) -> None:
     add_store(parser)
     parser.add_argument("--site", type=domain, help="only rules of this registrable domain")
     parser.add_argument("--json", action="store_true", help="print JSON Lines")
-    parser.add_argument(
-        "--off",
-        metavar="RULE",
-        action="append",
-        default=[],
-        help="switch off the rule of this name, for all crawls (may be repeated)",
-    )
-    parser.add_argument(
-        "--on",
-        metavar="RULE",
-        action="append",
-        default=[],
-        help="undo --off: let evidence decide on the rule of this name again (may be repeated)",
-    )
+    for option, what in (
+        ("--off", "switch off the rule of this name, for all crawls (may be repeated)"),
+        (
+            "--on",
+            "undo --off: let evidence decide on the rule again (may be repeated)",
+        ),
+    ):
+        parser.add_argument(option, metavar="RULE", action="append", default=[], help=what)
     parser.add_argument(
         "--export",
         metavar="FILE",

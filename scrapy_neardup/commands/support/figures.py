@@ -79,7 +79,7 @@ def _truth(row: dict[str, str], least_jaccard: float) -> bool | None:
     :raises KeyError: when the label is unknown.
     :raises ValueError: when an id or the resemblance is missing.
     """
-    if not row["id_a"] or not row["id_b"]:
+    if not (row["id_a"] and row["id_b"]):
         raise ValueError
     if label := (row.get("label") or "").strip().lower():
         return _LABELS[label]

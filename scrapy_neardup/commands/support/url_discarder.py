@@ -112,7 +112,7 @@ _ALL = _Paths(("",), is_open=True)
 
 
 class _Cut(NamedTuple):
-    """A segment to be removed from some paths."""
+    """A segment to remove from some paths."""
 
     paths: _Paths
     place: int
@@ -167,10 +167,7 @@ class _Site:
         done.rules.extend(_merged(removals))
 
     def _removals(self, rule: UrlRule) -> Iterator[_Removal]:
-        """Yield what a rule removes.
-
-        :raises Inexpressible: when it has no equivalent.
-        """
+        """Yield what a rule removes; raise Inexpressible if it has no equivalent."""
         if not rule.pattern and rule.component not in self._everywhere:
             raise Inexpressible("the exceptions to the rule are not in the store")
         if not rule.pattern and rule.component in (_WWW, _TRAILING_SLASH):
