@@ -10,87 +10,58 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .addon import Addon
-    from .crawl.judge import NearDupJudge
-    from .detector import NearDupDetector
-    from .downloadermiddlewares import NearDupDownloaderMiddleware
-    from .dupefilters import NearDupDupeFilter
-    from .exceptions import (
-        ExtractionError,
-        InvalidOption,
-        LimitExceeded,
-        NearDupError,
-        NeedsScripts,
-        SignatureMismatch,
-        UnreadablePage,
-    )
-    from .html.limits import PageLimits
-    from .matching.rule import Rule
-    from .matching.verdict import LookAlike, Match, Verdict
-    from .pipelines import NearDuplicate, NearDupPipeline
-    from .reasons import Reason
-    from .signatures.signature import PageSignature
-    from .spidermiddlewares import NearDupSpiderMiddleware
-    from .text.idf import IdfTable
+    from .addon import Addon as Addon
+    from .crawl.judge import NearDupJudge as NearDupJudge
+    from .detector import NearDupDetector as NearDupDetector
+    from .downloadermiddlewares import NearDupDownloaderMiddleware as NearDupDownloaderMiddleware
+    from .dupefilters import NearDupDupeFilter as NearDupDupeFilter
+    from .exceptions import ExtractionError as ExtractionError
+    from .exceptions import InvalidOption as InvalidOption
+    from .exceptions import LimitExceeded as LimitExceeded
+    from .exceptions import NearDupError as NearDupError
+    from .exceptions import NeedsScripts as NeedsScripts
+    from .exceptions import SignatureMismatch as SignatureMismatch
+    from .exceptions import UnreadablePage as UnreadablePage
+    from .html.limits import PageLimits as PageLimits
+    from .matching.rule import Rule as Rule
+    from .matching.verdict import LookAlike as LookAlike
+    from .matching.verdict import Match as Match
+    from .matching.verdict import Verdict as Verdict
+    from .pipelines import NearDuplicate as NearDuplicate
+    from .pipelines import NearDupPipeline as NearDupPipeline
+    from .reasons import Reason as Reason
+    from .signatures.signature import PageSignature as PageSignature
+    from .spidermiddlewares import NearDupSpiderMiddleware as NearDupSpiderMiddleware
+    from .text.idf import IdfTable as IdfTable
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Addon",
-    "ExtractionError",
-    "IdfTable",
-    "InvalidOption",
-    "LimitExceeded",
-    "LookAlike",
-    "Match",
-    "NearDupDetector",
-    "NearDupDownloaderMiddleware",
-    "NearDupDupeFilter",
-    "NearDupError",
-    "NearDupJudge",
-    "NearDupPipeline",
-    "NearDupSpiderMiddleware",
-    "NearDuplicate",
-    "NeedsScripts",
-    "PageLimits",
-    "PageSignature",
-    "Reason",
-    "Rule",
-    "SignatureMismatch",
-    "UnreadablePage",
-    "Verdict",
-]
-
-_HOME = {
-    "Addon": "addon",
-    "ExtractionError": "exceptions",
-    "IdfTable": "text.idf",
-    "InvalidOption": "exceptions",
-    "LimitExceeded": "exceptions",
-    "LookAlike": "matching.verdict",
-    "Match": "matching.verdict",
-    "NearDupDetector": "detector",
-    "NearDupDownloaderMiddleware": "downloadermiddlewares",
-    "NearDupDupeFilter": "dupefilters",
-    "NearDupError": "exceptions",
-    "NeedsScripts": "exceptions",
-    "NearDupJudge": "crawl.judge",
-    "NearDupPipeline": "pipelines",
-    "NearDupSpiderMiddleware": "spidermiddlewares",
-    "NearDuplicate": "pipelines",
-    "PageLimits": "html.limits",
-    "PageSignature": "signatures.signature",
-    "Reason": "reasons",
-    "Rule": "matching.rule",
-    "SignatureMismatch": "exceptions",
-    "UnreadablePage": "exceptions",
-    "Verdict": "matching.verdict",
+#: The public names by the modules that define them.
+_NAMES = {
+    "addon": "Addon",
+    "crawl.judge": "NearDupJudge",
+    "detector": "NearDupDetector",
+    "downloadermiddlewares": "NearDupDownloaderMiddleware",
+    "dupefilters": "NearDupDupeFilter",
+    "exceptions": "ExtractionError InvalidOption LimitExceeded NearDupError NeedsScripts "
+    "SignatureMismatch UnreadablePage",
+    "html.limits": "PageLimits",
+    "matching.rule": "Rule",
+    "matching.verdict": "LookAlike Match Verdict",
+    "pipelines": "NearDupPipeline NearDuplicate",
+    "reasons": "Reason",
+    "signatures.signature": "PageSignature",
+    "spidermiddlewares": "NearDupSpiderMiddleware",
+    "text.idf": "IdfTable",
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f".{_HOME[name]}", __name__), name)
+    if name in _MODULES:
+        return getattr(import_module(f".{_MODULES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
+from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from .crawl.judge import NearDupJudge
@@ -12,9 +12,6 @@ from .downloadermiddlewares import NearDupDownloaderMiddleware
 from .dupefilters import NearDupDupeFilter
 from .pipelines import NearDupPipeline
 from .spidermiddlewares import NearDupSpiderMiddleware
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
 
 
 class Addon:
@@ -37,13 +34,9 @@ class Addon:
             ("ITEM_PIPELINES", NearDupPipeline, 100),
         ):
             settings.setdefault_in_component_priority_dict(setting, component, order)
-        _wrap_dupefilter(settings)
-
-
-def _wrap_dupefilter(settings: BaseSettings) -> None:
-    configured = settings["DUPEFILTER_CLASS"]
-    if load_object(configured) is not NearDupDupeFilter:
-        # At the priority of the replaced value; at a lower one, that value would stay.
-        priority = settings.getpriority("DUPEFILTER_CLASS") or 0
-        settings.set("NEARDUP_DUPEFILTER", configured, priority)
-        settings.set("DUPEFILTER_CLASS", NearDupDupeFilter, priority)
+        configured = settings["DUPEFILTER_CLASS"]
+        if load_object(configured) is not NearDupDupeFilter:
+            # At the priority of the replaced value; at a lower one, that value would stay.
+            priority = settings.getpriority("DUPEFILTER_CLASS") or 0
+            settings.set("NEARDUP_DUPEFILTER", configured, priority)
+            settings.set("DUPEFILTER_CLASS", NearDupDupeFilter, priority)

@@ -77,7 +77,6 @@ class NearDupDetector:
     ) -> PageSignature:
         """Return the signature of a page.
 
-        :param url: the page's URL.
         :param html: the whole page, decoded or as bytes; the main text is extracted from it.
         :param text: the main text, instead of ``html``.
         :param title: the title that belongs to ``text``.
@@ -86,12 +85,11 @@ class NearDupDetector:
         :raises NeedsScripts: when scripts have yet to fill in its content.
         :raises TypeError: when not exactly one of ``html`` and ``text`` is given.
         """
-        if (html is None) == (text is None):
-            raise TypeError("signature() requires either html or text")
-        if html is not None:
+        if html is not None and text is None:
             return self.signer.sign_html(url, html)
-        assert text is not None
-        return self.signer.sign_text(url, text, title)
+        if text is not None and html is None:
+            return self.signer.sign_text(url, text, title)
+        raise TypeError("signature() requires either html or text")
 
     def check(
         self, signature: PageSignature | None = None, *, rule: Rule | None = None, **page: Any
@@ -142,8 +140,6 @@ class NearDupDetector:
 
     def compare(self, a: PageSignature, b: PageSignature) -> Match | None:
         """Return distance and similarity of two near-duplicates, ``None`` for other pages.
-
-        Applies the rule of :meth:`check`, with the boilerplate learned of both sites so far.
 
         :raises SignatureMismatch: when one of them was made by another recipe.
         """

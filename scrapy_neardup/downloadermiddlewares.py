@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING
-
+from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 
 from .crawl.judge import NearDupJudge, find_judge
 from .crawl.response_records import why_not_judged
-from .url_rules.rule import UrlRule
-
-if TYPE_CHECKING:
-    # typing.Self requires Python 3.11
-    from scrapy.crawler import Crawler
-    from typing_extensions import Self
-
-
-logger = logging.getLogger(__name__)
 
 
 class SuperfluousRequest(IgnoreRequest):
@@ -48,7 +37,7 @@ class NearDupDownloaderMiddleware:
         self._judge = judge
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> NearDupDownloaderMiddleware:
         return cls(find_judge(crawler))
 
     def process_request(self, request: Request) -> None:
@@ -56,15 +45,8 @@ class NearDupDownloaderMiddleware:
 
         :raises SuperfluousRequest: when it would bring nothing new.
         """
-        refusal = self._judge.should_cancel(request)
-        if isinstance(refusal, UrlRule):
-            self._judge.session.request_filter.rules.count_by_rule("skipped", refusal)
-            logger.debug("Skipped request by a URL rule (%s): %s", refusal.text, request)
-            raise SuperfluousRequest(refusal.text)
-        if refusal:
-            self._judge.stats.count("requests/refused")
-            logger.debug("Refused request that leads to a near-duplicate: %s", request)
-            raise SuperfluousRequest("it leads to a near-duplicate")
+        if refusal := self._judge.should_cancel(request):
+            raise SuperfluousRequest(self._judge.count_refused(request, refusal))
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Return the same response, after a delay if it is a page and the workers are busy.

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from scrapy.crawler import Crawler
 from scrapy.dupefilters import BaseDupeFilter
+from scrapy.http import Request
+from scrapy.spiders import Spider
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from .crawl.judge import NearDupJudge
 from .crawl.requests.request_fingerprints import cache_fingerprints
 from .crawl.settings import Config
 from .url_rules.rule import UrlRule
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-    from scrapy.http import Request
-    from scrapy.spiders import Spider
-
-    # typing.Self requires Python 3.11
-    from typing_extensions import Self
-
-logger = logging.getLogger(__name__)
 
 
 class NearDupDupeFilter(BaseDupeFilter):
@@ -42,11 +34,11 @@ class NearDupDupeFilter(BaseDupeFilter):
         self._refused: tuple[Request, UrlRule | bool] | None = None
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> NearDupDupeFilter:
         return cls(build_from_crawler(_wrapped_class(crawler), crawler), crawler)
 
     @classmethod
-    def from_spider(cls, spider: Spider) -> Self:
+    def from_spider(cls, spider: Spider) -> NearDupDupeFilter:
         """Build the dupefilter for scrapy-redis, whose dupefilters need the spider's name."""
         wrapped = _wrapped_class(spider.crawler)
         if hasattr(wrapped, "from_spider"):
@@ -88,12 +80,7 @@ class NearDupDupeFilter(BaseDupeFilter):
         assert self._judge is not None
         assert self._crawler.stats
         self._crawler.stats.inc_value("dupefilter/filtered")
-        if isinstance(refusal, UrlRule):
-            self._judge.session.request_filter.rules.count_by_rule("skipped", refusal)
-            logger.debug("Skipped request by a URL rule (%s): %s", refusal.text, request)
-        else:
-            self._judge.stats.count("requests/refused")
-            logger.debug("Refused request that leads to a near-duplicate: %s", request)
+        self._judge.count_refused(request, refusal)
 
 
 def _wrapped_class(crawler: Crawler) -> Any:

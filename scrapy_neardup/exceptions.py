@@ -1,20 +1,4 @@
-"""All errors of the package.
-
-::
-
-    NearDupError
-    ├── InvalidOption (ValueError)
-    ├── SignatureMismatch (ValueError)
-    ├── InputError
-    ├── StoreError
-    │   ├── StoreMissing
-    │   ├── StoreInUse
-    │   └── StoreUnreachable
-    ├── UnreadablePage
-    │   ├── ExtractionError
-    │   ├── NeedsScripts
-    │   └── LimitExceeded
-    └── WorkersFailed
+"""All errors of the package; all are subclasses of :class:`NearDupError`.
 
 The Scrapy components define their own subclasses of Scrapy's exceptions:
 ``pipelines.NearDuplicate`` and ``UnchangedPage`` (DropItem),
@@ -34,15 +18,17 @@ class NearDupError(Exception):
 
 
 class InvalidOption(NearDupError, ValueError):
-    """A setting, an argument or a meta key has an invalid value."""
+    """A setting, an argument or a meta key has an invalid value.
+
+    :ivar option: the option's name, as the user wrote it.
+    :ivar value: the invalid value.
+    :ivar expected: description of the valid values.
+    """
 
     def __init__(self, option: str, value: Any, expected: str) -> None:
         super().__init__(f"{option} is {value!r}, but it must be {expected}")
-        #: The option's name, as the user wrote it.
         self.option = option
-        #: The invalid value.
         self.value = value
-        #: Description of the valid values.
         self.expected = expected
 
     def renamed(self, option: str) -> InvalidOption:
@@ -51,7 +37,11 @@ class InvalidOption(NearDupError, ValueError):
 
 
 class SignatureMismatch(NearDupError, ValueError):
-    """Two signatures were made by different recipes and cannot be compared."""
+    """Two signatures were made by different recipes and cannot be compared.
+
+    :ivar recipe: the expected recipe.
+    :ivar other: the recipe of the signature that was given.
+    """
 
     def __init__(
         self,
@@ -65,9 +55,7 @@ class SignatureMismatch(NearDupError, ValueError):
             "dictionary, IDF table, extractor and secret must be the same"
             + _differences(parts or {}, other_parts or {})
         )
-        #: The expected recipe.
         self.recipe = recipe
-        #: The recipe of the signature that was given.
         self.other = other
 
 
@@ -87,13 +75,15 @@ def _differences(parts: Mapping[str, str], other_parts: Mapping[str, str]) -> st
 
 
 class StoreError(NearDupError):
-    """A store cannot be used."""
+    """A store cannot be used.
+
+    :ivar store: the store's address, without a password.
+    :ivar problem: the problem and, if there is one, its remedy.
+    """
 
     def __init__(self, store: str, problem: str) -> None:
         super().__init__(f"store {store}: {problem}")
-        #: The store's address, without a password.
         self.store = store
-        #: The problem and, if there is one, its remedy.
         self.problem = problem
 
 
@@ -110,9 +100,11 @@ class StoreUnreachable(StoreError):
 
 
 class UnreadablePage(NearDupError):
-    """A page cannot be read, and so cannot be judged."""
+    """A page cannot be read, and so cannot be judged.
 
-    #: The reason that verdicts and stats give.
+    :ivar reason: given in verdicts and stats.
+    """
+
     reason: Reason
 
 
@@ -140,7 +132,13 @@ class NeedsScripts(UnreadablePage):
 
 
 class LimitExceeded(UnreadablePage):
-    """A page exceeds one of the :class:`~scrapy_neardup.html.limits.PageLimits`."""
+    """A page exceeds one of the :class:`~scrapy_neardup.html.limits.PageLimits`.
+
+    :ivar reason: ``"too_large"``, ``"too_many_tags"``, ``"too_many_attributes"``,
+        ``"too_nested"`` or ``"text_too_long"``.
+    :ivar value: the value found; counting may have stopped before the end of the page.
+    :ivar bound: the highest value allowed.
+    """
 
     _UNITS: ClassVar = {
         Reason.TOO_LARGE: "bytes",
@@ -154,12 +152,8 @@ class LimitExceeded(UnreadablePage):
         super().__init__(
             f"the page has at least {value:,} {self._UNITS[reason]}; the limit is {bound:,}"
         )
-        #: ``"too_large"``, ``"too_many_tags"``, ``"too_many_attributes"``, ``"too_nested"`` or
-        #: ``"text_too_long"``.
         self.reason = reason
-        #: The value found; counting may have stopped before the end of the page.
         self.value = value
-        #: The highest value allowed.
         self.bound = bound
 
     def __reduce__(self) -> tuple[type[LimitExceeded], tuple[Reason, int, int]]:

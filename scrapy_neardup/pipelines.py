@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from itemadapter.adapter import ItemAdapter
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
 from ._util.escaping import on_one_line
 from .crawl.judge import NearDupJudge, find_judge
 from .crawl.monitoring.pipeline_order import log_pipelines_before
 from .matching.verdict import Verdict
-
-if TYPE_CHECKING:
-    # typing.Self requires Python 3.11
-    from scrapy.crawler import Crawler
-    from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +30,7 @@ class NearDuplicate(DropItem):
     :ivar duplicate_of: the original's URL.
     :ivar distance: Hamming distance, 0 to 11.
     :ivar similarity: estimated resemblance, 0.0 to 1.0.
-    :ivar reason: ``"same_text"`` or ``"similar_text"``.
+    :ivar reason: see :class:`~scrapy_neardup.matching.verdict.Match`.
     """
 
     def __init__(self, verdict: Verdict) -> None:
@@ -62,7 +58,6 @@ class NearDupPipeline:
 
     :param judge: the crawl's judge; without one, all items pass. A custom pipeline manager may
         build pipelines without ``from_crawler``.
-    :param crawler: used to list the other pipelines.
     """
 
     def __init__(self, judge: NearDupJudge | None = None, crawler: Crawler | None = None) -> None:
@@ -74,7 +69,7 @@ class NearDupPipeline:
         self._crawler = crawler
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> NearDupPipeline:
         """Build the pipeline with the judge of the crawl.
 
         :raises NotConfigured: when the crawl has no judge.

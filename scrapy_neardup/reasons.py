@@ -6,10 +6,7 @@ from enum import Enum
 
 
 class Reason(str, Enum):
-    """The reasons of verdicts, stats and reports; each member equals its string.
-
-    ``docs/settings.md`` explains them.
-    """
+    """The reasons of verdicts, stats and reports; each equals its string; see docs/settings.md."""
 
     # Two pages have the same content.
     SAME_PAGE = "same_page"

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
 from .crawl.items.built_items import Place
 from .crawl.items.item_tracker import ItemJudgement, Judgement
 from .crawl.judge import NearDupJudge, find_judge
 from .reasons import Reason
-
-if TYPE_CHECKING:
-    # typing.Self requires Python 3.11
-    from scrapy.crawler import Crawler
-    from typing_extensions import Self
 
 
 class NearDupSpiderMiddleware:
@@ -28,7 +25,7 @@ class NearDupSpiderMiddleware:
         self._judge = judge
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> NearDupSpiderMiddleware:
         return cls(find_judge(crawler))
 
     def process_spider_input(self, response: Response) -> None:
@@ -50,14 +47,16 @@ class NearDupSpiderMiddleware:
         """Judge the page once, when the callback yields its first item or link."""
         judged = ended = False
         judgement = None
-        places = _PlaceCounter()
+        classes: Counter[type] = Counter()
         try:
             async for output in result:
                 if not judged:
                     judged = True
                     judgement = await self._judge.judge_page(response)
                 if not isinstance(output, Request):
-                    await self._process_item(output, places.next(output), response, judgement)
+                    place = Place(classes.total() + 1, is_listed=type(output) in classes)
+                    classes[type(output)] += 1
+                    await self._process_item(output, place, response, judgement)
                     yield output
                 elif self._should_follow(output, response, judgement):
                     yield output
@@ -82,24 +81,20 @@ class NearDupSpiderMiddleware:
         self, request: Request, response: Response, judgement: Judgement | None
     ) -> bool:
         """Decide whether a link of a page is followed; count it if not."""
-        if self._should_skip(request, response, judgement):
+        carries_values = self._judge.note_origins(request, response, judgement)
+        if judgement is None:
+            return True
+        min_depth = self._judge.config.url_rule_settings.links_min_depth
+        is_deep_enough = response.meta.get("depth", 0) >= min_depth
+        # If it is no duplicate, the earlier page with these links may have failed on the item whose
+        # values this one carries.
+        is_superfluous = judgement.verdict.is_duplicate or not carries_values
+        if judgement.skips_links and is_deep_enough and is_superfluous:
             self._judge.stats.count("links/skipped")
             return False
-        if judgement is not None and judgement.refuses_requests:
+        if judgement.refuses_requests:
             self._judge.session.request_filter.linked(request, response)
         return True
-
-    def _should_skip(
-        self, request: Request, response: Response, judgement: Judgement | None
-    ) -> bool:
-        carries_values = self._judge.note_origins(request, response, judgement)
-        if judgement is None or not judgement.skips_links:
-            return False
-        if response.meta.get("depth", 0) < self._judge.config.url_rule_settings.links_min_depth:
-            return False
-        # The earlier page with these links may have failed on the item whose values this one
-        # carries.
-        return judgement.verdict.is_duplicate or not carries_values
 
     async def _process_items(
         self, response: Response, result: AsyncIterator[Any]
@@ -115,18 +110,3 @@ class NearDupSpiderMiddleware:
                     judgement.pending.ended(failed=False)
                 self._judge.session.items.send(output, ItemJudgement(judgement))
             yield output
-
-
-class _PlaceCounter:
-    """Numbers the items of a page."""
-
-    def __init__(self) -> None:
-        self._number = 0
-        self._classes: set[type] = set()
-
-    def next(self, item: Any) -> Place:
-        """Return the place of the next item."""
-        self._number += 1
-        place = Place(self._number, is_listed=type(item) in self._classes)
-        self._classes.add(type(item))
-        return place

@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any, NoReturn
 
 from scrapy.commands import ScrapyCommand
@@ -17,6 +18,8 @@ from scrapy.exceptions import UsageError
 #: Exit codes of a program that a signal ended: 128 plus the signal's number.
 _INTERRUPTED = 128 + 2
 _BROKEN_PIPE = 128 + 13
+
+_NAMES = ("scan", "pairs", "compare", "evaluate", "report", "idf", "store", "rules")
 
 
 class Command(ScrapyCommand):
@@ -27,41 +30,39 @@ class Command(ScrapyCommand):
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 (declared as a ClassVar by the base)
 
     def syntax(self) -> str:
-        return "scan|pairs|compare|evaluate|report|idf|store|rules [options] ..."
+        return f"{'|'.join(_NAMES)} [options] ..."
 
     def short_desc(self) -> str:
         return "Find near-duplicates among stored pages, and manage stores"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the sub-commands; Scrapy's global options are only accepted after their names."""
-        from . import compare, evaluate, idf, pairs, report, rules, scan, store
+        from .support.options import Commands
 
-        commands = parser.add_subparsers(
+        choices = parser.add_subparsers(
             metavar="COMMAND", dest="command", parser_class=_Parser, prog="scrapy neardup"
         )
-        for module in (scan, pairs, compare, evaluate, report, idf, store, rules):
-            module.add_command(commands, super().add_options)
+        commands = Commands(choices, super().add_options)
+        for name in _NAMES:
+            import_module(f".{name}", __name__).add_command(commands)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
             raise UsageError(f"unknown option {args[0]}; options follow the sub-command")
         if opts.command is None:
-            raise UsageError(
-                "a sub-command is required: scan, pairs, compare, evaluate, report, idf, store or "
-                "rules"
-            )
+            raise UsageError(f"a sub-command is required: {', '.join(_NAMES)}")
         super().process_options(args, opts)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from ..exceptions import InvalidOption, NearDupError
+        from .support.terminal import say
 
         try:
             opts.run(opts, self.settings)
             sys.stdout.flush()
-        except InvalidOption as error:
-            self.exitcode = _report_error(opts, error, 2)
         except NearDupError as error:
-            self.exitcode = _report_error(opts, error, 1)
+            say(f"{opts.prog}: {error}")
+            self.exitcode = 2 if isinstance(error, InvalidOption) else 1
         except KeyboardInterrupt:
             self.exitcode = _INTERRUPTED
         except BrokenPipeError:
@@ -80,36 +81,19 @@ class _Parser(argparse.ArgumentParser):
         self, args: Any = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
         options, unknown = super().parse_known_args(args, namespace)
-        if named := [word for word in unknown if word.startswith("-") and word != "-"]:
-            self.error(self._not_known(named[0]))
+        for word in unknown:
+            if word.startswith("-") and word != "-":
+                name = word.partition("=")[0]
+                near = get_close_matches(name, self._option_string_actions, n=1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                self.error(f"there is no option {name}{hint}")
         if unknown:
-            self._append(unknown, options)
+            # argparse ends a list of arguments at an option; those that follow belong to it, too.
+            lists = [a.dest for a in self._get_positional_actions() if a.nargs in ("*", "+")]
+            if not lists:
+                self.error(f"{unknown[0]!r} is one argument too many")
+            setattr(options, lists[-1], [*getattr(options, lists[-1]), *unknown])
         return options, []
-
-    def _append(self, words: list[str], options: argparse.Namespace) -> None:
-        """Append arguments after an option to the list before it, which argparse ends there."""
-        lists = [
-            action.dest
-            for action in self._actions
-            if not action.option_strings and action.nargs in ("*", "+")
-        ]
-        if not lists:
-            self.error(self._not_known(words[0]))
-        setattr(options, lists[-1], [*getattr(options, lists[-1]), *words])
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
-
-    def _not_known(self, word: str) -> str:
-        name = word.partition("=")[0]
-        if not name.startswith("-"):
-            return f"{word!r} is one argument too many"
-        near = get_close_matches(name, self._option_string_actions, n=1)
-        return f"there is no option {name}" + (f"; did you mean {near[0]}?" if near else "")
-
-
-def _report_error(opts: argparse.Namespace, error: Exception, exitcode: int) -> int:
-    from .support.terminal import say
-
-    say(f"{opts.prog}: {error}")
-    return exitcode

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from itertools import islice
 
 from rich.table import Table
+from scrapy.settings import BaseSettings
 
 from ..exceptions import InputError
 from ..hashing.minhash import SHINGLE_UNITS, resemblance
 from ..hashing.simhash import hamming_distance, to_hex
-from ..html.extraction import MainText
 from ..matching.verdict import Match
 from ..reasons import Reason
 from ..signatures.signature import PageSignature, Signer
@@ -24,11 +24,8 @@ from ..text.tokenization import shingle_units
 from ..text.vocabulary import weigh
 from ..workers import main_text, main_tokens, sign_record
 from .support.fetch import fetch, is_web_address
-from .support.options import AddGlobalOptions, Commands, Judge, add_rule, add_workers, new_command
-from .support.terminal import show, table, with_progress
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
+from .support.options import Commands, Judge, add_pages, add_rule, add_workers
+from .support.terminal import show, table
 
 #: Weights are whole numbers; in these units they are ``(1 + ln tf) * idf`` in nats.
 _UNITS = 16 * UNITS_PER_NAT
@@ -55,29 +52,17 @@ _WHY = {
 }
 
 
-def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
+def add_command(commands: Commands) -> None:
     """Add the sub-command."""
-    parser = new_command(
-        commands,
-        "compare",
-        "Explain why two pages are duplicates of each other, or are not.",
-        run,
-        add_global_options,
-    )
+    summary = "Explain why two pages are duplicates of each other, or are not."
+    parser = commands.add("compare", summary, run)
     for name in "ab":
         parser.add_argument(
             name,
             metavar=name.upper(),
             help="an HTML file or a URL; with --from, the id or URL of a stored page",
         )
-    parser.add_argument(
-        "--from",
-        dest="pages",
-        metavar="PAGES",
-        nargs="+",
-        default=[],
-        help="read A and B from stored pages: files or folders as for scan",
-    )
+    add_pages(parser, "--from", dest="pages", default=[])
     parser.add_argument(
         "--learn",
         action="store_true",
@@ -105,9 +90,11 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     judge = Judge.from_options(options, settings)
     names = (options.a, options.b)
     if options.pages:
-        records = _stored(names, PageReader(options.pages), options.pages)
+        records = _stored(names, options.pages)
         if options.learn:
-            _learn(judge, options)
+            for _, outcome in judge.results(sign_record, PageReader(options.pages), "learn"):
+                if isinstance(outcome, PageSignature):
+                    judge.detector.check(outcome)
     else:
         records = [_single(name, settings["USER_AGENT"]) for name in names]
     a, b = (
@@ -119,38 +106,24 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
         show(_differences(a, b, options.words))
 
 
-@dataclass(frozen=True)
 class _Page:
-    """A page with the results of each step of signing it."""
+    """A page with the results of each step of signing it.
 
-    record: Record
-    signer: Signer
+    :ivar weights: weight of each distinct token in the fingerprint.
+    :ivar shingles: the set of shingles that the sketch samples.
+    """
 
-    @cached_property
-    def signature(self) -> PageSignature:
-        return sign_record(self.signer, self.record)
-
-    @cached_property
-    def main(self) -> MainText:
-        return main_text(self.signer, self.record)
-
-    @cached_property
-    def tokens(self) -> list[str]:
-        return main_tokens(self.signer, self.record)
-
-    @cached_property
-    def weights(self) -> dict[str, float]:
-        """Weight of each distinct token in the fingerprint."""
-        found = weigh(self.tokens, self.signer.idf)
-        return dict(zip(dict.fromkeys(self.tokens), found.weights.tolist(), strict=True))
-
-    @cached_property
-    def shingles(self) -> set[tuple[str, ...]]:
-        """The set of shingles that the sketch samples."""
+    def __init__(self, record: Record, signer: Signer) -> None:
+        self.record = record
+        self.signature = sign_record(signer, record)
+        self.main = main_text(signer, record)
+        self.tokens = main_tokens(signer, record)
+        found = weigh(self.tokens, signer.idf).weights.tolist()
+        self.weights = Counter(dict(zip(dict.fromkeys(self.tokens), found, strict=True)))
         units = shingle_units(self.tokens)
         width = min(SHINGLE_UNITS, len(units))
         starts = range(len(units) - width + 1) if width else ()
-        return {tuple(units[i : i + width]) for i in starts}
+        self.shingles = {tuple(units[i : i + width]) for i in starts}
 
     def facts(self) -> Iterator[tuple[str, object]]:
         """Yield names and values of the page's facts to show."""
@@ -166,11 +139,11 @@ class _Page:
         yield "begins with", " ".join(self.main.text.split())[:160]
 
 
-def _stored(names: Sequence[str], reader: PageReader, sources: Sequence[str]) -> list[Record]:
+def _stored(names: Sequence[str], sources: Sequence[str]) -> list[Record]:
     """Return the pages with these ids or, failing that, with these URLs."""
     by_id: dict[str, Record] = {}
     by_url: dict[str, Record] = {}
-    for record in reader:
+    for record in PageReader(sources):
         if str(record.id) in names:
             by_id.setdefault(str(record.id), record)
         if record.url in names:
@@ -184,18 +157,10 @@ def _stored(names: Sequence[str], reader: PageReader, sources: Sequence[str]) ->
     return [found[name] for name in names]
 
 
-def _learn(judge: Judge, options: argparse.Namespace) -> None:
-    pages = PageReader(options.pages)
-    with judge.pool(sign_record, options) as workers:
-        for _, outcome in with_progress(workers.map(pages), pages, "learn"):
-            if isinstance(outcome, PageSignature):
-                judge.learn(outcome)
-
-
 def _single(name: str, user_agent: str) -> Record:
     if is_web_address(name):
         return fetch(name, user_agent)
-    records = [record for record, _ in zip(PageReader([name]), range(2), strict=False)]
+    records = list(islice(PageReader([name]), 2))
     if len(records) > 1:
         raise InputError(
             name, "holds more than one page; give two of their ids or URLs, and --from"
@@ -208,7 +173,8 @@ def _verdict(a: _Page, b: _Page, judge: Judge) -> str:
     note = "Both have one URL: in a crawl the second is a revisit.\n" if one_address else ""
     if not (a.signature.n_features and b.signature.n_features):
         return f"{note}Undecided (no_text): {_WHY[Reason.NO_TEXT]}."
-    outcome = judge.compare(a.signature, b.signature, judge.detector.rule)
+    boilerplates = judge.detector.store.boilerplates
+    outcome = judge.detector.rule.compare(a.signature, b.signature, boilerplates)
     said = "Duplicates" if isinstance(outcome, Match) else "Not duplicates"
     return f"{note}{said} ({outcome.reason}): {_WHY.get(outcome.reason, 'decided by the rule')}."
 
@@ -238,12 +204,9 @@ def _measures(a: _Page, b: _Page, judge: Judge) -> Table:
 
 
 def _differences(a: _Page, b: _Page, number: int) -> str | Table:
-    words = dict.fromkeys([*a.weights, *b.weights])
-    gaps = {word: abs(a.weights.get(word, 0) - b.weights.get(word, 0)) for word in words}
-    greatest = sorted(filter(gaps.get, gaps), key=lambda word: -gaps[word])[:number]
-    rows = [
-        (word, *(f"{p.weights.get(word, 0) / _UNITS:.1f}" for p in (a, b))) for word in greatest
-    ]
+    gaps = {word: abs(a.weights[word] - b.weights[word]) for word in a.weights | b.weights}
+    greatest = sorted(filter(gaps.get, gaps), key=gaps.__getitem__, reverse=True)[:number]
+    rows = [(word, *(f"{page.weights[word] / _UNITS:.1f}" for page in (a, b))) for word in greatest]
     if not rows:
         return "All words have equal weights in both."
     return table("words that differ most", "weight in A", "weight in B", rows=rows)

@@ -8,9 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import xxhash
+from scrapy.settings import BaseSettings
 
 from ..exceptions import InputError
 from ..signatures.signature import Signer
@@ -18,12 +18,9 @@ from ..sources.readers import PageReader
 from ..sources.record import Record
 from ..text.idf import UNITS_PER_NAT, read_table, write_table
 from ..workers import Failure, main_tokens
-from .support.options import AddGlobalOptions, Commands, Judge, add_pages, add_workers, new_command
+from .support.options import Commands, Judge, add_pages, add_workers
 from .support.output_files import whole_file
-from .support.terminal import counted, report_skipped, say, with_progress
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
+from .support.terminal import counted, report_skipped, say
 
 #: IDF in nats of every token that is not in the table, and the bound of those that are; the
 #: shipped table has the same. Tokens on fewer than one page in 148 reach it and are left out.
@@ -37,19 +34,15 @@ _FEW_PAGES = 200
 _MAX_COUNTED = 2_000_000
 _FAR = 10
 
-_DIGIT = re.compile(r"\d")
+#: A token of a table, without digits, because numbers have a weight of their own, white space,
+#: which separates tokens in the file, and surrogates, which UTF-8 cannot encode.
+_TOKEN = re.compile(r"[^\d\s\ud800-\udfff]+")
 
 
-def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
+def add_command(commands: Commands) -> None:
     """Add the sub-command and its own sub-command ``train``."""
-    group = commands.add_parser("idf", help="Make IDF tables.", description="Make IDF tables.")
-    parser = new_command(
-        group.add_subparsers(metavar="COMMAND", dest="idf_command", required=True),
-        "train",
-        "Make an IDF table for NEARDUP_IDF: count the pages that contain each word.",
-        run,
-        add_global_options,
-    )
+    summary = "Make an IDF table for NEARDUP_IDF: count the pages that contain each word."
+    parser = commands.add_group("idf", "Make IDF tables.").add("train", summary, run)
     add_pages(parser)
     parser.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="table to write, ending in .gz"
@@ -67,11 +60,8 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     judge = Judge.from_options(options, settings)
     counts = DocumentFrequencies()
     failures: Counter[str] = Counter()
-    with (
-        whole_file(options.output, options.pages) as part,
-        judge.pool(distinct_tokens, options) as workers,
-    ):
-        for _, outcome in with_progress(workers.map(pages), pages, "idf train"):
+    with whole_file(options.output, options.pages) as part:
+        for _, outcome in judge.results(distinct_tokens, pages, "idf train"):
             if isinstance(outcome, Failure):
                 failures[outcome.reason] += 1
             else:
@@ -103,11 +93,8 @@ class DocumentFrequencies:
         self._seen: set[int] = set()
 
     def add(self, tokens: Iterable[str]) -> None:
-        """Count a page, unless it has no tokens.
-
-        :param tokens: the distinct tokens of the page.
-        """
-        words = [token for token in tokens if _fits(token)]
+        """Count a page by its distinct tokens, unless it has none."""
+        words = [token for token in tokens if _TOKEN.fullmatch(token)]
         digest = xxhash.xxh3_64_intdigest("\n".join(sorted(words)).encode())
         if digest in self._seen:
             self.copies += 1
@@ -130,22 +117,6 @@ class DocumentFrequencies:
     def _forget_rare(self) -> None:
         least = self.pages * math.exp(-BOUND) / _FAR
         self._counts = Counter({token: n for token, n in self._counts.items() if n > least})
-
-
-def _fits(token: str) -> bool:
-    """Can the table hold this token? It has no numbers and no white space.
-
-    Numbers have a weight of their own, and the format separates tokens by white space.
-    """
-    return not _DIGIT.search(token) and len(token.split()) == 1 and _is_unicode(token)
-
-
-def _is_unicode(token: str) -> bool:
-    try:
-        token.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _report(target: Path, counts: DocumentFrequencies, failures: Counter[str]) -> None:

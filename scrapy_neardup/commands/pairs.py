@@ -6,12 +6,13 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import numpy as np
+from scrapy.settings import BaseSettings
 
 from ..exceptions import InvalidOption
 from ..hashing.union_find import Clusters
@@ -19,41 +20,23 @@ from ..matching.all_pairs import Pair
 from ..matching.rule import Rule
 from ..signatures.signature import PageSignature
 from ..sources.readers import PageReader
-from ..stores import MemoryStore, StoreReader
+from ..stores import MemoryStore
 from ..stores.in_process import InProcessStore
 from ..workers import sign_record
-from .support.options import (
-    OFFLINE_KEY,
-    AddGlobalOptions,
-    Commands,
-    Judge,
-    add_pages,
-    add_rule,
-    add_workers,
-    new_command,
-)
+from .support.options import OFFLINE_KEY, Commands, Judge, add_pages, add_rule, add_workers
 from .support.output_files import lines_to
-from .support.store_address import add_store, looking_at, namespace_in, say_forgotten
+from .support.store_address import add_store, copy_of
 from .support.tally import say_undecided
-from .support.terminal import counted, counted_pages, report_skipped, say, with_progress
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
-
+from .support.terminal import counted, quantity, report_skipped, say, with_progress
 
 #: Pairs that are joined to clusters at once.
 _BATCH = 8192
 
 
-def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
+def add_command(commands: Commands) -> None:
     """Add the sub-command."""
-    parser = new_command(
-        commands,
-        "pairs",
-        "Find all pairs of near-duplicates among stored pages, and the clusters they form.",
-        run,
-        add_global_options,
-    )
+    summary = "Find all pairs of near-duplicates among stored pages, and the clusters they form."
+    parser = commands.add("pairs", summary, run)
     add_pages(parser, nargs="*")
     parser.add_argument(
         "-o", "--output", metavar="OUT.jsonl", help="write a line per pair to a file, or - (stdout)"
@@ -79,7 +62,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
             _lines_to(options.clusters, options.pages) as cluster_lines,
         ):
             if options.pages:
-                signed.add(pages, judge, options)
+                signed.add(pages, judge)
             finder = _PairFinder(signed)
             _write(finder.pair_lines(judge.detector.rule), pair_lines)
             _write(finder.cluster_lines(), cluster_lines)
@@ -89,10 +72,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Check that there is something to compare, and a file to write to.
-
-    :raises InvalidOption: when there is not.
-    """
+    """Refuse options that leave nothing to compare, or no file to write to."""
     if options.store is None:
         if not options.pages:
             raise InvalidOption("PAGES", "missing", "pages, or --store with a store, or both")
@@ -106,38 +86,14 @@ def _check(options: argparse.Namespace) -> None:
             raise InvalidOption("--clusters", options.clusters, "another file than --output")
 
 
-@contextmanager
-def _store(options: argparse.Namespace) -> Iterator[InProcessStore]:
+def _store(options: argparse.Namespace) -> AbstractContextManager[InProcessStore]:
     """Open a store in memory, with the pages of the given store, if any; that one stays as is."""
     if options.store is None:
-        yield MemoryStore(OFFLINE_KEY)
-        return
-    with looking_at(options.store) as reader:
-        store = open_copy(reader, namespace_in(reader, options.namespace))
-        with closing(store):
-            say_forgotten(store)
-            yield store
+        return nullcontext(MemoryStore(OFFLINE_KEY))
+    return copy_of(options.store, options.namespace)
 
 
-def open_copy(reader: StoreReader, namespace: str) -> InProcessStore:
-    """Open a namespace so that changes stay in memory; a remote store is copied into memory."""
-    if not reader.is_remote:
-        store = reader.overlay(namespace)
-        assert isinstance(store, InProcessStore)
-        return store
-    [space] = [space for space in reader.namespaces() if space.name == namespace]
-    copy = MemoryStore(space.secret)
-    if space.recipe:
-        copy.adopt(space.recipe, space.parts)
-    for page in reader.pages(namespace):
-        if page.is_confirmed:
-            copy.add(page.signature, page.stored_at, items=page.items)
-    return copy
-
-
-def _lines_to(
-    target: str | None, inputs: list[str]
-) -> AbstractContextManager[TextIO] | AbstractContextManager[None]:
+def _lines_to(target: str | None, inputs: list[str]) -> AbstractContextManager[TextIO | None]:
     return nullcontext() if target is None else lines_to(target, inputs)
 
 
@@ -158,21 +114,20 @@ class _Pages:
         #: Ids of pages by URL, where they differ from it.
         self._ids: dict[str, str | int] = {}
 
-    def add(self, pages: PageReader, judge: Judge, options: argparse.Namespace) -> None:
+    def add(self, pages: PageReader, judge: Judge) -> None:
         """Sign the pages and add them to the store."""
-        with judge.pool(sign_record, options) as workers:
-            for record, outcome in with_progress(workers.map(pages), pages, "read"):
-                if not isinstance(outcome, PageSignature):
-                    say_undecided(record, outcome, self._undecided)
-                    self._undecided[outcome.reason] += 1
-                elif not outcome.n_features:
-                    self._undecided["no_text"] += 1
-                else:
-                    self._ids[record.url] = record.id
-                    if record.id == record.url:
-                        del self._ids[record.url]
-                    self._signed += 1
-                    self.store.add(outcome)
+        for record, outcome in judge.results(sign_record, pages, "read"):
+            if not isinstance(outcome, PageSignature):
+                say_undecided(record, outcome, self._undecided)
+                self._undecided[outcome.reason] += 1
+            elif not outcome.n_features:
+                self._undecided["no_text"] += 1
+            else:
+                self._ids[record.url] = record.id
+                if record.id == record.url:
+                    del self._ids[record.url]
+                self._signed += 1
+                self.store.add(outcome)
 
     def id_of(self, page: PageSignature) -> str | int:
         """Return the id of a page; its URL where it has none."""
@@ -180,7 +135,7 @@ class _Pages:
 
     def __str__(self) -> str:
         compared = len(self.store)
-        parts = [counted_pages(compared)]
+        parts = [quantity(compared, "page")]
         if self._remembered:
             parts.append(f"{self._remembered} remembered")
         if replaced := self._remembered + self._signed - compared:
@@ -204,7 +159,7 @@ class _PairFinder:
     def pair_lines(self, rule: Rule) -> Iterator[dict[str, Any]]:
         """Yield a line for each pair as it is found."""
         waiting: list[tuple[int, int]] = []
-        for pair in with_progress(self._store.pairs(rule), _Unmeasured(), "compare", "pairs"):
+        for pair in with_progress(self._store.pairs(rule), None, "compare", "pairs"):
             waiting.append(pair.numbers)
             if len(waiting) == _BATCH:
                 self._join(waiting)
@@ -224,11 +179,11 @@ class _PairFinder:
             }
 
     def __str__(self) -> str:
-        pairs = f"{self._n_pairs} pair{'' if self._n_pairs == 1 else 's'}"
+        pairs = quantity(self._n_pairs, "pair")
         if not self._sizes:
             return pairs
-        clusters = f"{len(self._sizes)} cluster{'' if len(self._sizes) == 1 else 's'}"
-        total = counted_pages(sum(self._sizes))
+        clusters = quantity(len(self._sizes), "cluster")
+        total = quantity(sum(self._sizes), "page")
         return f"{pairs}; {clusters} of {total}, the biggest of {max(self._sizes)}"
 
     def _pair_line(self, pair: Pair) -> dict[str, Any]:
@@ -247,10 +202,3 @@ class _PairFinder:
         self._n_pairs += len(pairs)
         places = np.searchsorted(self._numbers, np.array(pairs, np.intp).reshape(-1, 2))
         self._clusters.join(places[:, 0], places[:, 1])
-
-
-class _Unmeasured:
-    """Progress without a known total."""
-
-    bytes_read = 0
-    total_bytes = None

@@ -7,60 +7,46 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+
+from scrapy.settings import BaseSettings
 
 from ..exceptions import InvalidOption
 from ..url_rules.evidence import upper_bound
 from ..url_rules.rule import State, UrlRule
-from .support.options import AddGlobalOptions, Commands, new_command
+from .support.options import Commands
 from .support.output_files import lines_to
 from .support.store_address import (
     add_store,
+    domain,
     looking_at,
     namespace_in,
-    registrable_domain,
     require_writable,
     writing_to,
 )
-from .support.terminal import iso, say, show, table
-from .support.url_discarder import Conversion, convert
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
+from .support.terminal import iso, quantity, say, show, table
+from .support.url_discarder import convert
 
 _STATES: tuple[State, ...] = ("in_force", "off", "withdrawn", "watched")
 
 
-def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
+def add_command(commands: Commands) -> None:
     """Add the sub-command."""
-    parser = new_command(
-        commands,
-        "rules",
-        "List the URL rules that crawls have learned, switch them off or on, and export them.",
-        _run,
-        add_global_options,
-    )
+    summary = "List the URL rules that crawls have learned, switch them off or on, and export them."
+    parser = commands.add("rules", summary, _run)
     add_store(parser)
-    parser.add_argument(
-        "--site", type=registrable_domain, help="only rules of this registrable domain"
-    )
+    parser.add_argument("--site", type=domain, help="only rules of this registrable domain")
     parser.add_argument("--json", action="store_true", help="print JSON Lines")
-    parser.add_argument(
-        "--off",
-        metavar="RULE",
-        action="append",
-        default=[],
-        help="switch off the rule of this name, for all crawls (may be repeated)",
-    )
-    parser.add_argument(
-        "--on",
-        metavar="RULE",
-        action="append",
-        default=[],
-        help="undo --off: let evidence decide on the rule of this name again (may be repeated)",
-    )
+    for option, what in (
+        ("--off", "switch off the rule of this name, for all crawls (may be repeated)"),
+        (
+            "--on",
+            "undo --off: let evidence decide on the rule again (may be repeated)",
+        ),
+    ):
+        parser.add_argument(option, metavar="RULE", action="append", default=[], help=what)
     parser.add_argument(
         "--export",
         metavar="FILE",
@@ -70,7 +56,7 @@ def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> Non
 
 def _run(options: argparse.Namespace, settings: BaseSettings) -> None:
     with looking_at(options.store) as reader:
-        namespace = namespace_in(reader, options.namespace)
+        namespace = namespace_in(reader, options.namespace).name
         rules = _unpacked(reader.rules(namespace))
     rules = [rule for rule in rules if options.site in (None, rule.site)]
     if options.off or options.on:
@@ -85,14 +71,12 @@ def _run(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 def _unpacked(packed: dict[str, bytes]) -> list[UrlRule]:
     """Return the rules, those in force first."""
-    rules, unread = [], 0
+    rules = []
     for body in packed.values():
-        try:
+        with suppress(ValueError):
             rules.append(UrlRule.from_bytes(body))
-        except ValueError:
-            unread += 1
-    if unread:
-        say(f"{_counted(unread)} cannot be read: of a later version or damaged")
+    if unread := len(packed) - len(rules):
+        say(f"{quantity(unread, 'rule')} cannot be read: of a later version or damaged")
     return sorted(rules, key=lambda rule: (_STATES.index(rule.state), rule.name))
 
 
@@ -110,23 +94,17 @@ def _switch(rules: Sequence[UrlRule], options: argparse.Namespace, namespace: st
 
 
 def _switched(rules: Sequence[UrlRule], name: str, option: str, state: State) -> UrlRule:
-    """Return the rule of a name with a new state.
-
-    :raises InvalidOption: when there is no rule of that name that can be switched.
-    """
+    """Return the rule of a name in a new state; refuse names that cannot be switched to it."""
     is_off = state != "off"
     choice = {rule.name: rule for rule in rules if (rule.state == "off") == is_off}
     if name not in choice:
         kind = "switched off" if is_off else "not switched off"
-        raise InvalidOption(option, name, f"the name of a rule that is {kind}{_like(name, choice)}")
+        near = get_close_matches(name, choice, n=1)
+        hint = f", such as {near[0]!r}" if near else ""
+        raise InvalidOption(option, name, f"the name of a rule that is {kind}{hint}")
     rule = choice[name]
     rule.state, rule.changed_at = state, int(time.time())
     return rule
-
-
-def _like(name: str, names: Iterable[str]) -> str:
-    near = get_close_matches(name, list(names), n=1)
-    return f", such as {near[0]!r}" if near else ""
 
 
 def _export(rules: Sequence[UrlRule], options: argparse.Namespace) -> None:
@@ -134,13 +112,9 @@ def _export(rules: Sequence[UrlRule], options: argparse.Namespace) -> None:
     inputs = [options.store, options.store.removeprefix("sqlite:///")]
     with lines_to(options.export, inputs) as output:
         output.write(json.dumps(done.rules, indent=2, ensure_ascii=False) + "\n")
-    _report_export(done, options.export)
-
-
-def _report_export(done: Conversion, target: str) -> None:
     say(
-        f"{target}: {_counted(len(done.converted))} in force, as {len(done.rules)} of "
-        f"duplicate-url-discarder; {_counted(len(done.refused))} could not be expressed"
+        f"{options.export}: {quantity(len(done.converted), 'rule')} in force, as {len(done.rules)} "
+        f"of duplicate-url-discarder; {quantity(len(done.refused), 'rule')} could not be expressed"
     )
     for reason, number in Counter(reason for _, reason in done.refused).most_common():
         example = next(rule.name for rule, why in done.refused if why == reason)
@@ -152,17 +126,21 @@ def _show(rules: Sequence[UrlRule], namespace: str) -> None:
         (
             rule.name,
             rule.state.replace("_", " "),
-            _agreements_text(rule),
+            f"{rule.evidence.agreements}{f' ({named} named)' if named else ''}",
             rule.evidence.contradictions,
             f"{_wrong_at_most(rule):.1%}",
             iso(rule.changed_at or None) or "-",
         )
         for rule in rules
+        for named in [rule.evidence.agreements_by_name]
     )
     heads = ("rule", "state", "agree", "contradict", "wrong at most", "since")
     counts = Counter(rule.state for rule in rules)
     states = ", ".join(f"{counts[state]} {state.replace('_', ' ')}" for state in _STATES)
-    show(table(*heads, rows=rows), f"namespace {namespace}: {_counted(len(rules))} ({states})")
+    show(
+        table(*heads, rows=rows),
+        f"namespace {namespace}: {quantity(len(rules), 'rule')} ({states})",
+    )
 
 
 def _rule_object(rule: UrlRule) -> dict[str, object]:
@@ -173,19 +151,7 @@ def _rule_object(rule: UrlRule) -> dict[str, object]:
     return {"rule": rule.name, "text": rule.text, **fields, "wrong_at_most": _wrong_at_most(rule)}
 
 
-def _agreements_text(rule: UrlRule) -> str:
-    """Return the number of agreements, and of those known by canonical URLs alone."""
-    by_name = rule.evidence.agreements_by_name
-    return f"{rule.evidence.agreements}{f' ({by_name} named)' if by_name else ''}"
-
-
 def _wrong_at_most(rule: UrlRule) -> float:
     """Return the upper bound of a rule's share of contradictions, with 95 % confidence."""
     evidence = rule.evidence
-    trials = evidence.agreements + evidence.contradictions
-    return upper_bound(evidence.contradictions, trials)
-
-
-def _counted(number: int) -> str:
-    """Return a number of rules in words."""
-    return f"{number} rule{'' if number == 1 else 's'}"
+    return upper_bound(evidence.contradictions, evidence.agreements + evidence.contradictions)

@@ -6,10 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.table import Table
+from scrapy.settings import BaseSettings
 
 from .._util.escaping import printable
 from .._util.urls import page_key
@@ -18,83 +20,40 @@ from ..hashing.simhash import to_hex
 from ..matching.stored_items import NO_ITEMS
 from ..stores import Namespace, StoredPage, StoreReader
 from .support import transfer
-from .support.options import AddGlobalOptions, Commands, above_0, at_least_0, new_command
-from .support.store_address import (
-    add_store,
-    looking_at,
-    namespace_in,
-    registrable_domain,
-    writing_to,
-)
-from .support.terminal import counted_pages, iso, say, show, table
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
+from .support.options import Commands, above_0, at_least_0
+from .support.store_address import add_store, domain, looking_at, namespace_in, writing_to
+from .support.terminal import iso, quantity, say, show, table
 
 
-def add_command(commands: Commands, add_global_options: AddGlobalOptions) -> None:
+def add_command(commands: Commands) -> None:
     """Add the sub-command and its own sub-commands."""
-    summary = "List, forget, export or import the pages of a store."
-    group = commands.add_parser("store", help=summary, description=summary)
-    inner = group.add_subparsers(metavar="COMMAND", dest="store_command", required=True)
-    _add_info(inner, add_global_options)
-    _add_list(inner, add_global_options)
-    _add_forget(inner, add_global_options)
-    transfer.add_commands(inner, add_global_options)
-    _add_compact(inner, add_global_options)
+    group = commands.add_group("store", "List, forget, export or import the pages of a store.")
 
-
-def _add_info(commands: Commands, add_global_options: AddGlobalOptions) -> None:
-    parser = new_command(
-        commands, "info", "Show the namespaces of a store.", _info, add_global_options
-    )
+    parser = group.add("info", "Show the namespaces of a store.", _info)
     add_store(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
-
-def _add_list(commands: Commands, add_global_options: AddGlobalOptions) -> None:
-    parser = new_command(
-        commands,
-        "list",
-        "Print a line per page: URL, time, fingerprint, number of distinct words.",
-        _list,
-        add_global_options,
-    )
+    summary = "Print a line per page: URL, time, fingerprint, number of distinct words."
+    parser = group.add("list", summary, _list)
     add_store(parser)
-    parser.add_argument(
-        "--site", type=registrable_domain, help="only pages of this registrable domain"
-    )
+    parser.add_argument("--site", type=domain, help="only pages of this registrable domain")
     parser.add_argument(
         "--limit", type=at_least_0, metavar="N", help="print the N oldest pages only"
     )
     parser.add_argument("--json", action="store_true", help="print JSON Lines")
 
-
-def _add_forget(commands: Commands, add_global_options: AddGlobalOptions) -> None:
-    parser = new_command(
-        commands,
-        "forget",
-        "Forget pages: they and their copies are new when they are fetched again.",
-        _forget,
-        add_global_options,
-    )
+    summary = "Forget pages: they and their copies are new when they are fetched again."
+    parser = group.add("forget", summary, _forget)
     add_store(parser)
     parser.add_argument(
         "urls", metavar="URL", nargs="*", help="URL of a page, canonicalized before the lookup"
     )
-    parser.add_argument(
-        "--site", type=registrable_domain, help="forget all pages of this registrable domain"
-    )
+    parser.add_argument("--site", type=domain, help="forget all pages of this registrable domain")
 
+    transfer.add_commands(group)
 
-def _add_compact(commands: Commands, add_global_options: AddGlobalOptions) -> None:
-    parser = new_command(
-        commands,
-        "compact",
-        "Forget expired pages and free disk space, in all namespaces or in one.",
-        _compact,
-        add_global_options,
-    )
+    summary = "Forget expired pages and free disk space, in all namespaces or in one."
+    parser = group.add("compact", summary, _compact)
     add_store(parser)
     parser.add_argument(
         "--ttl",
@@ -106,15 +65,11 @@ def _add_compact(commands: Commands, add_global_options: AddGlobalOptions) -> No
 
 def _info(options: argparse.Namespace, settings: BaseSettings) -> None:
     with looking_at(options.store) as reader:
-        spaces = reader.namespaces()
-        if options.namespace is not None:
-            wanted = namespace_in(reader, options.namespace)
-            spaces = [space for space in spaces if space.name == wanted]
         facts = {
             "store": reader.name,
             "format": reader.format,
             "bytes": reader.n_bytes,
-            "namespaces": [_facts(reader, space) for space in spaces],
+            "namespaces": [_facts(reader, space) for space in _spaces(reader, options)],
         }
     if options.json:
         sys.stdout.write(json.dumps(facts) + "\n")
@@ -122,16 +77,20 @@ def _info(options: argparse.Namespace, settings: BaseSettings) -> None:
         show(*_tables(facts))
 
 
+def _spaces(reader: StoreReader, options: argparse.Namespace) -> list[Namespace]:
+    """Return the namespace that the options name, or all."""
+    if options.namespace is None:
+        return reader.namespaces()
+    return [namespace_in(reader, options.namespace)]
+
+
 def _facts(reader: StoreReader, space: Namespace) -> dict[str, Any]:
     figures = reader.figures(space.name)
     return {
         "name": space.name,
-        "pages": figures.pages,
-        "unconfirmed": figures.unconfirmed,
+        **asdict(figures),
         "oldest": iso(figures.oldest),
         "newest": iso(figures.newest),
-        "rules": figures.rules,
-        "known_duplicates": figures.known_duplicates,
         "recipe": space.recipe or None,
         "parts": dict(space.parts),
     }
@@ -145,63 +104,48 @@ def _tables(facts: dict[str, Any]) -> Iterator[str | Table]:
         yield "There is no namespace in it yet."
     for space in facts["namespaces"]:
         rows = [
-            (name.replace("_", " "), "-" if space[name] is None else space[name])
-            for name in (
-                "pages",
-                "unconfirmed",
-                "oldest",
-                "newest",
-                "rules",
-                "known_duplicates",
-                "recipe",
-            )
+            (name.replace("_", " "), "-" if value is None else value)
+            for name, value in space.items()
+            if name not in ("name", "parts")
         ]
         yield table("namespace", space["name"], rows=[*rows, *space["parts"].items()])
 
 
 def _list(options: argparse.Namespace, settings: BaseSettings) -> None:
-    line = _json_line if options.json else _text_line
     with looking_at(options.store) as reader:
-        pages = reader.pages(namespace_in(reader, options.namespace), options.site)
+        pages = reader.pages(namespace_in(reader, options.namespace).name, options.site)
         for page in islice(pages, options.limit):
-            sys.stdout.write(line(page) + "\n")
+            facts = _page_facts(page)
+            sys.stdout.write((json.dumps(facts) if options.json else _text_line(facts)) + "\n")
 
 
-def _text_line(page: StoredPage) -> str:
-    signature = page.signature
-    fields = [
-        signature.url,
-        iso(page.stored_at),
-        to_hex(signature.fingerprint),
-        str(signature.n_features),
-    ]
-    if not page.is_confirmed:
+def _page_facts(page: StoredPage) -> dict[str, Any]:
+    return {
+        "url": page.signature.url,
+        "stored_at": iso(page.stored_at),
+        "fingerprint": to_hex(page.signature.fingerprint),
+        "features": page.signature.n_features,
+        "confirmed": page.is_confirmed,
+        "has_items": page.items != NO_ITEMS,
+    }
+
+
+def _text_line(facts: dict[str, Any]) -> str:
+    fields = [str(facts[name]) for name in ("url", "stored_at", "fingerprint", "features")]
+    if not facts["confirmed"]:
         fields.append("unconfirmed")
-    if page.items == NO_ITEMS:
+    if not facts["has_items"]:
         fields.append("links only")
-    return "\t".join(printable(field or "") for field in fields)
-
-
-def _json_line(page: StoredPage) -> str:
-    signature = page.signature
-    return json.dumps(
-        {
-            "url": signature.url,
-            "stored_at": iso(page.stored_at),
-            "fingerprint": to_hex(signature.fingerprint),
-            "features": signature.n_features,
-            "confirmed": page.is_confirmed,
-            "has_items": page.items != NO_ITEMS,
-        }
-    )
+    return "\t".join(map(printable, fields))
 
 
 def _forget(options: argparse.Namespace, settings: BaseSettings) -> None:
     if not options.urls and options.site is None:
         raise InvalidOption("URL", "missing", "an address or more, or --site with a site")
     with looking_at(options.store) as reader:
-        namespace = namespace_in(reader, options.namespace)
-        keys = [] if options.site is None else _keys_of(reader, namespace, options.site)
+        namespace = namespace_in(reader, options.namespace).name
+        of_site = [] if options.site is None else reader.pages(namespace, options.site)
+        keys = [page.signature.key for page in of_site]
     with writing_to(options.store, namespace) as store:
         # Items that are judged by a field are stored under a URL that is not canonicalized.
         missing = [
@@ -211,28 +155,22 @@ def _forget(options: argparse.Namespace, settings: BaseSettings) -> None:
         left = len(store)
         name = store.name
     if not forgotten:
-        asked = [*missing, *([f"site {options.site}"] if options.site is not None else [])]
+        asked = missing if options.site is None else [*missing, f"site {options.site}"]
         raise StoreError(name, f"nothing to forget in namespace {namespace} of {', '.join(asked)}")
     for url in missing:
         say(f"not there: {url}")
-    say(f"{name}: {counted_pages(forgotten)} forgotten, {left} left in namespace {namespace}")
-
-
-def _keys_of(reader: StoreReader, namespace: str, site: str) -> list[str]:
-    return [page.signature.key for page in reader.pages(namespace, site)]
+    say(f"{name}: {quantity(forgotten, 'page')} forgotten, {left} left in namespace {namespace}")
 
 
 def _compact(options: argparse.Namespace, settings: BaseSettings) -> None:
     with looking_at(options.store) as reader:
         before = reader.n_bytes
-        names = [space.name for space in reader.namespaces()]
-        if options.namespace is not None:
-            names = [namespace_in(reader, options.namespace)]
+        names = [space.name for space in _spaces(reader, options)]
         counts = {name: reader.figures(name).pages for name in names}
-    for name in names:
+    for name, count in counts.items():
         with writing_to(options.store, name, options.ttl) as store:
             store.compact()
-            say(f"namespace {name}: {counted_pages(counts[name])} before, {len(store)} after")
+            say(f"namespace {name}: {quantity(count, 'page')} before, {len(store)} after")
     with looking_at(options.store) as reader:
         after = reader.n_bytes
         if before is not None and after is not None:

@@ -194,6 +194,16 @@ class NearDupJudge:
             return self.session.request_filter.should_cancel(request, None)
         return self.session.request_filter.should_cancel(request, policy)
 
+    def count_refused(self, request: Request, refusal: UrlRule | bool) -> str:
+        """Count and log a refused request; return the reason in words."""
+        if isinstance(refusal, UrlRule):
+            self.session.request_filter.rules.count_by_rule("skipped", refusal)
+            logger.debug("Skipped request by a URL rule (%s): %s", refusal.text, request)
+            return refusal.text
+        self.stats.count("requests/refused")
+        logger.debug("Refused request that leads to a near-duplicate: %s", request)
+        return "it leads to a near-duplicate"
+
     def _track(self, response: Response, judgement: Judgement) -> None:
         """Track the items of a page; their outcome settles its claim."""
         if judgement.pending is not None:

@@ -17,7 +17,7 @@ from tempfile import TemporaryFile
 from time import gmtime, strftime, time
 
 from ..matching.verdict import Verdict
-from ..report import Columns, Decision, KeptTexts, Origin, render_report
+from ..report import TEXT_BYTES, Columns, Decision, Origin, UrlTable, render_report
 from ..workers import Reading
 from .settings import Config
 
@@ -88,7 +88,7 @@ class ReportRecorder:
         self._require_writable()
         # Temporary files disappear with the process, even if it is killed.
         self._lines = TemporaryFile("w+", encoding="utf-8", prefix="neardup-")  # noqa: SIM115
-        self._texts = KeptTexts()
+        self._texts = UrlTable(TEXT_BYTES)
 
     def _require_writable(self) -> None:
         """Create the folder of the page.

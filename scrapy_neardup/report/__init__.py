@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from .columns import Columns, Origin
-from .decisions import Decision, DecisionReader
+from .decisions import Decision, DecisionReader, stored_decisions
 from .document import render_report
-from .stored import stored_decisions
-from .texts import KEPT_MB, KeptTexts
+from .url_table import UrlTable
 
 __all__ = [
-    "KEPT_MB",
+    "TEXT_BYTES",
     "Columns",
     "Decision",
     "DecisionReader",
-    "KeptTexts",
     "Origin",
+    "UrlTable",
     "render_report",
     "stored_decisions",
 ]
+
+#: Space for the compressed texts of pages.
+TEXT_BYTES = 32 * 10**6

@@ -24,8 +24,7 @@ class Origin:
     :ivar name: name of the spider, the file or the store.
     :ivar made: time of the report, in seconds since 1970.
     :ivar action: what a crawl did with duplicates: ``"drop"``, ``"tag"`` or ``"report"``.
-    :ivar max_distance: the threshold in force, if it is known.
-    :ivar min_similarity: the threshold in force, if it is known.
+    :ivar max_distance: the threshold in force, if it is known, like ``min_similarity``.
     :ivar by_item: were items judged by a field, instead of pages?
     """
 

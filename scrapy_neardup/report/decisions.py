@@ -1,37 +1,23 @@
-"""Decisions on pages, as ``scrapy neardup scan`` and a crawl write them to verdicts files."""
+"""Decisions on pages: from the verdicts files of ``scrapy neardup scan`` and crawls, or a store."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import Any, get_type_hints
 
 from ..exceptions import InputError
+from ..matching.rule import Rule
 from ..matching.verdict import Verdict
 from ..sources.readers import LineReader
-
-_TYPES: dict[str, tuple[type, ...]] = {
-    "id": (str, int),
-    "url": (str,),
-    "verdict": (str,),
-    "reason": (str,),
-    "duplicate_of": (str, type(None)),
-    "duplicate_of_id": (str, int, type(None)),
-    "look_alike": (str, type(None)),
-    "look_alike_id": (str, int, type(None)),
-    "objection": (str, type(None)),
-    "distance": (int, type(None)),
-    "similarity": (int, float, type(None)),
-    "title": (str,),
-    "bytes": (int, type(None)),
-    "time": (int, float, type(None)),
-}
-# `bytes` is the name of a field below.
-_Bytes = bytes
+from ..stores.in_process import InProcessStore
 
 _REQUIRED = ("url", "verdict", "reason")
 #: The highest values; the lowest is 0. Dates in JavaScript can represent the latest time.
 _MAX = {"distance": 64, "similarity": 1, "bytes": 2**53, "time": 2**40}
+# `bytes` is the name of a field below.
+_Bytes = bytes
 _KINDS = ("new", "duplicate", "revisit", "undecided", "stored", "pair")
 
 
@@ -66,10 +52,10 @@ class Decision:
     look_alike_id: str | int | None = None
     objection: str | None = None
     distance: int | None = None
-    similarity: float | None = None
+    similarity: int | float | None = None
     title: str = ""
     bytes: int | None = None
-    time: float | None = None
+    time: int | float | None = None
 
     @classmethod
     def of(cls, verdict: Verdict) -> Decision:
@@ -107,35 +93,50 @@ class Decision:
         given = json.loads(line)
         if not isinstance(given, dict) or not all(name in given for name in _REQUIRED):
             raise ValueError(f"the fields {', '.join(_REQUIRED)} are required")
-        values = {name: given[name] for name in _NAMES if name in given}
+        values = {name: given[name] for name in _TYPES if name in given}
         for name, value in values.items():
             if not _is_valid(name, value):
                 raise ValueError(f"{name} cannot be {value!r}")
-        if values["verdict"] not in _KINDS:
-            raise ValueError(f"verdict cannot be {values['verdict']!r}")
         return cls(**values)
 
     def line(self) -> str:
         """Return the decision as a line of JSON, without unknown values."""
-        known = {name: value for name in _NAMES if (value := getattr(self, name)) not in (None, "")}
+        known = {name: value for name in _TYPES if (value := getattr(self, name)) not in (None, "")}
         return json.dumps({"reason": self.reason, **known})
 
 
-_NAMES = tuple(field.name for field in fields(Decision))
+_TYPES: dict[str, Any] = get_type_hints(Decision)
 
 
-def _is_valid(name: str, value: object) -> bool:
+def _is_valid(name: str, value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, _TYPES[name]):
         return False
-    return name not in _MAX or value is None or 0 <= value <= _MAX[name]  # type: ignore[operator]
+    if name == "verdict":
+        return value in _KINDS
+    return name not in _MAX or value is None or 0 <= value <= _MAX[name]
+
+
+def stored_decisions(store: InProcessStore, rule: Rule) -> Iterator[Decision]:
+    """Yield the pairs of near-duplicates in a store, then all of its pages, oldest first."""
+    for pair in store.pairs(rule):
+        first, second = pair.pages
+        yield Decision(
+            url=second.url,
+            verdict="pair",
+            reason=pair.match.reason,
+            duplicate_of=first.url,
+            distance=pair.match.distance,
+            similarity=round(pair.match.similarity, 4),
+        )
+    for entry in store.entries():
+        yield Decision(entry.signature.url, "stored", "", time=entry.stored_at)
 
 
 class DecisionReader:
     """Iterates once over the decisions in verdicts files, in order.
 
     :param sources: files, plain or compressed, or ``"-"`` for standard input.
-    :raises InputError: while iterating, when a file cannot be read to its end or contains anything
-        else.
+    :raises InputError: while iterating, when a file cannot be read or contains anything else.
     """
 
     def __init__(self, sources: Sequence[str]) -> None:

@@ -22,10 +22,7 @@ _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
 def render_report(data: dict[str, Any]) -> str:
-    """Return the HTML of the report, without surrogates and with line feeds as line ends.
-
-    :param data: the result of :meth:`~scrapy_neardup.report.columns.Columns.packed`.
-    """
+    """Return the HTML of the data that ``Columns.packed()`` returned, without surrogates."""
     script, style = _asset("report.js"), _asset("report.css")
     return _TEMPLATES.get_template("report.html").render(
         script=script,

@@ -145,10 +145,7 @@ def test_every_cell_is_what_the_rule_says_there():
     known = [Pair("0", str(n), n < 5) for n in range(1, len(texts))]
     frames = detector.store.boilerplates
 
-    def compare(a, b, rule):
-        return rule.compare(a, b, frames)
-
-    figures = Figures.count(known, signatures, detector.rule, compare, Counter())
+    figures = Figures.count(known, signatures, detector.rule, frames, Counter())
     assert (figures.duplicates, figures.distinct) == (4, 2)
     for row, distance in enumerate(DISTANCES):
         for column, similarity in enumerate(SIMILARITIES):
@@ -156,7 +153,7 @@ def test_every_cell_is_what_the_rule_says_there():
             found = [
                 pair.same
                 for pair in known
-                if isinstance(compare(signatures[pair.a], signatures[pair.b], rule), Match)
+                if isinstance(rule.compare(signatures[pair.a], signatures[pair.b], frames), Match)
             ]
             assert figures.hits[row, column] == found.count(True)
             assert figures.wrong[row, column] == found.count(False)

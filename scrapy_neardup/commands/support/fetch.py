@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import http.client
 import zlib
+from http.client import HTTPException, HTTPResponse
 from time import monotonic
-from urllib.error import HTTPError, URLError
-from urllib.request import (
-    HTTPDefaultErrorHandler,
-    HTTPErrorProcessor,
-    HTTPHandler,
-    HTTPRedirectHandler,
-    HTTPSHandler,
-    OpenerDirector,
-    ProxyHandler,
-    Request,
-    UnknownHandler,
-)
+from urllib import request
+from urllib.error import HTTPError
 
 from w3lib.url import safe_url_string
 
@@ -38,11 +28,10 @@ def fetch(url: str, user_agent: str) -> Record:
 
     :raises InputError: when there is no page, or it exceeds the limits.
     """
-    request = Request(
-        safe_url_string(url), headers={"User-Agent": user_agent, "Accept-Encoding": "gzip"}
-    )
+    headers = {"User-Agent": user_agent, "Accept-Encoding": "gzip"}
+    asked = request.Request(safe_url_string(url), headers=headers)
     try:
-        with _opener().open(request, timeout=_SECONDS) as response:
+        with _opener().open(asked, timeout=_SECONDS) as response:
             kind = response.headers.get_content_type() if response.headers["Content-Type"] else ""
             if kind not in _PAGE_TYPES:
                 raise InputError(url, f"is {kind}, not a page")
@@ -56,29 +45,28 @@ def fetch(url: str, user_agent: str) -> Record:
             )
     except HTTPError as error:
         raise InputError(url, f"answers with status {error.code}") from error
-    except URLError as error:
-        raise InputError(url, f"cannot be fetched: {error.reason}") from error
-    except (OSError, http.client.HTTPException, zlib.error, ValueError) as error:
-        raise InputError(url, f"cannot be fetched: {error or type(error).__name__}") from error
+    except (OSError, HTTPException, zlib.error, ValueError) as error:
+        reason = getattr(error, "reason", error) or type(error).__name__
+        raise InputError(url, f"cannot be fetched: {reason}") from error
 
 
-def _opener() -> OpenerDirector:
+def _opener() -> request.OpenerDirector:
     """Return an opener for HTTP only, so that no redirect can lead to a local file."""
-    opener = OpenerDirector()
+    opener = request.OpenerDirector()
     for handler in (
-        ProxyHandler,
-        HTTPHandler,
-        HTTPSHandler,
-        HTTPRedirectHandler,
-        HTTPDefaultErrorHandler,
-        HTTPErrorProcessor,
-        UnknownHandler,
+        request.ProxyHandler,
+        request.HTTPHandler,
+        request.HTTPSHandler,
+        request.HTTPRedirectHandler,
+        request.HTTPDefaultErrorHandler,
+        request.HTTPErrorProcessor,
+        request.UnknownHandler,
     ):
         opener.add_handler(handler())
     return opener
 
 
-def _body(response: http.client.HTTPResponse, url: str) -> bytes:
+def _body(response: HTTPResponse, url: str) -> bytes:
     deadline = monotonic() + _SECONDS
     packed = response.headers.get("Content-Encoding", "").lower() in ("gzip", "x-gzip")
     unpack = zlib.decompressobj(zlib.MAX_WBITS | 16) if packed else None

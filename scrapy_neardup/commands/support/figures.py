@@ -6,8 +6,9 @@ import csv
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,14 +18,15 @@ import numpy.typing as npt
 from ...exceptions import InputError
 from ...hashing.simhash_index import MAX_DISTANCE
 from ...matching.rule import Rule
-from ...matching.verdict import Match, Mismatch
+from ...matching.site_boilerplate import Boilerplates
+from ...matching.verdict import Match
 from ...signatures.signature import PageSignature
+from ...sources.compression import reason_of
 
 DISTANCES = range(MAX_DISTANCE + 1)
 SIMILARITIES = tuple(round(0.05 * step, 2) for step in range(21))
 
-#: Compares two pages by a rule.
-Compare = Callable[[PageSignature, PageSignature, Rule], Match | Mismatch]
+_Grid = npt.NDArray[np.int64]
 
 _LABELS = {"duplicate": True, "distinct": False, "unclear": None}
 
@@ -53,8 +55,7 @@ def read_pairs(path: str, least_jaccard: float, skipped: Counter[str]) -> list[P
                 raise InputError(path, "the columns are id_a, id_b, and label or jaccard or both")
             return list(_pairs(rows, least_jaccard, skipped))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or str(error)
-        raise InputError(path, reason) from error
+        raise InputError(path, reason_of(error)) from error
 
 
 def _pairs(
@@ -63,7 +64,7 @@ def _pairs(
     for row in rows:
         try:
             same = _truth(row, least_jaccard)
-        except ValueError:
+        except (KeyError, ValueError):
             skipped["bad row"] += 1
             continue
         if same is None:
@@ -75,13 +76,12 @@ def _pairs(
 def _truth(row: dict[str, str], least_jaccard: float) -> bool | None:
     """Return whether a row is a pair of duplicates; ``None`` for unclear.
 
-    :raises ValueError: when the row is invalid.
+    :raises KeyError: when the label is unknown.
+    :raises ValueError: when an id or the resemblance is missing.
     """
-    if not row["id_a"] or not row["id_b"]:
+    if not (row["id_a"] and row["id_b"]):
         raise ValueError
     if label := (row.get("label") or "").strip().lower():
-        if label not in _LABELS:
-            raise ValueError
         return _LABELS[label]
     return float(row.get("jaccard") or "") >= least_jaccard
 
@@ -96,8 +96,8 @@ class Figures:
     :ivar distinct: number of pairs of distinct pages.
     """
 
-    hits: npt.NDArray[np.int64]
-    wrong: npt.NDArray[np.int64]
+    hits: _Grid
+    wrong: _Grid
     duplicates: int
     distinct: int
 
@@ -107,24 +107,23 @@ class Figures:
         pairs: list[Pair],
         signatures: Mapping[str, PageSignature],
         rule: Rule,
-        compare: Compare,
+        boilerplates: Boilerplates,
         skipped: Counter[str],
     ) -> Figures:
         """Compare each pair by the rule with all combinations of thresholds.
 
         :param signatures: signatures by the ids of pages, as strings.
+        :param boilerplates: the boilerplate learned of the sites.
         :param skipped: counts the pairs without signatures.
         """
-        found = {
-            same: np.zeros((len(DISTANCES), len(SIMILARITIES)), np.int64) for same in (True, False)
-        }
+        found = {True: _empty_grid(), False: _empty_grid()}
         number: Counter[bool] = Counter()
         for pair in pairs:
             if pair.a not in signatures or pair.b not in signatures:
                 skipped["page not there"] += 1
                 continue
             number[pair.same] += 1
-            found[pair.same] += _found(rule, compare, signatures[pair.a], signatures[pair.b])
+            found[pair.same] += _found(rule, boilerplates, signatures[pair.a], signatures[pair.b])
         return cls(found[True], found[False], number[True], number[False])
 
     @property
@@ -135,10 +134,8 @@ class Figures:
     @property
     def precision(self) -> npt.NDArray[np.float64]:
         """Share of the found pairs that are duplicates; NaN where none is found."""
-        total = self.hits + self.wrong
-        share = np.full(total.shape, np.nan)
-        np.divide(self.hits, total, out=share, where=total > 0)
-        return share
+        with np.errstate(invalid="ignore"):
+            return self.hits / (self.hits + self.wrong)
 
     def recommended(self, precision: float) -> tuple[int, int] | None:
         """Return row and column of the best thresholds; ``None`` if none reach the precision.
@@ -146,7 +143,8 @@ class Figures:
         The best have the greatest recall; of equals, the highest similarity, then the smallest
         distance.
         """
-        fit = np.nan_to_num(self.precision) >= precision
+        # A comparison with NaN is false.
+        fit = self.precision >= precision
         if not fit.any():
             return None
         recall = np.where(fit, self.hits, -1)
@@ -158,22 +156,22 @@ class Figures:
         return f"{self.duplicates} pairs of duplicates, {self.distinct} of distinct pages"
 
 
-def _found(
-    rule: Rule, compare: Compare, a: PageSignature, b: PageSignature
-) -> npt.NDArray[np.int64]:
+def _empty_grid() -> _Grid:
+    return np.zeros((len(DISTANCES), len(SIMILARITIES)), np.int64)
+
+
+def _found(rule: Rule, boilerplates: Boilerplates, a: PageSignature, b: PageSignature) -> _Grid:
     """Return an array, shape ``(12, 21)``, of 1 where the rule finds the pair and 0 elsewhere.
 
     A stricter similarity never finds more, so a binary search for each distance is enough.
     """
-    found = np.zeros((len(DISTANCES), len(SIMILARITIES)), np.int64)
-    if not (a.n_features and b.n_features):
-        return found
 
-    for row, distance in enumerate(DISTANCES):
+    def refuses(distance: int, similarity: float) -> bool:
+        asked = replace(rule, max_distance=distance, min_similarity=similarity)
+        return not isinstance(asked.compare(a, b, boilerplates), Match)
 
-        def refuses(similarity: float, distance: int = distance) -> bool:
-            asked = replace(rule, max_distance=distance, min_similarity=similarity)
-            return not isinstance(compare(a, b, asked), Match)
-
-        found[row, : bisect_right(SIMILARITIES, False, key=refuses)] = 1
+    found = _empty_grid()
+    if a.n_features and b.n_features:
+        for row, distance in enumerate(DISTANCES):
+            found[row, : bisect_right(SIMILARITIES, False, key=partial(refuses, distance))] = 1
     return found

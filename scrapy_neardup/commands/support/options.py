@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TypeVar
+
+from scrapy.settings import BaseSettings
 
 from ...crawl.settings import Config, as_setting, unknown_settings
 from ...detector import NearDupDetector
 from ...exceptions import InvalidOption
 from ...matching.rule import SCOPES, Rule
-from ...matching.verdict import Match, Mismatch
-from ...signatures.signature import PageSignature
+from ...sources.readers import PageReader
+from ...sources.record import Record
 from ...stores import MemoryStore, Store
-from ...workers import Job, Limits, WorkerPool, usable_cores
-from .terminal import say
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
+from ...workers import Failure, Job, Limits, WorkerPool, usable_cores
+from .terminal import say, with_progress
 
 T = TypeVar("T")
-
-#: Arguments of a module's ``add_command``.
-Commands = Any
-AddGlobalOptions = Callable[[argparse.ArgumentParser], None]
 
 #: Public key of sketches, so that two runs over the same pages print the same figures. A crawl
 #: uses a random one.
@@ -38,18 +33,37 @@ _FLAGS = {
 }
 
 
-def new_command(
-    commands: Commands,
-    name: str,
-    summary: str,
-    run: Callable[[argparse.Namespace, BaseSettings], None],
-    add_global_options: AddGlobalOptions,
-) -> argparse.ArgumentParser:
-    """Add a sub-command and return its parser."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary)
-    add_global_options(parser)
-    parser.set_defaults(run=run, prog=parser.prog)
-    return parser
+class Commands:
+    """The sub-commands of a command.
+
+    :param choices: the result of ``add_subparsers()``.
+    :param add_global_options: adds Scrapy's own options to the parser of a sub-command.
+    """
+
+    def __init__(
+        self, choices: Any, add_global_options: Callable[[argparse.ArgumentParser], None]
+    ) -> None:
+        self._choices = choices
+        self._add_global_options = add_global_options
+
+    def add(
+        self,
+        name: str,
+        summary: str,
+        run: Callable[[argparse.Namespace, BaseSettings], None],
+    ) -> argparse.ArgumentParser:
+        """Add a sub-command and return its parser."""
+        parser: argparse.ArgumentParser
+        parser = self._choices.add_parser(name, help=summary, description=summary)
+        self._add_global_options(parser)
+        parser.set_defaults(run=run, prog=parser.prog)
+        return parser
+
+    def add_group(self, name: str, summary: str) -> Commands:
+        """Add a sub-command with sub-commands of its own, and return these."""
+        group = self._choices.add_parser(name, help=summary, description=summary)
+        choices = group.add_subparsers(metavar="COMMAND", dest=f"{name}_command", required=True)
+        return Commands(choices, self._add_global_options)
 
 
 def add_pages(
@@ -71,7 +85,6 @@ def add_rule(parser: argparse.ArgumentParser, *left_out: str) -> None:
 
     :param left_out: names of thresholds that the sub-command does not take.
     """
-    defaults = Rule()
     for name, kind, metavar, what in (
         ("max_distance", int, "K", "bits, 0 to 11, in which fingerprints of copies may differ"),
         ("min_similarity", float, "S", "least resemblance, 0 to 1, of copies"),
@@ -85,7 +98,7 @@ def add_rule(parser: argparse.ArgumentParser, *left_out: str) -> None:
                 type=kind,
                 metavar=metavar,
                 choices=SCOPES if name == "scope" else None,
-                help=f"{what} (default: NEARDUP_{name.upper()}, or {getattr(defaults, name)})",
+                help=f"{what} (default: NEARDUP_{name.upper()}, or {getattr(Rule, name)})",
             )
 
 
@@ -108,27 +121,18 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def share(text: str) -> float:
-    """Parse an option from 0 to 1."""
-    if not 0 <= (number := _number(text)) <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
-    return number
-
-
 @dataclass(frozen=True)
 class Judge:
     """A detector, with the arguments to sign pages for it in other processes."""
 
     detector: NearDupDetector
     signer: Mapping[str, Any]
+    workers: int
     limits: Limits
 
     @classmethod
     def from_options(
-        cls,
-        options: argparse.Namespace,
-        settings: BaseSettings,
-        store: Store | None = None,
+        cls, options: argparse.Namespace, settings: BaseSettings, store: Store | None = None
     ) -> Judge:
         """Build a judge from the command line, the project's settings and the defaults.
 
@@ -147,34 +151,29 @@ class Judge:
             detector = NearDupDetector(**asdict(rule), **parts, store=store)
         except InvalidOption as error:
             raise as_setting(error) from None
-        return cls(detector, {"secret": store.secret, **parts}, config.limits)
-
-    def compare(self, a: PageSignature, b: PageSignature, rule: Rule) -> Match | Mismatch:
-        """Compare two pages by a rule, with the boilerplate that the detector has learned."""
-        return rule.compare(a, b, self.detector.store.boilerplates)
-
-    def learn(self, signature: PageSignature) -> None:
-        """Add a page to the detector, as in a crawl."""
-        self.detector.check(signature)
-
-    def pool(self, job: Job[T], options: argparse.Namespace) -> WorkerPool[T]:
-        """Return workers whose signatures fit the detector."""
-        limits = self.limits
+        limits = config.limits
         if options.timeout is not None:
             limits = replace(limits, seconds=options.timeout)
-        return WorkerPool(job, self.signer, options.workers, limits)
+        return cls(detector, {"secret": store.secret, **parts}, options.workers, limits)
+
+    def results(
+        self, job: Job[T], pages: PageReader, what: str, records: Iterable[Record] | None = None
+    ) -> Iterator[tuple[Record, T | Failure]]:
+        """Do a job on each page in worker processes; yield the results in the order of the pages.
+
+        :param what: the job's name for the progress bar.
+        :param records: the pages to read, if these are not all.
+        """
+        with WorkerPool(job, self.signer, self.workers, self.limits) as workers:
+            yield from with_progress(workers.map(records or pages), pages, what)
 
 
 def _changed(rule: Rule, options: argparse.Namespace) -> Rule:
-    given = {
-        field.name: value
-        for field in fields(Rule)
-        if (value := getattr(options, field.name, None)) is not None
-    }
+    given = {name: getattr(options, name, None) for name in _FLAGS}
     try:
-        return replace(rule, **given)
+        return replace(rule, **{name: value for name, value in given.items() if value is not None})
     except InvalidOption as error:
-        raise error.renamed(_FLAGS.get(error.option, error.option)) from None
+        raise error.renamed(_FLAGS[error.option]) from None
 
 
 def at_least_0(text: str) -> int:
@@ -188,6 +187,13 @@ def above_0(text: str) -> float:
     """Parse an option that is a number above 0."""
     if not 0 < (number := _number(text)) < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return number
+
+
+def share(text: str) -> float:
+    """Parse an option from 0 to 1."""
+    if not 0 <= (number := _number(text)) <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
     return number
 
 

@@ -26,8 +26,10 @@ def whole_file(target: str, inputs: Iterable[str] = (), *, private: bool = False
     """
     path = Path(target).resolve()
     part = path.with_name(f"{path.name}.part")
-    with _writing(target):
-        if any(_same_file(path, given) for given in inputs):
+    try:
+        if path.exists() and any(
+            Path(given).exists() and path.samefile(given) for given in inputs if given != "-"
+        ):
             raise InputError(target, "is an input, and would be overwritten")
         if path.exists() and not path.is_file():
             # Write to a device or a named pipe itself.
@@ -41,6 +43,10 @@ def whole_file(target: str, inputs: Iterable[str] = (), *, private: bool = False
         yield part
         if part != path:
             part.replace(path)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(target, f"cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -52,33 +58,13 @@ def lines_to(target: str, inputs: Iterable[str] = (), *, private: bool = False) 
     if target == "-":
         yield sys.stdout
         return
-    opened = _opener(target)
+    opened: Callable[..., Any] = open
+    if target.endswith(".gz"):
+        opened = gzip.open
+    elif target.endswith(".zst"):
+        opened = zstd_module(target).open
     with (
         whole_file(target, inputs, private=private) as part,
         opened(part, "wt", encoding="utf-8") as stream,
     ):
         yield stream
-
-
-def _opener(target: str) -> Callable[..., Any]:
-    """Return the function that opens a file with the compression of its name."""
-    if target.endswith(".gz"):
-        return gzip.open
-    if target.endswith(".zst"):
-        opened: Callable[..., Any] = zstd_module(target).open
-        return opened
-    return open
-
-
-@contextmanager
-def _writing(target: str) -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise InputError(target, f"cannot be written: {error.strerror or error}") from error
-
-
-def _same_file(path: Path, other: str) -> bool:
-    return other != "-" and path.exists() and Path(other).exists() and path.samefile(other)

@@ -6,18 +6,18 @@ import argparse
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 from ..._util.urls import site_of
-from ...exceptions import InputError, InvalidOption, StoreError, StoreMissing
-from ...stores import Store, StoreReader, open_reader, open_store
-from .terminal import counted_pages, say
+from ...exceptions import InputError, InvalidOption, StoreError
+from ...stores import MemoryStore, Namespace, Store, StoreReader, open_reader, open_store
+from ...stores.in_process import InProcessStore
+from .terminal import quantity, say
 
 
-def add_store(parser: argparse.ArgumentParser, name: str = "store", **how: Any) -> None:
+def add_store(parser: argparse.ArgumentParser, name: str = "store") -> None:
     """Add the arguments for a store and a namespace in it."""
     parser.add_argument(
-        name, metavar="STORE", help="a store's address (sqlite:///path, redis://…) or file", **how
+        name, metavar="STORE", help="a store's address (sqlite:///path, redis://…) or file"
     )
     parser.add_argument(
         "--namespace",
@@ -26,7 +26,7 @@ def add_store(parser: argparse.ArgumentParser, name: str = "store", **how: Any) 
     )
 
 
-def registrable_domain(text: str) -> str:
+def domain(text: str) -> str:
     """Parse an option that is a registrable domain."""
     site = site_of(f"https://{text}/")
     if text and site != text:
@@ -61,41 +61,55 @@ def looking_at(given: str) -> Iterator[StoreReader]:
 
     :raises StoreError: when it does not exist, or cannot be read.
     """
-    with closing(_reader(given)) as reader:
+    address = address_of(given)
+    try:
+        opened = open_reader(address)
+    except InvalidOption as error:
+        raise error.renamed("STORE") from None
+    with closing(opened) as reader:
         yield reader
 
 
-def namespaces_at(given: str) -> list[str]:
-    """Return the names of a store's namespaces; none if the store does not exist.
-
-    :raises InputError: when it is given as a file that does not exist.
-    """
-    address_of(given, f"; to create a store, give an address such as sqlite:///{given}")
-    try:
-        with looking_at(given) as reader:
-            return [space.name for space in reader.namespaces()]
-    except StoreMissing:
-        return []
-
-
-def namespace_in(reader: StoreReader, wanted: str | None) -> str:
+def namespace_in(reader: StoreReader, wanted: str | None) -> Namespace:
     """Return the namespace of this name, or the only one.
 
     :raises InvalidOption: when there is none of that name.
     :raises StoreError: when no name is given and there is not exactly one.
     """
-    names = [space.name for space in reader.namespaces()]
-    if wanted in names:
-        return wanted
-    if not names:
+    spaces = {space.name: space for space in reader.namespaces()}
+    if not spaces:
         raise StoreError(reader.name, "it has no namespace yet")
-    if wanted is not None:
-        raise InvalidOption("--namespace", wanted, f"one of {', '.join(map(repr, names))}")
-    if len(names) > 1:
+    if wanted is None and len(spaces) > 1:
         raise StoreError(
-            reader.name, f"select one of its namespaces with --namespace: {', '.join(names)}"
+            reader.name, f"select one of its namespaces with --namespace: {', '.join(spaces)}"
         )
-    return names[0]
+    name = next(iter(spaces)) if wanted is None else wanted
+    if name not in spaces:
+        raise InvalidOption("--namespace", name, f"one of {', '.join(map(repr, spaces))}")
+    return spaces[name]
+
+
+@contextmanager
+def copy_of(given: str, namespace: str | None) -> Iterator[InProcessStore]:
+    """Open a store so that changes stay in memory; the pages of a remote store are all read."""
+    with looking_at(given) as reader:
+        space = namespace_in(reader, namespace)
+        store = _copied(reader, space) if reader.is_remote else reader.overlay(space.name)
+        assert isinstance(store, InProcessStore)
+        with closing(store):
+            say_forgotten(store)
+            yield store
+
+
+def _copied(reader: StoreReader, space: Namespace) -> MemoryStore:
+    store = MemoryStore(space.secret)
+    store.name = reader.name
+    if space.recipe:
+        store.adopt(space.recipe, space.parts)
+    for page in reader.pages(space.name):
+        if page.is_confirmed:
+            store.add(page.signature, page.stored_at, items=page.items)
+    return store
 
 
 @contextmanager
@@ -115,12 +129,9 @@ def writing_to(
         yield store
 
 
-def require_writable(store: Store | None) -> None:
-    """Raise the current write error of a store, because a command does not retry.
-
-    :raises StoreError: when the store cannot be written at present.
-    """
-    if store is not None and store.problem:
+def require_writable(store: Store) -> None:
+    """Raise a StoreError if the store cannot be written at present: a command does not retry."""
+    if store.problem:
         raise StoreError(store.name, f"cannot be written: {store.problem}")
 
 
@@ -128,14 +139,6 @@ def say_forgotten(store: Store) -> None:
     """Print how many unconfirmed pages the store forgot."""
     if store.forgotten:
         say(
-            f"{store.name}: {counted_pages(store.forgotten)} left out: after an unclean stop, "
+            f"{store.name}: {quantity(store.forgotten, 'page')} left out: after an unclean stop, "
             "their items may not be on disk"
         )
-
-
-def _reader(given: str) -> StoreReader:
-    address = address_of(given)
-    try:
-        return open_reader(address)
-    except InvalidOption as error:
-        raise error.renamed("STORE") from None

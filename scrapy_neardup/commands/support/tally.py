@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from time import perf_counter
 
-from ...detector import NearDupDetector
 from ...matching.verdict import Verdict
 from ...signatures.signature import PageSignature
+from ...sources.readers import PageReader
 from ...sources.record import Record
-from ...workers import Failure
-from .terminal import counted, counted_pages, say
+from ...workers import Failure, sign_record
+from .options import Judge
+from .store_address import require_writable
+from .terminal import counted, quantity, say
 
 
 def say_undecided(record: Record, failure: Failure, known: Container[str]) -> None:
@@ -23,36 +25,37 @@ def say_undecided(record: Record, failure: Failure, known: Container[str]) -> No
 class Tally:
     """Judges pages and counts the verdicts."""
 
-    def __init__(self, detector: NearDupDetector) -> None:
-        self._detector = detector
+    def __init__(self, judge: Judge) -> None:
+        #: Number of pages judged.
+        self.pages = 0
+        self._judge = judge
         self._started = perf_counter()
         self._verdicts: Counter[str] = Counter()
         self._undecided: Counter[str] = Counter()
 
-    def judge(self, record: Record, outcome: PageSignature | Failure) -> Verdict:
-        """Judge a page, and count its verdict."""
-        verdict = self._verdict(record, outcome)
-        self._verdicts[verdict.kind] += 1
-        if verdict.kind == "undecided":
-            self._undecided[verdict.reason] += 1
-        return verdict
-
-    @property
-    def pages(self) -> int:
-        """Number of pages judged."""
-        return self._verdicts.total()
+    def judge(
+        self, pages: PageReader, what: str
+    ) -> Iterator[tuple[Record, PageSignature | Failure, Verdict]]:
+        """Judge all pages in order, and yield the results; stop if the store cannot be written."""
+        detector = self._judge.detector
+        for record, outcome in self._judge.results(sign_record, pages, what):
+            if isinstance(outcome, PageSignature):
+                verdict = detector.check(outcome)
+            else:
+                say_undecided(record, outcome, self._undecided)
+                verdict = Verdict("undecided", record.url, outcome.reason)
+            self.pages += 1
+            self._verdicts[verdict.kind] += 1
+            if verdict.kind == "undecided":
+                self._undecided[verdict.reason] += 1
+            yield record, outcome, verdict
+            require_writable(detector.store)
 
     def report(self) -> None:
         """Print the counts."""
         seconds = perf_counter() - self._started
         say(
-            f"{counted_pages(self.pages)}: {counted(self._verdicts)}"
+            f"{quantity(self.pages, 'page')}: {counted(self._verdicts)}"
             + (f"; undecided for: {counted(self._undecided)}" if self._undecided else "")
             + f"; {seconds:.1f} s, {self.pages / seconds:.0f} pages/s"
         )
-
-    def _verdict(self, record: Record, outcome: PageSignature | Failure) -> Verdict:
-        if isinstance(outcome, PageSignature):
-            return self._detector.check(outcome)
-        say_undecided(record, outcome, self._undecided)
-        return Verdict("undecided", record.url, outcome.reason)

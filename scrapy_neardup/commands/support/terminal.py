@@ -11,14 +11,7 @@ from typing import Protocol, TypeVar
 
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -79,9 +72,9 @@ def counted(counts: Counter[str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in counts.most_common())
 
 
-def counted_pages(number: int) -> str:
-    """Return a number of pages in words."""
-    return f"{number} page{'' if number == 1 else 's'}"
+def quantity(number: int, noun: str) -> str:
+    """Return a number with its noun, such as ``"3 pages"``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def iso(seconds: int | None) -> str | None:
@@ -100,26 +93,25 @@ def report_skipped(pages: PageReader) -> None:
 
 
 def with_progress(
-    results: Iterable[T], pages: Measured, what: str, unit: str = "pages"
+    results: Iterable[T], source: Measured | None, what: str, unit: str = "pages"
 ) -> Iterator[T]:
-    """Yield the results, with a progress bar on standard error when that is a terminal."""
+    """Yield the results, with a progress bar on standard error when that is a terminal.
+
+    :param source: the input that the results are made from; ``None`` if its size is unknown.
+    """
     console = Console(stderr=True)
     if not console.is_terminal:
         yield from results
         return
-    total = pages.total_bytes
     columns = (
-        TextColumn(what),
-        BarColumn(),
-        TaskProgressColumn(),
+        *Progress.get_default_columns(),
         TextColumn(f"{{task.fields[done]}} {unit}"),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(what, total=total, done=0)
+        task = progress.add_task(what, total=source.total_bytes if source else None, done=0)
         for done, result in enumerate(results, start=1):
-            progress.update(task, completed=pages.bytes_read, done=done)
+            progress.update(task, completed=source.bytes_read if source else None, done=done)
             yield result
 
 

@@ -4,45 +4,38 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from contextlib import suppress
 
-from ...exceptions import InputError
+from scrapy.settings import BaseSettings
+
+from ...exceptions import InputError, StoreMissing
 from ...matching.stored_items import NO_ITEMS
 from ...sources.readers import PageReader, beginning
-from ...stores import Entry, Namespace, Store, StoredPage
+from ...stores import Entry, Store, StoredPage
 from ...stores.exports import ExportReader, Head, end_line, is_export, page_line
-from ...workers import sign_record
-from .options import AddGlobalOptions, Commands, Judge, add_rule, add_workers, new_command
+from .options import Commands, Judge, add_rule, add_workers
 from .output_files import lines_to
 from .store_address import (
     add_store,
+    address_of,
     looking_at,
     namespace_in,
-    namespaces_at,
     require_writable,
     writing_to,
 )
 from .tally import Tally
-from .terminal import counted_pages, report_skipped, say, with_progress
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
+from .terminal import quantity, report_skipped, say, with_progress
 
 #: Fields that tell a line of a scan's output from a page.
 _OF_SCAN = {"verdict", "fingerprint"}
 _CONTENT = {"html", "html_b64", "text"}
 
 
-def add_commands(commands: Commands, add_global_options: AddGlobalOptions) -> None:
+def add_commands(commands: Commands) -> None:
     """Add the two sub-commands."""
-    parser = new_command(
-        commands,
-        "export",
-        "Export the pages of a namespace as JSON Lines, for another machine or version.",
-        _export,
-        add_global_options,
-    )
+    summary = "Export the pages of a namespace as JSON Lines, for another machine or version."
+    parser = commands.add("export", summary, _export)
     add_store(parser)
     parser.add_argument(
         "-o",
@@ -56,13 +49,9 @@ def add_commands(commands: Commands, add_global_options: AddGlobalOptions) -> No
         action="store_true",
         help="include the key of the sketches, without which no other store can compare the pages",
     )
-    parser = new_command(
-        commands,
-        "import",
-        "Add the pages of an export, or of an earlier crawl, to a store.",
-        _import,
-        add_global_options,
-    )
+
+    summary = "Add the pages of an export, or of an earlier crawl, to a store."
+    parser = commands.add("import", summary, _import)
     add_store(parser)
     parser.add_argument(
         "files",
@@ -77,23 +66,23 @@ def add_commands(commands: Commands, add_global_options: AddGlobalOptions) -> No
 def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
     left_out = written = 0
     with looking_at(options.store) as reader:
-        name = namespace_in(reader, options.namespace)
-        [space] = [space for space in reader.namespaces() if space.name == name]
+        space = namespace_in(reader, options.namespace)
         secret = space.secret if options.with_secret else None
         inputs = [options.store, reader.name.removeprefix("sqlite:///")]
         with lines_to(options.output, inputs, private=options.with_secret) as output:
-            output.write(Head(name, space.recipe, space.parts, secret).line() + "\n")
-            for page in reader.pages(name):
+            output.write(Head(space.name, space.recipe, space.parts, secret).line() + "\n")
+            for page in reader.pages(space.name):
                 if page.is_confirmed:
                     output.write(page_line(page) + "\n")
                     written += 1
                 else:
                     left_out += 1
-            rules = reader.rules(name)
+            rules = reader.rules(space.name)
             output.write(end_line(written, rules) + "\n")
-    say(f"{options.output}: {counted_pages(written)}{_and_rules(len(rules))} of namespace {name}")
+    what = _pages_and_rules(written, len(rules))
+    say(f"{options.output}: {what} of namespace {space.name}")
     if left_out:
-        say(f"{counted_pages(left_out)} left out: not known to be on disk yet")
+        say(f"{quantity(left_out, 'page')} left out: not known to be on disk yet")
     if options.with_secret:
         say(
             f"warning: {options.output} contains the store's secret, which allows to forge copies; "
@@ -102,30 +91,19 @@ def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 def _import(options: argparse.Namespace, settings: BaseSettings) -> None:
-    exports, pages = _classify(options.files)
-    for source in exports:
-        _import_export(source, options)
-    if pages:
-        _import_pages(pages, options, settings)
-
-
-def _classify(sources: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Divide the sources into exports and sources of pages.
-
-    :raises InputError: when one is the output of a scan.
-    """
-    exports: list[str] = []
-    pages: list[str] = []
-    for source in sources:
-        start = beginning(source)
+    starts = {source: beginning(source) for source in options.files}
+    for source, start in starts.items():
         if _is_of_scan(start):
             raise InputError(
                 source,
                 "is the output of scan, which has fingerprints only; import the scanned pages "
                 "themselves, or scan them with --store and --add",
             )
-        (exports if is_export(start) else pages).append(source)
-    return exports, pages
+    for source, start in starts.items():
+        if is_export(start):
+            _import_export(source, options)
+    if pages := [source for source, start in starts.items() if not is_export(start)]:
+        _import_pages(pages, options, settings)
 
 
 def _is_of_scan(start: bytes) -> bool:
@@ -160,27 +138,19 @@ def _import_export(source: str, options: argparse.Namespace) -> None:
                 else:
                     store.add(page.signature, page.stored_at, items=page.items)
                     require_writable(store)
-            rules = _add_rules(store, export.rules)
+            # A rule that the store has is kept: it was learned later, or switched off.
+            known_rules = store.rules()
+            store.put_rules({n: body for n, body in export.rules.items() if n not in known_rules})
+            rules = len(export.rules)
         finally:
             # After an error, too, because the pages read so far are stored.
-            what = f"{counted_pages(read)}{_and_rules(rules)} read"
             note = f", {older} were there already" if older else ""
-            say(f"{source}: {what}{note}; {_size_line(store, name)}")
+            what = _pages_and_rules(read, rules)
+            say(f"{source}: {what} read{note}; {_size_line(store, name)}")
 
 
-def _add_rules(store: Store, rules: Mapping[str, bytes]) -> int:
-    """Add new rules, and return the number of given rules.
-
-    A rule that the store has is kept: it was learned later, or switched off.
-    """
-    known = store.rules()
-    store.put_rules({name: body for name, body in rules.items() if name not in known})
-    return len(rules)
-
-
-def _and_rules(number: int) -> str:
-    """Return a number of rules in words, to append to pages; empty for 0."""
-    return f" and {number} rule{'' if number == 1 else 's'}" if number else ""
+def _pages_and_rules(pages: int, rules: int) -> str:
+    return quantity(pages, "page") + (f" and {quantity(rules, 'rule')}" if rules else "")
 
 
 def _import_pages(
@@ -189,13 +159,10 @@ def _import_pages(
     pages = PageReader(sources)
     name = _namespace_for(options)
     with writing_to(options.store, name) as store:
-        judge = Judge.from_options(options, settings, store)
-        tally = Tally(judge.detector)
+        tally = Tally(Judge.from_options(options, settings, store))
         try:
-            with judge.pool(sign_record, options) as workers:
-                for record, outcome in with_progress(workers.map(pages), pages, "import"):
-                    tally.judge(record, outcome)
-                    require_writable(store)
+            for _ in tally.judge(pages, "import"):
+                pass
         finally:
             if tally.pages:
                 # After an error, too, because the pages read so far are stored.
@@ -206,13 +173,12 @@ def _import_pages(
 
 def _namespace_for(options: argparse.Namespace, of_export: str | None = None) -> str:
     """Return the namespace to import into: as given, the store's only one, or the export's."""
+    address_of(options.store, f"; to create a store, give an address: sqlite:///{options.store}")
     if options.namespace is not None:
         return str(options.namespace)
-    if names := namespaces_at(options.store):
-        if len(names) == 1:
-            return names[0]
-        with looking_at(options.store) as reader:
-            return namespace_in(reader, None)
+    with suppress(StoreMissing), looking_at(options.store) as reader:
+        if reader.namespaces():
+            return namespace_in(reader, None).name
     if of_export is None:
         raise InputError(
             "STORE",
@@ -227,10 +193,12 @@ def _require_comparable(head: Head, source: str, given: str, namespace: str) -> 
 
     A recipe depends on the secret, so an export without a secret is from this namespace if the
     recipes are equal.
-
-    :raises InputError: when they were not.
     """
-    known, has_pages = _find_namespace(given, namespace)
+    known, has_pages = None, False
+    with suppress(StoreMissing), looking_at(given) as reader:
+        if namespace in [space.name for space in reader.namespaces()]:
+            known = namespace_in(reader, namespace)
+            has_pages = next(reader.pages(namespace), None) is not None
     if head.secret is None and (known is None or known.recipe != head.recipe):
         raise InputError(
             source,
@@ -246,14 +214,5 @@ def _require_comparable(head: Head, source: str, given: str, namespace: str) -> 
         )
 
 
-def _find_namespace(given: str, name: str) -> tuple[Namespace | None, bool]:
-    """Return a namespace, if it exists, and whether it has pages."""
-    if name not in namespaces_at(given):
-        return None, False
-    with looking_at(given) as reader:
-        [space] = [space for space in reader.namespaces() if space.name == name]
-        return space, next(reader.pages(name), None) is not None
-
-
 def _size_line(store: Store, namespace: str) -> str:
-    return f"namespace {namespace} of {store.name} has {counted_pages(len(store))}"
+    return f"namespace {namespace} of {store.name} has {quantity(len(store), 'page')}"

@@ -9,18 +9,18 @@ rules apply. A rule whose conversion would match more URLs than itself is left o
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from ...url_rules.rule import UrlRule
 from ...url_rules.url_parts import Component
 
-#: All rules have the same order, because none depends on another.
-_ORDER = 100
 _WWW: Component = ("host", "www")
 _TRAILING_SLASH: Component = ("segment", "", "last")
+#: Numbers of the segments at these places; ``None`` for any but the first and the last.
+_PLACES = {"first": 0, "inner": None, "last": -1}
 
 _NO_PROCESSOR = {
     "path_param": "it cannot remove path parameters",
@@ -34,7 +34,8 @@ class Inexpressible(Exception):
     """A rule has no equivalent; the message says why."""
 
 
-class Conversion(NamedTuple):
+@dataclass(frozen=True)
+class Conversion:
     """The rules in force, converted where possible.
 
     :ivar rules: the converted rules, as written to the file.
@@ -47,8 +48,16 @@ class Conversion(NamedTuple):
     refused: list[tuple[UrlRule, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Paths:
+class _Removal(NamedTuple):
+    """What a processor does to the URLs that match ``include``, but none of ``exclude``."""
+
+    processor: str
+    include: str
+    exclude: tuple[str, ...]
+    argument: str | int | None
+
+
+class _Paths(NamedTuple):
     """A set of paths of a site.
 
     :ivar segments: ``"*"`` matches any segment.
@@ -92,12 +101,18 @@ class _Paths:
             )
         )
 
+    def are_within(self, pattern: str) -> bool:
+        """Does a pattern match all of these paths?"""
+        sample = "/" + "/".join(segment.replace("*", "x") for segment in self.segments)
+        expression = re.escape(pattern.removesuffix("|")).replace(r"\*", ".*")
+        return bool(re.fullmatch(expression, sample + "x/x" * self.is_open, re.IGNORECASE))
+
 
 _ALL = _Paths(("",), is_open=True)
 
 
 class _Cut(NamedTuple):
-    """A segment to be removed from some paths."""
+    """A segment to remove from some paths."""
 
     paths: _Paths
     place: int
@@ -105,16 +120,12 @@ class _Cut(NamedTuple):
 
 def convert(rules: Iterable[UrlRule]) -> Conversion:
     """Convert the rules in force among all rules of a store."""
-    of_site: defaultdict[str, list[UrlRule]] = defaultdict(list)
+    done = Conversion([], [], [])
     # Rules for a whole site come first, because they may imply others.
-    for rule in sorted(rules, key=lambda r: (bool(r.pattern), -r.evidence.agreements, r.name)):
-        of_site[rule.site].append(rule)
-    conversions = [_Site(of_site[site]).convert() for site in sorted(of_site)]
-    return Conversion(
-        [rule for conversion in conversions for rule in conversion.rules],
-        [rule for conversion in conversions for rule in conversion.converted],
-        [refused for conversion in conversions for refused in conversion.refused],
-    )
+    ordered = sorted(rules, key=lambda r: (r.site, bool(r.pattern), -r.evidence.agreements, r.name))
+    for _, of_site in groupby(ordered, key=lambda rule: rule.site):
+        _Site(list(of_site)).convert(done)
+    return done
 
 
 class _Site:
@@ -138,29 +149,33 @@ class _Site:
             and rule.evidence.contradictions <= len(self._failures(rule.component))
         }
         self._cuts: list[_Cut] = []
-        self._converted_everywhere: set[Component] = set()
 
-    def convert(self) -> Conversion:
-        """Convert the rules in force."""
-        done = Conversion([], [], [])
+    def convert(self, done: Conversion) -> None:
+        """Convert the rules in force, and add them to what is done."""
+        removals: list[_Removal] = []
+        everywhere: set[Component] = set()
         for rule in self._in_force:
             try:
-                done.rules.extend(self._convert_rule(rule))
+                if rule.component not in everywhere:
+                    removals += list(self._removals(rule))
             except Inexpressible as reason:
                 done.refused.append((rule, str(reason)))
-            else:
-                done.converted.append(rule)
-                if not rule.pattern:
-                    self._converted_everywhere.add(rule.component)
-        return done._replace(rules=_merged(done.rules))
+                continue
+            done.converted.append(rule)
+            if not rule.pattern:
+                everywhere.add(rule.component)
+        done.rules.extend(_merged(removals))
 
-    def _convert_rule(self, rule: UrlRule) -> list[dict[str, Any]]:
-        if rule.component in self._converted_everywhere:
-            return []
+    def _removals(self, rule: UrlRule) -> Iterator[_Removal]:
+        """Yield what a rule removes; raise Inexpressible if it has no equivalent."""
         if not rule.pattern and rule.component not in self._everywhere:
             raise Inexpressible("the exceptions to the rule are not in the store")
         if not rule.pattern and rule.component in (_WWW, _TRAILING_SLASH):
-            return self._normalizer(rule)
+            both = {_WWW, _TRAILING_SLASH}
+            if not both <= self._everywhere or any(map(self._failures, both)):
+                raise Inexpressible("it removes both www. and trailing slashes on a whole site")
+            yield _Removal("normalizer", rule.site, (), None)
+            return
         kind = str(rule.component[0])
         if kind in _NO_PROCESSOR:
             raise Inexpressible(_NO_PROCESSOR[kind])
@@ -168,37 +183,29 @@ class _Site:
             if len(rule.component) == 3:
                 raise Inexpressible("it removes a parameter whatever its value")
             [paths] = _where(rule)
-            return [self._rule(rule, "queryRemoval", rule.component[1], paths)]
+            yield self._removal(rule, "queryRemoval", rule.component[1], paths)
+            return
         cuts = _cuts(rule)
-        self._require_disjoint(cuts)
-        converted = [self._rule(rule, "subpathRemoval", cut.place, cut.paths) for cut in cuts]
+        for number, cut in enumerate(cuts):
+            others = [*self._cuts, *cuts[:number]]
+            if any(cut.paths.meets(other.paths) for other in others if cut != other):
+                raise Inexpressible("it would remove two segments of a path instead of one")
+        for cut in cuts:
+            yield self._removal(rule, "subpathRemoval", cut.place, cut.paths)
         self._cuts += cuts
-        return converted
 
-    def _normalizer(self, rule: UrlRule) -> list[dict[str, Any]]:
-        """Convert a rule to the processor that removes two parts, if both rules hold everywhere."""
-        both = {_WWW, _TRAILING_SLASH}
-        if not both <= self._everywhere or any(map(self._failures, both)):
-            raise Inexpressible("it removes both www. and trailing slashes on a whole site")
-        return [_rule("normalizer", [], rule.site, [])]
-
-    def _rule(
+    def _removal(
         self, rule: UrlRule, processor: str, argument: str | int, paths: _Paths
-    ) -> dict[str, Any]:
+    ) -> _Removal:
         failing = [
             other.pattern for failure in self._failures(rule.component) for other in _where(failure)
         ]
-        if any(_leaves_nothing(pattern, paths) for pattern in failing):
+        if any(map(paths.are_within, failing)):
             raise Inexpressible("its patterns cannot exclude the paths where the rule fails")
-        excluded = [*paths.beyond, *failing]
+        excluded = {rule.site + path for path in (*paths.beyond, *failing)}
         # A pattern without a path is for all hosts of the site; excluded patterns have a path.
         where = "" if paths == _ALL and not excluded else paths.pattern
-        return _rule(
-            processor,
-            [argument],
-            rule.site + where,
-            [rule.site + path for path in excluded],
-        )
+        return _Removal(processor, rule.site + where, tuple(sorted(excluded)), argument)
 
     def _failures(self, component: Component) -> list[UrlRule]:
         """Return the rules of the families in which a component may not be removed."""
@@ -210,16 +217,6 @@ class _Site:
             and rule.state != "in_force"
             and (rule.state != "watched" or rule.evidence.contradictions)
         ]
-
-    def _require_disjoint(self, cuts: Sequence[_Cut]) -> None:
-        """Check that no two rules would remove a segment each from one path.
-
-        :raises Inexpressible: when they would.
-        """
-        known = [*self._cuts, *cuts]
-        for number, cut in enumerate(cuts, start=len(self._cuts)):
-            if any(cut.paths.meets(other.paths) for other in known[:number] if cut != other):
-                raise Inexpressible("it would remove two segments of a path instead of one")
 
 
 def _where(rule: UrlRule) -> list[_Paths]:
@@ -235,40 +232,29 @@ def _cuts(rule: UrlRule) -> list[_Cut]:
     The family of the rule is that of the path without the segment.
     """
     kind, what, *more = rule.component
+    place: int | None
     if kind == "segment_at":
-        return _cuts_at(rule.pattern, int(what))
-    text, place = str(what), str(more[0])
-    if "*" in text:
+        text, place = "*", int(what)
+    elif "*" in str(what):
         raise Inexpressible("a * in its patterns matches anything")
-    if place == "file":
+    elif more == ["file"]:
         raise Inexpressible("it cannot keep the slash before a segment that it removes")
-    if place == "first":
-        rest = _behind(rule.pattern) if rule.pattern else ("*",)
-        return [_Cut(_Paths((text, *rest), is_open=not rule.pattern), 0)]
+    else:
+        text, place = str(what), _PLACES[str(more[0])]
     if not rule.pattern:
-        raise Inexpressible("it counts segments from the first one only")
-    rest = _segments(rule.pattern)
-    # An inner one is neither the first nor the last.
-    places = [len(rest)] if place == "last" else range(1, len(rest))
-    return [_Cut(_Paths((*rest[:n], text, *rest[n:])), n) for n in places]
-
-
-def _cuts_at(family: str, place: int) -> list[_Cut]:
-    """Return the cuts of a rule that removes any segment at a place; -1 is the last one."""
-    if not family:
-        if place == -1:
+        if place is None or place < 0:
             raise Inexpressible("it counts segments from the first one only")
-        return [_Cut(_Paths(("*",) * (place + 2), is_open=True), place)]
-    if place == -1:
-        rest = _segments(family)
-        return [_Cut(_Paths((*rest, "*")), len(rest))]
-    rest = _behind(family)
-    return [_Cut(_Paths((*rest[:place], "*", *rest[place:])), place)] if place < len(rest) else []
-
-
-def _behind(family: str) -> tuple[str, ...]:
-    """Return the segments of a family after another one; those of ``/`` are one empty segment."""
-    return _segments(family) or ("",)
+        return [_Cut(_Paths(("*",) * place + (text, "*"), is_open=True), place)]
+    rest = _segments(rule.pattern)
+    if place is None:
+        places = list(range(1, len(rest)))
+    elif place < 0:
+        places = [len(rest)]
+    else:
+        # Behind a segment, the path of / is one empty segment.
+        rest = rest or ("",)
+        places = [place] if place < len(rest) else []
+    return [_Cut(_Paths((*rest[:n], text, *rest[n:])), n) for n in places]
 
 
 def _segments(family: str) -> tuple[str, ...]:
@@ -276,27 +262,20 @@ def _segments(family: str) -> tuple[str, ...]:
     return tuple(family[1:].split("/")) if family != "/" else ()
 
 
-def _leaves_nothing(pattern: str, paths: _Paths) -> bool:
-    """Does an excluded pattern match all of these paths?"""
-    sample = "/" + "/".join(segment.replace("*", "x") for segment in paths.segments)
-    expression = re.escape(pattern.removesuffix("|")).replace(r"\*", ".*")
-    return bool(re.fullmatch(expression, sample + "x/x" * paths.is_open, re.IGNORECASE))
-
-
-def _rule(
-    processor: str, arguments: list[str | int], include: str, exclude: list[str]
-) -> dict[str, Any]:
-    pattern = {"include": [include], **({"exclude": sorted(set(exclude))} if exclude else {})}
-    return {
-        "args": arguments, "order": _ORDER, "processor": processor, "urlPattern": pattern
-    }  # fmt: skip
-
-
-def _merged(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Merge rules for the same pattern into one with all their arguments."""
-    joined: dict[str, dict[str, Any]] = {}
-    for rule in rules:
-        place = f"{rule['processor']} {rule['urlPattern']}"
-        known = joined.setdefault(place, rule)
-        known["args"] += [argument for argument in rule["args"] if argument not in known["args"]]
-    return list(joined.values())
+def _merged(removals: Iterable[_Removal]) -> Iterator[dict[str, Any]]:
+    """Yield the rules, one with all arguments for each pattern; none depends on their order."""
+    merged: dict[_Removal, list[str | int]] = {}
+    for removal in removals:
+        arguments = merged.setdefault(removal._replace(argument=None), [])
+        if removal.argument is not None and removal.argument not in arguments:
+            arguments.append(removal.argument)
+    for removal, arguments in merged.items():
+        pattern = {"include": [removal.include]}
+        if removal.exclude:
+            pattern["exclude"] = list(removal.exclude)
+        yield {
+            "args": arguments,
+            "order": 100,
+            "processor": removal.processor,
+            "urlPattern": pattern,
+        }

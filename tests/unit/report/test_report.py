@@ -18,8 +18,8 @@ from scrapy_neardup.report import (
     Columns,
     Decision,
     DecisionReader,
-    KeptTexts,
     Origin,
+    UrlTable,
     render_report,
 )
 from scrapy_neardup.report.document import safe_json
@@ -141,7 +141,7 @@ def test_only_texts_of_pairs_are_packed():
 
 
 def test_texts_are_kept_in_a_bounded_room_the_oldest_are_let_go():
-    texts = KeptTexts(most_bytes=100)
+    texts = UrlTable(most_bytes=100)
     for number in range(10):
         texts.put(f"https://a.example/{number}", bytes([number]) * 30)
     # The same address again takes the place of what it had, and is the newest then.
