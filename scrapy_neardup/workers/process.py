@@ -7,7 +7,7 @@ import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..exceptions import WorkersFailed
 from ..sources.record import Record
@@ -15,16 +15,12 @@ from .channel import Channel
 from .tasks import WorkerRecipe
 from .worker import pack_recipe
 
+if TYPE_CHECKING:
+    from .forkserver import ForkedProcess
+    from .spawning import SpawnedProcess
+
 #: Seconds that a killed worker may take to end.
 _END_SECONDS = 2.0
-
-
-class _Process(Protocol):
-    def kill(self) -> None: ...
-
-    def exit_code(self, seconds: float) -> int | None: ...
-
-    def close(self) -> None: ...
 
 
 class WorkerProcess:
@@ -75,13 +71,11 @@ class WorkerProcess:
     def close(self) -> int | None:
         """Kill the worker and release its resources; return its exit code if it is known."""
         self.kill()
-        code = self._process.exit_code(_END_SECONDS)
-        self._process.close()
         self._channel.close()
-        return code
+        return self._process.end(_END_SECONDS)
 
 
-def _start(end: socket.socket, deadline: float) -> _Process:
+def _start(end: socket.socket, deadline: float) -> ForkedProcess | SpawnedProcess:
     if "forkserver" in multiprocessing.get_all_start_methods():
         from .forkserver import fork_server
 

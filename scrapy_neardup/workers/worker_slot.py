@@ -10,10 +10,8 @@ from ..exceptions import WorkersFailed
 from .process import WorkerProcess
 from .tasks import WorkerRecipe
 
-#: How often the start of a worker is tried, the first pause between tries in seconds, and the
-#: factor by which each pause is longer than the one before.
-_STARTS = 3
-_PAUSE, _PAUSE_FACTOR = 0.1, 4
+#: Seconds of pause before each try to start a worker.
+_PAUSES = 0.0, 0.1, 0.4
 
 
 class WorkerSlot:
@@ -53,11 +51,9 @@ class WorkerSlot:
         """
         if self._worker is not None:
             return self._worker
-        deadline, pause, problem = monotonic() + seconds, _PAUSE, ""
-        for number in range(_STARTS):
-            if number and not self._stopping.wait(pause):
-                pause *= _PAUSE_FACTOR
-            if self._stopping.is_set():
+        deadline, problem = monotonic() + seconds, ""
+        for pause in _PAUSES:
+            if self._stopping.wait(pause):
                 return None
             if monotonic() > deadline:
                 break
