@@ -52,10 +52,9 @@ class NearDupJudge:
         self.session = CrawlSession(crawler, config, job, self.stats)
         self._policies = RequestPolicies(config, self.stats)
         self._records = RecordJudge(crawler, self.session)
-        self._built_items = BuiltItems(
-            self._records.judge_origin, self.stats.count, self.stats.warn_once
-        )
-        self.session.items.on_stored = self._built_items.stored
+        self._built_items = BuiltItems(self._records.judge_origin, self.stats)
+        if config.item_field is None:
+            self.session.items.on_stored = self._built_items.stored
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

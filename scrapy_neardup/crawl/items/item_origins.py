@@ -118,9 +118,9 @@ class ItemParts:
     :ivar own: number of characters of the other values.
     """
 
-    held: tuple[str, ...] = ()
-    carried: int = 0
-    own: int = 0
+    held: tuple[str, ...]
+    carried: int
+    own: int
 
 
 def arrival_at(request: Request | None, judged_by: ItemOrigin) -> Arrival:
