@@ -54,11 +54,6 @@ class ReportRecorder:
         """Absolute path of the page; ``None`` when it cannot be written."""
         return None if self._has_failed else str(self._path.absolute())
 
-    @property
-    def keeps_text(self) -> bool:
-        """Whether the report shows the texts of pages."""
-        return self._config.keep_text
-
     def read(self, url: str, reading: Reading) -> None:
         """Record the title and text of a page that was read."""
         self._titles[url] = reading.title
@@ -133,7 +128,7 @@ class ReportRecorder:
             policy.rule.min_similarity,
             by_item=self._config.item_field is not None,
         )
-        text_of = self._texts.get if self.keeps_text else None
+        text_of = self._texts.get if self._config.keep_text else None
         return columns.packed(origin, text_of, self._texts.dropped)
 
     def _guarded(self, act: Callable[[], object]) -> None:

@@ -11,7 +11,6 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -132,41 +131,45 @@ class Feeds:
             file.flush()
         return self._synchronising([os.dup(file.fileno()) for file in files])
 
-    def complete(self) -> Callable[[], None]:
-        """Return a function that synchronises the closed files, to be called in a thread."""
-        return self._synchronising([])
+    def complete(self) -> Callable[[], None] | None:
+        """Return a function that synchronises the closed files, to be called in a thread.
+
+        :returns: ``None`` unless all feeds are stored.
+        """
+        return self._synchronising([]) if self.are_stored else None
 
     def _synchronising(self, descriptors: Sequence[int]) -> Callable[[], None]:
-        paths, self._closed = self._closed, []
-        return partial(self._synchronise, descriptors, paths)
+        """Return a function that synchronises files to disk, and closes the descriptors.
 
-    def _synchronise(self, descriptors: Sequence[int], paths: Sequence[str]) -> None:
-        """Synchronise files to disk, and close the descriptors.
-
-        :raises OSError: when that fails. The data may be lost then, and the system does not report
-            it a second time, so the feeds count as failed.
+        It raises OSError when that fails. The data may be lost then, and the system does not report
+        it a second time, so the feeds count as failed.
         """
-        with ExitStack() as files:
-            for descriptor in descriptors:
-                files.callback(os.close, descriptor)
-            try:
+        paths, self._closed = self._closed, []
+
+        def synchronise() -> None:
+            with ExitStack() as files:
                 for descriptor in descriptors:
-                    os.fsync(descriptor)
-                for path in paths:
-                    # Another component may have moved a complete file.
-                    with suppress(FileNotFoundError), Path(path).open("rb+") as file:
-                        os.fsync(file.fileno())
-            except OSError:
-                self._has_failed = True
-                raise
+                    files.callback(os.close, descriptor)
+                try:
+                    for descriptor in descriptors:
+                        os.fsync(descriptor)
+                    for path in paths:
+                        # Another component may have moved a complete file.
+                        with suppress(FileNotFoundError), Path(path).open("rb+") as file:
+                            os.fsync(file.fileno())
+                except OSError:
+                    self._has_failed = True
+                    raise
+
+        return synchronise
 
     @property
     def has_failed(self) -> bool:
         """Whether a feed failed to export an item, or to be stored."""
-        stats = self._exporter.crawler.stats
-        assert stats
+        assert self._exporter.crawler.stats
+        stats = self._exporter.crawler.stats.get_stats()
         return self._has_failed or any(
-            name.startswith("feedexport/failed_count/") for name in stats.get_stats()
+            name.startswith("feedexport/failed_count/") for name in stats
         )
 
     @property

@@ -103,10 +103,6 @@ class StoreClient:
             await yield_to_loop()
         return claim
 
-    def signature(self, ticket: Ticket | None) -> PageSignature | None:
-        """Return the signature of a claimed page; ``None`` where there is no claim."""
-        return None if ticket is None else self._claimed.get(ticket)
-
     def settle(self, ticket: Ticket, items: int | None, *, confirmed: bool = True) -> None:
         """Commit a claim, or release it.
 
@@ -133,12 +129,8 @@ class StoreClient:
         commit = partial(self.store.commit, ticket, confirmed=confirmed, items=items)
         self._calls.tell(commit, add_later)
 
-    def mark(self) -> int:
-        """Return a mark after all committed pages, for :meth:`confirm`."""
-        return self.store.mark()
-
     def confirm(self, mark: int) -> None:
-        """Confirm that the pages that this crawl stored before the mark are on disk."""
+        """Confirm that the pages that this crawl stored before a mark of the store are on disk."""
         up_to = self._confirmations.confirmable(mark, is_idle=self._calls.is_idle)
         if up_to > self._confirmations.confirmed:
             self._confirmations.confirmed = up_to
