@@ -44,12 +44,7 @@ _LEAST_SECONDS = 0.5
 
 
 class Supervisor(threading.Thread, Generic[T]):
-    """Sends pages to a worker, waits for its results, and replaces it when it is lost.
-
-    :param recipe: job, signer and limits of the worker.
-    :param queue: the waiting pages.
-    :param deliver: calls a function that sets results.
-    """
+    """Sends pages to a worker, waits for its results, and replaces it when it is lost."""
 
     def __init__(self, recipe: WorkerRecipe, queue: TaskQueue[T], deliver: Deliver) -> None:
         super().__init__(name="neardup-supervisor", daemon=True)
@@ -88,13 +83,13 @@ class Supervisor(threading.Thread, Generic[T]):
 
     def _supervise(self) -> None:
         seconds, pause = _START_SECONDS, _RESTART_PAUSE
-        while not self._slot.is_stopping:
+        while not self._slot.stopping.is_set():
             try:
                 worker = self._slot.ready_worker(seconds)
             except BaseException as error:
                 self._slot.discard()
                 self._leave(str(error))
-                self._slot.wait(pause)
+                self._slot.stopping.wait(pause)
                 seconds, pause = _RESTART_SECONDS, min(2 * pause, _LONGEST_PAUSE)
                 continue
             if worker is not None:
@@ -120,7 +115,7 @@ class Supervisor(threading.Thread, Generic[T]):
         most = _BATCH_PAGES if _BATCH_PAGES * self._pace <= expected else int(expected / self._pace)
         tasks = self._queue.get(most, _BATCH_BYTES)
         try:
-            if self._slot.is_stopping:
+            if self._slot.stopping.is_set():
                 for task in tasks:
                     task.cancel()
             # Tasks that have begun can no longer be cancelled.

@@ -37,16 +37,15 @@ class Task(Generic[T]):
     tries_left: int = _TRIES
     is_alone: bool = False
     future: Future[T | Failure] = field(default_factory=Future)
-    _has_begun: bool = False
 
     def __lt__(self, other: Task[T]) -> bool:
         return self.number < other.number
 
     def begin(self) -> bool:
-        """Start the task, so that it can no longer be cancelled; ``False`` if it was cancelled."""
-        if not self._has_begun:
-            self._has_begun = self.future.set_running_or_notify_cancel()
-        return self._has_begun
+        """Start the task, so that it can no longer be cancelled; ``False`` if it is complete."""
+        if self.future.running():
+            return True  # it is retried
+        return not self.future.done() and self.future.set_running_or_notify_cancel()
 
     def answer(self, outcome: T | Failure | Exception) -> None:
         """Set the result of the future, unless it is set."""

@@ -17,32 +17,23 @@ _PAUSES = 0.0, 0.1, 0.4
 class WorkerSlot:
     """Starts a worker process when it is needed, and another one when the first is lost.
 
-    :param recipe: job, signer and limits of the worker.
     :ivar lost: how many workers died or were killed over a page.
+    :ivar stopping: is set by :meth:`stop`.
     """
 
     def __init__(self, recipe: WorkerRecipe) -> None:
         self.lost = 0
+        self.stopping = threading.Event()
         self._recipe = recipe
         self._worker: WorkerProcess | None = None
-        self._stopping = threading.Event()
         self._lock = threading.Lock()
-
-    @property
-    def is_stopping(self) -> bool:
-        """Was :meth:`stop` called?"""
-        return self._stopping.is_set()
 
     def stop(self) -> None:
         """Kill the worker, and start no other one."""
         with self._lock:
-            self._stopping.set()
+            self.stopping.set()
             if self._worker is not None:
                 self._worker.kill()
-
-    def wait(self, seconds: float) -> bool:
-        """Wait so many seconds, or until :meth:`stop`; return whether that was called."""
-        return self._stopping.wait(seconds)
 
     def ready_worker(self, seconds: float) -> WorkerProcess | None:
         """Return the worker, starting it if needed; ``None`` after :meth:`stop`.
@@ -53,7 +44,7 @@ class WorkerSlot:
             return self._worker
         deadline, problem = monotonic() + seconds, ""
         for pause in _PAUSES:
-            if self._stopping.wait(pause):
+            if self.stopping.wait(pause):
                 return None
             if monotonic() > deadline:
                 break
@@ -72,14 +63,14 @@ class WorkerSlot:
         worker = WorkerProcess(self._recipe, deadline)
         with self._lock:
             self._worker = worker
-            if self._stopping.is_set():
+            if self.stopping.is_set():
                 worker.kill()
         worker.wait_until_ready(deadline)
         return worker
 
     def lose(self) -> int | None:
         """Kill and count a worker that failed over a page; return its exit code."""
-        self.lost += not self._stopping.is_set()
+        self.lost += not self.stopping.is_set()
         return self.discard()
 
     def discard(self) -> int | None:

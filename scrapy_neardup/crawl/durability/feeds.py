@@ -35,9 +35,6 @@ logger = logging.getLogger(__name__)
 #: Formats with one item per line.
 _LINE_FORMATS = ("jsonlines", "jsonl", "jl")
 
-#: Placeholder in the URI of a feed for the number of the batch, which starts anew in each run.
-_BATCH = "%(batch_id)"
-
 
 class FeedTarget(NamedTuple):
     """The destination of a feed.
@@ -51,10 +48,7 @@ class FeedTarget(NamedTuple):
 
 
 class Feeds:
-    """The feed exports of a crawl.
-
-    :param exporter: Scrapy's extension.
-    """
+    """The feed exports of a crawl, as Scrapy's extension makes them."""
 
     def __init__(self, exporter: FeedExporter) -> None:
         self._exporter = exporter
@@ -79,6 +73,19 @@ class Feeds:
             crawler.signals.disconnect(exporter.item_scraped, signals.item_scraped)
             feeds._exports_here = True
         return feeds
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a feed failed to export an item, or to be stored."""
+        assert self._exporter.crawler.stats
+        stats = self._exporter.crawler.stats.get_stats()
+        failed = "feedexport/failed_count/"
+        return self._has_failed or any(name.startswith(failed) for name in stats)
+
+    @property
+    def are_stored(self) -> bool:
+        """Whether all feeds are closed and stored; Scrapy reports no failure to close one."""
+        return not self.has_failed and not self._unclosed
 
     def targets(self) -> list[FeedTarget]:
         """Return the destinations of the feeds. Call it before there is any item."""
@@ -122,11 +129,10 @@ class Feeds:
         for slot in {**self._unclosed, **{id(s): s for s in self._exporter.slots}}.values():
             if not isinstance(slot.storage, FileFeedStorage):
                 return None
-            if slot.file is None:
-                continue  # nothing has been written yet
-            if not isinstance(slot.file, BufferedIOBase) or slot.file.closed:
-                return None
-            files.append(slot.file)
+            if slot.file is not None:  # else nothing has been written yet
+                if not isinstance(slot.file, BufferedIOBase) or slot.file.closed:
+                    return None
+                files.append(slot.file)
         for file in files:
             file.flush()
         return self._synchronising([os.dup(file.fileno()) for file in files])
@@ -163,20 +169,6 @@ class Feeds:
 
         return synchronise
 
-    @property
-    def has_failed(self) -> bool:
-        """Whether a feed failed to export an item, or to be stored."""
-        assert self._exporter.crawler.stats
-        stats = self._exporter.crawler.stats.get_stats()
-        return self._has_failed or any(
-            name.startswith("feedexport/failed_count/") for name in stats
-        )
-
-    @property
-    def are_stored(self) -> bool:
-        """Whether all feeds are closed and stored; Scrapy reports no failure to close one."""
-        return not self.has_failed and not self._unclosed
-
 
 def _id_of(slot: FeedSlot) -> str:
     if isinstance(slot.storage, FileFeedStorage):
@@ -191,8 +183,8 @@ def _id_of(slot: FeedSlot) -> str:
 def _overwrites(slot: FeedSlot) -> bool:
     storage = slot.storage
     if isinstance(storage, FileFeedStorage):
-        path = Path(storage.path)
-        has_content = _BATCH in slot.uri_template or (path.is_file() and path.stat().st_size > 0)
+        # Numbers of batches start anew in each run.
+        has_content = "%(batch_id)" in slot.uri_template or _size_of(storage) > 0
         return storage.write_mode == "wb" and has_content
     if isinstance(storage, StdoutFeedStorage):
         return False
@@ -200,6 +192,11 @@ def _overwrites(slot: FeedSlot) -> bool:
     # better to store an item twice than to lose it.
     never_appends = isinstance(storage, (S3FeedStorage, GCSFeedStorage))
     return never_appends or bool(slot.feed_options.get("overwrite", True))
+
+
+def _size_of(storage: FileFeedStorage) -> int:
+    path = Path(storage.path)
+    return path.stat().st_size if path.is_file() else 0
 
 
 def _end_last_line(slot: FeedSlot) -> None:
@@ -210,13 +207,13 @@ def _end_last_line(slot: FeedSlot) -> None:
     storage = slot.storage
     if slot.format not in _LINE_FORMATS or not isinstance(storage, FileFeedStorage):
         return
-    path = Path(storage.path)
-    if storage.write_mode != "ab" or not path.is_file() or not path.stat().st_size:
+    if storage.write_mode != "ab" or not _size_of(storage):
         return
-    with path.open("rb+") as file:
+    with Path(storage.path).open("rb+") as file:
         file.seek(-1, os.SEEK_END)
         if file.read() != b"\n":
             file.write(b"\n")
             logger.warning(
-                "The last line of %s is incomplete and is kept; new items start on a new line", path
+                "The last line of %s is incomplete and is kept; new items start on a new line",
+                storage.path,
             )
