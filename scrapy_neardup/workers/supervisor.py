@@ -13,10 +13,9 @@ from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from ..reasons import Reason
-from .process import WorkerProcess
+from .process import WorkerProcess, WorkerSlot
 from .task_queue import Task, TaskQueue
 from .tasks import Failure, WorkerRecipe, lacks_memory
-from .worker_slot import WorkerSlot
 
 T = TypeVar("T")
 

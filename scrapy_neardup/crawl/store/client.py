@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from time import monotonic
 from typing import NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 from ...detector import NearDupDetector
 from ...exceptions import StoreError
@@ -19,10 +20,9 @@ from ...matching.stored_items import NO_ITEMS
 from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
-from ...stores import Claim, Ticket
+from ...stores import Claim, Store, Ticket
 from ..async_bridge import in_thread, wait_for, yield_to_loop
 from .calls import StoreCalls
-from .confirmations import Confirmations
 
 T = TypeVar("T")
 
@@ -30,6 +30,10 @@ T = TypeVar("T")
 _FIRST_DELAY, _LONGEST_DELAY = 0.05, 1.0
 #: Stored pages that wait for the store to recover; beyond this the oldest are given up.
 _MAX_BACKLOG = 100_000
+
+
+#: The crawls of this process by store: a page is confirmed only if its own crawl has it on disk.
+_crawls: WeakKeyDictionary[Store, list[_Confirmations]] = WeakKeyDictionary()
 
 
 class StoreClient:
@@ -58,7 +62,7 @@ class StoreClient:
         self._on_stored = on_stored
         self._detector = detector
         self._calls = StoreCalls(self.store, on_failure)
-        self._confirmations = Confirmations(self.store)
+        self._confirmations = _Confirmations(self.store)
         self._claimed: dict[Ticket, PageSignature] = {}
         self._backlog: deque[_StoredPage] = deque()
 
@@ -225,3 +229,40 @@ class _StoredPage(NamedTuple):
 
 class _LocalTicket:
     """Ticket of a page that was claimed while the store failed."""
+
+
+class _Confirmations:
+    """Marks of a store (:meth:`~scrapy_neardup.stores.Store.mark`) that can be confirmed.
+
+    :ivar confirmed: the mark up to which the pages of this crawl are known to be on disk.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.confirmed = 0
+        self._store = store
+        #: A mark before the oldest unconfirmed page; ``None`` when all are confirmed.
+        self._oldest: int | None = None
+        self._has_left = False
+        _crawls.setdefault(store, []).append(self)
+
+    def leave_open(self) -> None:
+        """Note that the page that is committed next is not confirmed."""
+        if self._oldest is None:
+            self._oldest = self._store.mark()
+
+    def confirmable(self, mark: int, *, is_idle: bool) -> int:
+        """Return the mark before which all crawls that share the store have their items on disk.
+
+        :param mark: the mark before which this crawl has its items on disk.
+        :param is_idle: whether all commits have reached the store.
+        """
+        is_all = mark == self._store.mark() and is_idle
+        self._oldest = None if is_all else mark
+        others = (crawl._oldest for crawl in _crawls[self._store] if crawl is not self)
+        return min([mark, *(oldest for oldest in others if oldest is not None)])
+
+    def leave(self) -> None:
+        """End the crawl; its unconfirmed pages stay so until the last crawl has left."""
+        self._has_left = True
+        if all(crawl._has_left for crawl in _crawls[self._store]):
+            del _crawls[self._store]
