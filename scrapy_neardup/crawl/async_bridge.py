@@ -57,12 +57,6 @@ def start(coroutine: Coroutine[Any, Any, None]) -> None:
     deferred_from_coro(coroutine)
 
 
-async def yield_to_loop() -> None:
-    """Let other tasks of the event loop run; a no-op without asyncio."""
-    if is_asyncio_available():
-        await asyncio.sleep(0)
-
-
 def from_any_thread(call: Callable[..., None]) -> Callable[..., None]:
     """Return a function that any thread may call: it runs the call in the current event loop."""
     if is_asyncio_available():

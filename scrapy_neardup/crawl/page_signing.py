@@ -34,9 +34,6 @@ class PageSigning:
     Many URLs lead to one page, so a body is not read again if it is equal to one of the last few
     thousand: byte by byte, and in everything that its encoding depends on.
 
-    :param secret: secret of the store.
-    :param throttle: is told when a page is being read.
-    :param recorder: is given the titles and texts of pages for the report.
     :ivar reused: how many signatures of equal bodies were reused.
     """
 

@@ -25,13 +25,10 @@ logger = logging.getLogger(__name__)
 
 
 class ReportRecorder:
-    """Records the decisions of a crawl for its report.
-
-    Decisions are kept in a temporary file, titles and texts in another one.
+    """Records the decisions of a crawl for its report, in temporary files.
 
     :param path: file of the page; ``%(name)s`` in it is the spider's name and ``%(time)s`` the
         start of the crawl, as in Scrapy's feeds.
-    :param name: name of the spider.
     """
 
     def __init__(self, config: Config, path: str, name: str) -> None:
@@ -61,10 +58,7 @@ class ReportRecorder:
             self._guarded(lambda: self._texts.put(url, reading.text))
 
     def judged(self, verdict: Verdict, n_bytes: int | None = None) -> None:
-        """Record the verdict on a page or an item.
-
-        :param n_bytes: size of the page's body.
-        """
+        """Record the verdict on a page of so many bytes, or on an item."""
         decision = replace(
             Decision.of(verdict),
             title=self._titles.pop(verdict.url, ""),
@@ -79,21 +73,14 @@ class ReportRecorder:
         self._guarded(self._close)
 
     def _open(self) -> None:
-        # Fail now, rather than when the crawl ends.
-        self._require_writable()
-        # Temporary files disappear with the process, even if it is killed.
-        self._lines = TemporaryFile("w+", encoding="utf-8", prefix="neardup-")  # noqa: SIM115
-        self._texts = KeptTexts()
-
-    def _require_writable(self) -> None:
-        """Create the folder of the page.
-
-        :raises OSError: when the page cannot be written there.
-        """
+        # If the page cannot be written, fail now, rather than when the crawl ends.
         if self._path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(self._path))
         self._path.parent.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=self._path.parent).close()
+        # Temporary files disappear with the process, even if it is killed.
+        self._lines = TemporaryFile("w+", encoding="utf-8", prefix="neardup-")  # noqa: SIM115
+        self._texts = KeptTexts()
 
     def _close(self) -> None:
         self._lines.close()

@@ -48,13 +48,9 @@ class CrawlSession:
     """The open resources of one crawl, from ``open_spider`` to ``engine_stopped``.
 
     :ivar detector: ``None`` until the store is open.
-    :ivar store_client: claims pages in the store; ``None`` until the spider is opened.
-    :ivar signing: signs pages in worker processes; ``None`` until the spider is opened.
-    :ivar recorder: records decisions for the report; ``None`` without one.
-    :ivar journal: records which pages the runs of the job stored; ``None`` without a job.
-    :ivar items: tracks the items that are neither stored nor lost yet.
-    :ivar throttle: delays pages while the workers are busy.
-    :ivar request_filter: filters requests that are expected to yield nothing new.
+    :ivar store_client: ``None`` until the spider is opened, as is ``signing``.
+    :ivar recorder: ``None`` without a report.
+    :ivar journal: ``None`` without a job.
     """
 
     def __init__(
@@ -70,12 +66,9 @@ class CrawlSession:
         self.journal: JobJournal | None = None
         self.items = ItemTracker(by_item=config.item_field is not None)
         self.throttle = Throttle(config.workers)
+        learns = config.item_field is None
         self.request_filter = RequestFilter(
-            crawler,
-            config.url_rule_settings,
-            stats.count,
-            learns=config.item_field is None,
-            job=job,
+            crawler, config.url_rule_settings, stats.count, learns=learns, job=job
         )
         self.log = CrawlLog(config)
         self._crawler = crawler
@@ -228,7 +221,7 @@ class CrawlSession:
         self._feeds = Feeds.of(self._crawler)
         if self.job is None or not self.job.begin():
             return
-        targets = [] if self._feeds is None else self._feeds.targets()
+        targets = {} if self._feeds is None else self._feeds.targets()
         try:
             self.journal, forgotten = await in_thread(partial(begin_run, self.job, store, targets))
         except BaseException:

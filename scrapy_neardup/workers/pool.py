@@ -99,8 +99,7 @@ class WorkerPool(Generic[T]):
         """Submit a page.
 
         Its future always completes: with a result, with a failure, with a :exc:`WorkersFailed` when
-        no worker can be started, or cancelled when the pool is stopped. While no worker can be
-        started it completes at once.
+        no worker can be started, or cancelled when the pool is stopped.
         """
         task: Task[T] = Task(next(self._numbers), record, self._limits.seconds)
         if self._inline is not None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from io import BufferedIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrapy import signals
@@ -34,17 +34,6 @@ logger = logging.getLogger(__name__)
 
 #: Formats with one item per line.
 _LINE_FORMATS = ("jsonlines", "jsonl", "jl")
-
-
-class FeedTarget(NamedTuple):
-    """The destination of a feed.
-
-    :ivar id: the same in each run that writes there; without any password.
-    :ivar is_overwritten: does this run replace what earlier runs wrote there?
-    """
-
-    id: str
-    is_overwritten: bool
 
 
 class Feeds:
@@ -87,9 +76,12 @@ class Feeds:
         """Whether all feeds are closed and stored; Scrapy reports no failure to close one."""
         return not self.has_failed and not self._unclosed
 
-    def targets(self) -> list[FeedTarget]:
-        """Return the destinations of the feeds. Call it before there is any item."""
-        return [FeedTarget(_id_of(slot), _overwrites(slot)) for slot in self._exporter.slots]
+    def targets(self) -> dict[str, bool]:
+        """Return whether each feed replaces what earlier runs wrote there.
+
+        Call it before there is any item. The keys are ids, the same in each run that writes there.
+        """
+        return {_id_of(slot): _overwrites(slot) for slot in self._exporter.slots}
 
     def export(self, item: Any, spider: Spider) -> bool:
         """Export an item to the feeds; return whether all accepted it."""

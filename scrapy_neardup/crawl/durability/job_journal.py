@@ -11,7 +11,7 @@ import logging
 import os
 from array import array
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,6 @@ import numpy.typing as npt
 from ...stores import Store
 from ...stores.digests import key_digest, key_seed
 from ...stores.in_process import InProcessStore
-from .feeds import FeedTarget
 from .job_state import Job
 
 logger = logging.getLogger(__name__)
@@ -200,20 +199,21 @@ class JobJournal:
         return place < len(digests) and bool(digests[place] == digest)
 
 
-def begin_run(job: Job, store: Store, feeds: Sequence[FeedTarget]) -> tuple[JobJournal, int]:
+def begin_run(job: Job, store: Store, feeds: Mapping[str, bool]) -> tuple[JobJournal, int]:
     """Begin a run in the journal of a job; return the journal and how many pages were forgotten.
 
     :param store: forgets the pages that are only in feeds that the run overwrites.
+    :param feeds: the run's feeds by id; does it overwrite them?
     :raises OSError: when the journal cannot be read or written.
     :raises StoreError: when the store fails to forget them.
     """
     journal = JobJournal(job.journal, store.secret)
-    overwritten = sorted(journal.feeds.intersection(f.id for f in feeds if f.is_overwritten))
+    overwritten = sorted(feed for feed in journal.feeds if feeds.get(feed))
     forgotten = sum(map(store.forget, journal.lost(overwritten)))
     # The store must have forgotten them before they leave the journal.
     if isinstance(store, InProcessStore):
         store.flush()
-    journal.begin([feed.id for feed in feeds], overwritten)
+    journal.begin(list(feeds), overwritten)
     if forgotten:
         message = _STORED_AGAIN if job.is_recovered else _OVERWRITTEN
         logger.warning(message, ", ".join(overwritten), job.folder, forgotten)

@@ -70,7 +70,7 @@ class Job:
         The queue is moved as well, because its files are incomplete after a kill, and so are the
         requests that URL rules deferred, because the crawl finds them again.
 
-        :returns: the directory to which they were moved; ``None`` if another process runs the job.
+        :returns: the directory that has them now; ``None`` if another process runs the job.
         """
         # The marker comes first: a kill from here on leaves an unclean job.
         if not self.begin():

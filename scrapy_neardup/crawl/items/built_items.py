@@ -46,9 +46,8 @@ _DIFFERS = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The position of an item among those of its page.
+    """The position of an item among those of its page, from 1 on.
 
-    :ivar number: 1 for the first item.
     :ivar is_listed: whether the page yielded an item of the same class before.
     """
 
@@ -76,10 +75,7 @@ class _Built:
 
 
 class BuiltItems:
-    """Judges the items of one crawl that hold values of earlier pages.
-
-    :param judge_origin: judges the page where an item began.
-    """
+    """Judges the items of one crawl that hold values of earlier pages."""
 
     def __init__(
         self,
@@ -113,10 +109,7 @@ class BuiltItems:
     async def judge(
         self, item: Any, response: Response, page: Judgement | None, policy: Policy, place: Place
     ) -> ItemJudgement:
-        """Return the judgement that applies to an item.
-
-        :param page: the judgement on the page that it is yielded from, if it was judged.
-        """
+        """Return the judgement that applies to an item, given that on its own page."""
         arrival = self._arrivals.get(response, Arrival())
         parts = arrival.parts_of(item)
         fields = [*fields_of(item), _callback_of(response)]

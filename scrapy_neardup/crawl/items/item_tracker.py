@@ -34,8 +34,7 @@ _MAX_ITEMS = 10_000
 class Judgement:
     """A verdict and its consequences.
 
-    :ivar pending: the claim that the outcome of the items settles; ``None`` where there is none.
-    :ivar signature: signature of the page; ``None`` where there is none.
+    :ivar pending: the claim that the outcome of the items settles.
     :ivar items: see :attr:`~scrapy_neardup.stores.base.Claim.items`.
     :ivar is_kept: keep the items despite the verdict, because they hold more than this page.
     """
@@ -79,9 +78,8 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class ItemJudgement:
-    """The judgement that applies to an item.
+    """The judgement that applies to an item, if there is one.
 
-    :ivar judgement: ``None`` where there is none.
     :ivar items: the item's bits, see :mod:`~scrapy_neardup.matching.stored_items`.
     :ivar share: the item's part in the outcome of the page where it began.
     :ivar digest: digest of the item's content.
@@ -115,6 +113,8 @@ _in_pipelines: ContextVar[_Received | None] = ContextVar("in_pipelines", default
 class ItemTracker:
     """Tracks the items of a crawl that are neither stored nor lost yet.
 
+    In all methods ``active`` are the requests whose responses Scrapy is still processing.
+
     :param by_item: whether items are judged, not pages.
     :ivar on_stored: called for each stored item with the judgement on it or its page, and a digest
         of the item's content.
@@ -130,18 +130,12 @@ class ItemTracker:
         self._known_active: WeakSet[Response] = WeakSet()
 
     def judged(self, response: Response, pending: PendingClaim, active: Container[Request]) -> None:
-        """Add the claim of a page or of an item; the outcome of the items settles it.
-
-        :param active: see :meth:`end_inactive`.
-        """
+        """Add the claim of a page or of an item; the outcome of the items settles it."""
         self._pending_claims.setdefault(response, []).append(pending)
         self._call_at_end(response, pending.settle, active)
 
     def shares(self, response: Response, share: ItemShare, active: Container[Request]) -> None:
-        """Add an item's part in the outcome of another page, where the item began.
-
-        :param active: see :meth:`end_inactive`.
-        """
+        """Add an item's part in the outcome of another page, where the item began."""
         self._call_at_end(response, share.lost, active)
 
     def send(self, item: Any, judgement: ItemJudgement) -> None:
@@ -165,10 +159,7 @@ class ItemTracker:
         return sent.judgement
 
     def end_inactive(self, active: Container[Request]) -> None:
-        """End the claims of pages that Scrapy has finished processing.
-
-        :param active: requests whose responses Scrapy is still processing.
-        """
+        """End the claims of pages that Scrapy has finished processing."""
         for response, calls in list(self._at_end.items()):
             # A middleware may have given a response another request, which is never active.
             if response in self._known_active and response.request not in active:

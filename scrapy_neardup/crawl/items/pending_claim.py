@@ -20,8 +20,8 @@ from ...matching.stored_items import NO_ITEMS, OWN_ITEMS, merge
 class PendingClaim:
     """A claim that is settled when all of its items have been stored or lost.
 
-    :param on_settled: called once with the stored items, see
-        :mod:`~scrapy_neardup.matching.stored_items`; ``None`` if none was stored.
+    :param on_settled: called once with the bits of the stored items, see
+        :mod:`~scrapy_neardup.matching.stored_items`; with ``None`` if none was stored.
     """
 
     def __init__(self, on_settled: Callable[[int | None], None]) -> None:
@@ -37,10 +37,7 @@ class PendingClaim:
         self._has_items = True
 
     def item_stored(self, items: int = OWN_ITEMS) -> None:
-        """Note that an item has passed all pipelines.
-
-        :param items: its bits, see :mod:`~scrapy_neardup.matching.stored_items`.
-        """
+        """Note that an item has passed all pipelines, and its bits."""
         self._items = merge(self._items or NO_ITEMS, items)
         self.item_lost()
 
@@ -82,8 +79,7 @@ class ItemShare:
 
     Only the first call of :meth:`stored` or :meth:`lost` counts.
 
-    :param items: the item's bits for that page, see :mod:`~scrapy_neardup.matching.stored_items`.
-    :param on_stored: called when the item was stored.
+    :param items: the item's bits for that page.
     """
 
     def __init__(self, pending: PendingClaim, items: int, on_stored: Callable[[], None]) -> None:

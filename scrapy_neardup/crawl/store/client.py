@@ -6,12 +6,15 @@ recovers.
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
 from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
+
+from scrapy.utils.asyncio import is_asyncio_available
 
 from ...detector import NearDupDetector
 from ...exceptions import StoreError
@@ -21,7 +24,7 @@ from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
 from ...stores import Claim, Store, Ticket
-from ..async_bridge import in_thread, wait_for, yield_to_loop
+from ..async_bridge import in_thread, wait_for
 from .calls import StoreCalls
 
 T = TypeVar("T")
@@ -39,7 +42,6 @@ _crawls: WeakKeyDictionary[Store, list[_Confirmations]] = WeakKeyDictionary()
 class StoreClient:
     """Uses the store for one crawl.
 
-    :param detector: with its store open.
     :param max_wait: seconds that a page waits at most for the outcome of another one.
     :param on_failure: called with each error of the store.
     :param on_stored: called with the key of each page whose items have been stored.
@@ -101,10 +103,10 @@ class StoreClient:
         self._calls.succeeded()
         if claim.ticket is not None:
             self._claimed[claim.ticket] = signature
-        if not self.store.is_remote:
+        if not self.store.is_remote and is_asyncio_available():
             # Claim pages that were signed together in a row. It is faster: processing a page in
             # between would evict what claims need from the processor's caches.
-            await yield_to_loop()
+            await asyncio.sleep(0)
         return claim
 
     def settle(self, ticket: Ticket, items: int | None, *, confirmed: bool = True) -> None:
@@ -216,11 +218,7 @@ class StoreClient:
 
 
 class _StoredPage(NamedTuple):
-    """A stored page that is to be added once the store recovers.
-
-    :ivar items: its stored items, see :mod:`~scrapy_neardup.matching.stored_items`.
-    :ivar confirmed: whether these are known to be on disk.
-    """
+    """A stored page that is to be added once the store recovers; see ``StoreClient.settle``."""
 
     signature: PageSignature
     items: int
