@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
-from importlib import import_module
 from typing import Any, TypeVar
 
-from scrapy.utils.asyncio import is_asyncio_available
+from scrapy.utils.asyncio import call_later, is_asyncio_available
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 T = TypeVar("T")
@@ -17,17 +16,26 @@ T = TypeVar("T")
 
 async def result_of(future: Future[T]) -> T:
     """Wait for a future of another thread, and return its result."""
-    if future.done():
-        return future.result()
-    if is_asyncio_available():
-        # A crawl that is being stopped cancels the waiting coroutine, not the work.
-        return await asyncio.shield(asyncio.wrap_future(future))
-    from twisted.internet import reactor
-
-    done: Deferred[None] = Deferred()
-    future.add_done_callback(lambda _: reactor.callFromThread(done.callback, None))
-    await done
+    if not future.done():
+        await wait_for(future)
     return future.result()
+
+
+async def wait_for(future: Future[Any] | None, seconds: float | None = None) -> None:
+    """Wait until a future is done or so many seconds have passed, whichever is first."""
+    woken: Deferred[None] = Deferred()
+
+    def wake() -> None:
+        if not woken.called:
+            woken.callback(None)
+
+    alarm = None if seconds is None else call_later(seconds, wake)
+    if future is not None:
+        wake_from_any_thread = from_any_thread(wake)
+        future.add_done_callback(lambda _: wake_from_any_thread())
+    await maybe_deferred_to_future(woken)
+    if alarm is not None:
+        alarm.cancel()
 
 
 async def in_thread(call: Callable[[], T], threads: ThreadPoolExecutor | None = None) -> T:
@@ -44,43 +52,9 @@ async def in_thread(call: Callable[[], T], threads: ThreadPoolExecutor | None = 
         own.shutdown(wait=False)
 
 
-async def wait_for(future: Future[Any] | None, seconds: float) -> None:
-    """Wait until a future is done, at most so many seconds; without a future, exactly so many."""
-    if is_asyncio_available():
-        if future is None:
-            await asyncio.sleep(seconds)
-        else:
-            await asyncio.wait([asyncio.wrap_future(future)], timeout=seconds)
-        return
-    reactor: Any = import_module("twisted.internet.reactor")
-    woken: Deferred[None] = Deferred()
-
-    def wake() -> None:
-        if not woken.called:
-            woken.callback(None)
-
-    alarm = reactor.callLater(seconds, wake)
-    if future is not None:
-        future.add_done_callback(lambda _: reactor.callFromThread(wake))
-    await woken
-    if alarm.active():
-        alarm.cancel()
-
-
 def start(coroutine: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine in the background."""
-    if is_asyncio_available():
-        task = asyncio.get_event_loop().create_task(coroutine)
-        _running.add(task)
-        task.add_done_callback(_running.discard)
-    else:
-        Deferred.fromCoroutine(coroutine)
-
-
-async def yield_to_loop() -> None:
-    """Let other tasks of the event loop run; a no-op without asyncio."""
-    if is_asyncio_available():
-        await asyncio.sleep(0)
+    deferred_from_coro(coroutine)
 
 
 def from_any_thread(call: Callable[..., None]) -> Callable[..., None]:
@@ -93,9 +67,6 @@ def from_any_thread(call: Callable[..., None]) -> Callable[..., None]:
                 loop.call_soon_threadsafe(call, *given)
 
         return soon
-    reactor: Any = import_module("twisted.internet.reactor")
-    return partial(reactor.callFromThread, call)
+    from twisted.internet import reactor
 
-
-#: The event loop itself holds only weak references to tasks.
-_running: set[asyncio.Task[None]] = set()
+    return lambda *given: reactor.callFromThread(call, *given)

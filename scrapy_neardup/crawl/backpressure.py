@@ -21,8 +21,8 @@ from twisted.internet.defer import Deferred
 #: does.
 _PAGES_PER_WORKER = 8
 
-#: A page that was let through is no longer counted after so many seconds without news: its callback
-#: is slow, has failed, or there is none. Usually the news comes within some turns of the loop.
+#: Seconds after which a page that was let through is no longer counted without news: its callback
+#: is slow, has failed, or there is none.
 _SILENCE_SECONDS = 0.1
 
 

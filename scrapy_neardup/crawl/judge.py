@@ -8,6 +8,7 @@ from weakref import ref
 
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Request, Response
+from scrapy.settings import SETTINGS_PRIORITIES
 
 from .. import signals
 from ..detector import NearDupDetector
@@ -23,8 +24,7 @@ from .record_judge import RecordJudge
 from .request_policies import RequestPolicies
 from .response_records import item_record, page_record, why_not_judged
 from .session import CrawlSession
-from .settings import Config, Policy
-from .switches import is_off
+from .settings import META_KEY, Config, Policy, parse_switch
 
 if TYPE_CHECKING:
     # typing.Self requires Python 3.11
@@ -52,10 +52,9 @@ class NearDupJudge:
         self.session = CrawlSession(crawler, config, job, self.stats)
         self._policies = RequestPolicies(config, self.stats)
         self._records = RecordJudge(crawler, self.session)
-        self._built_items = BuiltItems(
-            self._records.judge_origin, self.stats.count, self.stats.warn_once
-        )
-        self.session.items.on_stored = self._built_items.stored
+        self._built_items = BuiltItems(self._records.judge_origin, self.stats)
+        if config.item_field is None:
+            self.session.items.on_stored = self._built_items.stored
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -66,7 +65,7 @@ class NearDupJudge:
         """
         try:
             config = Config.from_settings(crawler.settings)
-            if is_off(crawler, config):
+            if _is_off(crawler, config):
                 logger.info("Switched off for this run: near-duplicate pages are stored")
                 raise NotConfigured
             job = None if config.job is None else Job(config.job)
@@ -219,9 +218,29 @@ def find_judge(crawler: Crawler) -> NearDupJudge:
     judge = crawler.get_extension(NearDupJudge)
     if judge is not None:
         return judge
-    if is_off(crawler, Config.from_settings(crawler.settings)):
+    if _is_off(crawler, Config.from_settings(crawler.settings)):
         raise NotConfigured
     raise NotConfigured(
         "NearDupJudge is not enabled: add scrapy_neardup.Addon to ADDONS, or "
         "scrapy_neardup.NearDupJudge to EXTENSIONS"
     )
+
+
+def _is_off(crawler: Crawler, config: Config) -> bool:
+    """Is it switched off by the setting, by the spider argument, or by a command of Scrapy?"""
+    if _is_inspection(crawler):
+        return True
+    wish = getattr(crawler.spider, META_KEY, None)
+    return not config.enabled or not (wish is None or parse_switch("spider argument neardup", wish))
+
+
+def _is_inspection(crawler: Crawler) -> bool:
+    """Is this ``scrapy shell``, ``fetch`` or ``parse``? They inspect a page and need no store.
+
+    A crawl may have the store open at the same time. ``shell`` is the only command that sets
+    LOGSTATS_INTERVAL; the others replace the spider's ``start`` with a function of their own.
+    """
+    by_command = SETTINGS_PRIORITIES["command"]
+    is_shell = crawler.settings.getpriority("LOGSTATS_INTERVAL") == by_command
+    start = getattr(crawler.spider, "start", None)
+    return is_shell or getattr(start, "__module__", "").startswith("scrapy.commands")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import secrets
 from collections import OrderedDict
-from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Thread
@@ -15,63 +14,45 @@ import xxhash
 
 from .._util.urls import site_of
 from ..exceptions import InvalidOption, LimitExceeded
-from ..html.limits import PageLimits
 from ..signatures.signature import PageSignature, Signer
 from ..sources.record import Record
-from ..workers import Failure, Limits, Reading, WorkerPool, call_here, sign_and_read
+from ..workers import Failure, Reading, WorkerPool, call_here, sign_and_read
 from .async_bridge import from_any_thread, result_of
 from .backpressure import Throttle
 from .report_recorder import ReportRecorder
 from .settings import Config, as_setting
 
-#: Most recent bodies whose signatures are reused for an equal body: some 8 MB.
+#: Most recent bodies whose signatures are reused for an equal body: some 10 MB.
 _BODIES = 4096
 
-_Signed = tuple[PageSignature, Reading]
-_Outcome = _Signed | Failure
+_Outcome = tuple[PageSignature, Reading] | Failure
 
 
 class PageSigning:
     """Makes the signatures of a crawl. Create it in the event loop of the crawl.
 
     Many URLs lead to one page, so a body is not read again if it is equal to one of the last few
-    thousand, or to one in progress: byte by byte, and in everything that its encoding depends on.
+    thousand: byte by byte, and in everything that its encoding depends on.
 
-    :param signer: arguments of the :class:`~scrapy_neardup.signatures.signature.Signer`.
-    :param page_limits: limits on the contents of one page.
-    :param workers: number of processes; 0 to sign in this one, without limits on time and memory.
-    :param limits: time and memory that a worker may spend on one page.
-    :param throttle: is told when a page is being read.
-    :param reporting: is given the titles and texts of pages for the report.
     :ivar reused: how many signatures of equal bodies were reused.
     """
 
     def __init__(
-        self,
-        signer: Mapping[str, Any],
-        page_limits: PageLimits,
-        workers: int,
-        limits: Limits,
-        throttle: Throttle,
-        *,
-        reporting: ReportRecorder | None = None,
+        self, config: Config, secret: bytes, throttle: Throttle, recorder: ReportRecorder | None
     ) -> None:
-        self._page_limits = page_limits
-        keep_text = reporting is not None and reporting.keeps_text
-        job = sign_and_read(keep_text=keep_text)
+        self._page_limits = config.page_limits
         self._pool = WorkerPool(
-            job,
-            {**signer, "limits": page_limits},
-            workers,
-            limits,
+            sign_and_read(keep_text=recorder is not None and config.keep_text),
+            {"secret": secret, **config.parts, "limits": config.page_limits},
+            config.workers,
+            config.limits,
             deliver=from_any_thread(call_here),
         )
         # A random seed, so that nobody can craft two pages with one hash.
         self._seed = secrets.randbits(64)
-        self._known: OrderedDict[bytes, _Signed] = OrderedDict()
-        self._in_progress: dict[bytes, Future[_Outcome]] = {}
+        self._signed: OrderedDict[bytes, Future[_Outcome]] = OrderedDict()
         self._throttle = throttle
-        self._reporting = reporting
+        self._recorder = recorder
         self.reused = 0
 
     @property
@@ -96,15 +77,15 @@ class PageSigning:
         :raises WorkersFailed: when no worker can be started.
         """
         with self._throttle.reading():
-            result = await self._signed(record)
+            result = await self._sign(record)
         if isinstance(result, Failure):
             return result
         signature, reading = result
-        if self._reporting is not None:
-            self._reporting.read(record.url, reading)
+        if self._recorder is not None:
+            self._recorder.read(record.url, reading)
         return signature
 
-    async def _signed(self, record: Record) -> _Outcome:
+    async def _sign(self, record: Record) -> _Outcome:
         try:
             # A worker would only refuse it.
             self._page_limits.check_body(record.content)
@@ -113,40 +94,28 @@ class PageSigning:
         if record.kind == "fragment":
             return await result_of(self._pool.submit(record))
         body = self._body_hash(record)
-        if (known := self._known.get(body)) is not None:
-            self._known.move_to_end(body)
-            self.reused += 1
-            return _at_url(known, record.url)
-        if (in_progress := self._in_progress.get(body)) is None:
-            return await self._sign_new(body, record)
-        result = await result_of(in_progress)
-        self.reused += 1
-        return result if isinstance(result, Failure) else _at_url(result, record.url)
-
-    async def _sign_new(self, body: bytes, record: Record) -> _Outcome:
-        """Sign a new body; equal ones that arrive meanwhile wait for the result."""
-        future = self._in_progress[body] = self._pool.submit(record)
+        if is_new := body not in self._signed:
+            self._signed[body] = self._pool.submit(record)
+            if len(self._signed) > _BODIES:
+                self._signed.popitem(last=False)
+        self._signed.move_to_end(body)
+        result: _Outcome | None = None
         try:
-            result = await result_of(future)
+            result = await result_of(self._signed[body])
         finally:
-            del self._in_progress[body]
-        if not isinstance(result, Failure):
-            self._known[body] = result
-            if len(self._known) > _BODIES:
-                self._known.popitem(last=False)
-        return result
+            if not isinstance(result, tuple):
+                self._signed.pop(body, None)
+        if is_new or isinstance(result, Failure):
+            return result
+        self.reused += 1
+        signature, reading = result
+        return signature.found_at(record.url), reading
 
     def _body_hash(self, record: Record) -> bytes:
         content = record.content
         data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
         labels = f"{record.kind}\n{record.content_type}\n{record.encoding}".encode()
         return xxhash.xxh3_128_digest(data, self._seed) + xxhash.xxh3_128_digest(labels, self._seed)
-
-
-def _at_url(signed: _Signed, url: str) -> _Signed:
-    """Return the same signature for an equal body at another URL."""
-    signature, reading = signed
-    return signature.found_at(url), reading
 
 
 def require_parts(config: Config) -> None:

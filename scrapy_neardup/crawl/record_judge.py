@@ -44,20 +44,13 @@ class RecordJudge:
 
         :param page: the response, from which URL rules learn once its outcome is known.
         """
-        signature = None
-        try:
-            signature, claim = await self._claim(record, policy)
-        except WorkersFailed as error:
-            claim = Claim(self._undecided(record, Failure(Reason.NO_WORKER, str(error))))
-        except Exception as error:
-            # A custom store may raise anything.
-            failure = Failure(Reason.FAILED, repr(error))
-            claim = Claim(self._undecided(record, failure, exc_info=True))
-        if claim.verdict.kind == "undecided":
-            self._session.stats.count(f"undecided/{claim.verdict.reason}")
-        elif claim.verdict.kind == "revisit":
-            self._session.stats.count(f"revisits/{claim.verdict.reason}")
-        self._detect_flood(claim)
+        signature, claim = await self._claim(record, policy)
+        verdict = claim.verdict
+        if verdict.kind == "undecided":
+            self._session.stats.count(f"undecided/{verdict.reason}")
+        elif verdict.kind == "revisit":
+            self._session.stats.count(f"revisits/{verdict.reason}")
+        self._detect_flood(claim, signature)
         return self._judgement(claim, policy, signature, page)
 
     async def judge_origin(self, signature: PageSignature, policy: Policy) -> Judgement:
@@ -78,40 +71,46 @@ class RecordJudge:
         self._crawler.signals.send_catch_log(signal, spider=self._crawler.spider, **kwargs)
 
     async def _claim(self, record: Record, policy: Policy) -> tuple[PageSignature | None, Claim]:
+        """Sign and claim a page or an item; without a signature where anything fails."""
         signing, client = self._session.signing, self._session.store_client
-        if signing is None or client is None:
-            raise WorkersFailed("the store was not opened")
-        signature = await signing.sign(record)
-        if isinstance(signature, Failure):
-            return None, Claim(self._undecided(record, signature))
-        claim = await client.claim(signature, policy.rule)
+        try:
+            if signing is None or client is None:
+                raise WorkersFailed("the store was not opened")
+            signature = await signing.sign(record)
+            if isinstance(signature, Failure):
+                return None, self._undecided(record, signature.reason, signature.detail)
+            claim = await client.claim(signature, policy.rule)
+        except WorkersFailed as error:
+            return None, self._undecided(record, Reason.NO_WORKER, str(error))
+        except Exception as error:
+            # A custom store may raise anything.
+            return None, self._undecided(record, Reason.FAILED, repr(error), exc_info=True)
         if claim.verdict.reason == Reason.WAITED:
-            self._undecided(
-                record, Failure(Reason.WAITED, "a near-duplicate of it takes too long to be stored")
-            )
+            problem = "a near-duplicate of it takes too long to be stored"
+            return signature, self._undecided(record, Reason.WAITED, problem)
         return signature, claim
 
-    def _undecided(self, record: Record, why: Failure, *, exc_info: bool = False) -> Verdict:
+    def _undecided(
+        self, record: Record, reason: Reason, detail: str, *, exc_info: bool = False
+    ) -> Claim:
         self._session.stats.warn_once(
-            why.reason,
+            reason,
             "Cannot judge <%s>, keeping it: %s, %s (logged once, counted in neardup/undecided/%s)",
             record.url,
-            why.reason,
-            why.detail,
-            why.reason,
+            reason,
+            detail,
+            reason,
             exc_info=exc_info,
         )
-        return Verdict("undecided", record.url, why.reason)
+        return Claim(Verdict("undecided", record.url, reason))
 
-    def _detect_flood(self, claim: Claim) -> None:
+    def _detect_flood(self, claim: Claim, signature: PageSignature | None) -> None:
         """Detect that one content replaces many pages; URL rules then do not learn from it."""
-        client, log = self._session.store_client, self._session.log
-        claimed = None if client is None else client.signature(claim.ticket)
-        text = None if claimed is None else claimed.text_digest
-        if (flood := log.judged(claim.verdict, text)) is not None:
+        text = None if signature is None or claim.ticket is None else signature.text_digest
+        if (flood := self._session.log.judged(claim.verdict, text)) is not None:
             self.send(signals.duplicate_flood_detected, cluster=flood)
         shown = claim.verdict.original_text or text
-        if shown is not None and log.is_flood(claim.verdict, text):
+        if shown is not None and self._session.log.is_flood(claim.verdict, text):
             self._session.request_filter.duplicate_urls.flood(shown)
 
     def _judgement(
@@ -122,7 +121,7 @@ class RecordJudge:
         page: ReferenceType[Response] | None = None,
     ) -> Judgement:
         """Return the judgement on a claim; release the claim if the page will not be stored."""
-        if self._was_stored_before(claim):
+        if signature is not None and self._was_stored_before(claim, signature):
             policy = replace(policy, revisit="drop")
         judgement = Judgement(claim.verdict, policy, signature=signature, items=claim.items)
         if claim.ticket is None:
@@ -134,14 +133,12 @@ class RecordJudge:
         settle = partial(self._settle, claim.ticket, judgement, page)
         return replace(judgement, pending=PendingClaim(settle))
 
-    def _was_stored_before(self, claim: Claim) -> bool:
+    def _was_stored_before(self, claim: Claim, signature: PageSignature) -> bool:
         """Return whether this run fetches all pages again, and an earlier run stored this one."""
-        session = self._session
-        if session.journal is None or session.job is None or not session.job.is_recovered:
+        job, journal = self._session.job, self._session.journal
+        if job is None or journal is None or not job.is_recovered or claim.ticket is None:
             return False
-        assert session.store_client is not None
-        page = session.store_client.signature(claim.ticket)
-        return claim.verdict.kind == "revisit" and page is not None and page.key in session.journal
+        return claim.verdict.kind == "revisit" and signature.key in journal
 
     def _settle(
         self,
@@ -162,7 +159,7 @@ class RecordJudge:
         at_once = self._session.confirms_at_once
         client.settle(ticket, items, confirmed=at_once)
         if at_once and not client.store.is_remote:
-            client.confirm(client.mark())
+            client.confirm(client.store.mark())
 
     def _learn_from_links(
         self, verdict: Verdict, page: ReferenceType[Response] | None, items: int | None

@@ -25,13 +25,10 @@ logger = logging.getLogger(__name__)
 
 
 class ReportRecorder:
-    """Records the decisions of a crawl for its report.
-
-    Decisions are kept in a temporary file, titles and texts in another one.
+    """Records the decisions of a crawl for its report, in temporary files.
 
     :param path: file of the page; ``%(name)s`` in it is the spider's name and ``%(time)s`` the
         start of the crawl, as in Scrapy's feeds.
-    :param name: name of the spider.
     """
 
     def __init__(self, config: Config, path: str, name: str) -> None:
@@ -54,11 +51,6 @@ class ReportRecorder:
         """Absolute path of the page; ``None`` when it cannot be written."""
         return None if self._has_failed else str(self._path.absolute())
 
-    @property
-    def keeps_text(self) -> bool:
-        """Whether the report shows the texts of pages."""
-        return self._config.keep_text
-
     def read(self, url: str, reading: Reading) -> None:
         """Record the title and text of a page that was read."""
         self._titles[url] = reading.title
@@ -66,10 +58,7 @@ class ReportRecorder:
             self._guarded(lambda: self._texts.put(url, reading.text))
 
     def judged(self, verdict: Verdict, n_bytes: int | None = None) -> None:
-        """Record the verdict on a page or an item.
-
-        :param n_bytes: size of the page's body.
-        """
+        """Record the verdict on a page of so many bytes, or on an item."""
         decision = replace(
             Decision.of(verdict),
             title=self._titles.pop(verdict.url, ""),
@@ -84,21 +73,14 @@ class ReportRecorder:
         self._guarded(self._close)
 
     def _open(self) -> None:
-        # Fail now, rather than when the crawl ends.
-        self._require_writable()
-        # Temporary files disappear with the process, even if it is killed.
-        self._lines = TemporaryFile("w+", encoding="utf-8", prefix="neardup-")  # noqa: SIM115
-        self._texts = UrlTable(TEXT_BYTES)
-
-    def _require_writable(self) -> None:
-        """Create the folder of the page.
-
-        :raises OSError: when the page cannot be written there.
-        """
+        # If the page cannot be written, fail now, rather than when the crawl ends.
         if self._path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(self._path))
         self._path.parent.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=self._path.parent).close()
+        # Temporary files disappear with the process, even if it is killed.
+        self._lines = TemporaryFile("w+", encoding="utf-8", prefix="neardup-")  # noqa: SIM115
+        self._texts = UrlTable(TEXT_BYTES)
 
     def _close(self) -> None:
         self._lines.close()
@@ -133,7 +115,7 @@ class ReportRecorder:
             policy.rule.min_similarity,
             by_item=self._config.item_field is not None,
         )
-        text_of = self._texts.get if self.keeps_text else None
+        text_of = self._texts.get if self._config.keep_text else None
         return columns.packed(origin, text_of, self._texts.dropped)
 
     def _guarded(self, act: Callable[[], object]) -> None:

@@ -1,6 +1,9 @@
-"""Looks up the policy that applies to a request."""
+"""Reads the options of single requests, in ``request.meta["neardup"]``."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from scrapy.http import Request
 
@@ -8,11 +11,14 @@ from ..exceptions import InvalidOption
 from ..reasons import Reason
 from .items.item_origins import ItemOrigin, has_origins
 from .monitoring.crawl_stats import CrawlStats
-from .settings import META_KEY, Config, Policy, item_origin, request_policy
+from .settings import META_KEY, Config, Policy, parse_switch, require_choice
+
+#: The option that is not part of the policy, and its values.
+_ITEM_ORIGIN, _ITEM_ORIGINS = "item_origin", ("auto", "parent", "own")
 
 
 class RequestPolicies:
-    """Reads the ``neardup`` key of requests' ``meta``."""
+    """Looks up the policy that applies to a request."""
 
     def __init__(self, config: Config, stats: CrawlStats) -> None:
         self._config = config
@@ -20,11 +26,11 @@ class RequestPolicies:
 
     def policy_of(self, request: Request | None) -> Policy | str:
         """Return the policy for a request, or the reason why it is not judged."""
-        wish = None if request is None else request.meta.get(META_KEY)
-        if wish is None:
+        options = _options_of(request)
+        if options is None:
             return self._config.policy
         try:
-            return request_policy(self._config.policy, wish) or Reason.DISABLED
+            return self._policy_with(options)
         except InvalidOption as error:
             # An exception would lose the page.
             self._stats.warn_once(
@@ -34,14 +40,32 @@ class RequestPolicies:
 
     def item_origin(self, request: Request | None) -> ItemOrigin:
         """Return the ``item_origin`` option of a request; ``"auto"`` when it is invalid."""
-        wish = None if request is None else request.meta.get(META_KEY)
-        try:
-            return item_origin(wish)
-        except InvalidOption:
-            return "auto"  # policy_of() warns of it
+        options = _options_of(request)
+        origin = options.get(_ITEM_ORIGIN) if isinstance(options, Mapping) else None
+        return origin if origin in _ITEM_ORIGINS else "auto"
 
     def carries_item(self, request: Request | None) -> bool:
         """Return whether it carries an item that began on another page."""
         if request is None or self._config.item_field is not None:
             return False
         return self.item_origin(request) != "own" and has_origins(request)
+
+    def _policy_with(self, options: Any) -> Policy | str:
+        """Return the policy for a request with these options.
+
+        :param options: a mapping, or a switch.
+        :raises InvalidOption: when they are neither, or one of them is invalid.
+        """
+        name = f"request.meta[{META_KEY!r}]"
+        if not isinstance(options, Mapping):
+            return self._config.policy if parse_switch(name, options) else Reason.DISABLED
+        policy_options = dict(options)
+        try:
+            require_choice(_ITEM_ORIGIN, policy_options.pop(_ITEM_ORIGIN, "auto"), _ITEM_ORIGINS)
+            return self._config.policy.changed(policy_options)
+        except InvalidOption as error:
+            raise error.renamed(f"{name}[{error.option!r}]") from None
+
+
+def _options_of(request: Request | None) -> Any:
+    return None if request is None else request.meta.get(META_KEY)

@@ -42,20 +42,15 @@ logger = logging.getLogger(__name__)
 _TICK_SECONDS = 2.0
 #: Running crawls of this process.
 _n_crawls = 0
-_UNWRITTEN = "Cannot write a feed; its pages stay unconfirmed: %s"
 
 
 class CrawlSession:
     """The open resources of one crawl, from ``open_spider`` to ``engine_stopped``.
 
     :ivar detector: ``None`` until the store is open.
-    :ivar store_client: claims pages in the store; ``None`` until the spider is opened.
-    :ivar signing: signs pages in worker processes; ``None`` until the spider is opened.
-    :ivar recorder: records decisions for the report; ``None`` without one.
-    :ivar journal: records which pages the runs of the job stored; ``None`` without a job.
-    :ivar items: tracks the items that are neither stored nor lost yet.
-    :ivar throttle: delays pages while the workers are busy.
-    :ivar request_filter: filters requests that are expected to yield nothing new.
+    :ivar store_client: ``None`` until the spider is opened, as is ``signing``.
+    :ivar recorder: ``None`` without a report.
+    :ivar journal: ``None`` without a job.
     """
 
     def __init__(
@@ -71,12 +66,9 @@ class CrawlSession:
         self.journal: JobJournal | None = None
         self.items = ItemTracker(by_item=config.item_field is not None)
         self.throttle = Throttle(config.workers)
+        learns = config.item_field is None
         self.request_filter = RequestFilter(
-            crawler,
-            config.url_rule_settings,
-            stats.count,
-            learns=config.item_field is None,
-            job=job,
+            crawler, config.url_rule_settings, stats.count, learns=learns, job=job
         )
         self.log = CrawlLog(config)
         self._crawler = crawler
@@ -142,26 +134,20 @@ class CrawlSession:
             log_start_error(error)
             self._close_spider("neardup_store")
             raise CloseSpider("neardup_store") from error
+        store = self.detector.store
         note = (lambda key: None) if self.journal is None else self.journal.note
         max_wait = self.config.store_settings.max_wait
         self.store_client = StoreClient(self.detector, max_wait, self._store_failed, note)
         await self.request_filter.open(self.store_client)
         self.recorder = ReportRecorder.of(self.config, spider.name)
-        self.signing = PageSigning(
-            {"secret": self.detector.store.secret, **self.config.parts},
-            self.config.page_limits,
-            self.config.workers,
-            self.config.limits,
-            self.throttle,
-            reporting=self.recorder,
-        )
+        self.signing = PageSigning(self.config, store.secret, self.throttle, self.recorder)
         self.signing.start()
         self._ticking = create_looping_call(lambda: start(self._tick()))
         self._ticking.start(_TICK_SECONDS, now=False)
         _freeze()
         for warning in unknown_settings(self._crawler.settings):
             logger.warning("%s", warning)
-        self.stats.count("store/forgotten", self.detector.store.forgotten)
+        self.stats.count("store/forgotten", store.forgotten)
         self.log.begin(self.detector)
 
     def _item_scraped(self, item: Any, response: Any, spider: Spider) -> None:
@@ -180,22 +166,23 @@ class CrawlSession:
             )
 
     async def _spider_closed(self, spider: Spider) -> None:
-        if self.signing is None or self.store_client is None:
+        client, signing = self.store_client, self.signing
+        if signing is None or client is None:
             # Another component failed to start.
             self._has_failed = True
             if self.detector is not None:
                 await in_thread(self.detector.store.close)
             return
         self._ticking.stop()
-        self.signing.stop()
-        self.stats.count("equal_bodies", self.signing.reused)
-        self.stats.count("workers_lost", self.signing.workers_lost)
-        self.stats.count("waits", self.store_client.waits)
+        signing.stop()
+        self.stats.count("equal_bodies", signing.reused)
+        self.stats.count("workers_lost", signing.workers_lost)
+        self.stats.count("waits", client.waits)
         self.request_filter.rules.count_learned()
         assert self._crawler.stats
-        self._crawler.stats.set_value("neardup/seconds", self.store_client.seconds)
+        self._crawler.stats.set_value("neardup/seconds", client.seconds)
         report = None if self.recorder is None else self.recorder.path
-        self.log.end(self._crawler.stats, self.store_client.store, report)
+        self.log.end(self._crawler.stats, client.store, report)
 
     async def _engine_stopped(self) -> None:
         """Close the store: feeds have been closed by now."""
@@ -204,9 +191,9 @@ class CrawlSession:
             return
         _unfreeze()
         self.items.end_all()
-        are_stored = self._feeds is None or await self._are_on_disk(self._feeds)
+        are_stored = await self._write_feeds(closed=True)
         if are_stored:
-            client.confirm(client.mark())
+            client.confirm(client.store.mark())
         await self.request_filter.close(client, is_clean=are_stored)
         try:
             await client.close(confirmed=are_stored)
@@ -234,7 +221,7 @@ class CrawlSession:
         self._feeds = Feeds.of(self._crawler)
         if self.job is None or not self.job.begin():
             return
-        targets = [] if self._feeds is None else self._feeds.targets()
+        targets = {} if self._feeds is None else self._feeds.targets()
         try:
             self.journal, forgotten = await in_thread(partial(begin_run, self.job, store, targets))
         except BaseException:
@@ -245,39 +232,38 @@ class CrawlSession:
         self.stats.count("store/overwritten", forgotten)
 
     async def _tick(self) -> None:
-        """Check the store for errors, synchronise the feeds, and confirm what is on disk."""
+        """Check the store for errors, write the feeds to disk, and confirm what is there."""
         client = self.store_client
         assert client is not None
         self.items.end_inactive(self.active_requests())
         if client.store.problem is not None:
             self._store_failed(StoreError(client.store.name, f"{client.store.problem}; retrying"))
         await self.request_filter.sync(client)
-        mark = client.mark()
-        if self._feeds is None:
+        mark = client.store.mark()
+        if await self._write_feeds():
             client.confirm(mark)
-            return
+
+    async def _write_feeds(self, *, closed: bool = False) -> bool:
+        """Write to disk what the feeds hold; return whether all items so far are there.
+
+        :param closed: whether all feeds have been closed.
+        """
+        if self._feeds is None:
+            return True
         save = None if self.journal is None else self.journal.saving()
         try:
-            synchronise = self._feeds.flush()
-            if synchronise is not None:
-                await in_thread(synchronise)
-                if save is not None:
-                    await in_thread(save)
-                client.confirm(mark)
+            synchronise = self._feeds.complete() if closed else self._feeds.flush()
+            if synchronise is None:
+                return False
+            await in_thread(synchronise)
+            if save is not None:
+                await in_thread(save)
         except OSError as error:
-            self.stats.warn_once("feed", _UNWRITTEN, error)
-
-    async def _are_on_disk(self, feeds: Feeds) -> bool:
-        """Synchronise the closed feeds; return whether all are on disk."""
-        try:
-            if feeds.are_stored:
-                await in_thread(feeds.complete())
-                if self.journal is not None:
-                    await in_thread(self.journal.saving())
-        except OSError as error:
-            self.stats.warn_once("feed", _UNWRITTEN, error)
+            self.stats.warn_once(
+                "feed", "Cannot write a feed; its pages stay unconfirmed: %s", error
+            )
             return False
-        return feeds.are_stored
+        return True
 
     def _store_failed(self, error: StoreError) -> None:
         self.stats.count("store/errors")

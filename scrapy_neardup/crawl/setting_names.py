@@ -6,38 +6,22 @@ from collections import defaultdict
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-#: Words that users may expect in the name of a setting, and the setting's name without prefix.
+#: Settings without their prefix, and the words that users may expect in their names.
 SYNONYMS = {
-    "THRESHOLD": ("MIN_SIMILARITY", "MAX_DISTANCE"),
-    "JACCARD": ("MIN_SIMILARITY",),
-    "RESEMBLANCE": ("MIN_SIMILARITY",),
-    "HAMMING": ("MAX_DISTANCE",),
-    "BITS": ("MAX_DISTANCE",),
-    "BACKEND": ("STORE",),
-    "DATABASE": ("STORE",),
-    "DB": ("STORE",),
-    "FILE": ("STORE",),
-    "PATH": ("STORE",),
-    "REDIS": ("STORE",),
-    "SQLITE": ("STORE",),
-    "URI": ("STORE",),
-    "TIMEOUT": ("PAGE_TIMEOUT",),
-    "WAIT": ("MAX_WAIT",),
-    "DISABLED": ("ENABLED",),
-    "DRYRUN": ("ACTION",),
-    "MODE": ("ACTION",),
-    "DOMAIN": ("SCOPE",),
-    "LENGTH": ("MIN_FEATURES",),
-    "TOKENS": ("MIN_FEATURES",),
-    "WORDS": ("MIN_FEATURES",),
-    "LANGUAGE": ("TOKENIZER",),
-    "EXPIRY": ("TTL",),
-    "EXPIRE": ("TTL",),
-    "CONCURRENCY": ("WORKERS",),
-    "PROCESSES": ("WORKERS",),
-    "THREADS": ("WORKERS",),
-    "RESUME": ("RECOVER",),
-    "FOLLOW": ("LINKS",),
+    "MIN_SIMILARITY": "THRESHOLD JACCARD RESEMBLANCE",
+    "MAX_DISTANCE": "THRESHOLD HAMMING BITS",
+    "MIN_FEATURES": "LENGTH TOKENS WORDS",
+    "STORE": "BACKEND DATABASE DB FILE PATH REDIS SQLITE URI",
+    "PAGE_TIMEOUT": "TIMEOUT",
+    "MAX_WAIT": "WAIT",
+    "ENABLED": "DISABLED",
+    "ACTION": "DRYRUN MODE",
+    "SCOPE": "DOMAIN",
+    "TOKENIZER": "LANGUAGE",
+    "TTL": "EXPIRY EXPIRE",
+    "WORKERS": "CONCURRENCY PROCESSES THREADS",
+    "RECOVER": "RESUME",
+    "LINKS": "FOLLOW",
 }
 
 #: Least similarity, see difflib, of a whole name or of a single word to the one that is meant.
@@ -59,10 +43,8 @@ def likely_settings(name: str, known: Sequence[str]) -> list[str]:
         return near
     meanings: defaultdict[str, set[str]] = defaultdict(set)
     for setting in known:
-        for word in setting.split("_"):
+        for word in [*setting.split("_"), *SYNONYMS.get(setting, "").split()]:
             meanings[word].add(setting)
-    for word, settings in SYNONYMS.items():
-        meanings[word].update(setting for setting in settings if setting in known)
     scores: defaultdict[str, float] = defaultdict(float)
     for word in name.split("_"):
         for meant in get_close_matches(word, meanings, n=1, cutoff=_WORD_CUTOFF):

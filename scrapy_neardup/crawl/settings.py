@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from scrapy.utils.job import job_dir
+from scrapy.utils.misc import load_object
 
 from .._util.validation import require_number
 from ..detector import MAX_WAIT
@@ -27,15 +31,10 @@ PREFIX = "NEARDUP_"
 #: Key of ``request.meta`` for the options of a single request.
 META_KEY = "neardup"
 
-_ACTIONS = ("drop", "tag", "report")
-_LINKS = ("follow", "skip")
-_REVISITS = ("store", "drop")
-_ON_STORE_ERROR = ("keep", "stop")
-_URL_RULES = ("off", "report", "on")
-#: Key of ``request.meta["neardup"]`` that is not part of the policy, and its values.
-_ITEM_ORIGIN = "item_origin"
-_ITEM_ORIGINS = ("auto", "parent", "own")
-_ITEM_LOG_LEVEL = f"{PREFIX}ITEM_LOG_LEVEL"
+#: File of the store in the job directory, when no other store is set.
+STORE_IN_JOB = "neardup.sqlite"
+
+_SWITCH = {"off": False, "on": True, "false": False, "true": True, "0": False, "1": True}
 _LOG_LEVELS = {
     "DEBUG": logging.DEBUG,
     "INFO": logging.INFO,
@@ -43,9 +42,11 @@ _LOG_LEVELS = {
     "OFF": None,
     "NONE": None,
 }
-_DUPEFILTER = "scrapy.dupefilters.RFPDupeFilter"
 _RULE_OPTIONS = tuple(item.name for item in fields(Rule))
-_SWITCH = {"off": False, "on": True, "false": False, "true": True, "0": False, "1": True}
+#: Options of a policy, as in ``request.meta["neardup"]``; settings have them in upper case.
+POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit")
+#: Options whose values are never converted to numbers.
+_TEXTS = ("store", "namespace")
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,9 @@ class Policy:
     revisit: Literal["store", "drop"] = "store"
 
     def __post_init__(self) -> None:
-        _require_choice("action", self.action, _ACTIONS)
-        _require_choice("links", self.links, _LINKS)
-        _require_choice("revisit", self.revisit, _REVISITS)
+        require_choice("action", self.action, ("drop", "tag", "report"))
+        require_choice("links", self.links, ("follow", "skip"))
+        require_choice("revisit", self.revisit, ("store", "drop"))
 
     def changed(self, options: Mapping[str, Any]) -> Policy:
         """Return a copy with some options replaced; numbers may be given as strings.
@@ -76,14 +77,10 @@ class Policy:
         :raises InvalidOption: when an option is unknown or its value is invalid.
         """
         for name, value in options.items():
-            _require_choice("option", name, POLICY_OPTIONS, shown=f"{name} = {value!r}")
+            require_choice("option", name, POLICY_OPTIONS, shown=f"{name} = {value!r}")
         values = {name: _number(value) for name, value in options.items()}
         rule = {name: values.pop(name) for name in _RULE_OPTIONS if name in values}
         return replace(self, rule=replace(self.rule, **rule), **values)
-
-
-#: Options of a policy, as in ``request.meta["neardup"]``; settings have them in upper case.
-POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit")
 
 
 @dataclass(frozen=True)
@@ -107,11 +104,11 @@ class StoreSettings:
     def __post_init__(self) -> None:
         if isinstance(self.store, str):
             require_address(self.store)
-        _require_name("namespace", self.namespace)
+        _name("namespace", self.namespace)
         if self.ttl is not None:
             require_number("ttl", self.ttl, float, 0, above=True, unit="seconds")
         require_number("max_wait", self.max_wait, float, 0, above=True, unit="seconds")
-        _require_choice("on_store_error", self.on_store_error, _ON_STORE_ERROR)
+        require_choice("on_store_error", self.on_store_error, ("keep", "stop"))
 
 
 @dataclass(frozen=True)
@@ -137,7 +134,7 @@ class UrlRuleSettings:
     links_min_depth: int = 0
 
     def __post_init__(self) -> None:
-        _require_choice("url_rules", self.url_rules, _URL_RULES)
+        require_choice("url_rules", self.url_rules, ("off", "report", "on"))
         require_number("url_rules_sample_rate", self.url_rules_sample_rate, float, 0, 1)
         if self.cluster_budget is not None:
             require_number("cluster_budget", self.cluster_budget, int, 1)
@@ -145,130 +142,12 @@ class UrlRuleSettings:
         require_number("links_min_depth", self.links_min_depth, int, 0)
 
 
-#: File of the store in the job directory, when no other store is set.
-STORE_IN_JOB = "neardup.sqlite"
-
-
-@dataclass(frozen=True)
-class Config:
-    """All settings of a crawl.
-
-    :ivar policy: applies to every request without options of its own.
-    :ivar item_field: field of items that is judged instead of the page, if any.
-    :ivar parts: arguments of :class:`~scrapy_neardup.NearDupDetector`: those of ``tokenizer``,
-        ``idf`` and ``extractor`` that are set.
-    :ivar store_settings: where pages are recorded.
-    :ivar url_rule_settings: what is learned about URLs.
-    :ivar job: the job directory, if any.
-    :ivar recover: whether to repeat the requests that an unclean stop of the job has lost.
-    :ivar workers: number of processes that read pages; 0 for none.
-    :ivar limits: time and memory that a worker may spend on one page.
-    :ivar page_limits: limits on the contents of one page.
-    :ivar report: file of the HTML report, if any.
-    :ivar keep_text: whether the report shows the texts of pages.
-    :ivar item_log_level: level, as of :mod:`logging`, of the messages about single items; ``None``
-        for no such messages.
-    :ivar dupefilter: class or import path of the wrapped dupefilter.
-    """
-
-    enabled: bool
-    policy: Policy
-    item_field: str | None
-    parts: Mapping[str, Any]
-    store_settings: StoreSettings
-    url_rule_settings: UrlRuleSettings
-    job: Path | None
-    recover: bool
-    workers: int
-    limits: Limits
-    page_limits: PageLimits
-    report: str | None
-    keep_text: bool
-    item_log_level: int | None
-    dupefilter: Any
-
-    @classmethod
-    def from_settings(cls, settings: BaseSettings) -> Config:
-        """Read and check the settings.
-
-        :raises InvalidOption: when one has an invalid value.
-        """
-        given = {
-            name.removeprefix(PREFIX).lower(): settings[name]
-            for name in _neardup_names(settings)
-            if settings[name] is not None
-        }
-        job = _job_folder(settings)
-        if job is not None:
-            given.setdefault("store", f"sqlite:///{(job / STORE_IN_JOB).absolute()}")
-        try:
-            return cls(
-                enabled=parse_switch("enabled", given.get("enabled", True)),
-                policy=Policy().changed({k: v for k, v in given.items() if k in POLICY_OPTIONS}),
-                item_field=_require_name("item_field", given.get("item_field")),
-                parts={k: v for k, v in given.items() if k in _PARTS},
-                store_settings=_build(StoreSettings, _STORE_OPTIONS, given),
-                url_rule_settings=_build(UrlRuleSettings, _URL_RULE_OPTIONS, given),
-                job=job,
-                recover=parse_switch("recover", given.get("recover", False)),
-                # Leave one core to the crawl itself.
-                workers=require_number(
-                    "workers", _number(given.get("workers", max(1, usable_cores() - 1))), int, 0
-                ),
-                limits=_build(Limits, _WORKER_LIMITS, given),
-                page_limits=_build(PageLimits, _PAGE_LIMITS, given),
-                report=_require_name("report", given.get("report")),
-                keep_text=parse_switch("keep_text", given.get("keep_text", False)),
-                item_log_level=_log_level(settings),
-                dupefilter=_require_class("dupefilter", given.get("dupefilter", _DUPEFILTER)),
-            )
-        except InvalidOption as error:
-            raise as_setting(error) from None
-
-
-_PARTS = ("tokenizer", "idf", "extractor")
-#: Options whose values are never converted to numbers.
-_TEXTS = ("store", "namespace")
-#: Option to field, for each class of settings.
-_STORE_OPTIONS = {option.name: option.name for option in fields(StoreSettings)}
-_URL_RULE_OPTIONS = {option.name: option.name for option in fields(UrlRuleSettings)}
-_WORKER_LIMITS = {"page_timeout": "seconds", "worker_memory": "memory_mb"}
-_PAGE_LIMITS = {f"max_{limit.name}": limit.name for limit in fields(PageLimits)}
-_OPTIONS = (
-    "enabled",
-    *POLICY_OPTIONS,
-    "item_field",
-    *_PARTS,
-    *_STORE_OPTIONS,
-    *_URL_RULE_OPTIONS,
-    "recover",
-    "workers",
-    *_WORKER_LIMITS,
-    *_PAGE_LIMITS,
-    "report",
-    "keep_text",
-    "item_log_level",
-    "dupefilter",
-)
-
-#: Every setting that is read.
-SETTINGS = tuple(PREFIX + name.upper() for name in _OPTIONS)
+# --- values -----------------------------------------------------------------------------
 
 
 def as_setting(error: InvalidOption) -> InvalidOption:
     """Return the error with the name of the setting instead of the option."""
     return error.renamed(PREFIX + error.option.upper())
-
-
-def unknown_settings(settings: BaseSettings) -> Iterator[str]:
-    """Yield a warning for each unknown setting with our prefix."""
-    known = [name.removeprefix(PREFIX) for name in SETTINGS]
-    for name in _neardup_names(settings):
-        if name not in SETTINGS:
-            likely = likely_settings(name.removeprefix(PREFIX), known)
-            meant = " or ".join(PREFIX + option for option in likely)
-            hint = f"; did you mean {meant}?" if meant else ""
-            yield f"{name} is not a known setting, so it is ignored{hint}"
 
 
 def parse_switch(option: str, value: Any) -> bool:
@@ -282,38 +161,16 @@ def parse_switch(option: str, value: Any) -> bool:
     return switch
 
 
-def request_policy(policy: Policy, wish: Any) -> Policy | None:
-    """Return the policy for a request; ``None`` when judging is switched off for it.
+def require_choice(
+    option: str, value: Any, choices: Sequence[str], shown: str | None = None
+) -> None:
+    """Check that a value is one of these choices.
 
-    :param wish: value of ``request.meta["neardup"]``, ``None`` where there is none.
-    :raises InvalidOption: when it is neither a switch nor a mapping of options.
+    :param shown: the value as the error shows it.
+    :raises InvalidOption: when it is none.
     """
-    if wish is None:
-        return policy
-    name = f"request.meta[{META_KEY!r}]"
-    if not isinstance(wish, Mapping):
-        return policy if parse_switch(name, wish) else None
-    try:
-        item_origin(wish)
-        return policy.changed({key: wish[key] for key in wish if key != _ITEM_ORIGIN})
-    except InvalidOption as error:
-        raise error.renamed(f"{name}[{error.option!r}]") from None
-
-
-def item_origin(wish: Any) -> Literal["auto", "parent", "own"]:
-    """Return the option ``item_origin`` of a request, ``"auto"`` by default.
-
-    :param wish: value of ``request.meta["neardup"]``.
-    :raises InvalidOption: when it is none of the choices.
-    """
-    value: Any = wish.get(_ITEM_ORIGIN, "auto") if isinstance(wish, Mapping) else "auto"
-    _require_choice(_ITEM_ORIGIN, value, _ITEM_ORIGINS)
-    origin: Literal["auto", "parent", "own"] = value
-    return origin
-
-
-def _neardup_names(settings: BaseSettings) -> Iterator[str]:
-    return (name for name in settings if isinstance(name, str) and name.startswith(PREFIX))
+    if value not in choices:
+        raise InvalidOption(option, shown or value, f"one of {', '.join(map(repr, choices))}")
 
 
 def _number(value: Any) -> Any:
@@ -327,30 +184,19 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _build(kind: type[T], names: Mapping[str, str], given: Mapping[str, Any]) -> T:
-    """Build an object of a class of settings.
-
-    :param names: options, and the fields that they set.
-    :param given: values of options.
-    """
-    values = {field: given[name] for name, field in names.items() if name in given}
-    values = {field: v if field in _TEXTS else _number(v) for field, v in values.items()}
-    try:
-        return kind(**values)
-    except InvalidOption as error:
-        option = next(name for name, field in names.items() if field == error.option)
-        raise error.renamed(option) from None
-
-
-def _require_name(option: str, value: Any) -> str | None:
+def _name(option: str, value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InvalidOption(option, value, "a name")
     return value or None
 
 
-def _require_class(option: str, value: Any) -> Any:
-    from scrapy.utils.misc import load_object
+def _workers(option: str, value: Any) -> int:
+    # Leave one core to the crawl itself.
+    number = max(1, usable_cores() - 1) if value is None else _number(value)
+    return require_number(option, number, int, 0)
 
+
+def _class(option: str, value: Any) -> Any:
     try:
         load_object(value)
     except (ImportError, NameError, TypeError, ValueError) as error:
@@ -358,26 +204,136 @@ def _require_class(option: str, value: Any) -> Any:
     return value
 
 
-def _log_level(settings: BaseSettings) -> int | None:
-    # Other settings take None for "not set"; this one for "off".
-    wish = settings[_ITEM_LOG_LEVEL]
-    value = wish if wish is not None or _ITEM_LOG_LEVEL in settings else "DEBUG"
+def _log_level(option: str, value: Any) -> int | None:
     name = str(value).strip().upper()
     if name not in _LOG_LEVELS:
-        raise InvalidOption("item_log_level", value, "one of 'DEBUG', 'INFO', 'WARNING', 'OFF'")
+        raise InvalidOption(option, value, "one of 'DEBUG', 'INFO', 'WARNING', 'OFF'")
     return _LOG_LEVELS[name]
 
 
-def _job_folder(settings: BaseSettings) -> Path | None:
-    from scrapy.utils.job import job_dir
+def _build(kind: type[T], names: Mapping[str, str], given: Mapping[str, Any]) -> T:
+    """Build an object of a class of settings.
 
-    folder = job_dir(settings)
-    return None if folder is None else Path(folder)
+    :param names: options, and the fields that they set.
+    :param given: values of options.
+    """
+    values = {names[option]: value for option, value in given.items()}
+    values = {name: v if name in _TEXTS else _number(v) for name, v in values.items()}
+    try:
+        return kind(**values)
+    except InvalidOption as error:
+        option = next(option for option, name in names.items() if name == error.option)
+        raise error.renamed(option) from None
 
 
-def _require_choice(
-    option: str, value: Any, choices: tuple[str, ...], shown: str | None = None
-) -> None:
-    if value not in choices:
-        known = ", ".join(map(repr, choices))
-        raise InvalidOption(option, shown or value, f"one of {known}")
+# --- all settings -----------------------------------------------------------------------
+
+
+def _option(parse: Callable[[str, Any], Any], default: Any = None) -> dict[str, Any]:
+    """Return the metadata of a :class:`Config` field that the option of its name sets."""
+    return {"read": lambda name, given: parse(name, given.get(name, default))}
+
+
+def _options(names: Collection[str], build: Callable[[Mapping[str, Any]], Any]) -> dict[str, Any]:
+    """Return the metadata of a field that is built from those of these options that are given."""
+
+    def read(_: str, given: Mapping[str, Any]) -> Any:
+        return build({name: given[name] for name in names if name in given})
+
+    return {"options": names, "read": read}
+
+
+def _group(kind: type, prefix: str = "", **names: str) -> dict[str, Any]:
+    """Return the metadata of a field that is an object; each option sets one of its fields.
+
+    :param prefix: of options that are named after the fields.
+    :param names: options with other names, and their fields.
+    """
+    names = names or {prefix + item.name: item.name for item in fields(kind)}
+    return _options(names, partial(_build, kind, names))
+
+
+@dataclass(frozen=True)
+class Config:
+    """All settings of a crawl.
+
+    :ivar policy: applies to every request without options of its own.
+    :ivar item_field: field of items that is judged instead of the page, if any.
+    :ivar parts: arguments of :class:`~scrapy_neardup.NearDupDetector`: those of ``tokenizer``,
+        ``idf`` and ``extractor`` that are set.
+    :ivar store_settings: where pages are recorded.
+    :ivar url_rule_settings: what is learned about URLs.
+    :ivar recover: whether to repeat the requests that an unclean stop of the job has lost.
+    :ivar workers: number of processes that read pages; 0 for none.
+    :ivar limits: time and memory that a worker may spend on one page.
+    :ivar page_limits: limits on the contents of one page.
+    :ivar report: file of the HTML report, if any.
+    :ivar keep_text: whether the report shows the texts of pages.
+    :ivar item_log_level: level, as of :mod:`logging`, of the messages about single items; ``None``
+        for no such messages.
+    :ivar dupefilter: class or import path of the wrapped dupefilter.
+    :ivar job: the job directory, if any.
+    """
+
+    enabled: bool = field(metadata=_option(parse_switch, True))
+    policy: Policy = field(metadata=_options(POLICY_OPTIONS, Policy().changed))
+    item_field: str | None = field(metadata=_option(_name))
+    parts: Mapping[str, Any] = field(metadata=_options(("tokenizer", "idf", "extractor"), dict))
+    store_settings: StoreSettings = field(metadata=_group(StoreSettings))
+    url_rule_settings: UrlRuleSettings = field(metadata=_group(UrlRuleSettings))
+    recover: bool = field(metadata=_option(parse_switch, False))
+    workers: int = field(metadata=_option(_workers))
+    limits: Limits = field(
+        metadata=_group(Limits, page_timeout="seconds", worker_memory="memory_mb")
+    )
+    page_limits: PageLimits = field(metadata=_group(PageLimits, "max_"))
+    report: str | None = field(metadata=_option(_name))
+    keep_text: bool = field(metadata=_option(parse_switch, False))
+    item_log_level: int | None = field(metadata=_option(_log_level, "DEBUG"))
+    dupefilter: Any = field(metadata=_option(_class, "scrapy.dupefilters.RFPDupeFilter"))
+    job: Path | None = None
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Config:
+        """Read and check the settings.
+
+        :raises InvalidOption: when one has an invalid value.
+        """
+        given = {name.removeprefix(PREFIX).lower(): settings[name] for name in _ours(settings)}
+        # As a log level None means "off", elsewhere "not set".
+        given = {k: v for k, v in given.items() if v is not None or k == "item_log_level"}
+        job = None if (folder := job_dir(settings)) is None else Path(folder)
+        if job is not None:
+            given.setdefault("store", f"sqlite:///{(job / STORE_IN_JOB).absolute()}")
+        try:
+            values = {item.name: item.metadata["read"](item.name, given) for item in _declared()}
+        except InvalidOption as error:
+            raise as_setting(error) from None
+        return cls(**values, job=job)
+
+
+def _declared() -> list[Field[Any]]:
+    return [item for item in fields(Config) if item.metadata]
+
+
+#: Every setting that is read.
+SETTINGS = tuple(
+    PREFIX + option.upper()
+    for item in _declared()
+    for option in item.metadata.get("options", [item.name])
+)
+
+
+def unknown_settings(settings: BaseSettings) -> Iterator[str]:
+    """Yield a warning for each unknown setting with our prefix."""
+    known = [name.removeprefix(PREFIX) for name in SETTINGS]
+    for name in _ours(settings):
+        if name not in SETTINGS:
+            likely = likely_settings(name.removeprefix(PREFIX), known)
+            meant = " or ".join(PREFIX + option for option in likely)
+            hint = f"; did you mean {meant}?" if meant else ""
+            yield f"{name} is not a known setting, so it is ignored{hint}"
+
+
+def _ours(settings: BaseSettings) -> Iterator[str]:
+    return (name for name in settings if isinstance(name, str) and name.startswith(PREFIX))

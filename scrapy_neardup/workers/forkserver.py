@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from multiprocessing.spawn import get_executable
 from time import monotonic
-from typing import NamedTuple
+from typing import Any
 
 from .channel import seconds_until
 from .worker import serve
@@ -33,41 +33,35 @@ from .worker import serve
 _FORK_SECONDS = 10.0
 #: Seconds that a killed server may take to end.
 _END_SECONDS = 2.0
-#: The request to fork a worker; two sockets are sent with it.
+#: The request to fork a worker. Two sockets are sent with it: the worker's end of its channel, and
+#: the server's end of its status socket.
 _FORK = b"f"
-#: The answer: the worker's process id, or the negative ``errno`` of a failed fork; later the
-#: worker's exit code.
+#: What the server sends on the status socket: the worker's process id, or the negative ``errno`` of
+#: a failed fork; and the exit code, after the other side has ended sending.
 _NUMBER = struct.Struct("!q")
 
 
 class ForkedProcess:
     """A worker process, forked by the fork server.
 
-    :param pid: its process id.
-    :param status: the socket on which the server sends its exit code.
+    :param pid: its process id, which stays its own until :meth:`end`.
+    :param status: the status socket.
     """
 
     def __init__(self, pid: int, status: socket.socket) -> None:
         self._pid = pid
         self._status = status
-        self._code: int | None = None
 
     def kill(self) -> None:
-        """Kill the process."""
-        if self.exit_code(0) is None:
-            with suppress(OSError):
-                os.kill(self._pid, signal.SIGKILL)
+        """Kill the process. Not after :meth:`end`."""
+        os.kill(self._pid, signal.SIGKILL)
 
-    def exit_code(self, seconds: float) -> int | None:
-        """Wait for the exit code, so many seconds at most; ``None`` if it is unknown then."""
-        if self._code is None and self._status.fileno() >= 0:
-            with suppress(OSError, EOFError):
-                self._code = _read_number(self._status, seconds)
-        return self._code
-
-    def close(self) -> None:
-        """Release the socket of a killed process."""
-        self._status.close()
+    def end(self, seconds: float) -> int | None:
+        """Return the exit code of the killed process if it is known after so many seconds."""
+        with self._status, suppress(OSError, EOFError):
+            self._status.shutdown(socket.SHUT_WR)
+            return _read_number(self._status, seconds)
+        return None
 
 
 class ForkServer:
@@ -85,74 +79,46 @@ class ForkServer:
         :param deadline: as for a :class:`~scrapy_neardup.workers.channel.Channel`.
         :raises OSError, EOFError: when the worker cannot be started, or not in time.
         """
-        server = self._running(deadline)
-        if server.has_forked:
-            deadline = min(deadline, monotonic() + _FORK_SECONDS)
-        ours, its = socket.socketpair()
+        if not self._lock.acquire(timeout=seconds_until(deadline)):
+            raise TimeoutError("another thread is starting a worker")
         try:
-            with its:
-                socket.send_fds(server.control, [_FORK], [end.fileno(), its.fileno()])
-                # Closed at once, to notice when the server ends. macOS may lose a socket that is
-                # only in a message.
-                if sys.platform != "darwin":
-                    its.close()
-                pid = _read_number(ours, seconds_until(deadline))
+            if self._has_ended:
+                raise OSError("this process is exiting")
+            if self._server is None or self._server.process.poll() is not None:
+                self._discard()
+                self._server = _Server()
+            return self._server.fork(end, deadline)
         except BaseException:
-            ours.close()
-            self._discard(server)
+            self._discard()
             raise
-        if pid < 0:
-            ours.close()
-            raise OSError(-pid, os.strerror(-pid))
-        server.has_forked = True
-        return ForkedProcess(pid, ours)
+        finally:
+            self._lock.release()
 
     def end(self) -> None:
         """End the server process for good."""
         self._has_ended = True
-        if self._server is not None:
-            self._discard(self._server)
+        self._discard()
 
     def start_anew(self) -> None:
         """Leave the server process to the parent; called in a forked child of this process."""
         if self._server is not None:
-            self._server.forget()
+            self._server.control.close()
+            self._server.process.returncode = -1  # not a child of this process
         self._server, self._lock = None, threading.Lock()
 
-    def _running(self, deadline: float) -> _Server:
-        if not self._lock.acquire(timeout=seconds_until(deadline)):
-            raise TimeoutError("another thread is starting the fork server")
-        try:
-            if self._has_ended:
-                raise OSError("this process is exiting")
-            if self._server is not None and self._server.process.poll() is not None:
-                self._discard(self._server)
-            if self._server is None:
-                self._server = _Server.start()
-            return self._server
-        finally:
-            self._lock.release()
-
-    def _discard(self, server: _Server) -> None:
-        if self._server is server:
-            self._server = None
-        server.end()
+    def _discard(self) -> None:
+        server, self._server = self._server, None
+        if server is not None:
+            server.end()
 
 
 class _Server:
-    """A server process and this end of the socket pair.
+    """A server process, and this end of the socket pair to it."""
 
-    :ivar has_forked: has it forked a worker, and thus finished loading?
-    """
-
-    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
-        self.process = process
-        self.control = control
-        self.has_forked = False
-
-    @classmethod
-    def start(cls) -> _Server:
-        ours, its = socket.socketpair()
+    def __init__(self) -> None:
+        self._has_forked = False
+        self.control, its = socket.socketpair()
+        self.control.settimeout(_FORK_SECONDS)
         code = (
             f"import sys; sys.path[:] = {sys.path!r}; "
             f"from {__name__} import main; main({its.fileno()})"
@@ -160,20 +126,34 @@ class _Server:
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
         try:
             with its, _interrupts_blocked():
-                process = subprocess.Popen(
+                self.process = subprocess.Popen(
                     [get_executable(), *flags, "-c", code],
                     stdin=subprocess.DEVNULL,
                     pass_fds=[its.fileno()],
                 )
         except BaseException:
+            self.control.close()
+            raise
+
+    def fork(self, end: socket.socket, deadline: float) -> ForkedProcess:
+        if self._has_forked:  # and so has finished loading
+            deadline = min(deadline, monotonic() + _FORK_SECONDS)
+        ours, its = socket.socketpair()
+        try:
+            with its:
+                socket.send_fds(self.control, [_FORK], [end.fileno(), its.fileno()])
+                # Closed at once, to notice when the server ends. macOS may lose a socket that is
+                # only in a message.
+                if sys.platform != "darwin":
+                    its.close()
+                pid = _read_number(ours, seconds_until(deadline))
+            if pid < 0:
+                raise OSError(-pid, os.strerror(-pid))
+        except BaseException:
             ours.close()
             raise
-        ours.settimeout(_FORK_SECONDS)
-        return cls(process, ours)
-
-    def forget(self) -> None:
-        self.control.close()
-        self.process.returncode = -1  # not a child of this process
+        self._has_forked = True
+        return ForkedProcess(pid, ours)
 
     def end(self) -> None:
         self.control.close()
@@ -198,7 +178,7 @@ def _read_number(status: socket.socket, seconds: float) -> int:
     :raises EOFError: when the server has ended.
     :raises TimeoutError: when no number came within so many seconds.
     """
-    status.settimeout(max(seconds, 1e-6))
+    status.settimeout(seconds)
     if len(data := status.recv(_NUMBER.size)) < _NUMBER.size:
         raise EOFError("the fork server has ended")
     number: int
@@ -224,9 +204,8 @@ def main(control: int) -> None:
     warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning)
     with suppress(Exception):  # fails again in the worker, which reports why
         import_module(f"{__package__}.preload")
-    forking = _Forking(socket.socket(fileno=control))
     try:
-        forking.run()
+        _fork_on_request(socket.socket(fileno=control))
     except ConnectionError:  # the parent has just ended
         pass
     except BaseException:
@@ -235,81 +214,63 @@ def main(control: int) -> None:
         os._exit(0)  # without warnings about open files
 
 
-class _Request(NamedTuple):
-    end: int
-    status: socket.socket
+def _fork_on_request(control: socket.socket) -> None:
+    with selectors.DefaultSelector() as selector:
+        selector.register(control, selectors.EVENT_READ)
+        while True:
+            for key, _ in selector.select():
+                status = key.fileobj
+                assert isinstance(status, socket.socket)
+                if status is not control:
+                    selector.unregister(status)
+                    _end_worker(key.data, status)
+                    continue
+                data, handles, _, _ = socket.recv_fds(control, len(_FORK), 2)
+                if not data:
+                    return
+                if len(handles) == 2:
+                    _fork(selector, *handles)
+                else:  # out of file descriptors; the caller notices the closed socket
+                    for handle in handles:
+                        os.close(handle)
 
 
-class _Forking:
-    """The server's loop: forks workers on request, and reports their exit codes."""
-
-    def __init__(self, control: socket.socket) -> None:
-        self._control = control
-        self._children: dict[int, socket.socket] = {}
-        self._woken, self._waker = socket.socketpair()
-        for end in (self._woken, self._waker):
-            end.setblocking(False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
-
-    def run(self) -> None:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._control, selectors.EVENT_READ)
-            selector.register(self._woken, selectors.EVENT_READ)
-            while True:
-                ready = {key.fileobj for key, _ in selector.select()}
-                if self._woken in ready:
-                    self._woken.recv(4096)
-                    self._report_exits()
-                if self._control in ready:
-                    data, handles, _, _ = socket.recv_fds(self._control, len(_FORK), 2)
-                    if not data:
-                        return
-                    self._answer(handles)
-
-    def _answer(self, handles: list[int]) -> None:
-        if len(handles) < 2:  # out of file descriptors; the caller notices the closed socket
-            for handle in handles:
-                os.close(handle)
-            return
-        for handle in handles:
-            os.set_inheritable(handle, False)
-        request = _Request(handles[0], socket.socket(fileno=handles[1]))
+def _fork(selector: selectors.BaseSelector, channel: int, status_handle: int) -> None:
+    """Fork a worker, and answer with its process id."""
+    with socket.socket(fileno=channel) as end:
+        status = socket.socket(fileno=status_handle)
+        for its in (end, status):
+            its.set_inheritable(False)
         try:
             pid = os.fork()
         except OSError as error:
-            _send_number(request.status, -(error.errno or 1))
-            request.status.close()
-        else:
-            if pid == 0:
-                self._become_worker(request)
-            self._children[pid] = request.status
-            _send_number(request.status, pid)
-        os.close(request.end)
+            _send_number(status, -(error.errno or 1))
+            status.close()
+            return
+        if pid == 0:
+            _become_worker(end, [status, *(key.fileobj for key in selector.get_map().values())])
+        selector.register(status, selectors.EVENT_READ, pid)
+        _send_number(status, pid)
 
-    def _become_worker(self, request: _Request) -> None:
-        """Run the worker, in the child process; never returns."""
-        try:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            others = [self._control, self._woken, self._waker, request.status]
-            for other in (*others, *self._children.values()):
-                other.close()
-            serve(socket.socket(fileno=request.end))
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(1)
 
-    def _report_exits(self) -> None:
-        with suppress(ChildProcessError):
-            while True:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-                if not pid:
-                    return
-                if (end := self._children.pop(pid, None)) is not None:
-                    _send_number(end, os.waitstatus_to_exitcode(status))
-                    end.close()
+def _become_worker(end: socket.socket, others: list[Any]) -> None:
+    """Run the worker, in the child process; never returns."""
+    try:
+        for other in others:
+            other.close()
+        serve(end)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
+
+
+def _end_worker(pid: int, status: socket.socket) -> None:
+    """Kill a worker that the parent has no more use for, and answer with its exit code."""
+    with status:
+        os.kill(pid, signal.SIGKILL)
+        _, code = os.waitpid(pid, 0)
+        _send_number(status, os.waitstatus_to_exitcode(code))
 
 
 def _send_number(status: socket.socket, number: int) -> None:

@@ -24,7 +24,7 @@ class MemoryGuard:
 
     def __init__(self, mebibytes: int) -> None:
         #: Has an allocation been refused?
-        self.refused = False
+        self._refused = False
         self._bound = mebibytes * 2**20
         if mebibytes and _set_data_limit(self._bound):
             virtual, data = _virtual_and_data_bytes()
@@ -39,17 +39,17 @@ class MemoryGuard:
         """Has this process come near its limit since it was started?"""
         if not self._bound:
             return False
-        return self.refused or _peak_virtual_bytes() - self._other > TRUSTED_SHARE * self._bound
+        return self._refused or _peak_virtual_bytes() - self._other > TRUSTED_SHARE * self._bound
 
     def _on_error(self, kind: type[BaseException], error: BaseException, trace: Any, /) -> None:
         if isinstance(error, MemoryError):
-            self.refused = True
+            self._refused = True
         else:
             sys.__excepthook__(kind, error, trace)
 
     def _on_unraisable(self, unraisable: Any, /) -> None:
         if isinstance(unraisable.exc_value, MemoryError):
-            self.refused = True
+            self._refused = True
         else:
             sys.__unraisablehook__(unraisable)
 

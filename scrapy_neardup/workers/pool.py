@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from itertools import count
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..signatures.signature import Signer
@@ -68,20 +67,13 @@ class WorkerPool(Generic[T]):
         self._queue = TaskQueue[T](workers)
         self._numbers = count()
         recipe = WorkerRecipe(job, dict(signer), self._limits)
-        self._supervisors = [
-            Supervisor(recipe, self._queue, workers, deliver) for _ in range(workers)
-        ]
+        self._supervisors = [Supervisor(recipe, self._queue, deliver) for _ in range(workers)]
 
     def __enter__(self) -> Self:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
         for supervisor in self._supervisors:
             if supervisor.is_alive():
@@ -101,21 +93,19 @@ class WorkerPool(Generic[T]):
         """Kill all workers and cancel waiting pages; does not wait until the workers have ended."""
         for supervisor in self._supervisors:
             supervisor.stop()
-        for task in self._queue.end():
-            task.cancel()
+        self._queue.end()
 
     def submit(self, record: Record) -> Future[T | Failure]:
         """Submit a page.
 
         Its future always completes: with a result, with a failure, with a :exc:`WorkersFailed` when
-        no worker can be started, or cancelled when the pool is stopped. While no worker can be
-        started it completes at once.
+        no worker can be started, or cancelled when the pool is stopped.
         """
         task: Task[T] = Task(next(self._numbers), record, self._limits.seconds)
         if self._inline is not None:
             task.future.set_result(attempt(self._job, self._inline, record))
-        elif not self._queue.put(task):
-            self._queue.refuse(task)
+        else:
+            self._queue.put(task)
         return task.future
 
     def map(self, records: Iterable[Record]) -> Iterator[tuple[Record, T | Failure]]:

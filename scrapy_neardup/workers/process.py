@@ -1,13 +1,14 @@
-"""A worker process and the channel to it."""
+"""A worker process with the channel to it, and the slot of a supervisor for it."""
 
 from __future__ import annotations
 
 import multiprocessing
 import socket
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..exceptions import WorkersFailed
 from ..sources.record import Record
@@ -15,22 +16,19 @@ from .channel import Channel
 from .tasks import WorkerRecipe
 from .worker import pack_recipe
 
+if TYPE_CHECKING:
+    from .forkserver import ForkedProcess
+    from .spawning import SpawnedProcess
+
 #: Seconds that a killed worker may take to end.
 _END_SECONDS = 2.0
-
-
-class _Process(Protocol):
-    def kill(self) -> None: ...
-
-    def exit_code(self, seconds: float) -> int | None: ...
-
-    def close(self) -> None: ...
+#: Seconds of pause before each try to start a worker.
+_PAUSES = 0.0, 0.1, 0.4
 
 
 class WorkerProcess:
     """A worker process and this end of its channel; no method waits without limit.
 
-    :param recipe: job, signer and limits of the worker.
     :param deadline: time of :func:`time.monotonic` by which it must have been started.
     :raises OSError, EOFError: when it cannot be started, or not in time.
     """
@@ -75,13 +73,11 @@ class WorkerProcess:
     def close(self) -> int | None:
         """Kill the worker and release its resources; return its exit code if it is known."""
         self.kill()
-        code = self._process.exit_code(_END_SECONDS)
-        self._process.close()
         self._channel.close()
-        return code
+        return self._process.end(_END_SECONDS)
 
 
-def _start(end: socket.socket, deadline: float) -> _Process:
+def _start(end: socket.socket, deadline: float) -> ForkedProcess | SpawnedProcess:
     if "forkserver" in multiprocessing.get_all_start_methods():
         from .forkserver import fork_server
 
@@ -89,3 +85,72 @@ def _start(end: socket.socket, deadline: float) -> _Process:
     from .spawning import SpawnedProcess
 
     return SpawnedProcess(end)
+
+
+class WorkerSlot:
+    """Starts a worker process when it is needed, and another one when the first is lost.
+
+    :ivar lost: how many workers died or were killed over a page.
+    :ivar stopping: is set by :meth:`stop`.
+    """
+
+    def __init__(self, recipe: WorkerRecipe) -> None:
+        self.lost = 0
+        self.stopping = threading.Event()
+        self._recipe = recipe
+        self._worker: WorkerProcess | None = None
+        self._lock = threading.Lock()
+
+    def stop(self) -> None:
+        """Kill the worker, and start no other one."""
+        with self._lock:
+            self.stopping.set()
+            if self._worker is not None:
+                self._worker.kill()
+
+    def ready_worker(self, seconds: float) -> WorkerProcess | None:
+        """Return the worker, starting it if needed; ``None`` after :meth:`stop`.
+
+        :raises WorkersFailed: when none can be started, or not within so many seconds.
+        """
+        if self._worker is not None:
+            return self._worker
+        deadline, problem = monotonic() + seconds, ""
+        for pause in _PAUSES:
+            if self.stopping.wait(pause):
+                return None
+            if monotonic() > deadline:
+                break
+            try:
+                return self._started_worker(deadline)
+            except WorkersFailed:
+                raise
+            except Exception as error:
+                code = self.discard()
+                problem = str(error) or repr(error)
+                if code is not None and not isinstance(error, TimeoutError):
+                    problem = f"it ended with exit code {code}"
+        raise WorkersFailed(f"a worker process cannot be started: {problem}")
+
+    def _started_worker(self, deadline: float) -> WorkerProcess:
+        worker = WorkerProcess(self._recipe, deadline)
+        with self._lock:
+            self._worker = worker
+            if self.stopping.is_set():
+                worker.kill()
+        worker.wait_until_ready(deadline)
+        return worker
+
+    def lose(self) -> int | None:
+        """Kill and count a worker that failed over a page; return its exit code."""
+        self.lost += not self.stopping.is_set()
+        return self.discard()
+
+    def discard(self) -> int | None:
+        """Kill the worker and empty the slot; return the exit code if it is known."""
+        with self._lock:
+            worker, self._worker = self._worker, None
+        if worker is not None:
+            with suppress(Exception):
+                return worker.close()
+        return None

@@ -39,14 +39,12 @@ class SpawnedProcess:
         """Kill the process."""
         self._process.kill()
 
-    def exit_code(self, seconds: float) -> int | None:
-        """Wait for the exit code, so many seconds at most; ``None`` if it is unknown then."""
+    def end(self, seconds: float) -> int | None:
+        """Return the exit code of the killed process if it is known after so many seconds."""
+        # The process is not closed: at exit, multiprocessing may use it in another thread.
         with starting_or_ending:
             self._process.join(seconds)
             return self._process.exitcode
-
-    def close(self) -> None:
-        """Do nothing: at exit, multiprocessing may be using the process in another thread."""
 
 
 @atexit.register

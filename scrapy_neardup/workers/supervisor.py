@@ -7,17 +7,15 @@ process is unlimited.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from queue import Empty
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from ..reasons import Reason
-from .process import WorkerProcess
+from .process import WorkerProcess, WorkerSlot
 from .task_queue import Task, TaskQueue
 from .tasks import Failure, WorkerRecipe, lacks_memory
-from .worker_slot import WorkerSlot
 
 T = TypeVar("T")
 
@@ -45,27 +43,16 @@ _LEAST_SECONDS = 0.5
 
 
 class Supervisor(threading.Thread, Generic[T]):
-    """Sends pages to a worker, waits for its results, and replaces it when it is lost.
+    """Sends pages to a worker, waits for its results, and replaces it when it is lost."""
 
-    :param recipe: job, signer and limits of the worker.
-    :param queue: the waiting pages.
-    :param supervisors: how many supervisors share the queue.
-    :param deliver: calls a function that sets results.
-    """
-
-    def __init__(
-        self, recipe: WorkerRecipe, queue: TaskQueue[T], supervisors: int, deliver: Deliver
-    ) -> None:
+    def __init__(self, recipe: WorkerRecipe, queue: TaskQueue[T], deliver: Deliver) -> None:
         super().__init__(name="neardup-supervisor", daemon=True)
-        self._recipe = recipe
+        self._limit = recipe.limits.seconds
         self._queue = queue
-        self._supervisors = supervisors
         self._deliver = deliver
-        self._batch_seconds = min(_BATCH_SECONDS, recipe.limits.seconds)
+        self._batch_seconds = min(_BATCH_SECONDS, self._limit)
         #: Seconds that the slowest of the recent pages took.
         self._pace = _BATCH_SECONDS
-        #: Tasks taken from the queue that this supervisor must complete or put back.
-        self._in_hand: list[Task[T]] = []
         self._is_serving = True
         self._slot = WorkerSlot(recipe)
 
@@ -81,24 +68,27 @@ class Supervisor(threading.Thread, Generic[T]):
         except Exception as error:
             self._leave(f"no thread can be started for a worker: {error}")
 
+    def stop(self) -> None:
+        """Kill the worker; :meth:`run` then returns."""
+        self._slot.stop()
+
     def run(self) -> None:
         """Serve the queue until :meth:`stop` is called."""
         try:
             self._supervise()
         finally:
             self._slot.discard()
-            if self._is_serving:
-                self._leave("the thread of a worker has ended")
+            self._leave("the thread of a worker has ended")
 
     def _supervise(self) -> None:
         seconds, pause = _START_SECONDS, _RESTART_PAUSE
-        while not self._slot.is_stopping:
+        while not self._slot.stopping.is_set():
             try:
                 worker = self._slot.ready_worker(seconds)
             except BaseException as error:
                 self._slot.discard()
                 self._leave(str(error))
-                self._slot.wait(pause)
+                self._slot.stopping.wait(pause)
                 seconds, pause = _RESTART_SECONDS, min(2 * pause, _LONGEST_PAUSE)
                 continue
             if worker is not None:
@@ -106,54 +96,37 @@ class Supervisor(threading.Thread, Generic[T]):
                 self._serve(worker)
                 seconds, pause = _START_SECONDS, _RESTART_PAUSE
 
-    def stop(self) -> None:
-        """Kill the worker; :meth:`run` then returns."""
-        self._slot.stop()
+    def _leave(self, failure: str) -> None:
+        """Stop serving the queue, unless that was done already."""
+        if self._is_serving:
+            self._is_serving = False
+            self._queue.leave(failure)
+
+    def _join(self) -> None:
+        """Serve the queue again."""
+        if not self._is_serving:
+            self._queue.join()
+            self._is_serving = True
 
     def _serve(self, worker: WorkerProcess) -> None:
-        """Serve the next task, and those that fit in a batch with it."""
-        if (task := self._queue.get()) is None:
-            return
-        self._in_hand = [task]
+        """Send the next tasks to the worker, and complete them or put them back."""
+        expected = _PART_EXPECTED * self._batch_seconds
+        most = _BATCH_PAGES if _BATCH_PAGES * self._pace <= expected else int(expected / self._pace)
+        tasks = self._queue.get(most, _BATCH_BYTES)
         try:
-            self._take_more(task)
-            self._do(worker)
+            if self._slot.stopping.is_set():
+                for task in tasks:
+                    task.cancel()
+            # Tasks that have begun can no longer be cancelled.
+            tasks = [task for task in tasks if task.begin()]
+            if len(tasks) > 1:
+                self._do_together(worker, tasks)
+            elif tasks:
+                self._do_alone(worker, tasks[0])
         except BaseException as error:
             self._slot.discard()
             failure = Failure(Reason.FAILED, f"its supervisor failed: {error!r}")
-            self._answer(self._in_hand, *[failure] * len(self._in_hand))
-
-    def _take_more(self, task: Task[T]) -> None:
-        """Take waiting tasks for a batch with the first one, but no other supervisor's share."""
-        expected = _PART_EXPECTED * self._batch_seconds
-        most = _BATCH_PAGES if _BATCH_PAGES * self._pace <= expected else int(expected / self._pace)
-        room = _BATCH_BYTES - len(task.record.content)
-        for _ in range(min(most - 1, len(self._queue) // self._supervisors)):
-            if room < 0 or task.is_alone:
-                return
-            try:
-                another = self._queue.get(wait=False)
-            except Empty:
-                return
-            if another is None:
-                return
-            self._in_hand.append(another)
-            if another.is_alone:
-                self._put_back([another])
-                return
-            room -= len(another.record.content)
-
-    def _do(self, worker: WorkerProcess) -> None:
-        """Send the tasks in hand to the worker, and complete them or put them back."""
-        if self._slot.is_stopping:
-            for task in self._in_hand:
-                task.cancel()
-        # Tasks that have begun can no longer be cancelled.
-        self._in_hand = tasks = [task for task in self._in_hand if task.begin()]
-        if len(tasks) > 1:
-            self._do_together(worker, tasks)
-        elif tasks:
-            self._do_alone(worker, tasks[0])
+            self._answer(tasks, [failure] * len(tasks))
 
     def _do_together(self, worker: WorkerProcess, tasks: Sequence[Task[T]]) -> None:
         """Send a batch of pages; if that fails, each of them is retried alone.
@@ -169,7 +142,7 @@ class Supervisor(threading.Thread, Generic[T]):
             self._slot.discard()
             self._put_back(tasks)
         else:
-            self._answer(tasks, *answers)
+            self._answer(tasks, answers)
 
     def _do_alone(self, worker: WorkerProcess, task: Task[T]) -> None:
         """Send one page; if the worker dies, it is retried within the rest of its time limit."""
@@ -178,21 +151,20 @@ class Supervisor(threading.Thread, Generic[T]):
             [answer] = self._ask(worker, [task], task.seconds_left)
         except TimeoutError:
             self._slot.lose()
-            limit = self._recipe.limits.seconds
-            self._answer([task], Failure(Reason.TIMEOUT, f"it took more than {limit:g} s"))
+            answer = Failure(Reason.TIMEOUT, f"it took more than {self._limit:g} s")
         except Exception as error:
             code = self._slot.lose()
             task.tries_left -= 1
             task.seconds_left = max(_LEAST_SECONDS, task.seconds_left - (monotonic() - started))
             if task.tries_left:
                 self._put_back([task])
-            else:
-                how = repr(error) if code is None else f"its process ended with {code}"
-                self._answer([task], Failure(Reason.WORKER_DIED, how))
+                return
+            how = repr(error) if code is None else f"its process ended with {code}"
+            answer = Failure(Reason.WORKER_DIED, how)
         else:
             if lacks_memory(answer):
                 self._slot.lose()
-            self._answer([task], answer)
+        self._answer([task], [answer])
 
     def _ask(self, worker: WorkerProcess, tasks: Sequence[Task[T]], seconds: float) -> Any:
         """Return the worker's results, and update the pace."""
@@ -206,51 +178,25 @@ class Supervisor(threading.Thread, Generic[T]):
             raise ValueError(f"{len(answers)} results for {len(tasks)} pages")
         return answers
 
-    def _put_back(self, tasks: Iterable[Task[T]]) -> None:
+    def _put_back(self, tasks: Sequence[Task[T]]) -> None:
         """Put tasks back into the queue, to be retried alone.
 
         They keep their queue position, because of a page and its copy the first is the original.
         """
         for task in tasks:
-            self._release([task])
             task.is_alone = True
-            if not self._queue.put(task):
-                self._queue.refuse(task)
+            self._queue.put(task)
 
-    def _answer(self, tasks: Sequence[Task[T]], *answers: T | Failure) -> None:
-        self._release(tasks)
-        self._call_back(partial(_answer_all, tasks, answers))
-
-    def _release(self, tasks: Sequence[Task[T]]) -> None:
-        """Remove tasks from those in hand."""
-        self._in_hand = [task for task in self._in_hand if task not in tasks]
-
-    def _call_back(self, call: Callable[[], None]) -> None:
+    def _answer(self, tasks: Sequence[Task[T]], answers: Sequence[T | Failure]) -> None:
+        """Complete tasks, except those that are complete."""
+        call = partial(_answer_all, tasks, answers)
         try:
             self._deliver(call)
         except Exception:
             # The event loop is closed, so any waiting code runs in another thread.
             call()
 
-    def _leave(self, failure: str) -> None:
-        """Stop serving the queue for now; if no other supervisor serves it, refuse its tasks."""
-        if self._is_serving:
-            self._is_serving = False
-            if tasks := self._queue.leave(failure):
-                self._call_back(partial(_refuse_all, self._queue, tasks))
-
-    def _join(self) -> None:
-        """Serve the queue again."""
-        if not self._is_serving:
-            self._queue.join()
-            self._is_serving = True
-
 
 def _answer_all(tasks: Sequence[Task[T]], answers: Sequence[T | Failure]) -> None:
     for task, answer in zip(tasks, answers, strict=True):
         task.answer(answer)
-
-
-def _refuse_all(queue: TaskQueue[T], tasks: Sequence[Task[T]]) -> None:
-    for task in tasks:
-        queue.refuse(task)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -37,13 +37,15 @@ class Task(Generic[T]):
     tries_left: int = _TRIES
     is_alone: bool = False
     future: Future[T | Failure] = field(default_factory=Future)
-    _has_begun: bool = False
+
+    def __lt__(self, other: Task[T]) -> bool:
+        return self.number < other.number
 
     def begin(self) -> bool:
-        """Start the task, so that it can no longer be cancelled; ``False`` if it was cancelled."""
-        if not self._has_begun:
-            self._has_begun = self.future.set_running_or_notify_cancel()
-        return self._has_begun
+        """Start the task, so that it can no longer be cancelled; ``False`` if it is complete."""
+        if self.future.running():
+            return True  # it is retried
+        return not self.future.done() and self.future.set_running_or_notify_cancel()
 
     def answer(self, outcome: T | Failure | Exception) -> None:
         """Set the result of the future, unless it is set."""
@@ -64,77 +66,87 @@ class TaskQueue(Generic[T]):
     """Tasks in the order of their submission; retried tasks keep their queue position.
 
     The queue only accepts tasks while a supervisor serves it, that is, has a worker or has not yet
-    failed to start one. The last supervisor that leaves gets all waiting tasks, so that none can
-    wait for ever.
+    failed to start one. Other tasks are completed at once, and so are waiting tasks when the last
+    supervisor leaves, so that none can wait for ever.
 
     :param supervisors: number of supervisors that serve the queue at first.
     """
 
     def __init__(self, supervisors: int) -> None:
         self._lock = threading.Lock()
-        self._waiting: list[tuple[int, Task[T]]] = []
+        self._waiting: list[Task[T]] = []
         # Wakes a waiting supervisor for each task, and all at the end. A ``queue.PriorityQueue``
         # may keep its lock for good when ``put`` is interrupted.
         self._wakings = SimpleQueue[None]()
-        self._serving = supervisors
-        self._failure: str | None = None
+        self._supervisors = self._serving = supervisors
+        self._failure = "no worker is running"
         self._has_ended = False
 
-    def __len__(self) -> int:
-        return len(self._waiting)
-
-    def put(self, task: Task[T]) -> bool:
-        """Add a task; ``False`` if no supervisor serves the queue."""
+    def put(self, task: Task[T]) -> None:
+        """Add a task."""
         with self._lock:
-            if self._has_ended or not self._serving:
-                return False
-            heappush(self._waiting, (task.number, task))
-        self._wakings.put(None)
-        return True
+            if is_accepted := bool(self._serving) and not self._has_ended:
+                heappush(self._waiting, task)
+        if is_accepted:
+            self._wakings.put(None)
+        else:
+            self._refuse([task])
 
-    def get(self, *, wait: bool = True) -> Task[T] | None:
-        """Return the next task, or ``None`` at the end.
+    def get(self, most: int, max_bytes: int) -> list[Task[T]]:
+        """Wait for the next task; return it and those that fit in a batch, or none at the end.
 
-        :raises queue.Empty: when there is neither and ``wait`` is false.
+        Tasks that would be another supervisor's share are left to it.
         """
         while True:
-            self._wakings.get(wait)
+            self._wakings.get()
             with self._lock:
                 if self._waiting:
-                    return heappop(self._waiting)[1]
+                    return self._next(most, max_bytes)
                 if self._has_ended:
                     self._wakings.put(None)  # for the next supervisor
-                    return None
+                    return []
 
-    def leave(self, failure: str) -> Sequence[Task[T]]:
-        """Count out a supervisor; return the tasks that no supervisor serves any more."""
+    def leave(self, failure: str) -> None:
+        """Count out a supervisor that has no worker, and say why."""
         with self._lock:
             self._serving -= 1
             self._failure = failure
-            return () if self._serving else self._take_all()
+            refused = [] if self._serving else self._take_all()
+        self._refuse(refused)
 
     def join(self) -> None:
         """Count in a supervisor that had left."""
         with self._lock:
             self._serving += 1
 
-    def end(self) -> Sequence[Task[T]]:
-        """End the queue for good; return the waiting tasks."""
+    def end(self) -> None:
+        """End the queue for good, and cancel the waiting tasks."""
         with self._lock:
             self._has_ended = True
-            tasks = self._take_all()
+            refused = self._take_all()
         self._wakings.put(None)
-        return tasks
+        self._refuse(refused)
 
-    def refuse(self, task: Task[T]) -> None:
-        """Complete a task that was not accepted."""
-        if self._has_ended:
-            task.cancel()
-        else:
-            # A new error for each task: the traceback of an error grows each time it is raised.
-            task.answer(WorkersFailed(self._failure or "no worker is running"))
+    def _next(self, most: int, max_bytes: int) -> list[Task[T]]:
+        others = (len(self._waiting) - 1) // self._supervisors
+        tasks = [heappop(self._waiting)]
+        room = max_bytes - len(tasks[0].record.content)
+        for _ in range(min(most - 1, others)):
+            if room < 0 or tasks[0].is_alone or self._waiting[0].is_alone:
+                break
+            # The supervisor that is woken for it may find no task, and waits on.
+            tasks.append(heappop(self._waiting))
+            room -= len(tasks[-1].record.content)
+        return tasks
 
     def _take_all(self) -> list[Task[T]]:
-        tasks = [task for _, task in sorted(self._waiting, key=lambda entry: entry[0])]
-        self._waiting.clear()
+        tasks, self._waiting = sorted(self._waiting), []
         return tasks
+
+    def _refuse(self, tasks: Iterable[Task[T]]) -> None:
+        for task in tasks:
+            if self._has_ended:
+                task.cancel()
+            else:
+                # A new error for each: the traceback of an error grows each time it is raised.
+                task.answer(WorkersFailed(self._failure))

@@ -88,20 +88,20 @@ def _page_of(signer: Signer, record: Record) -> ReadPage:
     return signer.text_page(record.url, content, record.title, is_whole=is_whole)
 
 
-def _signatures(signer: Signer, pages: Sequence[ReadPage]) -> list[PageSignature]:
-    return signer.sign(*pages)
-
-
-#: The job that returns the signature of a page.
-sign_record = BatchTask(_page_of, _signatures)
-
-
 def _decoded(signer: Signer, record: Record) -> str:
     content = record.content
     if isinstance(content, bytes):
         signer.limits.check_body(content)
         content = decode(content, record.content_type, record.encoding)
     return content
+
+
+def _signatures(signer: Signer, pages: Sequence[ReadPage]) -> list[PageSignature]:
+    return signer.sign(*pages)
+
+
+#: The job that returns the signature of a page.
+sign_record = BatchTask(_page_of, _signatures)
 
 
 def main_text(signer: Signer, record: Record) -> MainText:
@@ -171,16 +171,12 @@ def attempt_all(job: Job[T], signer: Signer, records: Sequence[Record]) -> list[
         return [attempt(job, signer, record) for record in records]
     read = [attempt(job.read, signer, record) for record in records]
     try:
-        pages = [page for page in read if not _has_failed(page)]
+        pages = [page for page in read if not isinstance(page, Failure)]
         answers = iter(job.finish(signer, pages) if pages else ())
     except Exception:
         # One by one, only the page that caused the error fails.
         return [attempt(job, signer, record) for record in records]
-    return [page if _has_failed(page) else next(answers) for page in read]
-
-
-def _has_failed(answer: Any) -> bool:
-    return isinstance(answer, Failure)
+    return [page if isinstance(page, Failure) else next(answers) for page in read]
 
 
 def lacks_memory(answer: Any) -> bool:
@@ -190,12 +186,7 @@ def lacks_memory(answer: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class WorkerRecipe:
-    """The configuration of a worker.
-
-    :ivar job: the job that it does on each page.
-    :ivar signer: arguments of its :class:`~scrapy_neardup.signatures.signature.Signer`.
-    :ivar limits: time and memory that one page may take.
-    """
+    """The configuration of a worker; see :class:`~scrapy_neardup.workers.pool.WorkerPool`."""
 
     job: Job[Any]
     signer: Mapping[str, Any]

@@ -11,10 +11,9 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrapy import signals
@@ -36,26 +35,9 @@ logger = logging.getLogger(__name__)
 #: Formats with one item per line.
 _LINE_FORMATS = ("jsonlines", "jsonl", "jl")
 
-#: Placeholder in the URI of a feed for the number of the batch, which starts anew in each run.
-_BATCH = "%(batch_id)"
-
-
-class FeedTarget(NamedTuple):
-    """The destination of a feed.
-
-    :ivar id: the same in each run that writes there; without any password.
-    :ivar is_overwritten: does this run replace what earlier runs wrote there?
-    """
-
-    id: str
-    is_overwritten: bool
-
 
 class Feeds:
-    """The feed exports of a crawl.
-
-    :param exporter: Scrapy's extension.
-    """
+    """The feed exports of a crawl, as Scrapy's extension makes them."""
 
     def __init__(self, exporter: FeedExporter) -> None:
         self._exporter = exporter
@@ -81,9 +63,25 @@ class Feeds:
             feeds._exports_here = True
         return feeds
 
-    def targets(self) -> list[FeedTarget]:
-        """Return the destinations of the feeds. Call it before there is any item."""
-        return [FeedTarget(_id_of(slot), _overwrites(slot)) for slot in self._exporter.slots]
+    @property
+    def has_failed(self) -> bool:
+        """Whether a feed failed to export an item, or to be stored."""
+        assert self._exporter.crawler.stats
+        stats = self._exporter.crawler.stats.get_stats()
+        failed = "feedexport/failed_count/"
+        return self._has_failed or any(name.startswith(failed) for name in stats)
+
+    @property
+    def are_stored(self) -> bool:
+        """Whether all feeds are closed and stored; Scrapy reports no failure to close one."""
+        return not self.has_failed and not self._unclosed
+
+    def targets(self) -> dict[str, bool]:
+        """Return whether each feed replaces what earlier runs wrote there.
+
+        Call it before there is any item. The keys are ids, the same in each run that writes there.
+        """
+        return {_id_of(slot): _overwrites(slot) for slot in self._exporter.slots}
 
     def export(self, item: Any, spider: Spider) -> bool:
         """Export an item to the feeds; return whether all accepted it."""
@@ -123,56 +121,45 @@ class Feeds:
         for slot in {**self._unclosed, **{id(s): s for s in self._exporter.slots}}.values():
             if not isinstance(slot.storage, FileFeedStorage):
                 return None
-            if slot.file is None:
-                continue  # nothing has been written yet
-            if not isinstance(slot.file, BufferedIOBase) or slot.file.closed:
-                return None
-            files.append(slot.file)
+            if slot.file is not None:  # else nothing has been written yet
+                if not isinstance(slot.file, BufferedIOBase) or slot.file.closed:
+                    return None
+                files.append(slot.file)
         for file in files:
             file.flush()
         return self._synchronising([os.dup(file.fileno()) for file in files])
 
-    def complete(self) -> Callable[[], None]:
-        """Return a function that synchronises the closed files, to be called in a thread."""
-        return self._synchronising([])
+    def complete(self) -> Callable[[], None] | None:
+        """Return a function that synchronises the closed files, to be called in a thread.
+
+        :returns: ``None`` unless all feeds are stored.
+        """
+        return self._synchronising([]) if self.are_stored else None
 
     def _synchronising(self, descriptors: Sequence[int]) -> Callable[[], None]:
-        paths, self._closed = self._closed, []
-        return partial(self._synchronise, descriptors, paths)
+        """Return a function that synchronises files to disk, and closes the descriptors.
 
-    def _synchronise(self, descriptors: Sequence[int], paths: Sequence[str]) -> None:
-        """Synchronise files to disk, and close the descriptors.
-
-        :raises OSError: when that fails. The data may be lost then, and the system does not report
-            it a second time, so the feeds count as failed.
+        It raises OSError when that fails. The data may be lost then, and the system does not report
+        it a second time, so the feeds count as failed.
         """
-        with ExitStack() as files:
-            for descriptor in descriptors:
-                files.callback(os.close, descriptor)
-            try:
+        paths, self._closed = self._closed, []
+
+        def synchronise() -> None:
+            with ExitStack() as files:
                 for descriptor in descriptors:
-                    os.fsync(descriptor)
-                for path in paths:
-                    # Another component may have moved a complete file.
-                    with suppress(FileNotFoundError), Path(path).open("rb+") as file:
-                        os.fsync(file.fileno())
-            except OSError:
-                self._has_failed = True
-                raise
+                    files.callback(os.close, descriptor)
+                try:
+                    for descriptor in descriptors:
+                        os.fsync(descriptor)
+                    for path in paths:
+                        # Another component may have moved a complete file.
+                        with suppress(FileNotFoundError), Path(path).open("rb+") as file:
+                            os.fsync(file.fileno())
+                except OSError:
+                    self._has_failed = True
+                    raise
 
-    @property
-    def has_failed(self) -> bool:
-        """Whether a feed failed to export an item, or to be stored."""
-        stats = self._exporter.crawler.stats
-        assert stats
-        return self._has_failed or any(
-            name.startswith("feedexport/failed_count/") for name in stats.get_stats()
-        )
-
-    @property
-    def are_stored(self) -> bool:
-        """Whether all feeds are closed and stored; Scrapy reports no failure to close one."""
-        return not self.has_failed and not self._unclosed
+        return synchronise
 
 
 def _id_of(slot: FeedSlot) -> str:
@@ -188,8 +175,8 @@ def _id_of(slot: FeedSlot) -> str:
 def _overwrites(slot: FeedSlot) -> bool:
     storage = slot.storage
     if isinstance(storage, FileFeedStorage):
-        path = Path(storage.path)
-        has_content = _BATCH in slot.uri_template or (path.is_file() and path.stat().st_size > 0)
+        # Numbers of batches start anew in each run.
+        has_content = "%(batch_id)" in slot.uri_template or _size_of(storage) > 0
         return storage.write_mode == "wb" and has_content
     if isinstance(storage, StdoutFeedStorage):
         return False
@@ -197,6 +184,11 @@ def _overwrites(slot: FeedSlot) -> bool:
     # better to store an item twice than to lose it.
     never_appends = isinstance(storage, (S3FeedStorage, GCSFeedStorage))
     return never_appends or bool(slot.feed_options.get("overwrite", True))
+
+
+def _size_of(storage: FileFeedStorage) -> int:
+    path = Path(storage.path)
+    return path.stat().st_size if path.is_file() else 0
 
 
 def _end_last_line(slot: FeedSlot) -> None:
@@ -207,13 +199,13 @@ def _end_last_line(slot: FeedSlot) -> None:
     storage = slot.storage
     if slot.format not in _LINE_FORMATS or not isinstance(storage, FileFeedStorage):
         return
-    path = Path(storage.path)
-    if storage.write_mode != "ab" or not path.is_file() or not path.stat().st_size:
+    if storage.write_mode != "ab" or not _size_of(storage):
         return
-    with path.open("rb+") as file:
+    with Path(storage.path).open("rb+") as file:
         file.seek(-1, os.SEEK_END)
         if file.read() != b"\n":
             file.write(b"\n")
             logger.warning(
-                "The last line of %s is incomplete and is kept; new items start on a new line", path
+                "The last line of %s is incomplete and is kept; new items start on a new line",
+                storage.path,
             )

@@ -11,7 +11,7 @@ import logging
 import os
 from array import array
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,6 @@ import numpy.typing as npt
 from ...stores import Store
 from ...stores.digests import key_digest, key_seed
 from ...stores.in_process import InProcessStore
-from .feeds import FeedTarget
 from .job_state import Job
 
 logger = logging.getLogger(__name__)
@@ -56,12 +55,6 @@ class _Run:
     pages: array[int] = field(default_factory=lambda: array("Q"))
     n_on_disk: int = 0
 
-    @property
-    def on_disk(self) -> npt.NDArray[np.uint64]:
-        """Digests of the pages known to be on disk; without feeds, of all pages."""
-        pages = np.frombuffer(self.pages, np.uint64)
-        return pages[: self.n_on_disk] if self.feeds else pages
-
 
 class JobJournal:
     """The journal of a job.
@@ -79,7 +72,7 @@ class JobJournal:
         self._path = path
         self._seed = key_seed(secret)
         self._runs = self._read()
-        self._stored = _sorted_pages(self._runs)
+        self._stored = _on_disk(self._runs)
         self._has_feeds = False
         self._n_noted = 0
         self._buffer: deque[str] = deque()
@@ -87,9 +80,7 @@ class JobJournal:
 
     def __contains__(self, key: str) -> bool:
         """Return whether an earlier run stored this page, and it is known to be on disk."""
-        digest = np.uint64(key_digest(key, self._seed))
-        place = int(np.searchsorted(self._stored, digest))
-        return place < len(self._stored) and self._stored[place] == digest
+        return self._is_among(self._stored, key)
 
     @property
     def feeds(self) -> frozenset[str]:
@@ -98,15 +89,11 @@ class JobJournal:
 
     def lost(self, overwritten: Collection[str]) -> Iterator[str]:
         """Yield the keys of pages that are only on disk in feeds of these ids."""
-        kept = _sorted_pages([run for run in self._runs if run.feeds.isdisjoint(overwritten)])
-        number = -1
-        for line in self._lines():
-            number += isinstance(line, dict)
-            if isinstance(line, str) and not self._runs[number].feeds.isdisjoint(overwritten):
-                digest = np.uint64(key_digest(line, self._seed))
-                place = int(np.searchsorted(kept, digest))
-                if place == len(kept) or kept[place] != digest:
-                    yield line
+        kept = _on_disk([run for run in self._runs if run.feeds.isdisjoint(overwritten)])
+        for number, line in self._lines():
+            is_overwritten = not self._runs[number].feeds.isdisjoint(overwritten)
+            if is_overwritten and isinstance(line, str) and not self._is_among(kept, line):
+                yield line
 
     def begin(self, feeds: Sequence[str], overwritten: Collection[str] = ()) -> None:
         """Begin a run that writes to feeds of these ids; drop the runs that it overwrites.
@@ -168,60 +155,75 @@ class JobJournal:
 
     def _drop_runs(self, overwritten: Collection[str]) -> None:
         """Remove the runs that wrote to these feeds, also from the file."""
-        draft, number = self._path.with_name(f"{self._path.name}.new"), -1
+        draft = self._path.with_name(f"{self._path.name}.new")
         with draft.open("w", encoding="ascii") as file:
-            for line in self._lines():
-                number += isinstance(line, dict)
-                if number >= 0 and self._runs[number].feeds.isdisjoint(overwritten):
+            for number, line in self._lines():
+                if self._runs[number].feeds.isdisjoint(overwritten):
                     file.write(f"{json.dumps(line)}\n")
             file.flush()
             os.fsync(file.fileno())
         draft.replace(self._path)
         self._runs = [run for run in self._runs if run.feeds.isdisjoint(overwritten)]
-        self._stored = _sorted_pages(self._runs)
+        self._stored = _on_disk(self._runs)
 
     def _read(self) -> list[_Run]:
         runs: list[_Run] = []
-        for line in self._lines():
+        for _, line in self._lines():
             if isinstance(line, dict):
                 runs.append(_Run(frozenset(line.get("feeds", ()))))
-            elif runs and isinstance(line, str):
+            elif isinstance(line, str):
                 runs[-1].pages.append(key_digest(line, self._seed))
-            elif runs and isinstance(line, int):
+            elif isinstance(line, int):
                 runs[-1].n_on_disk = line
         return runs
 
-    def _lines(self) -> Iterator[object]:
+    def _lines(self) -> Iterator[tuple[int, object]]:
+        """Yield the values of the lines, each with the number of its run, from 0 on."""
         if not self._path.exists():
             return
+        number = -1
         with self._path.open("rb") as file:
             for line in file:
                 try:
-                    yield json.loads(line)
+                    value = json.loads(line)
                 except ValueError:
                     continue
+                number += isinstance(value, dict)
+                if number >= 0:
+                    yield number, value
+
+    def _is_among(self, digests: npt.NDArray[np.uint64], key: str) -> bool:
+        """Is a page among these digests, which are in ascending order?"""
+        digest = np.uint64(key_digest(key, self._seed))
+        place = int(np.searchsorted(digests, digest))
+        return place < len(digests) and bool(digests[place] == digest)
 
 
-def begin_run(job: Job, store: Store, feeds: Sequence[FeedTarget]) -> tuple[JobJournal, int]:
+def begin_run(job: Job, store: Store, feeds: Mapping[str, bool]) -> tuple[JobJournal, int]:
     """Begin a run in the journal of a job; return the journal and how many pages were forgotten.
 
     :param store: forgets the pages that are only in feeds that the run overwrites.
+    :param feeds: the run's feeds by id; does it overwrite them?
     :raises OSError: when the journal cannot be read or written.
     :raises StoreError: when the store fails to forget them.
     """
     journal = JobJournal(job.journal, store.secret)
-    overwritten = sorted(journal.feeds.intersection(f.id for f in feeds if f.is_overwritten))
+    overwritten = sorted(feed for feed in journal.feeds if feeds.get(feed))
     forgotten = sum(map(store.forget, journal.lost(overwritten)))
     # The store must have forgotten them before they leave the journal.
     if isinstance(store, InProcessStore):
         store.flush()
-    journal.begin([feed.id for feed in feeds], overwritten)
+    journal.begin(list(feeds), overwritten)
     if forgotten:
         message = _STORED_AGAIN if job.is_recovered else _OVERWRITTEN
         logger.warning(message, ", ".join(overwritten), job.folder, forgotten)
     return journal, forgotten
 
 
-def _sorted_pages(runs: Sequence[_Run]) -> npt.NDArray[np.uint64]:
-    """Return the digests of the pages of these runs that are on disk, ascending."""
-    return np.unique(np.concatenate([np.empty(0, np.uint64), *(run.on_disk for run in runs)]))
+def _on_disk(runs: Sequence[_Run]) -> npt.NDArray[np.uint64]:
+    """Return the digests of the pages of these runs that are on disk, ascending.
+
+    Of a run without feeds these are all pages.
+    """
+    pages = [run.pages[: run.n_on_disk] if run.feeds else run.pages for run in runs]
+    return np.unique(np.concatenate([np.empty(0, np.uint64), *pages]))

@@ -22,20 +22,22 @@ _MARKER = "neardup.running"
 _LOCK = "neardup.lock"
 _SEEN = "requests.seen"
 _QUEUE = "requests.queue"
-_QUEUE_STATE = "active.json"
 _HELD = "neardup.held"
-_JOURNAL = "neardup.stored"
 
 
 class Job:
     """A job directory.
 
     :param folder: an existing directory.
+    :ivar held: file of the requests that a run deferred, for the next one.
+    :ivar journal: file of the :class:`~scrapy_neardup.crawl.durability.job_journal.JobJournal`.
     :ivar is_recovered: whether this run makes all requests again.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.held = folder / _HELD
+        self.journal = folder / "neardup.stored"
         # The system releases it when the process ends in whatever way.
         self._lock = FileLock(folder / _LOCK, thread_local=False)
         self._has_failed = False
@@ -44,26 +46,14 @@ class Job:
     @property
     def ended_uncleanly(self) -> bool:
         """Whether the last run stopped without ending cleanly."""
-        if (self.folder / _MARKER).exists():
-            return True
         queue = self.folder / _QUEUE
-        has_no_queue = queue.is_dir() and not (queue / _QUEUE_STATE).exists()
-        return has_no_queue and self._has_seen
+        has_no_queue = queue.is_dir() and not (queue / "active.json").exists()
+        return (self.folder / _MARKER).exists() or (has_no_queue and self.has_seen_requests)
 
     @property
-    def has_lost_requests(self) -> bool:
-        """Whether an unclean stop left requests that Scrapy would never make again."""
-        return self.ended_uncleanly and self._has_seen
-
-    @property
-    def held(self) -> Path:
-        """File of the requests that a run deferred, for the next one."""
-        return self.folder / _HELD
-
-    @property
-    def journal(self) -> Path:
-        """File of the :class:`~scrapy_neardup.crawl.durability.job_journal.JobJournal`."""
-        return self.folder / _JOURNAL
+    def has_seen_requests(self) -> bool:
+        """Whether Scrapy has recorded requests, which it does not make again."""
+        return (self.folder / _SEEN).exists()
 
     @property
     def is_ours(self) -> bool:
@@ -80,7 +70,7 @@ class Job:
         The queue is moved as well, because its files are incomplete after a kill, and so are the
         requests that URL rules deferred, because the crawl finds them again.
 
-        :returns: the directory to which they were moved; ``None`` if another process runs the job.
+        :returns: the directory that has them now; ``None`` if another process runs the job.
         """
         # The marker comes first: a kill from here on leaves an unclean job.
         if not self.begin():
@@ -108,31 +98,26 @@ class Job:
                 (self.folder / _MARKER).unlink(missing_ok=True)
             self._lock.release(force=True)
 
-    @property
-    def _has_seen(self) -> bool:
-        return (self.folder / _SEEN).exists()
-
 
 def recover_where_asked(config: Config, job: Job | None) -> None:
     """Recover an unclean job if NEARDUP_RECOVER is on; otherwise warn of its lost requests."""
     if job is None or not job.ended_uncleanly:
         return
-    if not config.recover:
-        if job.has_lost_requests:
+    if config.recover:
+        aside = job.recover()
+        if aside is None:
+            logger.error("Cannot recover JOBDIR %s: another process runs this job", job.folder)
+        else:
             logger.warning(
-                "The last run with JOBDIR %s did not end cleanly: Scrapy will not repeat the "
-                "requests that were in progress or queued, because they are in requests.seen. Set "
-                "NEARDUP_RECOVER = True to repeat them",
-                job.folder,
+                "The last run did not end cleanly: all requests are made again; pages that the job "
+                "has stored are not stored again unless they have changed. The old requests.seen "
+                "and requests.queue are in %s",
+                aside,
             )
-        return
-    aside = job.recover()
-    if aside is None:
-        logger.error("Cannot recover JOBDIR %s: another process runs this job", job.folder)
-        return
-    logger.warning(
-        "The last run did not end cleanly: all requests are made again; pages that the job has "
-        "stored are not stored again unless they have changed. The old requests.seen and "
-        "requests.queue are in %s",
-        aside,
-    )
+    elif job.has_seen_requests:
+        logger.warning(
+            "The last run with JOBDIR %s did not end cleanly: Scrapy will not repeat the requests "
+            "that were in progress or queued, because they are in requests.seen. Set "
+            "NEARDUP_RECOVER = True to repeat them",
+            job.folder,
+        )

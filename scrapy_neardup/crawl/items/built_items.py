@@ -20,6 +20,7 @@ from scrapy.http import Request, Response
 
 from ...matching.stored_items import OWN_ITEMS, StoredItems, covers, is_list, item_bits
 from ...signatures.signature import PageSignature
+from ..monitoring.crawl_stats import CrawlStats
 from ..settings import Policy
 from .carried_values import fields_of, hash_of, values_of
 from .item_origins import Arrival, ItemOrigin, ItemParts, Origin, arrival_at, note_origins
@@ -45,9 +46,8 @@ _DIFFERS = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The position of an item among those of its page.
+    """The position of an item among those of its page, from 1 on.
 
-    :ivar number: 1 for the first item.
     :ivar is_listed: whether the page yielded an item of the same class before.
     """
 
@@ -75,22 +75,15 @@ class _Built:
 
 
 class BuiltItems:
-    """Judges the items of one crawl that hold values of earlier pages.
-
-    :param judge_origin: judges the page where an item began.
-    :param count: increments a stat.
-    :param warn_once: logs the first warning of a kind.
-    """
+    """Judges the items of one crawl that hold values of earlier pages."""
 
     def __init__(
         self,
         judge_origin: Callable[[PageSignature, Policy], Awaitable[Judgement]],
-        count: Callable[[str], None],
-        warn_once: Callable[..., None],
+        stats: CrawlStats,
     ) -> None:
         self._judge_origin = judge_origin
-        self._count = count
-        self._warn_once = warn_once
+        self._stats = stats
         self._arrivals: WeakKeyDictionary[Response, Arrival] = WeakKeyDictionary()
         self._here: WeakKeyDictionary[Response, Origin] = WeakKeyDictionary()
         self._visits: OrderedDict[str, Judgement] = OrderedDict()
@@ -116,10 +109,7 @@ class BuiltItems:
     async def judge(
         self, item: Any, response: Response, page: Judgement | None, policy: Policy, place: Place
     ) -> ItemJudgement:
-        """Return the judgement that applies to an item.
-
-        :param page: the judgement on the page that it is yielded from, if it was judged.
-        """
+        """Return the judgement that applies to an item, given that on its own page."""
         arrival = self._arrivals.get(response, Arrival())
         parts = arrival.parts_of(item)
         fields = [*fields_of(item), _callback_of(response)]
@@ -128,13 +118,13 @@ class BuiltItems:
         is_explicit = arrival.judged_by == "parent"
         if page is not None and page.is_superfluous and not is_explicit:
             if not self._is_stored(page, digest, item_bits(place.number, fields), place):
-                self._count("kept_items")
+                self._stats.count("kept_items")
                 return ItemJudgement(replace(page, is_kept=True), items, digest=digest)
             if not parts.held or covers(page.items, items):
                 return ItemJudgement(page, items)
         if not (parts.held or is_explicit):
             return ItemJudgement(page, items, digest=digest)
-        self._count("built_items")
+        self._stats.count("built_items")
         began = None
         if is_explicit or (page and page.is_superfluous) or parts.carried >= parts.own:
             began = await self._judge_where_it_began(arrival.origin_of(parts), policy)
@@ -150,9 +140,9 @@ class BuiltItems:
         if began.is_superfluous and (built.is_explicit or self._is_lossless(built, page, began)):
             return ItemJudgement(began, built.items)
         if page is not None and page.is_superfluous and not built.is_explicit:
-            self._count("built_items/differs")
+            self._stats.count("built_items/differs")
             original = page.verdict.duplicate_of or page.verdict.url
-            self._warn_once("differs", _DIFFERS, response, original, began.verdict.url)
+            self._stats.warn_once("differs", _DIFFERS, response, original, began.verdict.url)
         share = None
         if began.pending is not None:
             note = partial(self._stored.note, began.verdict.url, built.digest)
@@ -195,8 +185,8 @@ class BuiltItems:
         """Return the judgement on an item whose origin is unknown: it is kept."""
         if page is None or not page.is_superfluous:
             return page
-        self._count("built_items/untied")
-        self._warn_once("untied", _UNTIED, response)
+        self._stats.count("built_items/untied")
+        self._stats.warn_once("untied", _UNTIED, response)
         return replace(page, is_kept=True)
 
     async def _judge_where_it_began(

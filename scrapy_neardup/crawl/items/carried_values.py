@@ -11,6 +11,7 @@ an ItemLoader or one by one, nor whether a disk queue serialized them.
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum
@@ -45,6 +46,7 @@ _TEXT_TYPE_MODULES = frozenset(["datetime", "decimal"])
 _INFRASTRUCTURE = sys.stdlib_module_names | {
     "scrapy", "twisted", "zope", "parsel", "lxml", "playwright"
 }  # fmt: skip
+_ASCII_WORD = re.compile("[a-zA-Z0-9]")
 #: Lengths of the values that are searched within an item's text; others must equal a value.
 _MIN_CONTAINED, _MAX_CONTAINED = 3, 500
 #: Longer integers are written in hexadecimal: as decimals Python refuses them or takes long.
@@ -79,10 +81,10 @@ def carried_by(request: Request) -> dict[str, None]:
 
 
 def values_of(given: Any, *, is_whole: bool = False) -> Iterator[str]:
-    """Yield all texts and numbers in a value: an item, a loader, a mapping, a sequence.
+    """Yield all texts and numbers in a value, with case and white space folded.
 
-    Case and white space are folded. ``None``, truth values, empty texts and values of other types
-    are ignored; a container is visited once.
+    ``None``, truth values, empty texts and values of other types are ignored; a container is
+    visited once.
 
     :param is_whole: yield keys, ``None`` and truth values as well.
     """
@@ -181,7 +183,7 @@ def _text_of(part: Any) -> str | None:
     return None
 
 
-def _parts_of(given: Any, *, is_whole: bool = False) -> list[Any]:
+def _parts_of(given: Any, *, is_whole: bool) -> list[Any]:
     """Return the contents of a container; nothing for objects of unknown types."""
     try:
         if isinstance(given, ItemLoader):
@@ -191,15 +193,13 @@ def _parts_of(given: Any, *, is_whole: bool = False) -> list[Any]:
             return [given.value]
         if isinstance(given, (Selector, Response)):
             return _texts_in(given)
-        is_item = not isinstance(given, Mapping) and ItemAdapter.is_item(given)
-        if is_item or isinstance(given, Mapping):
-            mapping = ItemAdapter(given) if is_item else given
+        if isinstance(given, Mapping) or ItemAdapter.is_item(given):
+            mapping = given if isinstance(given, Mapping) else ItemAdapter(given)
             return list(chain.from_iterable(mapping.items()) if is_whole else mapping.values())
         if isinstance(given, Collection):
             return list(islice(given, _MAX_VISITED))
         return _attributes_of(given)
     except Exception:
-        # Custom objects may raise anything, and the page must not be lost.
         logger.debug("Cannot read the contents of %s", type(given), exc_info=True)
     return []
 
@@ -235,17 +235,8 @@ def _folded(text: str) -> str:
 
 def _is_within(value: str, text: str) -> bool:
     """Does the text contain the value? In ASCII, part of a longer word does not count."""
-    if not _MIN_CONTAINED <= len(value) <= _MAX_CONTAINED:
+    if not _MIN_CONTAINED <= len(value) <= _MAX_CONTAINED or value not in text:
         return False
-    at = text.find(value)
-    while at >= 0:
-        before, after = text[at - 1 : at], text[at + len(value) : at + len(value) + 1]
-        if not (_is_one_word(before, value[0]) or _is_one_word(value[-1], after)):
-            return True
-        at = text.find(value, at + 1)
-    return False
-
-
-def _is_one_word(one: str, other: str) -> bool:
-    """Do these two adjacent characters belong to one word?"""
-    return one.isascii() and other.isascii() and one.isalnum() and other.isalnum()
+    before = "(?<![a-zA-Z0-9])" if _ASCII_WORD.match(value[0]) else ""
+    after = "(?![a-zA-Z0-9])" if _ASCII_WORD.match(value[-1]) else ""
+    return re.search(before + re.escape(value) + after, text) is not None

@@ -50,10 +50,7 @@ class Origin:
 
     @classmethod
     def of(cls, url: str, signature: PageSignature | None, *, is_known: bool) -> Origin:
-        """Create the origin for this visit of a page.
-
-        :param signature: ``None`` where the page could not be signed.
-        """
+        """Create the origin for this visit of a page; without signature if that failed."""
         if signature is None:
             return cls(token_hex(8), url)
         page = b64encode(packed(signature)).decode()
@@ -69,7 +66,7 @@ class Origin:
         return [value for value in values if hash_of(value) in self.hashes]
 
     def as_data(self) -> list[Any]:
-        """Return plain data for :meth:`from_data`."""
+        """Return plain data, for :meth:`from_data`."""
         return [self.visit, self.url, self.is_known, self.recipe, self.page, list(self.hashes)]
 
     @classmethod
@@ -82,10 +79,8 @@ class Origin:
 class Arrival:
     """The values that the request of a page carried.
 
-    :ivar values: see :func:`~scrapy_neardup.crawl.items.carried_values.carried_by`; recorded
-        before the callback could change them.
+    :ivar values: see :func:`~scrapy_neardup.crawl.items.carried_values.carried_by`.
     :ivar origins: the pages that gave them, the oldest first.
-    :ivar judged_by: see :data:`ItemOrigin`.
     """
 
     values: tuple[str, ...] = ()
@@ -118,13 +113,13 @@ class ItemParts:
     :ivar own: number of characters of the other values.
     """
 
-    held: tuple[str, ...] = ()
-    carried: int = 0
-    own: int = 0
+    held: tuple[str, ...]
+    carried: int
+    own: int
 
 
 def arrival_at(request: Request | None, judged_by: ItemOrigin) -> Arrival:
-    """Return the values that a request carries. Call it before its callback runs."""
+    """Return the values that a request carries, before its callback can change them."""
     if request is None or judged_by == "own":
         return Arrival(judged_by=judged_by)
     try:
@@ -144,7 +139,7 @@ def note_origins(request: Request, here: Origin, arrival: Arrival, judged_by: It
 
     :param here: the page that yields the request.
     :param arrival: the values that the request of that page carried.
-    :param judged_by: the option ``item_origin`` of the request itself.
+    :param judged_by: the option ``item_origin`` of the request.
     """
     # The request may have copied the note of its page, as with ``meta=response.meta``.
     request.meta.pop(_KEY, None)

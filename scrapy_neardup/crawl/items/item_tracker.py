@@ -34,8 +34,7 @@ _MAX_ITEMS = 10_000
 class Judgement:
     """A verdict and its consequences.
 
-    :ivar pending: the claim that the outcome of the items settles; ``None`` where there is none.
-    :ivar signature: signature of the page; ``None`` where there is none.
+    :ivar pending: the claim that the outcome of the items settles.
     :ivar items: see :attr:`~scrapy_neardup.stores.base.Claim.items`.
     :ivar is_kept: keep the items despite the verdict, because they hold more than this page.
     """
@@ -79,9 +78,8 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class ItemJudgement:
-    """The judgement that applies to an item.
+    """The judgement that applies to an item, if there is one.
 
-    :ivar judgement: ``None`` where there is none.
     :ivar items: the item's bits, see :mod:`~scrapy_neardup.matching.stored_items`.
     :ivar share: the item's part in the outcome of the page where it began.
     :ivar digest: digest of the item's content.
@@ -93,61 +91,52 @@ class ItemJudgement:
     digest: int = 0
 
 
+#: Stands for an item that was not sent: another component built or replaced it.
+_NOT_SENT = ItemJudgement(None)
+
+
 @dataclass(slots=True)
 class _Received:
     """An item that has reached our pipeline.
 
-    :ivar sent: the record of when it left the spider; ``None`` where it is unknown.
-    :ivar is_known: whether the item itself was sent, and not replaced by another component.
+    :ivar sent: the record of when it left the spider.
     :ivar is_over: whether it was stored or lost. One context serves several items in sequence.
     """
 
-    sent: ItemJudgement | None
-    is_known: bool = True
+    sent: ItemJudgement
     is_over: bool = False
 
 
 _in_pipelines: ContextVar[_Received | None] = ContextVar("in_pipelines", default=None)
 
 
-_NO_CLAIM = PendingClaim(lambda items: None)
-
-
 class ItemTracker:
     """Tracks the items of a crawl that are neither stored nor lost yet.
 
+    In all methods ``active`` are the requests whose responses Scrapy is still processing.
+
     :param by_item: whether items are judged, not pages.
-    :ivar on_stored: called for each stored item with the judgement on its page and a digest of the
-        item's content.
+    :ivar on_stored: called for each stored item with the judgement on it or its page, and a digest
+        of the item's content.
     """
 
     def __init__(self, *, by_item: bool) -> None:
         self._by_item = by_item
         self.on_stored: Callable[[Judgement, int], None] = lambda judgement, digest: None
         self._sent: OrderedDict[int, tuple[Any, deque[ItemJudgement]]] = OrderedDict()
-        self._shares: WeakKeyDictionary[Response, list[ItemShare]] = WeakKeyDictionary()
         self._pending_claims: WeakKeyDictionary[Response, list[PendingClaim]] = WeakKeyDictionary()
+        #: What to call when Scrapy has finished processing a response.
+        self._at_end: WeakKeyDictionary[Response, list[Callable[[], None]]] = WeakKeyDictionary()
         self._known_active: WeakSet[Response] = WeakSet()
 
     def judged(self, response: Response, pending: PendingClaim, active: Container[Request]) -> None:
-        """Add the claim of a page or of an item; the outcome of the items settles it.
-
-        :param active: see :meth:`end_inactive`.
-        """
-        self._note_active(response, active)
+        """Add the claim of a page or of an item; the outcome of the items settles it."""
         self._pending_claims.setdefault(response, []).append(pending)
-        # If another component removes items, only the end of the response tells; see
-        # end_inactive(). Finalizers may run in any thread.
-        finalize(response, from_any_thread(pending.abandon)).atexit = False
+        self._call_at_end(response, pending.settle, active)
 
     def shares(self, response: Response, share: ItemShare, active: Container[Request]) -> None:
-        """Add an item's part in the outcome of another page, where the item began.
-
-        :param active: see :meth:`end_inactive`.
-        """
-        self._note_active(response, active)
-        self._shares.setdefault(response, []).append(share)
-        finalize(response, from_any_thread(share.lost)).atexit = False
+        """Add an item's part in the outcome of another page, where the item began."""
+        self._call_at_end(response, share.lost, active)
 
     def send(self, item: Any, judgement: ItemJudgement) -> None:
         """Record an item that leaves the spider.
@@ -163,87 +152,78 @@ class ItemTracker:
 
         :raises KeyError: when it is unknown: another component replaced it, or it has no page.
         """
-        if id(item) not in self._sent:
-            _in_pipelines.set(_Received(None, is_known=False))
-            raise KeyError(id(item))
         sent = self._take(item)
         _in_pipelines.set(_Received(sent))
+        if sent is _NOT_SENT:
+            raise KeyError(id(item))
         return sent.judgement
 
     def end_inactive(self, active: Container[Request]) -> None:
-        """End the claims of pages that Scrapy has finished processing.
-
-        :param active: requests whose responses Scrapy is still processing.
-        """
-        for response, pending_claims in list(self._pending_claims.items()):
+        """End the claims of pages that Scrapy has finished processing."""
+        for response, calls in list(self._at_end.items()):
             # A middleware may have given a response another request, which is never active.
             if response in self._known_active and response.request not in active:
-                for pending in pending_claims:
-                    pending.abandon()
-        for response, shares in list(self._shares.items()):
-            if response in self._known_active and response.request not in active:
-                for share in shares:
-                    share.lost()
+                for call in calls:
+                    call()
 
     def end_all(self) -> None:
         """End all claims, because the crawl is over."""
-        for shares in list(self._shares.values()):
-            for share in shares:
-                share.lost()
-        for pending_claims in list(self._pending_claims.values()):
-            for pending in pending_claims:
-                pending.abandon()
+        for calls in list(self._at_end.values()):
+            for call in calls:
+                call()
 
     def stored(self, item: Any, response: Any) -> None:
         """Note that an item has passed all pipelines, which may have replaced it."""
-        sent, is_known = self._end_of(item)
-        if sent is not None and sent.judgement is not None and not self._by_item:
+        sent, pending = self._end_of(item, response)
+        if sent.judgement is not None:
             self.on_stored(sent.judgement, sent.digest)
-        if (pending := self._pending_of(sent, response, is_known=is_known)) is not None:
-            pending.item_stored(OWN_ITEMS if sent is None else sent.items)
-        if sent is not None and sent.share is not None:
+        if pending is not None:
+            pending.item_stored(sent.items)
+        if sent.share is not None:
             sent.share.stored()
 
     def lost(self, item: Any, response: Any) -> None:
         """Note that an item was dropped, or a pipeline failed."""
-        sent, is_known = self._end_of(item)
-        if (pending := self._pending_of(sent, response, is_known=is_known)) is not None:
+        sent, pending = self._end_of(item, response)
+        if pending is not None:
             pending.item_lost()
-        if sent is not None and sent.share is not None:
+        if sent.share is not None:
             sent.share.lost()
 
-    def _note_active(self, response: Response, active: Container[Request]) -> None:
+    def _call_at_end(
+        self, response: Response, call: Callable[[], None], active: Container[Request]
+    ) -> None:
         if response.request in active:
             self._known_active.add(response)
+        self._at_end.setdefault(response, []).append(call)
+        # If another component removes items, only the end of the response tells; see
+        # end_inactive(). Finalizers may run in any thread.
+        finalize(response, from_any_thread(call)).atexit = False
 
-    def _pending_of(
-        self, sent: ItemJudgement | None, response: Any, *, is_known: bool
-    ) -> PendingClaim | None:
-        pending_claims = (
-            self._pending_claims.get(response, []) if isinstance(response, Response) else []
-        )
-        if not self._by_item:
-            return pending_claims[0] if pending_claims else None
-        if not is_known:
-            # One item of this page has ended, but it is unknown which. Releasing a claim is always
-            # safe: copies of it are stored, and do not wait for it.
-            open_claims = (pending for pending in pending_claims if not pending.is_settled)
-            next(open_claims, _NO_CLAIM).abandon()
-        judgement = None if sent is None else sent.judgement
-        return None if judgement is None else judgement.pending
-
-    def _end_of(self, item: Any) -> tuple[ItemJudgement | None, bool]:
-        """Return the record of an item that is stored or lost, and whether the item is known."""
+    def _end_of(self, item: Any, response: Any) -> tuple[ItemJudgement, PendingClaim | None]:
+        """Return the record of an item that is stored or lost, and the claim that it concerns."""
         received = _in_pipelines.get()
         if received is not None and not received.is_over:
             received.is_over = True
-            return received.sent, received.is_known
-        if id(item) not in self._sent:
-            return None, False
-        # It was dropped before it reached our pipeline.
-        return self._take(item), True
+            sent = received.sent
+        else:
+            sent = self._take(item)  # it was dropped before it reached our pipeline
+        is_of_page = isinstance(response, Response)
+        claims = self._pending_claims.get(response, []) if is_of_page else []
+        if not self._by_item:
+            return sent, claims[0] if claims else None
+        if sent is _NOT_SENT:
+            # One item of this page has ended, but it is unknown which. Releasing a claim is always
+            # safe: copies of it are stored, and do not wait for it.
+            if still_open := [claim for claim in claims if not claim.is_settled]:
+                still_open[0].settle()
+            return sent, None
+        return sent, None if sent.judgement is None else sent.judgement.pending
 
     def _take(self, item: Any) -> ItemJudgement:
+        """Return the record of an item, and remove it."""
+        if id(item) not in self._sent:
+            return _NOT_SENT
         queue = self._sent[id(item)][1]
         sent = queue.popleft()
         if not queue:

@@ -20,50 +20,49 @@ from ...matching.stored_items import NO_ITEMS, OWN_ITEMS, merge
 class PendingClaim:
     """A claim that is settled when all of its items have been stored or lost.
 
-    :param settle: called once with the stored items, see
-        :mod:`~scrapy_neardup.matching.stored_items`; ``None`` if none was stored.
+    :param on_settled: called once with the bits of the stored items, see
+        :mod:`~scrapy_neardup.matching.stored_items`; with ``None`` if none was stored.
     """
 
-    def __init__(self, settle: Callable[[int | None], None]) -> None:
-        self._settle: Callable[[int | None], None] | None = settle
-        self._sent = 0
-        self._ended_items = 0
+    def __init__(self, on_settled: Callable[[int | None], None]) -> None:
+        self._on_settled: Callable[[int | None], None] | None = on_settled
+        self._open_items = 0
+        self._has_items = False
         self._items: int | None = None
         self._has_ended = False
 
     def item_sent(self) -> None:
         """Note that the page has yielded an item."""
-        self._sent += 1
+        self._open_items += 1
+        self._has_items = True
 
     def item_stored(self, items: int = OWN_ITEMS) -> None:
-        """Note that an item has passed all pipelines.
-
-        :param items: its bits, see :mod:`~scrapy_neardup.matching.stored_items`.
-        """
+        """Note that an item has passed all pipelines, and its bits."""
         self._items = merge(self._items or NO_ITEMS, items)
-        self._ended_items += 1
-        self._settle_if_complete()
+        self.item_lost()
 
     def item_lost(self) -> None:
         """Note that an item was dropped, or a pipeline failed."""
-        self._ended_items += 1
+        self._open_items -= 1
         self._settle_if_complete()
 
     def ended(self, *, failed: bool) -> None:
         """Note that the callback has ended, so that there are no more items."""
         self._has_ended = True
-        if not self._sent and not failed:
+        if not self._has_items and not failed:
             self._items = NO_ITEMS
         self._settle_if_complete()
 
-    def abandon(self) -> None:
-        """Settle the claim now, because another component removed its items."""
-        self._settle_now()
+    def settle(self) -> None:
+        """Settle the claim now, whatever becomes of the other items."""
+        on_settled, self._on_settled = self._on_settled, None
+        if on_settled is not None:
+            on_settled(self._items)
 
     @property
     def is_settled(self) -> bool:
         """Has the claim been settled?"""
-        return self._settle is None
+        return self._on_settled is None
 
     @property
     def is_lost(self) -> bool:
@@ -71,13 +70,8 @@ class PendingClaim:
         return self.is_settled and not self._items
 
     def _settle_if_complete(self) -> None:
-        if self._has_ended and self._ended_items >= self._sent:
-            self._settle_now()
-
-    def _settle_now(self) -> None:
-        settle, self._settle = self._settle, None
-        if settle is not None:
-            settle(self._items)
+        if self._has_ended and self._open_items <= 0:
+            self.settle()
 
 
 class ItemShare:
@@ -85,16 +79,10 @@ class ItemShare:
 
     Only the first call of :meth:`stored` or :meth:`lost` counts.
 
-    :param items: the item's bits for that page, see :mod:`~scrapy_neardup.matching.stored_items`.
-    :param on_stored: called when the item was stored.
+    :param items: the item's bits for that page.
     """
 
-    def __init__(
-        self,
-        pending: PendingClaim,
-        items: int = OWN_ITEMS,
-        on_stored: Callable[[], None] = lambda: None,
-    ) -> None:
+    def __init__(self, pending: PendingClaim, items: int, on_stored: Callable[[], None]) -> None:
         self._pending: PendingClaim | None = pending
         self._items = items
         self._on_stored = on_stored

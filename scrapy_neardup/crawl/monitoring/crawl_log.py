@@ -67,10 +67,7 @@ class CrawlLog:
         )
 
     def judged(self, verdict: Verdict, text_digest: bytes | None) -> DuplicateFlood | None:
-        """Record the verdict on a page or an item; return the flood that it reveals, if any.
-
-        :param text_digest: digest of the text, where it is known.
-        """
+        """Record the verdict on a page or an item; return the flood that it reveals, if any."""
         if verdict.duplicate_of is not None:
             self._clusters.add(verdict.duplicate_of)
         if verdict.reason == Reason.NEEDS_SCRIPTS:
@@ -103,10 +100,7 @@ class CrawlLog:
             )
 
     def end(self, stats: StatsCollector, store: Store, report: str | None) -> None:
-        """Log the outcome of the crawl: one line for tools such as grep, and a table for people.
-
-        :param report: file of the report, if there is one.
-        """
+        """Log the outcome of the crawl: one line for tools such as grep, and a table for people."""
         if floods := self._floods.named:
             stats.set_value("neardup/swallowed/clusters", len(floods))
             stats.set_value("neardup/swallowed/pages", sum(flood.pages for flood in floods))

@@ -77,10 +77,7 @@ class DuplicateFloodDetector:
         self._everywhere = _LastPages()
 
     def judged(self, verdict: Verdict, text_digest: bytes | None = None) -> DuplicateFlood | None:
-        """Add a judged page; return the flood that it reveals, if any.
-
-        :param text_digest: digest of the page's whole text, where it is known.
-        """
+        """Add a judged page, and its text if that is known; return the flood that it reveals."""
         site = site_of(verdict.url)
         key = _key(verdict, site, text_digest)
         url = verdict.url.partition("#")[0]  # several items of one page count once
@@ -113,13 +110,10 @@ class DuplicateFloodDetector:
         return is_named or self._of(site).floods(key) or self._everywhere.floods(key)
 
     def _of(self, site: str) -> _LastPages:
-        pages = self._sites.get(site)
-        if pages is None:
-            pages = self._sites[site] = _LastPages()
-            if len(self._sites) > MAX_SITES:
-                self._sites.popitem(last=False)
-        else:
-            self._sites.move_to_end(site)
+        pages = self._sites.setdefault(site, _LastPages())
+        self._sites.move_to_end(site)
+        if len(self._sites) > MAX_SITES:
+            self._sites.popitem(last=False)
         return pages
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("scrapy_neardup")
 
-#: Message of the record that Twisted logs before that of an unhandled error itself.
+#: Message that Twisted logs before the record of an unhandled error itself.
 _UNHANDLED = "Unhandled error in Deferred:"
 #: Attribute of an error that was logged. (Weak references would end before Twisted logs it.)
 _MARK = "_neardup_is_logged"
@@ -32,7 +32,7 @@ def log_start_error(error: Exception) -> None:
     logger.error("Cannot start the crawl: %s", error, exc_info=not isinstance(error, NearDupError))
     setattr(error, _MARK, True)
     for name in "asyncio", "twisted":
-        logging.getLogger(name).addFilter(_unreported)
+        logging.getLogger(name).addFilter(_is_about_another)
     _stop_printing()
 
 
@@ -49,27 +49,11 @@ async def close_unstarted(crawler: Crawler, error: Exception, reason: str) -> No
     await crawler.engine.close_spider_async(reason=reason)
 
 
-class _UnreportedErrors(logging.Filter):
-    """Rejects the records of errors that :func:`log_start_error` has logged."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._unhandled: logging.LogRecord | None = None
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a record is about another error."""
-        unhandled, self._unhandled = self._unhandled, None
-        if record.exc_info and hasattr(record.exc_info[1], _MARK):
-            return False
-        if unhandled is not None:
-            logging.getLogger(unhandled.name).callHandlers(unhandled)
-        if record.name == "twisted" and record.getMessage().strip() == _UNHANDLED:
-            self._unhandled = record
-            return False
-        return True
-
-
-_unreported = _UnreportedErrors()
+def _is_about_another(record: logging.LogRecord) -> bool:
+    """Is a record about an error that :func:`log_start_error` has not logged?"""
+    if record.name == "twisted" and record.getMessage().strip() == _UNHANDLED:
+        return False
+    return not (record.exc_info and hasattr(record.exc_info[1], _MARK))
 
 
 def _stop_printing() -> None:
@@ -77,9 +61,7 @@ def _stop_printing() -> None:
 
     It prints until a log target is selected, which Scrapy never does.
     """
-    is_logged = any(
-        isinstance(getattr(observer, "__self__", None), PythonLoggingObserver)
-        for observer in theLogPublisher.observers
-    )
+    observers = [getattr(observer, "__self__", None) for observer in theLogPublisher.observers]
+    is_logged = any(isinstance(observer, PythonLoggingObserver) for observer in observers)
     if is_logged and getattr(globalLogBeginner, "_temporaryObserver", None) is not None:
         globalLogBeginner.beginLoggingTo([], discardBuffer=True, redirectStandardIO=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -18,18 +18,17 @@ from .duplicate_floods import DuplicateFlood
 #: Heading, number, share and details.
 Row = tuple[str, str, str, str]
 
-_KINDS = ("new", "duplicate", "revisit", "undecided")
+#: Kinds of verdicts, and the stats of their reasons.
+_KINDS = {"new": "", "duplicate": "", "revisit": "revisits/", "undecided": "undecided/"}
 _ITEMS = ("kept", "dropped", "tagged", "untagged", "reported", "unjudged")
 #: Stats with one row each, unless they are 0.
-_REQUESTS = {
+_SINGLE = {
     "requests/refused": "requests refused",
     "url_rules/rules": "rules in force",
     "url_rules/skipped": "requests skipped",
     "url_rules/would_skip": "would be skipped",
     "url_rules/refetched": "later fetched",
     "links/skipped": "links skipped",
-}
-_PROBLEMS = {
     "workers_lost": "workers lost",
     "store/errors": "store failures",
     "store/forgotten": "pages forgotten",
@@ -57,11 +56,9 @@ def summary(
     """
     rows = [
         *_judged(stats),
-        *_not_judged(stats),
         *_items(stats),
         *_bytes(stats),
-        *_single(stats, _REQUESTS, lambda name: _top(stats, f"{name}/", _MAX_RULES)),
-        *_single(stats, _PROBLEMS, lambda name: ""),
+        *_single(stats),
         *_floods(floods),
         *_clusters(clusters),
         ("remembered", remembered, "", ""),
@@ -84,16 +81,9 @@ def _judged(stats: Mapping[str, Any]) -> Iterator[Row]:
         if not total:
             continue
         yield what, str(total), "", ""
-        details = {
-            "revisit": _top(stats, "revisits/"),
-            "undecided": _top(stats, "undecided/"),
-        }
-        for kind in _KINDS:
+        for kind, reasons in _KINDS.items():
             if number := judged.get(kind, 0):
-                yield f"  {kind}", str(number), _percent(number, total), details.get(kind, "")
-
-
-def _not_judged(stats: Mapping[str, Any]) -> Iterator[Row]:
+                yield f"  {kind}", str(number), _percent(number, total), _top(stats, reasons)
     if total := sum(counts(stats, "skipped/").values()):
         yield "passed over", str(total), "", _top(stats, "skipped/")
 
@@ -114,12 +104,10 @@ def _bytes(stats: Mapping[str, Any]) -> Iterator[Row]:
         yield "bytes of duplicates", decimal(number), share, f"of {decimal(total)} judged"
 
 
-def _single(
-    stats: Mapping[str, Any], names: Mapping[str, str], detail: Callable[[str], str]
-) -> Iterator[Row]:
-    for name, what in names.items():
+def _single(stats: Mapping[str, Any]) -> Iterator[Row]:
+    for name, what in _SINGLE.items():
         if number := stats.get(f"neardup/{name}", 0):
-            yield what, str(number), "", detail(name)
+            yield what, str(number), "", _top(stats, f"{name}/", _MAX_RULES)
 
 
 def _floods(floods: Sequence[DuplicateFlood]) -> Iterator[Row]:
@@ -140,8 +128,8 @@ def _clusters(clusters: HeavyHitters) -> Iterator[Row]:
 
 
 def _top(stats: Mapping[str, Any], group: str, number: int | None = None) -> str:
-    """Return the greatest stats of a group on one line."""
-    found = counts(stats, group)
+    """Return the greatest stats of a group on one line; nothing of the group ``""``."""
+    found = counts(stats, group) if group else {}
     first = sorted(found, key=lambda name: (-found[name], name))
     shown = [f"{name} {found[name]}" for name in first[:number]]
     if len(shown) < len(first):

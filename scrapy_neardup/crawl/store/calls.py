@@ -24,10 +24,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 
 
 class StoreCalls:
-    """Calls a store: a remote one in threads, one of this process directly.
-
-    :param on_failure: called with each error of the store.
-    """
+    """Calls a store: a remote one in threads, one of this process directly."""
 
     def __init__(self, store: Store, on_failure: Callable[[StoreError], None]) -> None:
         #: Seconds spent in a store of this process.
@@ -94,10 +91,7 @@ class StoreCalls:
             await result_of(self._idle)
 
     async def close(self, store: Store) -> None:
-        """Close the store and end the threads.
-
-        :raises StoreError: when something could not be written.
-        """
+        """Close the store and end the threads; raises StoreError as the store does."""
         await in_thread(store.close, self.threads)
         if self.threads is not None:
             self.threads.shutdown(wait=False)

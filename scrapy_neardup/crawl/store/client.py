@@ -6,11 +6,15 @@ recovers.
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
 from typing import NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
+
+from scrapy.utils.asyncio import is_asyncio_available
 
 from ...detector import NearDupDetector
 from ...exceptions import StoreError
@@ -19,10 +23,9 @@ from ...matching.stored_items import NO_ITEMS
 from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
-from ...stores import Claim, Ticket
-from ..async_bridge import in_thread, wait_for, yield_to_loop
+from ...stores import Claim, Store, Ticket
+from ..async_bridge import in_thread, wait_for
 from .calls import StoreCalls
-from .confirmations import Confirmations
 
 T = TypeVar("T")
 
@@ -32,10 +35,13 @@ _FIRST_DELAY, _LONGEST_DELAY = 0.05, 1.0
 _MAX_BACKLOG = 100_000
 
 
+#: The crawls of this process by store: a page is confirmed only if its own crawl has it on disk.
+_crawls: WeakKeyDictionary[Store, list[_Confirmations]] = WeakKeyDictionary()
+
+
 class StoreClient:
     """Uses the store for one crawl.
 
-    :param detector: with its store open.
     :param max_wait: seconds that a page waits at most for the outcome of another one.
     :param on_failure: called with each error of the store.
     :param on_stored: called with the key of each page whose items have been stored.
@@ -58,7 +64,7 @@ class StoreClient:
         self._on_stored = on_stored
         self._detector = detector
         self._calls = StoreCalls(self.store, on_failure)
-        self._confirmations = Confirmations(self.store)
+        self._confirmations = _Confirmations(self.store)
         self._claimed: dict[Ticket, PageSignature] = {}
         self._backlog: deque[_StoredPage] = deque()
 
@@ -97,15 +103,11 @@ class StoreClient:
         self._calls.succeeded()
         if claim.ticket is not None:
             self._claimed[claim.ticket] = signature
-        if not self.store.is_remote:
+        if not self.store.is_remote and is_asyncio_available():
             # Claim pages that were signed together in a row. It is faster: processing a page in
             # between would evict what claims need from the processor's caches.
-            await yield_to_loop()
+            await asyncio.sleep(0)
         return claim
-
-    def signature(self, ticket: Ticket | None) -> PageSignature | None:
-        """Return the signature of a claimed page; ``None`` where there is no claim."""
-        return None if ticket is None else self._claimed.get(ticket)
 
     def settle(self, ticket: Ticket, items: int | None, *, confirmed: bool = True) -> None:
         """Commit a claim, or release it.
@@ -133,12 +135,8 @@ class StoreClient:
         commit = partial(self.store.commit, ticket, confirmed=confirmed, items=items)
         self._calls.tell(commit, add_later)
 
-    def mark(self) -> int:
-        """Return a mark after all committed pages, for :meth:`confirm`."""
-        return self.store.mark()
-
     def confirm(self, mark: int) -> None:
-        """Confirm that the pages that this crawl stored before the mark are on disk."""
+        """Confirm that the pages that this crawl stored before a mark of the store are on disk."""
         up_to = self._confirmations.confirmable(mark, is_idle=self._calls.is_idle)
         if up_to > self._confirmations.confirmed:
             self._confirmations.confirmed = up_to
@@ -220,11 +218,7 @@ class StoreClient:
 
 
 class _StoredPage(NamedTuple):
-    """A stored page that is to be added once the store recovers.
-
-    :ivar items: its stored items, see :mod:`~scrapy_neardup.matching.stored_items`.
-    :ivar confirmed: whether these are known to be on disk.
-    """
+    """A stored page that is to be added once the store recovers; see ``StoreClient.settle``."""
 
     signature: PageSignature
     items: int
@@ -233,3 +227,40 @@ class _StoredPage(NamedTuple):
 
 class _LocalTicket:
     """Ticket of a page that was claimed while the store failed."""
+
+
+class _Confirmations:
+    """Marks of a store (:meth:`~scrapy_neardup.stores.Store.mark`) that can be confirmed.
+
+    :ivar confirmed: the mark up to which the pages of this crawl are known to be on disk.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.confirmed = 0
+        self._store = store
+        #: A mark before the oldest unconfirmed page; ``None`` when all are confirmed.
+        self._oldest: int | None = None
+        self._has_left = False
+        _crawls.setdefault(store, []).append(self)
+
+    def leave_open(self) -> None:
+        """Note that the page that is committed next is not confirmed."""
+        if self._oldest is None:
+            self._oldest = self._store.mark()
+
+    def confirmable(self, mark: int, *, is_idle: bool) -> int:
+        """Return the mark before which all crawls that share the store have their items on disk.
+
+        :param mark: the mark before which this crawl has its items on disk.
+        :param is_idle: whether all commits have reached the store.
+        """
+        is_all = mark == self._store.mark() and is_idle
+        self._oldest = None if is_all else mark
+        others = (crawl._oldest for crawl in _crawls[self._store] if crawl is not self)
+        return min([mark, *(oldest for oldest in others if oldest is not None)])
+
+    def leave(self) -> None:
+        """End the crawl; its unconfirmed pages stay so until the last crawl has left."""
+        self._has_left = True
+        if all(crawl._has_left for crawl in _crawls[self._store]):
+            del _crawls[self._store]

@@ -38,4 +38,4 @@ def test_a_name_that_is_none_is_told_what_is_likely_meant(name, meant):
 
 
 def test_each_synonym_stands_for_settings_that_there_are():
-    assert {PREFIX + name for names in SYNONYMS.values() for name in names} <= set(SETTINGS)
+    assert {PREFIX + name for name in SYNONYMS} <= set(SETTINGS)

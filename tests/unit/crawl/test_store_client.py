@@ -42,7 +42,7 @@ def test_of_crawls_that_share_a_store_one_does_not_confirm_what_another_stored(t
         one, other = memory(file), memory(file)
         await committed(one, 0)
         await committed(other, 1)
-        other.confirm(other.mark())
+        other.confirm(other.store.mark())
         await other.close(confirmed=True)
         # The first one ends with a feed that could not be stored.
         await one.close(confirmed=False)
@@ -59,7 +59,7 @@ def test_what_all_crawls_have_on_disk_is_confirmed(tmp_path):
         await committed(one, 0)
         await committed(other, 1)
         for crawl in (one, other):
-            crawl.confirm(crawl.mark())
+            crawl.confirm(crawl.store.mark())
         await other.close(confirmed=True)
         await one.close(confirmed=True)
 
