@@ -13,7 +13,7 @@ from pages import Page
 from truth import Shingles, Truth, shingles, tokens, true_text
 
 from scrapy_neardup import NearDupDetector, UnreadablePage
-from scrapy_neardup.hashing.minhash import ShingleKey, shingle_hashes, sketch_of
+from scrapy_neardup.hashing.minhash import ShingleKey, shingle_hashes, sketches_of
 from scrapy_neardup.html.extraction import MainText, read_page, shipped_extractor
 from scrapy_neardup.text.idf import token_hashes
 from scrapy_neardup.text.normalization import normalize
@@ -42,7 +42,7 @@ def words_of(page: Page) -> list[str]:
 def sketch_by(secret: bytes, units: list[str]) -> bytes:
     """The sketch of shingle units as a store of that secret would have it."""
     key = ShingleKey.from_secret(secret)
-    return sketch_of(shingle_hashes(token_hashes(units, key.seed), key)).tobytes()
+    return sketches_of([shingle_hashes(token_hashes(units, key.seed), key)]).tobytes()
 
 
 def truth_of(page: Page) -> tuple[int, Shingles]:

@@ -45,7 +45,7 @@ from scrapy_neardup.signatures.signature import Signer
 from scrapy_neardup.text.characters import code_points
 from scrapy_neardup.text.idf import shipped_table, token_hashes
 from scrapy_neardup.text.tokenization import Spans
-from scrapy_neardup.text.vocabulary import SpanVocabulary, Vocabulary
+from scrapy_neardup.text.vocabulary import Vocabulary
 
 _ABOUT = __doc__ or ""
 #: Tokens of a text.
@@ -55,7 +55,7 @@ _TEXTS, _BEFORE = 20, 600
 _PERMUTATIONS = 128
 _UNITS = 16
 _IDF = shipped_table("multilingual")
-_VOCABULARY, _KNOWING = SpanVocabulary(_IDF), SpanVocabulary(_IDF)
+_VOCABULARY, _KNOWING = Vocabulary(_IDF), Vocabulary(_IDF)
 _OF_STRINGS = Vocabulary(_IDF)
 #: What a word's frequency in a text multiplies its weight by.
 _SATURATED = [0.0, *np.rint(_UNITS * (1 + np.log(np.arange(1, LENGTH + 1)))).tolist()]
@@ -147,7 +147,7 @@ def _ours_unmet(_: Any, sample: Sample) -> int:
 
 
 def _ours_of_strings(_: Any, sample: Sample) -> int:
-    [features] = _OF_STRINGS.read(sample.tokens).features
+    [features] = _OF_STRINGS.read(Spans.of(sample.tokens)).features
     return simhash(*features)
 
 
@@ -308,7 +308,7 @@ def measure(given: Sequence[Sample], source: str, rounds: int) -> Fingerprints:
         fingerprint(sample.spans)
     for sample in timed:
         _KNOWING.read(sample.spans)
-        _OF_STRINGS.read(sample.tokens)
+        _OF_STRINGS.read(Spans.of(sample.tokens))
     usable = [contestant for contestant in CONTESTANTS if not contestant.trouble]
     for contestant in usable:
         # What is imported and compiled at first.

@@ -186,7 +186,6 @@ def fill_probed(index: SimhashIndex, queries: Sequence[int], size: int, distance
         for flip in flips
     }
     generator = np.random.default_rng(_SEED)
-    index._flat = None  # as in every index of that size
     for block, bucket in generator.permutation(sorted(probed)).tolist():
         if count := int(generator.poisson(size / _BUCKETS)):
             shift = block * _BLOCK_BITS

@@ -45,10 +45,6 @@ _KEY_MASK = (1 << _KEY_BITS) - 1
 _WORD: np.dtype[np.uint64] = np.dtype("<u8")
 _KEY: np.dtype[np.uint32] = np.dtype("<u4")
 _BLOCK: np.dtype[np.uint16] = np.dtype("<u2")
-#: Fingerprints of the flat array that are scanned in the time that one bucket takes.
-_SCANNED_PER_BUCKET = 128
-#: Size of the flat array; scanning it pays up to here for every distance but the last.
-_FLAT_SIZE = 1 << 16
 
 
 class Candidates(NamedTuple):
@@ -76,16 +72,12 @@ class SimhashIndex:
 
     Each addition makes a new byte string, so a bucket has no spare room. A fingerprint takes 36
     bytes, and with the overhead some 42 at ten million.
-
-    As long as there are few fingerprints they are also kept in one flat array: scanning that is
-    faster than probing the many buckets of a large distance. The array is dropped when it is full.
     """
 
     def __init__(self) -> None:
         # The four tables, concatenated.
         self._buckets = [b""] * (_BLOCKS * _BUCKETS)
         self._keys = [b""] * _BUCKETS
-        self._flat: npt.NDArray[np.uint64] | None = np.empty(_FLAT_SIZE, np.uint64)
         self._size = 0
 
     def __len__(self) -> int:
@@ -102,8 +94,6 @@ class SimhashIndex:
         for place in places:
             buckets[place] += word
         self._keys[places[0]] += key.to_bytes(_KEY_BYTES, "little")
-        if self._flat is not None:
-            self._append_flat(fingerprint, 1)
         self._size += 1
 
     def extend(self, fingerprints: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint32]) -> None:
@@ -117,7 +107,6 @@ class SimhashIndex:
             _append_runs(self._buckets, block * _BUCKETS, fingerprints[order].astype(_WORD), ends)
             if block == 0:
                 _append_runs(self._keys, 0, keys[order].astype(_KEY), ends)
-        self._append_flat(fingerprints, fingerprints.size)
         self._size += fingerprints.size
 
     def remove(self, fingerprint: int, key: int) -> None:
@@ -136,9 +125,6 @@ class SimhashIndex:
         for place in others:
             number = int((np.frombuffer(self._buckets[place], _WORD) == fingerprint).argmax())
             _delete(self._buckets, place, number, _WORD_BYTES)
-        if self._flat is not None:
-            flat = self._flat[: self._size]
-            flat[(flat == fingerprint).argmax()] = flat[-1]
         self._size -= 1
 
     def near(self, fingerprint: int, distance: int) -> Candidates:
@@ -149,7 +135,7 @@ class SimhashIndex:
         if not 0 <= distance <= MAX_DISTANCE:
             raise ValueError(f"distance must lie between 0 and {MAX_DISTANCE}, got {distance}")
         query = np.frombuffer(fingerprint.to_bytes(_WORD_BYTES, "little"), _WORD)
-        words = self._words_to_compare(fingerprint, query, distance)
+        words = self._probed_words(fingerprint, query, distance)
         found = words[np.bitwise_count(words ^ query) <= distance]
         return self._candidates(found, fingerprint, distance) if found.size else _NOTHING
 
@@ -159,26 +145,13 @@ class SimhashIndex:
         keys = np.frombuffer(b"".join(self._keys), _KEY).astype(np.uint32)
         return words, keys
 
-    def _append_flat(self, fingerprints: int | npt.NDArray[np.uint64], count: int) -> None:
-        """Append fingerprints to the flat array; drop the array when it is full."""
-        size = self._size + count
-        if self._flat is None or size > _FLAT_SIZE:
-            self._flat = None
-        else:
-            self._flat[self._size : size] = fingerprints
-
-    def _words_to_compare(
+    def _probed_words(
         self, fingerprint: int, query: npt.NDArray[np.uint64], distance: int
     ) -> npt.NDArray[np.uint64]:
-        """Return the words of the probed buckets, or of the flat array where that is faster.
+        """Return the words of the probed buckets.
 
         :param query: shape ``(1,)``, the fingerprint.
         """
-        if (
-            self._flat is not None
-            and self._size <= _SCANNED_PER_BUCKET * _probing(distance)[1].size
-        ):
-            return self._flat[: self._size]
         if distance < _BLOCKS:
             # All radii are 0. At least two places: itemgetter makes no tuple of a single one.
             places: Iterable[int] = _places(fingerprint)[: max(distance + 1, 2)]

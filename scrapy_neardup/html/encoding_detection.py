@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import product
 
 import numpy as np
 from charset_normalizer import from_bytes
@@ -84,8 +85,9 @@ def encoding_of(body: bytes, content_type: str | None = None) -> str:
 
     :param content_type: the Content-Type header.
     """
-    if wide := _utf16(body):
-        return wide
+    for name, start in _UTF16.items():
+        if start.match(body):
+            return name
     labels = [
         label
         for label in (http_content_type_encoding(content_type), html_body_declared_encoding(body))
@@ -104,10 +106,6 @@ def _usable(name: str | None) -> str | None:
         return name if name and _PROBE.decode(name, "replace") == _PROBE.decode() else None
     except (LookupError, UnicodeError):
         return None
-
-
-def _utf16(body: bytes) -> str | None:
-    return next((name for name, start in _UTF16.items() if start.match(body)), None)
 
 
 def _is_utf8(body: bytes) -> bool:
@@ -133,7 +131,10 @@ def _likeliest(body: bytes, labels: list[str]) -> str:
     for label, lead in (*leads, (_DEFAULT, _DEFAULT_LEAD)):
         if _score_of(label, sample) + lead >= scores[best]:
             return label
-    return best if best != _UNKNOWN else _guessed(sample)
+    if best != _UNKNOWN:
+        return best
+    guess = from_bytes(sample).best()
+    return guess.encoding if guess else _DEFAULT
 
 
 def _sample(body: bytes) -> bytes:
@@ -155,33 +156,19 @@ def _score_of(label: str, sample: bytes) -> float:
     return _latin(sample) if label in _LATIN else _any_alphabet(sample)
 
 
-def _guessed(sample: bytes) -> str:
-    """Let charset-normalizer guess an encoding without a model."""
-    best = from_bytes(sample).best()
-    return best.encoding if best else _DEFAULT
+def _rows(charset: str, first: int, last: int) -> list[int]:
+    """Return the code points of the two-byte characters whose lead byte lies in a range."""
+    pairs = (bytes(pair) for pair in product(range(first, last + 1), range(0x40, 0xFF)))
+    codes = {ord(character) for pair in pairs for character in pair.decode(charset, "ignore")}
+    return [code for code in codes if 0x80 <= code < 0x10000]
 
 
-def _rows(codec: str, first: int, last: int, start: int = 0xA1) -> str:
-    """Return the two-byte characters whose lead byte lies in a range.
-
-    :param start: lowest trail byte.
-    """
-    return "".join(
-        bytes((lead, trail)).decode(codec, "ignore")
-        for lead in range(first, last + 1)
-        for trail in range(start, 0xFF)
-    )
-
-
-def _double_byte(codec: str, shares: Mapping[str, float], rare: tuple[float, int]) -> Model:
-    """Return the model of a double-byte encoding.
-
-    :param shares: for each class of characters, its share of a text.
-    :param rare: the share of all other characters, and their number.
-    """
-    logs = np.full(0x10000, math.log(rare[0] / rare[1]))
-    for characters, share in shares.items():
-        codes = [code for code in set(map(ord, characters)) if 0x80 <= code < 0x10000]
+def _double_byte(codec: str) -> Model:
+    """Return the model of a double-byte encoding."""
+    charset, shares, others = _DOUBLE_BYTE[codec]
+    logs = np.full(0x10000, math.log(others))
+    for rows, share in shares.items():
+        codes = _rows(charset, *rows)
         logs[codes] = math.log(share / len(codes))
     logs[:0x80] = _ASCII
     logs[0x80:0xA0] = logs[0xE000:0xF900] = logs[0xFFFD] = _INVALID
@@ -193,26 +180,17 @@ def _double_byte(codec: str, shares: Mapping[str, float], rare: tuple[float, int
     return score
 
 
-def _gb18030() -> Model:
-    common, signs = _rows("gb2312", 0xB0, 0xD7), _rows("gb2312", 0xA1, 0xA3)
-    return _double_byte("gb18030", {common: 0.82, signs: 0.1}, (0.08, 20_000))
-
-
-def _big5() -> Model:
-    common, signs = _rows("big5", 0xA4, 0xC6, 0x40), _rows("big5", 0xA1, 0xA3, 0x40)
-    return _double_byte("big5hkscs", {common: 0.86, signs: 0.1}, (0.04, 12_000))
-
-
-def _japanese(codec: str) -> Model:
-    hiragana, katakana = _rows("euc_jp", 0xA4, 0xA4), _rows("euc_jp", 0xA5, 0xA5)
-    common, signs = _rows("euc_jp", 0xB0, 0xCF), _rows("euc_jp", 0xA1, 0xA3)
-    shares = {hiragana: 0.45, katakana: 0.12, common: 0.3, signs: 0.1}
-    return _double_byte(codec, shares, (0.03, 8_000))
-
-
-def _korean() -> Model:
-    syllables, signs = _rows("euc_kr", 0xB0, 0xC8), _rows("euc_kr", 0xA1, 0xA3)
-    return _double_byte("cp949", {syllables: 0.88, signs: 0.09}, (0.03, 14_000))
+#: For cp932 and EUC-JP: hiragana, katakana, common Kanji and signs.
+_JAPANESE = {(0xA4, 0xA4): 0.45, (0xA5, 0xA5): 0.12, (0xB0, 0xCF): 0.3, (0xA1, 0xA3): 0.1}
+#: By codec: the character set that separates common characters from rare ones, for ranges of its
+#: lead bytes the share of these characters in a text, and the probability of each other character.
+_DOUBLE_BYTE: dict[str, tuple[str, dict[tuple[int, int], float], float]] = {
+    "gb18030": ("gb2312", {(0xB0, 0xD7): 0.82, (0xA1, 0xA3): 0.1}, 0.08 / 20_000),
+    "big5hkscs": ("big5", {(0xA4, 0xC6): 0.86, (0xA1, 0xA3): 0.1}, 0.04 / 12_000),
+    "cp932": ("euc_jp", _JAPANESE, 0.03 / 8_000),
+    "euc_jp": ("euc_jp", _JAPANESE, 0.03 / 8_000),
+    "cp949": ("euc_kr", {(0xB0, 0xC8): 0.88, (0xA1, 0xA3): 0.09}, 0.03 / 14_000),
+}
 
 
 def _single_byte(
@@ -244,8 +222,12 @@ def _single_byte(
     return score
 
 
+def _cyrillic(upper: range, lower: range) -> Model:
+    return _single_byte({lower: 0.88, upper: 0.1}, {lower: 0.4, upper: 0.4}, 2e-4, 1e-3)
+
+
+_HIGH, _CONTROLS, _SIGNS = range(0x80, 0x100), range(0x80, 0xA0), range(0xA0, 0xC0)
 _UPPER, _LOWER = range(0xC0, 0xE0), range(0xE0, 0x100)
-_SIGNS, _CONTROLS = range(0xA0, 0xC0), range(0x80, 0xA0)
 
 #: Letters beyond ASCII stand alone, signs may follow each other.
 _latin = _single_byte(
@@ -254,27 +236,10 @@ _latin = _single_byte(
     others=1e-5,
     ascii_after=1 / 40,
 )
-_cp1251 = _single_byte(
-    within={_LOWER: 0.88, _UPPER: 0.1},
-    first={_LOWER: 0.4, _UPPER: 0.4},
-    others=2e-4,
-    ascii_after=1e-3,
-)
-_koi8_r = _single_byte(
-    within={_UPPER: 0.88, _LOWER: 0.1},
-    first={_UPPER: 0.4, _LOWER: 0.4},
-    others=2e-4,
-    ascii_after=1e-3,
-)
-_any_alphabet = _single_byte(
-    within={range(0x80, 0x100): 1.0},
-    first={range(0x80, 0x100): 1.0},
-    others=1e-3,
-    ascii_after=1e-3,
-)
+_any_alphabet = _single_byte({_HIGH: 1.0}, {_HIGH: 1.0}, others=1e-3, ascii_after=1e-3)
 
-#: Not a codec: any alphabet without a model. It wins only if its log-likelihood is ahead of all
-#: others by the lead.
+#: Not a codec: any alphabet without a model, which charset-normalizer then guesses. It wins only if
+#: its log-likelihood is ahead of all others by the lead.
 _UNKNOWN = "unknown"
 _UNKNOWN_LEAD = 20.0
 
@@ -284,12 +249,9 @@ def _models() -> dict[str, Model]:
     """Return the models by codec, common ones first: the first of equally likely ones wins."""
     return {
         "cp1252": _latin,
-        "gb18030": _gb18030(),
-        "big5hkscs": _big5(),
-        "cp932": _japanese("cp932"),
-        "euc_jp": _japanese("euc_jp"),
-        "cp949": _korean(),
-        "cp1251": _cp1251,
-        "koi8-r": _koi8_r,
+        **{codec: _double_byte(codec) for codec in _DOUBLE_BYTE},
+        "cp1251": _cyrillic(_UPPER, _LOWER),
+        # In KOI8-R, lower case comes first.
+        "koi8-r": _cyrillic(_LOWER, _UPPER),
         _UNKNOWN: lambda sample: _any_alphabet(sample) - _UNKNOWN_LEAD,
     }

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from importlib import import_module
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -31,7 +31,7 @@ from ..text.titles import Title, signs, title_of, title_parts
 from ..text.tokenization import ScriptTokenizer, Spans, Tokenizer, shipped_tokenizer
 from ..text.values import VERSION as VALUES_VERSION
 from ..text.values import Codes, value_sequence
-from ..text.vocabulary import SpanVocabulary, Vocabulary
+from ..text.vocabulary import Vocabulary
 from ..text.weighting import Features
 
 #: Version of the digest ``shown_digest``, for the recipe.
@@ -128,12 +128,12 @@ class PageSignature:
 
 
 class _Sample(NamedTuple):
-    """The parts of a signature that are made from a text's tokens."""
+    """The tokens of a text, and what a signature takes from them."""
 
+    tokens: Spans
     features: Features
+    codes: Codes
     sketch: Sketch
-    values: bytes
-    n_heading: int
 
 
 class Signer:
@@ -168,9 +168,7 @@ class Signer:
         self.limits = limits or PageLimits()
         self._digest_key = blake2b(key=secret, person=b"neardup-text").digest()
         self._shingle_key = ShingleKey.from_secret(secret)
-        self._tokenize_all, self._vocabulary = _batch_tokenizer(
-            self._tokenize, self.idf, self._shingle_key.seed
-        )
+        self._vocabulary = Vocabulary(self.idf, self._shingle_key.seed)
         #: Identities of the tokenizer, the extractor and the IDF table, for the log.
         self.parts = {"tokenizer": tokenizer_id, "extractor": extractor_id, "idf": self.idf.name}
         #: Digest of everything that a signature depends on, the secret included.
@@ -207,15 +205,6 @@ class Signer:
         """
         return self.sign(self.text_page(url, text, title))[0]
 
-    def sign_fragment(self, url: str, markup: str) -> PageSignature:
-        """Return the signature of a field with plain text or an HTML fragment, all of it content.
-
-        :param url: URL of the item, with a fragment if its page has several items.
-        :raises LimitExceeded: if the markup exceeds a limit.
-        :raises ExtractionError: if the markup cannot be read.
-        """
-        return self.sign(self.fragment_page(url, markup))[0]
-
     def html_page(
         self,
         url: str,
@@ -241,7 +230,12 @@ class Signer:
         return ReadPage(url, MainText(title, text, text))
 
     def fragment_page(self, url: str, markup: str) -> ReadPage:
-        """Read an HTML fragment, to be signed by :meth:`sign`; see :meth:`sign_fragment`."""
+        """Read a field with plain text or an HTML fragment, all of it content; see :meth:`sign`.
+
+        :param url: URL of the item, with a fragment if its page has several items.
+        :raises LimitExceeded: if the markup exceeds a limit.
+        :raises ExtractionError: if the markup cannot be read.
+        """
         text = read_fragment(markup, self.limits)
         return ReadPage(url, MainText("", text, text), key=url)
 
@@ -271,25 +265,26 @@ class Signer:
         """Return the signatures of pages; signing several at once is faster than one by one."""
         texts = [folded(page.main.text) for page in pages]
         parts = [title_parts(page.main.title) for page in pages]
-        tokenized = iter(
-            self._tokenize_all([*(text for text, _ in texts), *chain.from_iterable(parts)])
-        )
-        tokens = list(islice(tokenized, len(pages)))
-        titles = [title_of(_with_signs(each, tokenized)) for each in parts]
-        batch = self._vocabulary.read(*tokens)
+        spans = self._spans([*(text for text, _ in texts), *chain.from_iterable(parts)])
+        of_texts, of_parts = spans[: len(pages)], iter(spans[len(pages) :])
+        titles = [title_of(_with_signs(each, of_parts)) for each in parts]
+        batch = self._vocabulary.read(*of_texts)
         sketches = sketches_of(shingle_hashes_of_each(batch.units(), self._shingle_key))
-        values = map(_values, batch.values, tokens, titles)
-        samples = [
-            _Sample(features, sketch, *each)
-            for features, sketch, each in zip(batch.features, sketches, values, strict=True)
-        ]
-        columns = zip(pages, texts, titles, samples, strict=True)
-        return [self._signature(page, text, title, sample) for page, text, title, sample in columns]
+        samples = map(_Sample, of_texts, batch.features, batch.values, sketches)
+        return list(map(self._signature, pages, texts, titles, samples))
+
+    def _spans(self, texts: Sequence[str]) -> list[Spans]:
+        if isinstance(self._tokenize, ScriptTokenizer):
+            return self._tokenize.spans(texts)
+        return [Spans.of(list(self._tokenize(text))) for text in texts]
 
     def _signature(
         self, page: ReadPage, text: Folded, title: Title, sample: _Sample
     ) -> PageSignature:
         shown = single_spaced(page.main.shown)
+        # Where a custom tokenizer's tokens stand in the text is unknown.
+        places = sample.tokens if isinstance(self._tokenize, ScriptTokenizer) else None
+        heading = value_sequence(sample.codes[: _heading_length(sample.tokens, title)])
         return PageSignature(
             url=page.url,
             key=page_key(page.url) if page.key is None else page.key,
@@ -298,13 +293,13 @@ class Signer:
             n_features=sample.features.hashes.size,
             fingerprint=simhash(*sample.features),
             sketch=sample.sketch.tobytes(),
-            values=sample.values,
+            values=value_sequence(sample.codes, places),
             text_digest=self._digest(_utf8(text.text)),
             n_text=text.length,
             n_shown=shown.length,
             shown_digest=self._digest_of_shown(page, shown.data),
             recipe=self.recipe,
-            n_heading=sample.n_heading,
+            n_heading=len(heading),
         )
 
     def _digest_of_shown(self, page: ReadPage, shown: bytes) -> bytes:
@@ -323,28 +318,11 @@ def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _values(codes: Codes, tokens: Spans | Sequence[str], title: Title) -> tuple[bytes, int]:
-    """Return the values of a text, and how many of them belong to its heading."""
-    values = value_sequence(codes, tokens if isinstance(tokens, Spans) else None)
-    of_heading = value_sequence(codes[: _heading_length(tokens, title)])
-    return values, len(of_heading)
-
-
-def _heading_length(tokens: Spans | Sequence[str], title: Title) -> int:
+def _heading_length(tokens: Spans, title: Title) -> int:
     """Return the number of tokens at the beginning of a text that equal a part of its title."""
     longest = max(map(len, title), default=0)
-    first = slice(0, longest)
-    words = tuple(tokens.tokens(first) if isinstance(tokens, Spans) else tokens[first])
+    words = tuple(tokens.tokens(slice(longest)))
     return max((len(part) for part in title if words[: len(part)] == part), default=0)
-
-
-def _batch_tokenizer(
-    tokenize: Tokenizer, idf: IdfTable, seed: int
-) -> tuple[Callable[[Sequence[str]], Sequence[Any]], SpanVocabulary | Vocabulary]:
-    """Return a function that tokenizes normalised texts, and a vocabulary for its tokens."""
-    if isinstance(tokenize, ScriptTokenizer):
-        return tokenize.spans, SpanVocabulary(idf, seed)
-    return lambda texts: [list(tokenize(text)) for text in texts], Vocabulary(idf, seed)
 
 
 def _component(

@@ -1,19 +1,19 @@
 """Converts texts to arrays of code points, and classifies these by script.
 
-All characters of a page are classified at once, by a table of the Basic Multilingual Plane (BMP),
-in which nearly all pages are written.
+All characters of a page are classified at once, by a table.
 """
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from typing import Any
+import sys
+from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 import regex
 
-#: The last code point of the BMP.
+#: The last code point of the Basic Multilingual Plane (BMP).
 LAST_OF_BMP = 0xFFFF
 BLANK = ord(" ")
 
@@ -50,48 +50,32 @@ def as_text(codes: CodePoints) -> str:
 
 def scripts_of(codes: CodePoints) -> npt.NDArray[np.uint8]:
     """Return the class of each character: :data:`NO_WORD`, :data:`SPACED` and so on."""
-    scripts = _script_table().take(codes, mode="clip")
-    if codes.itemsize > 2:
-        beyond = np.flatnonzero(codes > LAST_OF_BMP)
-        distinct, which = np.unique(codes[beyond], return_inverse=True)
-        found = [_script_of(chr(code)) for code in distinct.tolist()]
-        scripts[beyond] = np.array(found, np.uint8)[which]
-    return scripts
+    return _script_table().take(codes)
 
 
 def are_unspaced(codes: CodePoints) -> npt.NDArray[np.bool_]:
-    """Return whether each character is of a script without blanks: Han, Hiragana or Katakana."""
+    """Return whether each character is of a script without blanks: Han, Hiragana or Katakana.
+
+    False for all characters beyond the BMP.
+    """
     return _unspaced_table().take(codes, mode="clip")
 
 
 @cache
-def _unspaced_table() -> npt.NDArray[np.bool_]:
-    table = np.zeros(LAST_OF_BMP + 1, bool)
-    _mark(table, UNSPACED_CLASS, True)
-    return table
+def _script_table() -> npt.NDArray[np.uint8]:
+    return _marked(_CLASSES, sys.maxunicode)
 
 
 @cache
-def _script_table() -> npt.NDArray[np.uint8]:
-    table = np.full(LAST_OF_BMP + 1, NO_WORD, np.uint8)
-    for script, of_class in _CLASSES.items():
-        _mark(table, of_class, script)
+def _unspaced_table() -> npt.NDArray[np.bool_]:
+    return _marked({True: UNSPACED_CLASS}, LAST_OF_BMP).astype(bool)
+
+
+def _marked(classes: Mapping[int, str], last: int) -> npt.NDArray[np.uint8]:
+    """Return, for each code point up to the last, the number of its class; 0 if it has none."""
+    table = np.zeros(last + 1, np.uint8)
+    characters = as_text(np.arange(last + 1, dtype=np.uint32))
+    for number, of_class in classes.items():
+        for run in regex.finditer(f"{of_class}+", characters, flags=regex.V1):
+            table[run.start() : run.end()] = number
     return table
-
-
-def _mark(table: npt.NDArray[Any], of_class: str, value: int) -> None:
-    """Set a value for all characters of the BMP that belong to a class."""
-    for run in regex.finditer(f"{of_class}+", _bmp(), flags=regex.V1):
-        table[run.start() : run.end()] = value
-
-
-def _bmp() -> str:
-    return "".join(map(chr, range(LAST_OF_BMP + 1)))
-
-
-@lru_cache(maxsize=1 << 12)
-def _script_of(character: str) -> int:
-    for script, of_class in _CLASSES.items():
-        if regex.fullmatch(of_class, character, flags=regex.V1):
-            return script
-    return NO_WORD

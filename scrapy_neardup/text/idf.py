@@ -32,9 +32,6 @@ from ..exceptions import InvalidOption
 #: Weights are multiples of one nat divided by this.
 UNITS_PER_NAT = 16
 
-_HASH_BITS = 64
-_MAX_HASH = ~np.uint64(0)
-
 _FORMAT = "scrapy-neardup-idf"
 _VERSION = 1
 _SHIPPED = {"multilingual": "idf-multilingual.txt.gz"}
@@ -75,36 +72,16 @@ class IdfTable:
     def __init__(self, name: str, default: int, weights: Mapping[str, int]) -> None:
         hashes = token_hashes(weights)
         order = np.argsort(hashes)
-        hashes = hashes[order]
-        values = np.fromiter(weights.values(), np.int64, len(weights))[order]
         self.name = name
         self.default = default
-        content = np.int64(default).tobytes() + hashes.tobytes() + values.tobytes()
+        self._hashes = hashes[order]
+        self._weights = np.fromiter(weights.values(), np.int64, len(weights))[order]
+        content = np.int64(default).tobytes() + self._hashes.tobytes() + self._weights.tobytes()
         #: Digest of the content, 16 hexadecimal digits; equal tables have equal digests.
         self.digest = blake2b(content, digest_size=8).hexdigest()
-        self._fill_slots(hashes, values)
-
-    def _fill_slots(self, hashes: npt.NDArray[np.uint64], weights: npt.NDArray[np.int64]) -> None:
-        """Build an ordered hash table with linear probing, at most half full.
-
-        The upper bits of a token's hash select its slot; if that is taken, the next free one is
-        used (Knuth, "The Art of Computer Programming", volume 3, section 6.4).
-
-        :param hashes: ascending.
-        """
-        bits = len(hashes).bit_length() + 1
-        self._count, self._shift = len(hashes), np.uint64(_HASH_BITS - bits)
-        order, preferred = np.arange(len(hashes)), (hashes >> self._shift).astype(np.intp)
-        slots = order + np.maximum.accumulate(preferred - order)
-        size = max([(1 << bits) - 1, *slots[-1:]]) + 2
-        # An empty slot has the greatest hash, which ends a search, and the default weight.
-        self._hashes = np.full(size, _MAX_HASH)
-        self._hashes[slots] = hashes
-        self._weights = np.full(size, self.default)
-        self._weights[slots] = weights
 
     def __len__(self) -> int:
-        return self._count
+        return self._hashes.size
 
     def __repr__(self) -> str:
         return f"<IdfTable {self.name}: {len(self)} tokens, digest {self.digest}>"
@@ -114,12 +91,12 @@ class IdfTable:
 
         :param hashes: shape ``(n,)``, as :func:`~scrapy_neardup.text.idf.token_hashes` gives them.
         """
-        slots = (hashes >> self._shift).astype(np.intp)
-        unfinished = np.flatnonzero(self._hashes[slots] < hashes)
-        while unfinished.size:
-            slots[unfinished] += 1
-            unfinished = unfinished[self._hashes[slots[unfinished]] < hashes[unfinished]]
-        return np.where(self._hashes[slots] == hashes, self._weights[slots], self.default)
+        weights = np.full(hashes.shape, self.default)
+        if len(self):
+            places = self._hashes.searchsorted(hashes)
+            is_known = self._hashes.take(places, mode="clip") == hashes
+            weights[is_known] = self._weights[places[is_known]]
+        return weights
 
 
 @cache

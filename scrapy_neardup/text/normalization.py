@@ -117,12 +117,8 @@ def _settled(text: str, single: npt.NDArray[np.uint16], unsettled: npt.NDArray[n
 
 def single_spaced(text: str) -> Spaced:
     """Replace each run of white space by a blank, and strip the text."""
-    # One by one is faster than str.translate, because most of them do not occur.
-    for white in _white_space():
-        text = text.replace(white, " ")
-    units = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
-    length = len(text) - units.size + int(np.count_nonzero(units != BLANK))
-    return Spaced(units[_first_blanks(units)].tobytes().strip(b" "), length)
+    spaced = " ".join(text.split())
+    return Spaced(spaced.encode("utf-8", "surrogatepass"), len(spaced) - spaced.count(" "))
 
 
 def _without_superfluous_blanks(folds: CodePoints, codes: CodePoints) -> CodePoints:
@@ -178,12 +174,6 @@ def _case_folded(text: str) -> str:
     caller has to bound marks and compose again.
     """
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", bounded_marks(text)).casefold())
-
-
-@cache
-def _white_space() -> str:
-    """All but the blank; there is none beyond the basic plane."""
-    return "".join(filter(str.isspace, map(chr, range(LAST_OF_BMP)))).replace(" ", "")
 
 
 class _Folds(NamedTuple):

@@ -31,7 +31,7 @@ from pages import InputError  # noqa: E402
 from tables import Table  # noqa: E402
 
 from scrapy_neardup._util.urls import is_list  # noqa: E402
-from scrapy_neardup.hashing.minhash import SKETCH_BINS, sketch_of  # noqa: E402
+from scrapy_neardup.hashing.minhash import SKETCH_BINS, sketches_of  # noqa: E402
 from scrapy_neardup.hashing.simhash import simhash  # noqa: E402
 from scrapy_neardup.text.idf import shipped_table  # noqa: E402
 from scrapy_neardup.text.vocabulary import weigh  # noqa: E402
@@ -187,7 +187,7 @@ def test_the_rebuilt_parts_are_those_that_are_shipped():
     table = shipped_table("multilingual")
     assert choices_rule.fingerprint(words, table) == simhash(*weigh(words, table))
     hashes = np.unique(np.random.default_rng(2).integers(0, 1 << 32, 700, np.uint64))
-    assert choices_rule.binned(hashes, SKETCH_BINS).tolist() == sketch_of(hashes).tolist()
+    assert choices_rule.binned(hashes, SKETCH_BINS).tolist() == sketches_of([hashes])[0].tolist()
 
 
 def test_bottom_k_is_exact_for_short_texts_and_near_for_long_ones():

@@ -286,7 +286,8 @@ def test_a_site_is_forgotten_and_no_other(store):
 def test_an_items_field_is_forgotten_by_the_address_it_was_judged_under(store):
     with opened(store) as made:
         signer = NearDupDetector(store=made).signer
-        made.add(signer.sign_fragment("https://d.example/p#item-0", BRIDGE))
+        [signature] = signer.sign(signer.fragment_page("https://d.example/p#item-0", BRIDGE))
+        made.add(signature)
     said(neardup("store", "forget", store, "https://d.example/p#item-0"))
     assert urls(store) == list(TEXTS)
 

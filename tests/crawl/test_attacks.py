@@ -17,7 +17,7 @@ from scrapy_neardup.hashing.minhash import (
     _avalanche,
     resemblance,
     shingle_hashes,
-    sketch_of,
+    sketches_of,
 )
 from scrapy_neardup.hashing.simhash import hamming_distance
 from scrapy_neardup.matching import candidates as search
@@ -268,7 +268,8 @@ def crafted(target: list[str], key: ShingleKey) -> list[str]:
 
 
 def sketched(words: list[str], key: ShingleKey) -> np.ndarray:
-    return sketch_of(shingle_hashes(token_hashes(words, key.seed), key))
+    sketch: np.ndarray = sketches_of([shingle_hashes(token_hashes(words, key.seed), key)])[0]
+    return sketch
 
 
 def test_a_sketch_is_forged_under_a_known_key_only():

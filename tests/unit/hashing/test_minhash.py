@@ -14,7 +14,6 @@ from scrapy_neardup.hashing.minhash import (
     resemblances,
     shingle_hashes,
     shingle_hashes_of_each,
-    sketch_of,
     sketches_of,
 )
 from scrapy_neardup.text.idf import token_hashes
@@ -25,7 +24,8 @@ WORDS = st.lists(st.sampled_from([f"word{i}" for i in range(9)]), min_size=4, ma
 
 
 def sketched(units: list[str], key: ShingleKey = KEY) -> Sketch:
-    return sketch_of(shingle_hashes(token_hashes(units, key.seed), key))
+    sketch: Sketch = sketches_of([shingle_hashes(token_hashes(units, key.seed), key)])[0]
+    return sketch
 
 
 def numbered(start: int, stop: int) -> list[str]:
@@ -48,7 +48,7 @@ def test_each_bin_keeps_a_byte_of_its_least_hash(hashes):
     bins: dict[int, int] = {}
     for value in sorted(hashes, reverse=True):
         bins[value * SKETCH_BINS // 2**32] = value % 255 + 1
-    sketch = sketch_of(np.array(hashes, np.uint64))
+    sketch = sketches_of([np.array(hashes, np.uint64)])[0]
     assert sketch.tolist() == [bins.get(number, 0) for number in range(SKETCH_BINS)]
 
 

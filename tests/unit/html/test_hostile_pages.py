@@ -159,7 +159,7 @@ def test_bytes_of_any_kind_are_signed_or_refused(body, label):
 def test_a_field_of_tag_soup_is_signed_or_refused(soup):
     def fragment() -> PageSignature | str:
         try:
-            return SIGNER.sign_fragment(URL, soup)
+            return SIGNER.sign(SIGNER.fragment_page(URL, soup))[0]
         except NearDupError as error:
             return str(error)
 

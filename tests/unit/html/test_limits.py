@@ -122,9 +122,9 @@ def test_texts_and_fragments_have_the_same_limits():
     for sign in (
         lambda: narrow.sign_text("https://a.example/", "x" * 10),
         lambda: narrow.sign_text("https://a.example/", "x", title="x" * 10),
-        lambda: narrow.sign_fragment("https://a.example/", "x" * 10),
-        lambda: narrow.sign_fragment("https://a.example/", f"<p>{'x' * 10}"),
-        lambda: narrow.sign_fragment("https://a.example/", "<p>" * 9),
+        lambda: narrow.fragment_page("https://a.example/", "x" * 10),
+        lambda: narrow.fragment_page("https://a.example/", f"<p>{'x' * 10}"),
+        lambda: narrow.fragment_page("https://a.example/", "<p>" * 9),
     ):
         with pytest.raises(LimitExceeded):
             sign()

@@ -15,7 +15,7 @@ from scrapy_neardup import IdfTable
 from scrapy_neardup.hashing.simhash import simhash
 from scrapy_neardup.text import vocabulary
 from scrapy_neardup.text.tokenization import Spans, shingle_units
-from scrapy_neardup.text.vocabulary import FeatureBatch, SpanVocabulary, Vocabulary
+from scrapy_neardup.text.vocabulary import FeatureBatch, Vocabulary
 
 SEED = 0x0123456789ABCDEF
 TABLE = IdfTable("test", 80, {"the": 1, "ferry": 50, "茶叶": 30})
@@ -36,14 +36,8 @@ WORDS = [
 PAGES = st.lists(st.lists(st.sampled_from(WORDS) | st.text(max_size=4), max_size=30), max_size=8)
 
 
-AnyVocabulary = Vocabulary | SpanVocabulary
-BOTH = pytest.mark.parametrize("kind", [Vocabulary, SpanVocabulary])
-
-
-def reading_of(words: AnyVocabulary, *pages: list[str]) -> FeatureBatch:
-    return (
-        words.read(*pages) if isinstance(words, Vocabulary) else words.read(*map(Spans.of, pages))
-    )
+def reading_of(words: Vocabulary, *pages: list[str]) -> FeatureBatch:
+    return words.read(*map(Spans.of, pages))
 
 
 def digest(word: str, seed: int = 0) -> int:
@@ -60,12 +54,12 @@ def expected(page: list[str]) -> tuple[dict[int, int], list[int]]:
     return weights, [digest(unit, SEED) for unit in shingle_units(page)]
 
 
-def read(words: AnyVocabulary, page: list[str]) -> tuple[dict[int, int], list[int]]:
+def read(words: Vocabulary, page: list[str]) -> tuple[dict[int, int], list[int]]:
     [read] = read_all(words, page)
     return read
 
 
-def read_all(words: AnyVocabulary, *pages: list[str]) -> Iterator[tuple[dict[int, int], list[int]]]:
+def read_all(words: Vocabulary, *pages: list[str]) -> Iterator[tuple[dict[int, int], list[int]]]:
     readings = reading_of(words, *pages)
     for (hashes, weights), units in zip(readings.features, readings.units(), strict=True):
         assert hashes.dtype == units.dtype == np.uint64
@@ -73,88 +67,70 @@ def read_all(words: AnyVocabulary, *pages: list[str]) -> Iterator[tuple[dict[int
         yield dict(zip(hashes.tolist(), weights.tolist(), strict=True)), units.tolist()
 
 
-@BOTH
 @given(PAGES)
-def test_page_after_page_is_read_as_if_it_were_the_first(kind, pages):
-    words = kind(TABLE, SEED)
+def test_page_after_page_is_read_as_if_it_were_the_first(pages):
+    words = Vocabulary(TABLE, SEED)
     for page in pages:
         assert read(words, page) == expected(page)
 
 
-@BOTH
 @given(PAGES, PAGES)
-def test_pages_are_read_at_once_as_one_by_one(kind, first, then):
-    words = kind(TABLE, SEED)
+def test_pages_are_read_at_once_as_one_by_one(first, then):
+    words = Vocabulary(TABLE, SEED)
     for pages in filter(None, (first, then)):
         assert list(read_all(words, *pages)) == list(map(expected, pages))
 
 
-@BOTH
 @pytest.mark.parametrize("times", [1, 2, 1023, 1024, 50_000])
-def test_a_word_counts_by_the_logarithm_however_often_it_comes(kind, times):
+def test_a_word_counts_by_the_logarithm_however_often_it_comes(times):
     page = ["ferry"] * times + ["the"]
-    assert read(kind(TABLE, SEED), page) == expected(page)
+    assert read(Vocabulary(TABLE, SEED), page) == expected(page)
 
 
-@BOTH
 @given(PAGES, st.integers(0, 5), st.integers(0, 20))
-def test_forgetting_changes_nothing(kind, pages, most_tokens, most_characters):
+def test_forgetting_changes_nothing(pages, most_tokens, most_characters):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vocabulary, "MAX_TOKENS", most_tokens)
         patch.setattr(vocabulary, "MAX_CHARACTERS", most_characters)
-        words = kind(TABLE, SEED)
-        for page in pages:
-            assert read(words, page) == expected(page)
-
-
-@given(PAGES)
-def test_tokens_keep_their_places_when_they_are_laid_side_by_side(pages):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vocabulary, "_SCATTERED", 1)
         words = Vocabulary(TABLE, SEED)
         for page in pages:
             assert read(words, page) == expected(page)
 
 
 @pytest.mark.slow
-@BOTH
-def test_what_is_remembered_is_bounded(kind):
-    words = kind(TABLE)
+def test_what_is_remembered_is_bounded():
+    words = Vocabulary(TABLE)
     for first in range(0, 4 * vocabulary.MAX_TOKENS, 5000):
         reading_of(words, [f"w{number}" for number in range(first, first + 5000)])
         assert len(words) <= vocabulary.MAX_TOKENS + 5000
 
 
-@BOTH
-def test_long_tokens_are_bounded_too(kind):
-    words = kind(TABLE)
+def test_long_tokens_are_bounded_too():
+    words = Vocabulary(TABLE)
     for number in range(10):
         reading_of(words, [str(number) * (vocabulary.MAX_CHARACTERS + 1)])
         assert len(words) == 1
 
 
-@BOTH
-def test_units_are_those_of_their_page_however_late_they_are_asked_for(kind, monkeypatch):
+def test_units_are_those_of_their_page_however_late_they_are_asked_for(monkeypatch):
     monkeypatch.setattr(vocabulary, "MAX_TOKENS", 30)
-    words, pages = kind(TABLE, SEED), [[f"茶{n}", "清华大学", f"w{n}"] for n in range(50)]
+    words, pages = Vocabulary(TABLE, SEED), [[f"茶{n}", "清华大学", f"w{n}"] for n in range(50)]
     readings = [reading_of(words, page) for page in pages]
     for page, reading in zip(pages, readings, strict=True):
         assert reading.units()[0].tolist() == expected(page)[1]
 
 
-@BOTH
-def test_a_fingerprint_does_not_depend_on_what_was_read_before(kind):
+def test_a_fingerprint_does_not_depend_on_what_was_read_before():
     page = "the ferry to the pier of 2024 has left the pier 清华大学".split()
-    fresh, used = kind(TABLE), kind(TABLE)
+    fresh, used = Vocabulary(TABLE), Vocabulary(TABLE)
     reading_of(used, [*reversed(page), "other", "words"])
     [one], [other] = reading_of(fresh, page).features, reading_of(used, page).features
     assert simhash(*one) == simhash(*other)
 
 
-@BOTH
-def test_several_threads_can_ask_at_once(kind, monkeypatch):
+def test_several_threads_can_ask_at_once(monkeypatch):
     monkeypatch.setattr(vocabulary, "MAX_TOKENS", 300)
-    words, wrong = kind(TABLE, SEED), []
+    words, wrong = Vocabulary(TABLE, SEED), []
 
     def ask(first: int) -> None:
         for start in range(first, first + 400):
