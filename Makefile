@@ -38,11 +38,11 @@ scrapy-suite: .venv-suite/.ready
 test-all: test test-slow scrapy-suite
 
 quality: $(VENV)/.ready
-	$(BIN)/python benchmarks/quality.py --data $(DATA)/dev --early-close $(DATA)/early-close --no-peers --gate
+	$(BIN)/python -m benchmarks.quality --data $(DATA)/dev --early-close $(DATA)/early-close --no-peers --gate
 
 speed: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group benchmarks
-	$(BIN)/python benchmarks/speed.py --docs docs $(SPEED_ARGS)
+	$(BIN)/python -m benchmarks.speed --docs docs $(SPEED_ARGS)
 
 check: $(VENV)/.ready
 	$(BIN)/ruff check .

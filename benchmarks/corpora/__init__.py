@@ -1,1 +1,1 @@
-"""Written test pages: articles, and copies of them that look different."""
+"""Invented pages: forms, articles and their disguised copies, hostile and made-up pages."""

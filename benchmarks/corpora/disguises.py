@@ -7,19 +7,9 @@
 from __future__ import annotations
 
 from . import foreign_letters, foreign_structure, same_site
-from .articles import Article, read_article, read_articles
-from .pages import DISGUISES, Disguise, MadePage, disguised_page, original_page
+from .pages import DISGUISES, disguised_page, original_page
 
-__all__ = [
-    "DISGUISES",
-    "Article",
-    "Disguise",
-    "MadePage",
-    "disguised_page",
-    "original_page",
-    "read_article",
-    "read_articles",
-]
+__all__ = ["DISGUISES", "disguised_page", "original_page"]
 
 #: The modules that register disguises.
 MODULES = (same_site, foreign_structure, foreign_letters)

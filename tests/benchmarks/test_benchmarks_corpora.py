@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-
-import copies_quality  # noqa: E402
-import forms_quality  # noqa: E402
-from copies_quality import CopyFigures, Outcome  # noqa: E402
-from corpora.articles import read_article, read_articles  # noqa: E402
-from corpora.disguises import DISGUISES, disguised_page  # noqa: E402
-from corpora.forms import form_page, read_form, read_forms  # noqa: E402
-from corpora.text_files import BadFile  # noqa: E402
-from figures import half_of_name  # noqa: E402
-from forms_quality import SITUATIONS, FormFigures, KindDrops  # noqa: E402
+from benchmarks.corpora.articles import read_article, read_articles
+from benchmarks.corpora.disguises import DISGUISES, disguised_page
+from benchmarks.corpora.forms import form_page, read_form, read_forms
+from benchmarks.corpora.text_files import BadFile
+from benchmarks.quality import (
+    copies,
+)
+from benchmarks.quality import forms as forms_quality
+from benchmarks.quality.copies import CopyFigures, Outcome
+from benchmarks.quality.figures import half_of_name
+from benchmarks.quality.forms import SITUATIONS, FormFigures, KindDrops
+from benchmarks.quality.written_corpora import CORPORA
+from tests.support.benchmarks import run
 
 FORM = """\
 language: en
@@ -184,10 +182,10 @@ def test_the_twelve_other_kinds_are_of_the_language_as_far_as_possible():
 
 def test_an_equal_copy_is_found_and_another_article_is_not():
     one, other = read_articles()[1:3]
-    page, signature = copies_quality._original(one)
+    page, signature = copies._original(one)
     copy = replace(page, url="https://b.example/x")
-    assert copies_quality._trouble(signature, copy) == ""
-    assert copies_quality._trouble(signature, copies_quality._original(other)[0]) != ""
+    assert copies._trouble(signature, copy) == ""
+    assert copies._trouble(signature, copies._original(other)[0]) != ""
 
 
 @pytest.fixture
@@ -197,28 +195,19 @@ def corpora(tmp_path):
         (tmp_path / folder).mkdir()
     written(tmp_path / "forms", form_text())
     written(tmp_path / "forms", form_text().replace("quarry", "harbour"), "en-berth-pass.txt")
-    text = (BENCHMARKS / "corpora/articles/en-review-kettle.txt").read_text(encoding="utf-8")
+    text = (CORPORA / "articles/en-review-kettle.txt").read_text(encoding="utf-8")
     written(tmp_path / "articles", text, "en-review-kettle.txt")
     return tmp_path
 
 
-def run(folder, *arguments):
-    return subprocess.run(
-        [
-            *(sys.executable, "-W", "error::ResourceWarning", BENCHMARKS / "quality.py"),
-            *("--corpora-only", "--corpora", folder, "--corpora-floors", folder / "floors.json"),
-            *arguments,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+def measure(folder, *arguments):
+    options = ("--corpora-only", "--corpora", folder, "--corpora-floors", folder / "floors.json")
+    return run("quality", *options, *arguments)
 
 
 @pytest.mark.slow
 def test_the_gate_fails_when_a_figure_falls(corpora):
-    first = run(corpora, "--update", "--list", "--json", corpora / "report.json")
+    first = measure(corpora, "--update", "--list", "--json", corpora / "report.json")
     assert first.returncode == 0, first.stderr
     report = json.loads((corpora / "report.json").read_text(encoding="utf-8"))
     found = report["corpora figures"]["copies, all: found"]
@@ -230,13 +219,13 @@ def test_the_gate_fails_when_a_figure_falls(corpora):
     floors["at least"]["copies, all: found"] = round(found + 0.01, 4)
     floors["at most"]["forms, eight pages of a site, all: dropped"] = -0.01
     (corpora / "floors.json").write_text(json.dumps(floors), encoding="utf-8")
-    fallen = run(corpora, "--gate")
+    fallen = measure(corpora, "--gate")
     assert fallen.returncode == 1
     assert "\ncopies, all: found: " in fallen.stderr
     assert "\nforms, eight pages of a site, all: dropped: " in fallen.stderr
 
     written(corpora / "forms", form_text().replace("helmet", "hat"))
-    other = run(corpora, "--gate")
+    other = measure(corpora, "--gate")
     assert other.returncode == 2
     assert "the floors were measured on data" in other.stderr
 
@@ -244,6 +233,6 @@ def test_the_gate_fails_when_a_figure_falls(corpora):
 def test_a_bad_file_ends_the_run_with_one_line(tmp_path):
     (tmp_path / "forms").mkdir()
     path = written(tmp_path / "forms", form_text(ROWS[:3]))
-    ended = run(tmp_path)
+    ended = measure(tmp_path)
     assert ended.returncode == 2
     assert ended.stderr.splitlines()[1:] == [f"{path}, line 16: 3 rows of values, not 8"]

@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-
-import lookups  # noqa: E402
-
-from scrapy_neardup.hashing.simhash import hamming_distance  # noqa: E402
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(BENCHMARKS / "lookups.py"), *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+from benchmarks.stores import lookups
+from scrapy_neardup.hashing.simhash import hamming_distance
+from tests.support.benchmarks import run
 
 
 @pytest.mark.slow
 def test_every_claim_is_accounted_for():
-    done = run("--pages", "40", "--pages", "30", "--flood", "50", "--claims", "5")
+    done = run("stores.lookups", "--pages", "40", "--pages", "30", "--flood", "50", "--claims", "5")
     assert done.returncode == 0, done.stderr
     ordinary, floods = done.stdout.strip().split("\n\n")
     rows = [line.split() for line in ordinary.splitlines()[2:]]
@@ -63,4 +47,4 @@ def test_a_flood_has_to_be_looked_at(name):
 
 @pytest.mark.parametrize("arguments", [["--pages", "0"], ["--flood", "x"], ["--unknown"]])
 def test_unusable_options_are_refused(arguments):
-    assert run(*arguments).returncode == 2
+    assert run("stores.lookups", *arguments).returncode == 2

@@ -6,48 +6,35 @@ import csv
 import gzip
 import json
 import shutil
-import subprocess
-import sys
+from argparse import Namespace
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-
-import choices_rule  # noqa: E402
-import corpus  # noqa: E402
-import figures  # noqa: E402
-import floors  # noqa: E402
-import peers  # noqa: E402
-import quality  # noqa: E402
-import quality_summary  # noqa: E402
-import truth  # noqa: E402
-from floors import Figure, Floors, OtherData  # noqa: E402
-from pages import InputError  # noqa: E402
-from tables import Table  # noqa: E402
-
-from scrapy_neardup._util.urls import is_list  # noqa: E402
-from scrapy_neardup.hashing.minhash import SKETCH_BINS, sketches_of  # noqa: E402
-from scrapy_neardup.hashing.simhash import simhash  # noqa: E402
-from scrapy_neardup.text.idf import shipped_table  # noqa: E402
-from scrapy_neardup.text.vocabulary import weigh  # noqa: E402
-
-BREAD = (
-    "Bread rises slowly in a cold kitchen, which is no fault: the longer the dough rests, the "
-    "more flavour it gathers. Mix flour, water, salt and very little yeast in the evening, cover "
-    "the bowl with a plate and leave it on the window sill. In the morning shape a loaf, let it "
-    "recover for an hour and bake it in a heavy pot with its lid on."
+from benchmarks.common import brute_force
+from benchmarks.common.stored_pages import InputError
+from benchmarks.common.tables import Table
+from benchmarks.decisions import rule
+from benchmarks.quality import __main__ as command
+from benchmarks.quality import (
+    figures,
+    floors,
+    known_pairs,
+    peers,
+    resemblance,
+    summary,
 )
-HARBOUR = (
-    "The harbour master keeps a ledger of every vessel that ties up at the old quay. Since the "
-    "storm of last winter he also writes down the depth of the water at low tide, because sand "
-    "has drifted into the channel and two fishing boats ran aground before anybody had noticed. "
-    "The council wants to dredge in autumn, once the herring season is over."
-)
+from benchmarks.quality.floors import Figure, Floors, OtherData
+from benchmarks.quality.written_corpora import CORPORA
+from scrapy_neardup._util.urls import is_list
+from scrapy_neardup.hashing.minhash import SKETCH_BINS, sketches_of
+from scrapy_neardup.hashing.simhash import simhash
+from scrapy_neardup.text.idf import shipped_table
+from scrapy_neardup.text.vocabulary import weigh
+from tests.support.benchmarks import run
+from tests.support.texts import FERRY, MUSEUM
 
 
 @pytest.mark.parametrize(
@@ -94,15 +81,15 @@ def test_what_is_not_a_list(path):
 
 
 def test_slug():
-    assert corpus.slug("https://a.example/2020/Hello%20World/index.html") == "hello world"
-    assert corpus.slug("https://a.example/hello.html") == "hello"
-    assert corpus.slug("https://a.example/") == ""
+    assert known_pairs.slug("https://a.example/2020/Hello%20World/index.html") == "hello world"
+    assert known_pairs.slug("https://a.example/hello.html") == "hello"
+    assert known_pairs.slug("https://a.example/") == ""
 
 
 def test_halves_keep_joined_sites_together_and_are_of_about_one_size():
     sites = [f"s{i}" for i in range(20)]
     joined = [("s0", "s1"), ("s1", "s2"), ("s7", "s9"), ("s9", "s7")]
-    half = corpus.halves(sites, joined)
+    half = known_pairs.halves(sites, joined)
     assert half["s0"] == half["s1"] == half["s2"]
     assert half["s7"] == half["s9"]
     assert sum(half.values()) == 10
@@ -112,21 +99,23 @@ def test_halves_keep_joined_sites_together_and_are_of_about_one_size():
 def test_halves_do_not_depend_on_the_order():
     sites = [f"s{i}" for i in range(20)]
     joined = [("s0", "s1"), ("s1", "s2"), ("s7", "s9")]
-    again = corpus.halves(reversed(sites), [(b, a) for a, b in reversed(joined)])
-    assert again == corpus.halves(sites, joined)
+    again = known_pairs.halves(reversed(sites), [(b, a) for a, b in reversed(joined)])
+    assert again == known_pairs.halves(sites, joined)
 
 
 def test_tokens_are_single_han_characters_and_runs_of_others():
-    assert truth.tokens("Python教程: X_2, Straße") == ["python", "教", "程", "x_2", "straße"]
+    assert resemblance.tokens("Python教程: X_2, Straße") == ["python", "教", "程", "x_2", "straße"]
 
 
 def test_jaccard_of_five_token_runs():
-    a = truth.shingles(list("abcdefg"))
-    b = truth.shingles(list("abcdefx"))
+    a = resemblance.shingles(list("abcdefg"))
+    b = resemblance.shingles(list("abcdefx"))
     assert (a.size, b.size) == (3, 3)
-    assert truth.jaccard(a, b) == pytest.approx(2 / 4)
-    assert truth.jaccard(truth.shingles(list("ab")), truth.shingles(list("ab"))) == 1
-    assert truth.jaccard(truth.shingles([]), truth.shingles([])) == 0
+    assert resemblance.jaccard(a, b) == pytest.approx(2 / 4)
+    assert (
+        resemblance.jaccard(resemblance.shingles(list("ab")), resemblance.shingles(list("ab"))) == 1
+    )
+    assert resemblance.jaccard(resemblance.shingles([]), resemblance.shingles([])) == 0
 
 
 def test_near_pairs_are_those_of_a_loop():
@@ -138,14 +127,14 @@ def test_near_pairs_are_those_of_a_loop():
         for a, b in combinations(range(30), 2)
         if (int(prints[a]) ^ int(prints[b])).bit_count() <= 3
     ]
-    assert list(map(tuple, peers.near_pairs(prints, 3).T.tolist())) == wanted
+    assert list(map(tuple, brute_force.near_pairs(prints, 3).T.tolist())) == wanted
     assert len(wanted) == 20
 
 
 def test_alike_pairs_share_columns():
     rows = np.array([[1, 2, 3, 4], [1, 2, 3, 9], [1, 8, 7, 9]], np.uint64)
-    assert peers.alike_pairs(rows, 0.75).T.tolist() == [[0, 1]]
-    assert peers.alike_pairs(rows[:0], 0.75).shape == (2, 0)
+    assert brute_force.alike_pairs(rows, 0.75).T.tolist() == [[0, 1]]
+    assert brute_force.alike_pairs(rows[:0], 0.75).shape == (2, 0)
 
 
 def test_a_peer_that_is_missing_says_why():
@@ -185,18 +174,18 @@ def test_a_share_of_more_than_all_has_no_interval():
 def test_the_rebuilt_parts_are_those_that_are_shipped():
     words = "to be or not to be 2 that is the question in 1603".split()
     table = shipped_table("multilingual")
-    assert choices_rule.fingerprint(words, table) == simhash(*weigh(words, table))
+    assert rule.fingerprint(words, table) == simhash(*weigh(words, table))
     hashes = np.unique(np.random.default_rng(2).integers(0, 1 << 32, 700, np.uint64))
-    assert choices_rule.binned(hashes, SKETCH_BINS).tolist() == sketches_of([hashes])[0].tolist()
+    assert rule.binned(hashes, SKETCH_BINS).tolist() == sketches_of([hashes])[0].tolist()
 
 
 def test_bottom_k_is_exact_for_short_texts_and_near_for_long_ones():
     values = np.arange(0, 1 << 32, 1 << 20, dtype=np.uint64)
-    assert choices_rule.bottom_k(values[:4], values[2:6], 8) == pytest.approx(2 / 6)
+    assert rule.bottom_k(values[:4], values[2:6], 8) == pytest.approx(2 / 6)
     shuffled = np.random.default_rng(3).permutation(values)
     a, b = np.sort(shuffled[:3000]), np.sort(shuffled[1000:])
-    estimate = choices_rule.bottom_k(a[:256], b[:256], 256)
-    assert estimate == pytest.approx(truth.jaccard(a, b), abs=0.1)
+    estimate = rule.bottom_k(a[:256], b[:256], 256)
+    assert estimate == pytest.approx(resemblance.jaccard(a, b), abs=0.1)
 
 
 FLOORS = Floors("d1", {"found": Figure(0.9, "at least"), "wrong": Figure(3, "at most")})
@@ -249,9 +238,8 @@ def test_keep_floors_ends_with_the_status_of_the_gate(tmp_path, capsys):
 
     def keep(found, digest="d1", *, gate=True, update=False, regress=False):
         measured = found_and_wrong(found, 0)
-        return quality.keep_floors(
-            path, digest, measured, gate=gate, update=update, regress=regress
-        )
+        options = Namespace(gate=gate, update=update, allow_regression=regress)
+        return command.keep_floors(options, path, digest, measured)
 
     assert keep(0.9) == 2
     assert keep(0.9, gate=False, update=True) == 0
@@ -299,9 +287,9 @@ def data(tmp_path):
     write_pages(
         folder,
         [
-            ("https://bakery.example/bread.html", "Bread", BREAD, "All recipes"),
-            ("https://mirror.example/bread.html", "Bread", BREAD, "A copy"),
-            ("https://harbour.example/ledger.html", "The ledger", HARBOUR, "Seen often"),
+            ("https://bakery.example/bread.html", "Bread", FERRY, "All recipes"),
+            ("https://mirror.example/bread.html", "Bread", FERRY, "A copy"),
+            ("https://harbour.example/ledger.html", "The ledger", MUSEUM, "Seen often"),
         ],
     )
     write_rows(folder / "pairs.csv", ("id_a", "id_b", "jaccard"), ("p1", "p0", "1.0"))
@@ -315,7 +303,7 @@ def data(tmp_path):
 
 
 def test_a_corpus_is_read_by_number(data):
-    read = corpus.read_corpus(data)
+    read = known_pairs.read_corpus(data)
     assert read.ids == ("p0", "p1", "p2")
     assert read.pairs == {(0, 1): 1.0}
     assert [label.pair for label in read.labels] == [(0, 1), (0, 2)]
@@ -324,19 +312,21 @@ def test_a_corpus_is_read_by_number(data):
 
 
 def test_pairs_that_were_read_are_known_by_their_addresses(data, tmp_path, monkeypatch):
-    assert corpus.read_corpus(data).distinct == {(0, 2)}
+    assert known_pairs.read_corpus(data).distinct == {(0, 2)}
     own, mirror = (f"https://{site}.example/bread.html" for site in ("bakery", "mirror"))
     readings = tmp_path / "readings.csv"
     columns = ("url_a", "url_b", "reason")
     elsewhere = ("https://c.example/", own, "of other data")
     write_rows(readings, columns, (mirror, own, "other bread"), elsewhere)
-    monkeypatch.setattr(corpus, "READINGS", readings)
-    assert corpus.read_corpus(data).distinct == {(0, 1), (0, 2)}
+    monkeypatch.setattr(known_pairs, "READINGS", readings)
+    assert known_pairs.read_corpus(data).distinct == {(0, 1), (0, 2)}
 
 
 def test_to_keep_apart_what_was_called_distinct_is_right(data, tmp_path, monkeypatch):
-    read = corpus.read_corpus(data)
-    known = truth.Truth(read, np.array([60, 60, 60]), [truth.shingles(list("abcdefg"))] * 3)
+    read = known_pairs.read_corpus(data)
+    known = resemblance.Truth(
+        read, np.array([60, 60, 60]), [resemblance.shingles(list("abcdefg"))] * 3
+    )
     yardstick = figures.Yardstick(known)
     assert yardstick.decided_rightly({(0, 1)}, 0.8) == (1, 1)
     assert yardstick.decided_rightly(set(), 0.8) == (0, 1)
@@ -351,15 +341,15 @@ LABELS2 = ("id_a", "id_b", "label", "drawn_from", "reason")
 
 
 def test_labels2_are_labels_of_their_own(data):
-    assert corpus.read_corpus(data).labels2 == ()
-    before = corpus.digest([data])
+    assert known_pairs.read_corpus(data).labels2 == ()
+    before = known_pairs.digest([data])
     rows = ("p1", "p0", "duplicate", "hit", "a copy"), ("p1", "p2", "distinct", "near", "others")
     write_rows(data / "labels2.csv", LABELS2, *rows)
-    assert corpus.digest([data]) != before
-    read = corpus.read_corpus(data)
+    assert known_pairs.digest([data]) != before
+    read = known_pairs.read_corpus(data)
     assert read.labels2 == (
-        corpus.Label((0, 1), "duplicate", 1.0, "a copy", "hit"),
-        corpus.Label((1, 2), "distinct", 0.0, "others", "near"),
+        known_pairs.Label((0, 1), "duplicate", 1.0, "a copy", "hit"),
+        known_pairs.Label((1, 2), "distinct", 0.0, "others", "near"),
     )
     assert len(read.labels) == 2
     assert read.distinct == {(0, 2), (1, 2)}
@@ -376,7 +366,7 @@ def test_labels2_are_labels_of_their_own(data):
 def test_a_bad_row_of_labels2_is_refused_by_name_and_line(data, row, reason):
     write_rows(data / "labels2.csv", LABELS2, ("p0", "p1", "unclear", "near", ""), row)
     with pytest.raises(InputError) as refused:
-        corpus.read_corpus(data)
+        known_pairs.read_corpus(data)
     assert str(refused.value) == f"{data / 'labels2.csv'}, line 3: {reason}"
 
 
@@ -384,65 +374,55 @@ def test_labels2_count_all_duplicates_and_the_precision_of_hits(data):
     rows = (("p0", "p1", "duplicate", "hit", ""), ("p1", "p2", "unclear", "hit", ""))
     write_rows(data / "labels2.csv", LABELS2, *rows)
     (data / "pairs.csv").unlink()
-    read = corpus.read_corpus(data)
-    yardstick = figures.Yardstick(truth.Truth(read, np.array([60, 60, 60]), []))
+    read = known_pairs.read_corpus(data)
+    yardstick = figures.Yardstick(resemblance.Truth(read, np.array([60, 60, 60]), []))
     assert yardstick.of_labels2({(0, 1)}).duplicates == (1, 1)
     assert yardstick.of_labels2(set()).duplicates == (0, 1)
     # Hit are a duplicate of each file, the distinct pair of labels.csv and the unclear one.
     everything = {(0, 1), (0, 2), (1, 2)}
     assert yardstick.called_duplicate(everything) == (2, 4)
     assert yardstick.called_duplicate(everything, lambda x: x.drawn_from == "hit") == (1, 2)
-    assert quality_summary.labelled_distinct(yardstick, everything) == (1, 1)
-    found = quality_summary.labels2_figures(yardstick, everything)
+    assert summary.labelled_distinct(yardstick, everything) == (1, 1)
+    found = summary.labels2_figures(yardstick, everything)
     assert {name: figure.value for name, figure in found.items()} == {
         "labels2 duplicates found": 1,
         "labels and labels2 distinct hit": 1,
         "labels and labels2 hits called duplicate": 0.5,
     }
     without = figures.Yardstick(replace(yardstick.truth, corpus=replace(read, labels2=())))
-    assert quality_summary.labels2_figures(without, everything) == {}
+    assert summary.labels2_figures(without, everything) == {}
 
 
 def test_an_unknown_page_is_named(data):
     (data / "theme-notice.txt").write_text("p0\np9\n", encoding="utf-8")
     with pytest.raises(InputError, match="p9"):
-        corpus.read_corpus(data)
+        known_pairs.read_corpus(data)
 
 
 def test_the_digest_is_of_the_bytes(data):
-    before = corpus.digest([data])
-    assert corpus.digest([data]) == before
+    before = known_pairs.digest([data])
+    assert known_pairs.digest([data]) == before
     with (data / "labels.csv").open("a", encoding="utf-8") as file:
         file.write("\n")
-    assert corpus.digest([data]) != before
-
-
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-W", "error::ResourceWarning", BENCHMARKS / "quality.py", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    assert known_pairs.digest([data]) != before
 
 
 @pytest.mark.slow
 def test_the_whole_run(data, tmp_path):
     early = tmp_path / "early-close"
     write_pages(
-        early, [("https://a.example/one", "One", BREAD, ""), ("https://a.example/", "", "", "")]
+        early, [("https://a.example/one", "One", FERRY, ""), ("https://a.example/", "", "", "")]
     )
     report, recorded = tmp_path / "report.json", tmp_path / "floors.json"
     corpora = tmp_path / "corpora"
     for name in ("forms/en-lost-property.txt", "articles/en-review-kettle.txt"):
         (corpora / name).parent.mkdir(parents=True)
-        shutil.copy(BENCHMARKS / "corpora" / name, corpora / name)
+        shutil.copy(CORPORA / name, corpora / name)
     options = (
         *("--data", data, "--early-close", early, "--no-peers", "--floors", recorded),
         *("--corpora", corpora, "--corpora-floors", tmp_path / "corpora-floors.json"),
     )
-    first = run(*options, "--json", report, "--update", "--list")
+    first = run("quality", *options, "--json", report, "--update", "--list")
     assert first.returncode == 0, first.stderr
     assert "J computed anew for 1 recorded pairs: off by 0.0000" in first.stdout
     figures_found = json.loads(report.read_text(encoding="utf-8"))["figures"]
@@ -454,15 +434,15 @@ def test_the_whole_run(data, tmp_path):
     assert not any("labels2" in name for name in (*bounds["at least"], *bounds["at most"]))
     assert "different pages of a form dropped" in first.stdout
 
-    assert run(*options, "--gate").returncode == 0
+    assert run("quality", *options, "--gate").returncode == 0
     write_rows(data / "pairs.csv", ("id_a", "id_b", "jaccard"))
-    other = run(*options, "--gate")
+    other = run("quality", *options, "--gate")
     assert other.returncode == 2
     assert "other data" not in other.stdout
     assert "the floors were measured on data" in other.stderr
 
 
 def test_a_folder_without_pages_ends_with_one_line(tmp_path):
-    ended = run("--data", tmp_path)
+    ended = run("quality", "--data", tmp_path)
     assert ended.returncode == 2
     assert ended.stderr == f"{tmp_path}: no pages-*.jsonl.gz\n"

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-
-import scaling  # noqa: E402
-
-from scrapy_neardup.matching.candidates import packed_summary  # noqa: E402
-from scrapy_neardup.stores.codec import packed  # noqa: E402
-from scrapy_neardup.stores.digests import key_digest, key_seed  # noqa: E402
-from scrapy_neardup.stores.sqlite.store import SqliteStore  # noqa: E402
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(BENCHMARKS / "scaling.py"), *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+from benchmarks.stores import scaling
+from scrapy_neardup.matching.candidates import packed_summary
+from scrapy_neardup.stores.codec import packed
+from scrapy_neardup.stores.digests import key_digest, key_seed
+from scrapy_neardup.stores.sqlite.store import SqliteStore
+from tests.support.benchmarks import run
 
 
 @pytest.mark.slow
 def test_every_claim_is_accounted_for(tmp_path):
-    done = run("--sizes", "300", "120", "--claims", "10", "--folder", str(tmp_path))
+    done = run("stores.scaling", "--sizes", "300", "120", "--claims", "10", "--folder", tmp_path)
     assert done.returncode == 0, done.stderr
     stores, claims = done.stdout.strip().split("\n\n")
     rows = [line.split() for line in stores.splitlines()[2:]]
@@ -78,4 +62,4 @@ def test_a_file_that_is_filled_at_once_is_what_a_store_writes(tmp_path):
 
 @pytest.mark.parametrize("arguments", [["--sizes", "0"], ["--sizes"], ["--unknown"]])
 def test_unusable_options_are_refused(arguments):
-    assert run(*arguments).returncode == 2
+    assert run("stores.scaling", *arguments).returncode == 2

@@ -3,51 +3,49 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[2]
-BENCHMARKS = ROOT / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-
-import find_all  # noqa: E402
-import made_up_html  # noqa: E402
-import made_up_texts  # noqa: E402
-import measuring  # noqa: E402
-import speed  # noqa: E402
-import speed_exact  # noqa: E402
-import speed_fingerprints  # noqa: E402
-import speed_index  # noqa: E402
-import speed_pages  # noqa: E402
-import speed_pairs  # noqa: E402
-import speed_plots  # noqa: E402
-import speed_simulation  # noqa: E402
-from measuring import Spread  # noqa: E402
-from pages import Page  # noqa: E402
-from speed_figures import Goal, Plot  # noqa: E402
-from speed_index import Growth, Lookups, Timed, Work  # noqa: E402
-
-from scrapy_neardup.hashing.hamming_pairs import NearPairs, near_pairs  # noqa: E402
-from scrapy_neardup.hashing.simhash import simhash  # noqa: E402
-from scrapy_neardup.hashing.simhash_index import SimhashIndex, probes  # noqa: E402
-from scrapy_neardup.html import extraction as extract  # noqa: E402
-from scrapy_neardup.signatures import signature as page_module  # noqa: E402
-from scrapy_neardup.signatures.signature import Signer  # noqa: E402
-from scrapy_neardup.text.idf import shipped_table  # noqa: E402
-from scrapy_neardup.text.tokenization import Spans  # noqa: E402
-from scrapy_neardup.text.vocabulary import weigh  # noqa: E402
-from tests.support import reference  # noqa: E402
+from benchmarks.common import measuring
+from benchmarks.common.goals import Goal
+from benchmarks.common.measuring import Spread
+from benchmarks.common.programs import ROOT
+from benchmarks.common.stored_pages import Page
+from benchmarks.corpora import (
+    made_up_pages,
+    made_up_texts,
+)
+from benchmarks.speed import __main__ as command
+from benchmarks.speed import (
+    all_pairs,
+    exactness,
+    find_all,
+    fingerprints,
+    index,
+    page_processing,
+    plots,
+    simulation,
+)
+from benchmarks.speed.index import Growth, Lookups, Timed, Work
+from benchmarks.speed.parts import Plot
+from scrapy_neardup.hashing.hamming_pairs import NearPairs, near_pairs
+from scrapy_neardup.hashing.simhash import simhash
+from scrapy_neardup.hashing.simhash_index import SimhashIndex, probes
+from scrapy_neardup.html import extraction as extract
+from scrapy_neardup.signatures import signature as page_module
+from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.text.idf import shipped_table
+from scrapy_neardup.text.tokenization import Spans
+from scrapy_neardup.text.vocabulary import weigh
+from tests.support import reference
+from tests.support.benchmarks import run
 
 RATIOS = {
     "fingerprint_vs_simhash",
@@ -61,17 +59,6 @@ RATIOS = {
     "own_share_of_extraction",
     "own_share_of_parsing_and_extraction",
 }
-
-
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(BENCHMARKS / "speed.py"), *map(str, arguments)],
-        capture_output=True,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONUTF8": "1"},
-        check=False,
-        timeout=300,
-    )
 
 
 def structure(page: str) -> list[str]:
@@ -89,7 +76,9 @@ def structure(page: str) -> list[str]:
 def test_the_whole_run(tmp_path):
     report, docs = tmp_path / "report.json", tmp_path / "docs"
     docs.mkdir()
-    done = run("--max-size", 2000, "--rounds", 2, "--no-install", "--json", report, "--docs", docs)
+    done = run(
+        "speed", "--max-size", 2000, "--rounds", 2, "--no-install", "--json", report, "--docs", docs
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("ratios\n")
     assert done.stdout.count("\nexact: ") == 3
@@ -120,13 +109,13 @@ def test_the_whole_run(tmp_path):
     [["--max-size", "0"], ["--only", "x"], ["--only", "pages", "--docs", "."], ["no-such-file"]],
 )
 def test_unusable_input_and_options_are_refused(arguments):
-    assert run("--no-install", *arguments).returncode == 2
+    assert run("speed", "--no-install", *arguments).returncode == 2
 
 
 def test_sizes_end_at_the_largest():
-    assert speed.sizes(10**7) == [10**5, 10**6, 10**7]
-    assert speed.sizes(10**6) == [10**5, 10**6]
-    assert speed.sizes(2000) == [2000]
+    assert command.sizes(10**7) == [10**5, 10**6, 10**7]
+    assert command.sizes(10**6) == [10**5, 10**6]
+    assert command.sizes(2000) == [2000]
 
 
 # --- what is measured with ---
@@ -163,9 +152,7 @@ def test_goals_are_bounds_on_either_side():
 
 @pytest.fixture(scope="module")
 def samples():
-    return speed_fingerprints.samples(
-        [[*words, "x1", "x1"] for words in made_up_texts.texts(2, 300)]
-    )
+    return fingerprints.samples([[*words, "x1", "x1"] for words in made_up_texts.texts(2, 300)])
 
 
 def test_made_up_words_repeat_as_in_real_texts():
@@ -190,14 +177,14 @@ def test_others_are_given_the_weights_of_ours(samples):
 
 def test_fingerprints_are_held_against_whole_numbers(samples, monkeypatch):
     [sample, _] = samples
-    assert speed_fingerprints.fingerprint(sample.spans) == reference.fingerprint(sample.tokens)
+    assert fingerprints.fingerprint(sample.spans) == reference.fingerprint(sample.tokens)
     assert sample.spans.tokens() == sample.tokens
-    assert speed_fingerprints.is_exact(sample)
+    assert fingerprints.is_exact(sample)
     # Where all sums are zero, all bits are.
-    assert speed_fingerprints.is_exact(speed_fingerprints.Sample([], "", {}, Spans.of([])))
-    right = speed_fingerprints.fingerprint
-    monkeypatch.setattr(speed_fingerprints, "fingerprint", lambda tokens: right(tokens) ^ 1)
-    figures = speed_fingerprints.measure(samples, "made up", 1)
+    assert fingerprints.is_exact(fingerprints.Sample([], "", {}, Spans.of([])))
+    right = fingerprints.fingerprint
+    monkeypatch.setattr(fingerprints, "fingerprint", lambda tokens: right(tokens) ^ 1)
+    figures = fingerprints.measure(samples, "made up", 1)
     assert (figures.texts, figures.inexact) == (1, 1)
     assert figures.checks()[0].problems == ["those of 1 texts are not"]
 
@@ -207,7 +194,7 @@ def test_fingerprints_are_held_against_whole_numbers(samples, monkeypatch):
 
 def test_the_same_fingerprints_whatever_part_of_them_is_asked_for():
     def numbers(first, last):
-        return np.concatenate(list(speed_index.fingerprints(first, last))).tolist()
+        return np.concatenate(list(index.fingerprints(first, last))).tolist()
 
     everything = numbers(0, 25_000)
     assert len(set(everything)) == 25_000
@@ -216,15 +203,15 @@ def test_the_same_fingerprints_whatever_part_of_them_is_asked_for():
 
 
 def test_an_index_takes_part_up_to_its_size(monkeypatch):
-    small = replace(speed_index.OURS, name="small", most=1000)
-    monkeypatch.setattr(speed_index, "CONTESTANTS", (speed_index.OURS, small))
-    figures = speed_index.measure([1000, 2000], 2)
+    small = replace(index.OURS, name="small", most=1000)
+    monkeypatch.setattr(index, "CONTESTANTS", (index.OURS, small))
+    figures = index.measure([1000, 2000], 2)
     assert set(figures.growth) == {("scrapy-neardup", n) for n in (1000, 2000)} | {("small", 1000)}
     assert all(growth.bytes_each > 100 for growth in figures.growth.values())
     for (name, _, work), timed in figures.timed.items():
         assert timed.micros.median > 0
         assert timed.found == (work.kind == "near")
-        assert work in speed_index.works(speed_index.OURS if name != "small" else small)
+        assert work in index.works(index.OURS if name != "small" else small)
     lookups, growth = figures.tables()
     assert {row[4] for row in lookups.rows if row[0] == "small"} == {"-"}
     assert len(growth.rows) == 3
@@ -265,7 +252,7 @@ def test_simulated_buckets_hold_what_those_of_a_real_index_would():
     source = random.Random(3)
     queries = [source.getrandbits(64) for _ in range(3)]
     index, size = SimhashIndex(), 65_536 * 40
-    speed_simulation.fill_probed(index, queries, size, 7)
+    simulation.fill_probed(index, queries, size, 7)
     counts = []
     for query in queries:
         for block, flips in enumerate(probes(7)):
@@ -283,10 +270,10 @@ def test_simulated_buckets_hold_what_those_of_a_real_index_would():
 
 
 def test_many_lookups_find_what_is_there():
-    many = speed_simulation.many_lookups(1000, 50)
+    many = simulation.many_lookups(1000, 50)
     assert (many.stored, many.queries, many.found) == (1000, 50, 0)
     assert many.comparisons_a_second == pytest.approx(50_000 / many.seconds)
-    assert pytest.approx(4e11) == speed_simulation.MANKU
+    assert pytest.approx(4e11) == simulation.MANKU
 
 
 # --- all pairs ---
@@ -297,32 +284,32 @@ def near_ones(words: list[int]) -> int:
 
 
 def test_every_search_for_all_pairs_finds_them():
-    words = speed_pairs.made_up(1500)
+    words = all_pairs.made_up(1500)
     assert len(set(words.tolist())) == words.size
     wanted = near_ones(words.tolist())
     assert wanted >= 15
     clustered = words[:200, None] ^ np.array([0, 1, 3 << 20, 1 << 63, 0b1111], np.uint64)
     for some in (words, np.unique(clustered)):
         wanted = near_ones(some.tolist())
-        assert speed_pairs.ours(some) == speed_pairs.four_blocks(some) == wanted
+        assert all_pairs.ours(some) == all_pairs.four_blocks(some) == wanted
 
 
 def test_searches_that_do_not_agree_are_told():
-    seconds = {(10, name): Spread(1, 1, 1) for name in (speed_pairs.OURS, speed_pairs.NUMPY)}
-    found = {(10, speed_pairs.OURS): 5, (10, speed_pairs.NUMPY): 6}
-    figures = speed_pairs.AllPairs(seconds, {}, found, "", "not there")
+    seconds = {(10, name): Spread(1, 1, 1) for name in (all_pairs.OURS, all_pairs.NUMPY)}
+    found = {(10, all_pairs.OURS): 5, (10, all_pairs.NUMPY): 6}
+    figures = all_pairs.AllPairs(seconds, {}, found, "", "not there")
     assert figures.checks()[0].problems == ["of 10 fingerprints, not all found as many"]
 
 
 def test_what_differs_from_brute_force_is_told(monkeypatch):
-    assert speed_exact.differences(400, 100) == []
+    assert exactness.differences(400, 100) == []
 
     def without_the_last(words, distance):
         for first, second, distances in near_pairs(words, distance):
             yield NearPairs(first[:-1], second[:-1], distances[:-1])
 
-    monkeypatch.setattr(speed_exact, "near_pairs", without_the_last)
-    told = speed_exact.differences(400, 100)
+    monkeypatch.setattr(exactness, "near_pairs", without_the_last)
+    told = exactness.differences(400, 100)
     assert [line.split(":")[0] for line in told] == [f"all pairs, k = {k}" for k in (0, 3, 7, 11)]
     assert all(re.search(r": [1-9]\d* missed, 0 wrong, 0 told twice$", line) for line in told)
 
@@ -332,8 +319,8 @@ def test_lookups_that_differ_from_brute_force_are_told(monkeypatch):
         def near(self, fingerprint, distance):
             return super().near(fingerprint, max(distance - 1, 0))
 
-    monkeypatch.setattr(speed_exact, "SimhashIndex", Forgetful)
-    told = speed_exact.differences(400, 400)
+    monkeypatch.setattr(exactness, "SimhashIndex", Forgetful)
+    told = exactness.differences(400, 400)
     assert [line.split(":")[0] for line in told] == [f"lookups, k = {k}" for k in (3, 7, 11)]
 
 
@@ -354,10 +341,10 @@ def test_find_all_runs_in_a_process_of_its_own(tmp_path):
     )
     assert find_all.install(folder) == ""
     assert find_all.version_in(folder) == "9"
-    words = speed_pairs.made_up(300)
+    words = all_pairs.made_up(300)
     np.save(file, words)
-    figures = speed_pairs.measure([300], 2, folder, "")
-    assert figures.found[300, speed_pairs.FIND_ALL] == near_ones(words.tolist())
+    figures = all_pairs.measure([300], 2, folder, "")
+    assert figures.found[300, all_pairs.FIND_ALL] == near_ones(words.tolist())
     assert figures.blocks[300] in (4, 5, 6)
     [ratio] = figures.ratios()
     assert (ratio.n, ratio.why) == (300, "")
@@ -374,9 +361,9 @@ def test_what_cannot_be_installed_says_so_in_pips_last_line(tmp_path, monkeypatc
 
 
 def test_made_up_pages_are_as_large_as_real_ones_in_both_languages():
-    pages = made_up_html.pages(20)
-    assert pages == made_up_html.pages(20)
-    kept, languages = speed_pages._readable(pages)
+    pages = made_up_pages.pages(20)
+    assert pages == made_up_pages.pages(20)
+    kept, languages = page_processing._readable(pages)
     assert (kept, languages) == (pages, ["English", "Chinese"] * 10)
     signer = Signer(secret=bytes(16))
     for page, text in zip(pages, (3000, 1500) * 10, strict=True):
@@ -398,7 +385,7 @@ def test_the_way_is_parted_into_reading_and_the_rest(monkeypatch):
         return slowed
 
     # A clock that only these two functions move.
-    monkeypatch.setattr(speed_pages, "process_time", lambda: now[0])
+    monkeypatch.setattr(page_processing, "process_time", lambda: now[0])
     monkeypatch.setattr(extract, "fromstring", slow(module.fromstring, 0.25))
     monkeypatch.setattr(extract, "article_text", slow(extract.article_text, 1.0))
     monkeypatch.setattr(extract, "_title", slow(extract._title, 3.0))
@@ -409,7 +396,7 @@ def test_the_way_is_parted_into_reading_and_the_rest(monkeypatch):
     )
     page = Page("p", "http://a.example/", "http://a.example/", "text/html", body)
     for together in (1, 2, 4):
-        crawl = speed_pages._Crawl("jieba", together, [[page] * 3])
+        crawl = page_processing._Crawl("jieba", together, [[page] * 3])
         assert crawl().tolist() == 3 * [[1250.0, 4250.0, 500.0]]
     assert module.fromstring is watched
 
@@ -421,6 +408,6 @@ def test_a_drawing_hangs_on_its_figures_alone(tmp_path):
     plot = Plot("x", "A title", "n", "µs", {"a": [(1, 2), (10, 3)], "b": [(1, 5)]}, frozenset("b"))
     paths = [tmp_path / "1.svg", tmp_path / "2.svg"]
     for path in paths:
-        speed_plots.draw(path, plot)
+        plots.draw(path, plot)
     assert paths[0].read_bytes() == paths[1].read_bytes()
     assert "A title" in paths[0].read_text("utf-8")

@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from tests.support.benchmarks import run
 from tests.support.texts import FERRY, MUSEUM, page
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
-
-def run(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(BENCHMARKS / script), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
 
 
 @pytest.mark.slow
@@ -33,7 +19,7 @@ def test_the_same_crawl_with_each_number_of_workers(tmp_path):
         for number, body in enumerate(bodies)
     )
     pages.write_text("\n".join(lines) + "\n", "utf-8")
-    done = run("crawl_workers.py", pages, "--workers", 1, 0)
+    done = run("crawl.workers", pages, "--workers", 1, 0)
     assert done.returncode == 0, done.stderr
     table = [line.split() for line in done.stdout.splitlines()]
     dropped = {row[0]: row[4] for row in table if row[1:2] == ["workers"] and len(row) == 7}
@@ -42,13 +28,13 @@ def test_the_same_crawl_with_each_number_of_workers(tmp_path):
 
 
 def test_numbers_of_workers_that_cannot_be(tmp_path):
-    done = run("crawl_workers.py", tmp_path, "--workers", "-1")
+    done = run("crawl.workers", tmp_path, "--workers", "-1")
     assert done.returncode == 2
-    assert run("crawl_workers.py", tmp_path / "none.jsonl").returncode == 2
+    assert run("crawl.workers", tmp_path / "none.jsonl").returncode == 2
 
 
 def test_hostile_pages_and_what_they_take():
-    done = run("hostile_pages.py", "--only", "nested-1e3", "--only", "menus")
+    done = run("speed.hostile_pages", "--only", "nested-1e3", "--only", "menus")
     assert done.returncode == 0, done.stderr
     outcomes = {line.split()[0]: line.split()[3] for line in done.stdout.splitlines()[3:5]}
     assert outcomes == {"nested-1e3": "too_nested", "menus": "signed,"}

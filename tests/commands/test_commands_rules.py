@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tldextract import TLDExtract
 
+from benchmarks.url_rules.site import UrlSite
 from scrapy_neardup.commands.support.url_discarder import convert
 from scrapy_neardup.url_rules.evidence import Evidence
 from scrapy_neardup.url_rules.learner import Learner
@@ -26,10 +26,6 @@ from scrapy_neardup.url_rules.rule import State, UrlRule
 from scrapy_neardup.url_rules.url_parts import Component
 from tests.commands.test_commands_store import ISO, TIME, lines, neardup, opened, said
 from tests.support.redis_servers import RedisServer
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from url_site import UrlSite
 
 SITE = "example.com"
 

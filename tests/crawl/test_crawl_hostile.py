@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.corpora.hostile_pages import PAGES, UTF8
 from scrapy_neardup.workers import Limits
 from tests.support import warm
 from tests.support.crawl import run_crawl
-from tests.support.hostile import PAGES, UTF8
 from tests.support.processes import linux, workers_of
 from tests.support.server import Answer, serving
 from tests.support.texts import article, page

@@ -1,34 +1,35 @@
-"""Crawls that are stopped in the middle lose no content; benchmarks/kills.py kills many more."""
+"""Crawls that are stopped in the middle lose no content; benchmarks.crawl.kills kills more."""
 
 from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from scrapy_neardup.crawl.durability.job_state import Job
-from tests.support import warm
-from tests.support.crawl import LOOPS
-from tests.support.killing import (
+from benchmarks.crawl.killed_crawls import (
+    MODULE,
     Account,
-    Runs,
+    Process,
     Shape,
     account,
     confirmed,
     content_of,
-    passed_over,
     site,
 )
+from scrapy_neardup.crawl.durability.job_state import Job
+from tests.support.crawl import LOOPS
+from tests.support.killing import Runs, passed_over
 from tests.support.processes import linux, wait_for
 
 pytestmark = linux
 
 SHAPE = Shape(24)
+SYNCING = f"{MODULE}.Syncing"
+LIMITING = "tests.support.killing.Limiting"
 RECOVER = {"NEARDUP_RECOVER": True}
 #: A crawl that does not end before the test has done its part.
 SLOW = {"DOWNLOAD_DELAY": 0.5}
@@ -49,7 +50,7 @@ def crawled(runs: Runs, least: int) -> None:
     wait_for(lambda: runs.log.exists() and runs.log.read_text().count("Crawled (200)") >= least)
 
 
-def killed(runs: Runs, process: warm.Program | subprocess.Popen[bytes]) -> frozenset[str]:
+def killed(runs: Runs, process: Process) -> frozenset[str]:
     """Kill a run; what counts by then is on disk."""
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -99,7 +100,7 @@ def test_a_page_counts_when_all_its_items_are_stored(tmp_path, port, storing):
     runs.settings["ITEMS_PER_PAGE"] = 2
     pipelines = {"tests.support.killing.Pausing": 300}
     if storing == "synced":
-        pipelines["tests.support.killing.Syncing"] = 500
+        pipelines[SYNCING] = 500
     process = runs.start(ITEM_PIPELINES=pipelines)
     crawled(runs, 10)
     # Time for the first items to reach the disk, and for the store to be told of it.
@@ -189,7 +190,7 @@ def test_a_crawl_that_is_made_to_end_is_recovered(tmp_path, port, storing):
 
 #: Takes the store's log of changes, which has more already, and nothing else of the crawl's.
 STORE_FULL: dict[str, Any] = {
-    "ITEM_PIPELINES": {"tests.support.killing.Syncing": 500, "tests.support.killing.Limiting": 600},
+    "ITEM_PIPELINES": {SYNCING: 500, LIMITING: 600},
     "LIMITS": {4: 40_000},
     "LOG_LEVEL": "INFO",
     "DOWNLOAD_DELAY": 0.2,
@@ -249,7 +250,7 @@ def test_what_a_feed_without_a_folder_did_not_take_is_stored_next_time(tmp_path,
 @pytest.mark.slow
 def test_what_a_feed_did_not_take_for_a_while_is_stored_next_time(tmp_path, port):
     runs = in_job(tmp_path, port, storing="feed")
-    pipelines = {"tests.support.killing.Limiting": 600}
+    pipelines = {LIMITING: 600}
     limits = {6: 8192, 16: None}
     runs.finish(ITEM_PIPELINES=pipelines, LIMITS=limits, LOG_FILE=None, DOWNLOAD_DELAY=0.2)
     # A copy of each that it did not take was tried in its place.

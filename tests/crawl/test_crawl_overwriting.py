@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.crawl.killed_crawls import Shape, account, site
 from tests.support.crawl import Crawl, run_crawl
-from tests.support.killing import Runs, Shape, account, site
+from tests.support.killing import Runs
 from tests.support.processes import linux, wait_for
 from tests.support.redis_servers import RedisServer
 from tests.support.server import Site, serving

@@ -1,8 +1,7 @@
-"""A real browser without a window: the system's Chromium, driven by Selenium."""
+"""The browser of the benchmarks; where there is none, the test is skipped."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,45 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.common import browser as real
+
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
-
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
-_NEEDED = "needs Chromium and its driver (Debian: apt-get install chromium chromium-driver)"
 
 
 @contextmanager
 def browser(folder: Path) -> Iterator[Chrome]:
     """A browser with an empty profile, whose downloads go to ``folder / "downloads"``."""
-    pytest.importorskip("selenium", reason="needs the package selenium")
-    from selenium import webdriver
-
-    program = next(filter(None, map(shutil.which, _NAMES)), None)
-    driver = shutil.which("chromedriver")
-    if program is None or driver is None:
-        pytest.skip(_NEEDED)
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    for argument in (
-        "headless=new",
-        "no-sandbox",
-        "disable-gpu",
-        "no-first-run",
-        "disable-background-networking",
-        "disable-component-update",
-        "disable-sync",
-        "disable-dev-shm-usage",
-        "lang=en-US",
-        "window-size=1280,1000",
-        f"user-data-dir={folder / 'profile'}",
-    ):
-        options.add_argument(f"--{argument}")
-    downloads = folder / "downloads"
-    downloads.mkdir()
-    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     try:
-        yield chrome
-    finally:
-        chrome.quit()
+        with real.browser(folder) as chrome:
+            yield chrome
+    except real.NoBrowser as error:
+        pytest.skip(str(error))

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import random
 import select
-import shutil
 import signal
 import socket
 import ssl
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -19,48 +15,30 @@ from pathlib import Path
 import pytest
 import redis
 
+from benchmarks.common import redis_server
+from benchmarks.common.redis_server import answers, free_port, started, stop
 from tests.support.processes import wait_for
 
-#: The environment's own, which the test group brings, or the system's.
-PROGRAM = shutil.which("redis-server", path=str(Path(sys.executable).parent)) or shutil.which(
-    "redis-server"
-)
+__all__ = [
+    "Proxy",
+    "RedisCluster",
+    "RedisServer",
+    "Sentinel",
+    "TlsEndpoint",
+    "Watched",
+    "free_port",
+]
+
 _SLOTS = 16384
 
 
-class RedisServer:
-    """A server process.
-
-    :param folder: for its files; they stay when it is stopped or killed.
-    :param options: of its configuration, with underscores for dashes.
-    """
-
-    def __init__(self, folder: Path, **options: object) -> None:
-        self.port = free_port()
-        self.folder = folder
-        self.options = {"save": "3600 1", **options}
-        self.start()
-
-    @property
-    def address(self) -> str:
-        return f"redis://127.0.0.1:{self.port}/0"
-
-    @property
-    def client(self) -> redis.Redis:
-        return redis.Redis(port=self.port, password=str(self.options.get("requirepass", "")))
+class RedisServer(redis_server.RedisServer):
+    """A server process; the test is skipped where there is no ``redis-server``."""
 
     def start(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        options = {"port": self.port, "bind": "127.0.0.1", "dir": self.folder, **self.options}
-        empty = '""'
-        lines = [f"{n.replace('_', '-')} {v or empty}\n" for n, v in options.items()]
-        configuration = self.folder / "redis.conf"
-        configuration.write_text("".join(lines))
-        self.process = started(configuration)
-        wait_for(lambda: answers(self.client))
-
-    def kill(self) -> None:
-        stop(self.process)
+        if self.program is None:
+            pytest.skip("there is no redis-server")
+        super().start()
 
     def pause(self) -> None:
         self.process.send_signal(signal.SIGSTOP)
@@ -310,35 +288,3 @@ class TlsEndpoint(_Relay):
                     if not (data := one.recv(1 << 16)):
                         return
                     (server if one is told else told).sendall(data)
-
-
-def started(*arguments: object) -> subprocess.Popen[bytes]:
-    if PROGRAM is None:
-        pytest.skip("there is no redis-server")
-    return subprocess.Popen(
-        [PROGRAM, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-
-
-def stop(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.wait()
-
-
-def answers(client: redis.Redis) -> bool:
-    try:
-        with client:
-            return bool(client.ping())
-    except redis.RedisError:
-        return False
-
-
-def free_port() -> int:
-    """A port that is free, as is the one 10,000 above it, by which a cluster's servers talk."""
-    while True:
-        # Hypothesis sets the seed of what is drawn otherwise, the same in all processes.
-        port = random.SystemRandom().randrange(10_000, 20_000)
-        with contextlib.suppress(OSError), socket.socket() as one, socket.socket() as other:
-            one.bind(("127.0.0.1", port))
-            other.bind(("127.0.0.1", port + 10_000))
-            return port

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.crawl.killed_crawls import confirmed
 from scrapy_neardup import NearDupDetector, Rule
 from scrapy_neardup.crawl.store.client import StoreClient
 from scrapy_neardup.matching.stored_items import OWN_ITEMS
 from scrapy_neardup.stores import open_store
 from tests.support.crawl import LOOPS
-from tests.support.killing import confirmed
 from tests.support.texts import FERRY, MUSEUM, article, page
 
 pytestmark = pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 2.15")

@@ -1,0 +1,1 @@
+"""Benchmarks: what the package finds, how fast it is, and what its decisions rest on."""

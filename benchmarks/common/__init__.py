@@ -1,0 +1,1 @@
+"""What all benchmarks measure, read and print with."""

@@ -1,0 +1,1 @@
+"""What the add-on costs a crawl, and what a killed crawl loses."""

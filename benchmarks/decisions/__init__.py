@@ -1,0 +1,1 @@
+"""What the decisions of docs/design.md rest on: their alternatives, measured."""

@@ -1,0 +1,1 @@
+"""How well near-duplicates are found, in all and by other packages."""

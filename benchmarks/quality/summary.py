@@ -1,0 +1,83 @@
+"""The table that comes first: what the detector does, in a dozen figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from ..common.tables import Table
+from .figures import Share, Yardstick, wilson
+from .floors import Figure
+from .forms import SITUATIONS
+from .known_pairs import Label, Pair
+from .written_corpora import CorporaResult
+
+_INTERVAL_NOTE = (
+    "The intervals (Wilson) take pairs as independent. The random sample is of what an earlier "
+    "version of the rule dropped; what has been hit only since then was not read."
+)
+
+
+def summary_table(yardstick: Yardstick, hits: Collection[Pair], corpora: CorporaResult) -> Table:
+    """Return the table."""
+    table = Table("in short", ("figure", "measured", "95 % interval"))
+    if yardstick.corpus.labels2:
+        _add_precision(table, yardstick, hits)
+        table.notes.append(_INTERVAL_NOTE)
+        distinct = labelled_distinct(yardstick, hits)
+        table.add("pairs that readers called distinct: hit", distinct, "")
+    first = yardstick.of_labels(hits).duplicates
+    table.add("labels: duplicates with J>=0.6 found", first, "")
+    if yardstick.corpus.labels2:
+        table.add("labels2: all duplicates found", yardstick.of_labels2(hits).duplicates, "")
+    articles = yardstick.of_pairs(hits, yardstick.is_article_pair)
+    table.add("no lists, no theme notice: J>=0.9 found", articles.found_90, "")
+    table.add("no lists, no theme notice: J>=0.8 found", articles.found_80, "")
+    table.add("hits with J<0.5", yardstick.of_pairs(hits).below_50, "")
+    for situation in SITUATIONS:
+        dropped = corpora.forms.dropped(situation)
+        table.add(f"different pages of a form dropped, {situation}", dropped, "")
+    pairs = f"{corpora.copies.found():.3f} ({len(corpora.copies.outcomes):,} pairs)"
+    table.add("disguised copies found, mean over disguises", pairs, "")
+    return table
+
+
+def _add_precision(table: Table, yardstick: Yardstick, hits: Collection[Pair]) -> None:
+    samples: dict[str, Callable[[Label], bool]] = {
+        "hits that readers saw: called duplicate": lambda _: True,
+        "the same without those called unclear": _is_clear,
+        "random sample of drops, still hit: called duplicate": _is_sample,
+        "the same without those called unclear ": lambda x: _is_sample(x) and _is_clear(x),
+    }
+    for name, keep in samples.items():
+        precision = yardstick.called_duplicate(hits, keep)
+        low, high = wilson(*precision)
+        table.add(name.rstrip(), precision, f"{low:.3f} to {high:.3f}")
+
+
+def _is_clear(label: Label) -> bool:
+    return label.label != "unclear"
+
+
+def _is_sample(label: Label) -> bool:
+    return label.drawn_from == "hit"
+
+
+def labelled_distinct(yardstick: Yardstick, hits: Collection[Pair]) -> Share:
+    """Return how many pairs that either file of labels calls distinct are hit."""
+    parts = yardstick.of_labels(hits).distinct, yardstick.of_labels2(hits).distinct
+    return Share(sum(part.part for part in parts), sum(part.whole for part in parts))
+
+
+def labels2_figures(yardstick: Yardstick, hits: Collection[Pair]) -> dict[str, Figure]:
+    """Return the figures that need labels2.csv; none where there is no such file."""
+    if not yardstick.corpus.labels2:
+        return {}
+    found = yardstick.of_labels2(hits).duplicates.value
+    precision = yardstick.called_duplicate(hits).value
+    return {
+        "labels2 duplicates found": Figure(found, "at least"),
+        "labels and labels2 distinct hit": Figure(
+            labelled_distinct(yardstick, hits).part, "at most"
+        ),
+        "labels and labels2 hits called duplicate": Figure(precision, "at least"),
+    }

@@ -1,0 +1,1 @@
+"""How fast single parts of the package are, beside other packages."""

@@ -1,0 +1,1 @@
+"""What pages and claims take of a store."""

@@ -1,0 +1,1 @@
+"""What URL rules save, on generated sites whose truth is known."""
