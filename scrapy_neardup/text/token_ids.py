@@ -9,7 +9,7 @@ import numpy.typing as npt
 import xxhash
 
 from .._util.arrays import append_values
-from .characters import LAST_OF_BMP, CodePoints
+from .characters import CodePoints
 from .tokenization import Places, Spans
 
 #: Longer tokens are hashed one by one; a page has at most a few of them.
@@ -18,7 +18,7 @@ _MAX_ROLLED = 21
 _BITS = 64
 _ROTATION_MASK = _BITS - 1
 #: Sizes of the table of random numbers for code points within a plane, and of that for planes.
-_IN_PLANE, _PLANES = LAST_OF_BMP + 1, 17
+_IN_PLANE, _PLANES = 1 << 16, 17
 #: Characters that are rotated at once; a multiple of 64, so that each block rotates alike.
 _BLOCK = 64 * _BITS
 _ROTATIONS = np.arange(_BLOCK, dtype=np.uint64) % _BITS
@@ -115,7 +115,7 @@ class TokenIdTable:
         if codes.itemsize == 2:
             self._random.take(codes, mode="clip", out=terms)
         else:
-            self._random.take(codes & LAST_OF_BMP, mode="clip", out=terms)
+            self._random.take(codes & _IN_PLANE - 1, mode="clip", out=terms)
             terms ^= self._random_of_planes.take(codes >> 16)
         for start in range(0, codes.size, _BLOCK):
             part = terms[start : start + _BLOCK]
