@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from .characters import BLANK, as_text, code_points
-from .combining_marks import bounded_marks
+from .characters import BLANK, as_text, bounded_marks, code_points
 
 #: Invisible characters (soft hyphens, zero-width and direction marks) and the stroke that lengthens
 #: Arabic words.
@@ -96,7 +95,9 @@ def single_spaced(text: str) -> Spaced:
 
 
 def _normalized_whole(text: str) -> str:
-    return _without_superfluous_blanks(_folded_whole(text))
+    """Normalize a text by Unicode's own algorithms."""
+    folded = unicodedata.normalize("NFKC", bounded_marks(_case_folded(text)))
+    return _without_superfluous_blanks(folded.translate(_same_letters()))
 
 
 def _without_superfluous_blanks(text: str) -> str:
@@ -104,12 +105,6 @@ def _without_superfluous_blanks(text: str) -> str:
     if _MAYBE_SUPERFLUOUS.search(text):
         text = _SUPERFLUOUS_BLANKS.sub("", text)
     return " ".join(text.split())
-
-
-def _folded_whole(text: str) -> str:
-    """Fold everything by Unicode's own algorithms; keep ends of lines."""
-    folded = unicodedata.normalize("NFKC", bounded_marks(_case_folded(text)))
-    return folded.translate(_same_letters())
 
 
 @cache
