@@ -203,7 +203,11 @@ def _number_of_blocks(words: _Words, distance: int) -> int:
 
     Except for those that are near each other, words are assumed to be evenly distributed.
     """
-    near = _near_share(words, distance)
+    drawn = np.random.default_rng(0).integers(0, words.size, min(words.size, _SAMPLE))
+    sample = np.unique(words[drawn])
+    n_near = np.count_nonzero(np.bitwise_count(sample[:, None] ^ sample) <= distance)
+    # Of all pairs of the sample, the share that is within the distance.
+    near = float((n_near - sample.size) / max(1, sample.size * (sample.size - 1)))
 
     def cost(chosen: int) -> float:
         n_blocks = distance + chosen
@@ -213,15 +217,6 @@ def _number_of_blocks(words: _Words, distance: int) -> int:
         return partitioned + comb(n_blocks, chosen) * (_SORT_NS + compared)
 
     return distance + min(range(_MAX_CHOSEN + 1), key=cost)
-
-
-def _near_share(words: _Words, distance: int) -> float:
-    """Estimate from a sample the share of all pairs that is within a distance."""
-    drawn = np.random.default_rng(0).integers(0, words.size, min(words.size, _SAMPLE))
-    sample = np.unique(words[drawn])
-    near = np.bitwise_count(sample[:, None] ^ sample) <= distance
-    n_pairs = sample.size * (sample.size - 1)
-    return float((np.count_nonzero(near) - sample.size) / max(1, n_pairs))
 
 
 class _Blocks:
