@@ -27,13 +27,10 @@ class HeavyHitters:
         """Count an item once more."""
         self._counts[name] += 1
         if len(self._counts) > 2 * self._capacity:
-            self._drop_rare()
+            least = sorted(self._counts.values(), reverse=True)[self._capacity]
+            self.error += least
+            self._counts = Counter({n: c - least for n, c in self._counts.items() if c > least})
 
     def most_common(self, number: int) -> list[tuple[str, int]]:
         """Return the most frequent items, each with a lower bound of its count."""
         return self._counts.most_common(number)
-
-    def _drop_rare(self) -> None:
-        least = sorted(self._counts.values(), reverse=True)[self._capacity]
-        self.error += least
-        self._counts = Counter({n: c - least for n, c in self._counts.items() if c > least})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from urllib.parse import unquote, urlsplit
 
@@ -12,6 +12,11 @@ from w3lib.url import canonicalize_url
 
 #: Canonical URLs that are cached, and characters of each: links repeat, most of them on every page.
 _MAX_CACHED, _MAX_CACHED_CHARS = 8192, 2048
+
+#: Uses the list bundled with tldextract: nothing is fetched, nothing is cached on disk.
+_split_host = tldextract.TLDExtract(
+    suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
+)
 
 _LIST_SEGMENTS = frozenset("tag tags category categories".split())
 _ARCHIVE_SEGMENTS = frozenset("archive archives".split())
@@ -60,19 +65,11 @@ def site_of_host(host: str) -> str:
 
     :param host: in lower case, without brackets.
     """
-    parts = _public_suffixes()(host)
+    parts = _split_host(host)
     if parts.suffix or parts.ipv4 or parts.ipv6:
         return parts.top_domain_under_public_suffix or host
     # By the list's algorithm, an unlisted top-level domain is a registry.
     return ".".join(host.split(".")[-2:])
-
-
-@cache
-def _public_suffixes() -> tldextract.TLDExtract:
-    # The list bundled with tldextract: nothing is fetched, nothing is cached on disk.
-    return tldextract.TLDExtract(
-        suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
-    )
 
 
 def is_list(url: str) -> bool:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import comb
 from typing import NamedTuple
 
@@ -185,23 +185,17 @@ def _numbered_repeats(counts: _Places) -> Iterator[tuple[_Places, _Places]]:
         yield row, numbers - (ends - counts)[row]
 
 
-def _batched(found: Iterator[tuple[_Words, _Words]]) -> Iterator[tuple[_Words, _Words]]:
-    """Concatenate pairs of words into larger batches."""
-    batch: list[tuple[_Words, _Words]] = []
-    size = 0
-    for pair in found:
-        batch.append(pair)
-        size += pair[0].size
+def _batched(found: Iterator[_Words]) -> Iterator[_Words]:
+    """Concatenate pairs of words into larger batches; shapes ``(2, n)``."""
+    batch, size = list[_Words](), 0
+    for pairs in found:
+        batch.append(pairs)
+        size += pairs.shape[1]
         if size >= MAX_BATCH:
-            yield _concatenated(batch)
+            yield np.concatenate(batch, axis=1)
             batch, size = [], 0
     if batch:
-        yield _concatenated(batch)
-
-
-def _concatenated(pairs: list[tuple[_Words, _Words]]) -> tuple[_Words, _Words]:
-    a, b = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    return a, b
+        yield np.concatenate(batch, axis=1)
 
 
 def _number_of_blocks(words: _Words, distance: int) -> int:
@@ -209,7 +203,11 @@ def _number_of_blocks(words: _Words, distance: int) -> int:
 
     Except for those that are near each other, words are assumed to be evenly distributed.
     """
-    near = _near_share(words, distance)
+    drawn = np.random.default_rng(0).integers(0, words.size, min(words.size, _SAMPLE))
+    sample = np.unique(words[drawn])
+    n_near = np.count_nonzero(np.bitwise_count(sample[:, None] ^ sample) <= distance)
+    # Of all pairs of the sample, the share that is within the distance.
+    near = float((n_near - sample.size) / max(1, sample.size * (sample.size - 1)))
 
     def cost(chosen: int) -> float:
         n_blocks = distance + chosen
@@ -221,15 +219,6 @@ def _number_of_blocks(words: _Words, distance: int) -> int:
     return distance + min(range(_MAX_CHOSEN + 1), key=cost)
 
 
-def _near_share(words: _Words, distance: int) -> float:
-    """Estimate from a sample the share of all pairs that is within a distance."""
-    drawn = np.random.default_rng(0).integers(0, words.size, min(words.size, _SAMPLE))
-    sample = np.unique(words[drawn])
-    near = np.bitwise_count(sample[:, None] ^ sample) <= distance
-    n_pairs = sample.size * (sample.size - 1)
-    return float((np.count_nonzero(near) - sample.size) / max(1, n_pairs))
-
-
 class _Blocks:
     """The bits of a word, cut into blocks; block 0 is the lowest."""
 
@@ -239,64 +228,42 @@ class _Blocks:
         self.starts = edges[:-1]
         self.widths = [end - start for start, end in pairwise(edges)]
 
-    def layout(self, chosen: tuple[int, ...]) -> list[int]:
-        """Return the blocks from the top down after these have been lifted."""
-        return [*chosen, *(b for b in reversed(range(self.number)) if b not in chosen)]
+    def lows(self, chosen: tuple[int, ...]) -> dict[int, int]:
+        """Return the lowest bit of each block after these have been lifted."""
+        layout = [*chosen, *(b for b in reversed(range(self.number)) if b not in chosen)]
+        ends = accumulate(self.widths[block] for block in layout)
+        return {block: _WORD_BITS - end for block, end in zip(layout, ends, strict=True)}
 
-    def lifted(self, words: _Words, chosen: tuple[int, ...], block: int) -> _Words:
-        """Return the words with one more block lifted, to just below those chosen before."""
-        layout = self.layout(chosen)
-        place = layout.index(block)
-        width = self.widths[block]
-        passed = sum(self.widths[b] for b in layout[len(chosen) : place])
-        low = _WORD_BITS - sum(self.widths[b] for b in layout[: place + 1])
-        if not passed:
-            return words
-        up, down = np.uint64(passed), np.uint64(width)
-        moved = words << up
-        moved &= np.uint64(_ones(width) << low + passed)
-        pushed = words >> down
-        pushed &= np.uint64(_ones(passed) << low)
-        moved |= pushed
-        unmoved = words & np.uint64(_ones(_WORD_BITS) ^ _ones(width + passed) << low)
-        moved |= unmoved
+    def moved(self, words: _Words, lifted: tuple[int, ...], chosen: tuple[int, ...]) -> _Words:
+        """Return words of which some blocks are lifted as words of which others are."""
+        lows, masks = self.lows(chosen), dict[int, int]()
+        for block, low in self.lows(lifted).items():
+            up = lows[block] - low
+            masks[up] = masks.get(up, 0) | _ones(self.widths[block]) << low
+        moved = words & np.uint64(masks.pop(0, 0))
+        for up, mask in masks.items():
+            part = words & np.uint64(mask)
+            if up > 0:
+                part <<= np.uint64(up)
+            else:
+                part >>= np.uint64(-up)
+            moved |= part
         return moved
-
-    def restored(self, words: _Words, chosen: tuple[int, ...]) -> _Words:
-        """Return the words with all blocks back in their original positions."""
-        whole = np.zeros_like(words)
-        low = _WORD_BITS
-        for block in self.layout(chosen):
-            low -= self.widths[block]
-            bits = (words >> np.uint64(low)) & np.uint64(_ones(self.widths[block]))
-            whole |= bits << np.uint64(self.starts[block])
-        return whole
-
-    def skipped_masks(self, chosen: tuple[int, ...]) -> list[np.uint64]:
-        """Return a mask for each block before the last chosen one that was not chosen itself.
-
-        A pair that is equal in one of these blocks is found by an earlier choice.
-        """
-        return [
-            np.uint64(_ones(self.widths[b]) << self.starts[b])
-            for b in range(chosen[-1])
-            if b not in chosen
-        ]
 
 
 def _ones(bits: int) -> int:
     return (1 << bits) - 1
 
 
-def _near_words(words: _Words, blocks: _Blocks, distance: int) -> Iterator[tuple[_Words, _Words]]:
-    """Yield all pairs of distinct words within a distance, each once."""
+def _near_words(words: _Words, blocks: _Blocks, distance: int) -> Iterator[_Words]:
+    """Yield all pairs of distinct words within a distance, each once; shapes ``(2, n)``."""
     n_chosen = blocks.number - distance
     if not n_chosen:
         yield from _prefix_pairs(words, 0, distance)
         return
     for block in range(distance + 1):
         for places, runs in _partitioned(words, blocks.starts[block], blocks.widths[block]):
-            chunk = blocks.lifted(words[places], (), block)
+            chunk = blocks.moved(words[places], (), (block,))
             for chosen, lifted in _choices(chunk, blocks, (block,), n_chosen):
                 for run in runs:
                     lifted[run].sort()
@@ -337,27 +304,33 @@ def _choices(
         return
     remaining = n_chosen - len(chosen) - 1
     for block in range(chosen[-1] + 1, blocks.number - remaining):
-        lifted = blocks.lifted(words, chosen, block)
-        yield from _choices(lifted, blocks, (*chosen, block), n_chosen)
+        longer = (*chosen, block)
+        yield from _choices(blocks.moved(words, chosen, longer), blocks, longer, n_chosen)
 
 
 def _first_found(
     words: _Words, blocks: _Blocks, chosen: tuple[int, ...], distance: int
-) -> Iterator[tuple[_Words, _Words]]:
-    """Yield the pairs of sorted words that no earlier choice finds, with the bits put back."""
-    skipped = blocks.skipped_masks(chosen)
+) -> Iterator[_Words]:
+    """Yield the pairs of sorted words that no earlier choice finds, with the bits put back.
+
+    A pair that is equal in a block before the last chosen one that was not chosen itself is found
+    by an earlier choice.
+    """
+    skipped = [
+        np.uint64(_ones(blocks.widths[block]) << blocks.starts[block])
+        for block in range(chosen[-1])
+        if block not in chosen
+    ]
     for found in _prefix_pairs(words, sum(blocks.widths[b] for b in chosen), distance):
-        a, b = (blocks.restored(side, chosen) for side in found)
-        is_first = np.ones(a.size, bool)
+        pairs = blocks.moved(found, chosen, ())
+        is_first = np.ones(pairs.shape[1], bool)
         for mask in skipped:
-            is_first &= (a ^ b) & mask != 0
+            is_first &= (pairs[0] ^ pairs[1]) & mask != 0
         if is_first.any():
-            yield a[is_first], b[is_first]
+            yield pairs[:, is_first]
 
 
-def _prefix_pairs(
-    words: _Words, prefix_bits: int, distance: int
-) -> Iterator[tuple[_Words, _Words]]:
+def _prefix_pairs(words: _Words, prefix_bits: int, distance: int) -> Iterator[_Words]:
     """Yield the pairs within a distance among sorted words with equal prefixes.
 
     Each word is compared with the next, then with the one after that, as long as their prefixes
@@ -380,7 +353,7 @@ def _prefix_pairs(
             near = (np.bitwise_count(different) <= distance).nonzero()[0]
             near = near[same_prefix[near]]
             if near.size:
-                yield a[near], b[near]
+                yield np.stack((a[near], b[near]))
             left = np.count_nonzero(same_prefix)
             if not left:
                 break

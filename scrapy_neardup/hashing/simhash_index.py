@@ -41,7 +41,6 @@ _BUCKETS = 1 << _BLOCK_BITS
 _WORD_BYTES = 8
 _KEY_BYTES = 4
 _KEY_BITS = 8 * _KEY_BYTES
-_KEY_MASK = (1 << _KEY_BITS) - 1
 _WORD: np.dtype[np.uint64] = np.dtype("<u8")
 _KEY: np.dtype[np.uint32] = np.dtype("<u4")
 _BLOCK: np.dtype[np.uint16] = np.dtype("<u2")
@@ -177,8 +176,7 @@ class SimhashIndex:
         ranks = distances[near].astype(np.uint64) << np.uint64(_KEY_BITS) | keys[near]
         ranks.sort()
         return Candidates(
-            (ranks & np.uint64(_KEY_MASK)).astype(np.intp),
-            (ranks >> np.uint64(_KEY_BITS)).astype(np.intp),
+            ranks.astype(_KEY).astype(np.intp), (ranks >> np.uint64(_KEY_BITS)).astype(np.intp)
         )
 
 

@@ -129,7 +129,9 @@ def _likeliest(body: bytes, labels: list[str]) -> str:
     best = max(scores, key=scores.__getitem__)
     leads = zip(labels, (_LABEL_LEAD, _LABEL_LEAD / 2), strict=False)
     for label, lead in (*leads, (_DEFAULT, _DEFAULT_LEAD)):
-        if _score_of(label, sample) + lead >= scores[best]:
+        if label not in scores:
+            scores[label] = (_latin if label in _LATIN else _any_alphabet)(sample)
+        if scores[label] + lead >= scores[best]:
             return label
     if best != _UNKNOWN:
         return best
@@ -149,26 +151,14 @@ def _sample(body: bytes) -> bytes:
     return b" ".join(words)[:_SAMPLE_BYTES]
 
 
-def _score_of(label: str, sample: bytes) -> float:
-    """Return the log-likelihood under a label; one without a model gets that of any alphabet."""
-    if label in _models():
-        return _models()[label](sample)
-    return _latin(sample) if label in _LATIN else _any_alphabet(sample)
-
-
-def _rows(charset: str, first: int, last: int) -> list[int]:
-    """Return the code points of the two-byte characters whose lead byte lies in a range."""
-    pairs = (bytes(pair) for pair in product(range(first, last + 1), range(0x40, 0xFF)))
-    codes = {ord(character) for pair in pairs for character in pair.decode(charset, "ignore")}
-    return [code for code in codes if 0x80 <= code < 0x10000]
-
-
 def _double_byte(codec: str) -> Model:
     """Return the model of a double-byte encoding."""
     charset, shares, others = _DOUBLE_BYTE[codec]
     logs = np.full(0x10000, math.log(others))
-    for rows, share in shares.items():
-        codes = _rows(charset, *rows)
+    for (first, last), share in shares.items():
+        pairs = map(bytes, product(range(first, last + 1), range(0x40, 0xFF)))
+        characters = set().union(*(pair.decode(charset, "ignore") for pair in pairs))
+        codes = [code for code in map(ord, characters) if 0x80 <= code < 0x10000]
         logs[codes] = math.log(share / len(codes))
     logs[:0x80] = _ASCII
     logs[0x80:0xA0] = logs[0xE000:0xF900] = logs[0xFFFD] = _INVALID
@@ -222,10 +212,6 @@ def _single_byte(
     return score
 
 
-def _cyrillic(upper: range, lower: range) -> Model:
-    return _single_byte({lower: 0.88, upper: 0.1}, {lower: 0.4, upper: 0.4}, 2e-4, 1e-3)
-
-
 _HIGH, _CONTROLS, _SIGNS = range(0x80, 0x100), range(0x80, 0xA0), range(0xA0, 0xC0)
 _UPPER, _LOWER = range(0xC0, 0xE0), range(0xE0, 0x100)
 
@@ -250,8 +236,10 @@ def _models() -> dict[str, Model]:
     return {
         "cp1252": _latin,
         **{codec: _double_byte(codec) for codec in _DOUBLE_BYTE},
-        "cp1251": _cyrillic(_UPPER, _LOWER),
-        # In KOI8-R, lower case comes first.
-        "koi8-r": _cyrillic(_LOWER, _UPPER),
+        **{
+            codec: _single_byte({lower: 0.88, upper: 0.1}, {lower: 0.4, upper: 0.4}, 2e-4, 1e-3)
+            # In KOI8-R, lower case comes first.
+            for codec, upper, lower in (("cp1251", _UPPER, _LOWER), ("koi8-r", _LOWER, _UPPER))
+        },
         _UNKNOWN: lambda sample: _any_alphabet(sample) - _UNKNOWN_LEAD,
     }

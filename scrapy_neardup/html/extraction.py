@@ -23,7 +23,7 @@ from .consent_overlays import remove_consent_overlays
 from .embedded_content import embedded_content, script_data, without_volatile
 from .limits import PageLimits
 from .sanitizing import repaired
-from .script_shells import has_empty_root, has_hidden_text, has_scripts, needs_scripts
+from .script_shells import has_empty_root, has_hidden_text, needs_scripts
 
 _DEFAULT_LIMITS = PageLimits()
 
@@ -91,7 +91,8 @@ def read_page(html: str, extractor: Extractor, limits: PageLimits = _DEFAULT_LIM
     except Exception as error:
         # Extractors raise whatever their libraries raise; a page that cannot be read is kept, and
         # the crawl goes on.
-        raise ExtractionError(_name_of(extractor), error) from error
+        name = getattr(extractor, "__name__", type(extractor).__name__)
+        raise ExtractionError(name, error) from error
     limits.check_text(page.title, page.text, page.shown)
     return page
 
@@ -107,9 +108,9 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     text = extractor(html, tree) or ""
     data = script_data(tree, html)
     held = "\n".join([embedded_content(body, html), *map(without_volatile, data)])
-    scripts, is_empty = has_scripts(tree), has_empty_root(body, html)
-    shown = _shown(body)
-    if scripts and needs_scripts(body, text, shown, data, has_empty_root=is_empty):
+    has_scripts = next(tree.iter("script"), None) is not None
+    is_empty, shown = has_empty_root(body, html), _shown(body)
+    if has_scripts and needs_scripts(body, text, shown, data, has_empty_root=is_empty):
         raise NeedsScripts
     if data and has_hidden_text(shown, data):
         # Scripts may show the rest, so the visible text alone does not identify this page.
@@ -167,15 +168,11 @@ def shipped_extractor(name: str) -> tuple[Extractor, str]:
     if name == "visible":
         return visible_text, "visible-1"
     if name != "resiliparse":
-        raise InvalidOption(
-            "extractor", name, "'trafilatura', 'resiliparse', 'visible' or an import path"
-        )
+        wanted = "'trafilatura', 'resiliparse', 'visible' or an import path"
+        raise InvalidOption("extractor", name, wanted)
     if not find_spec("resiliparse"):
-        raise InvalidOption(
-            "extractor",
-            name,
-            "installed (pip install scrapy-neardup[resiliparse]), or 'trafilatura'",
-        )
+        wanted = "installed (pip install scrapy-neardup[resiliparse]), or 'trafilatura'"
+        raise InvalidOption("extractor", name, wanted)
     return resiliparse_text, "resiliparse-1"
 
 
@@ -250,10 +247,9 @@ def _without_long_paragraphs(tree: HtmlElement) -> HtmlElement:
 
 
 def _body(tree: HtmlElement) -> HtmlElement:
-    for child in tree:
-        if child.tag == "body":
-            return child
-    body = tree.find(".//body")
+    body = tree.find("body")
+    if body is None:
+        body = tree.find(".//body")
     return tree if body is None else body
 
 
@@ -271,15 +267,6 @@ def _text_pieces(root: HtmlElement, skipped: frozenset[str]) -> Iterator[str]:
             yield element.text or ""
 
 
-def _name_of(extractor: Extractor) -> str:
-    return getattr(extractor, "__name__", type(extractor).__name__)
-
-
-def _quieten_trafilatura() -> None:
-    """Silence trafilatura's warning for every page without an article."""
-    logger = logging.getLogger("trafilatura")
-    if logger.level == logging.NOTSET:
-        logger.setLevel(logging.CRITICAL)
-
-
-_quieten_trafilatura()
+# Silences its warning for every page without an article.
+if (_logger := logging.getLogger("trafilatura")).level == logging.NOTSET:
+    _logger.setLevel(logging.CRITICAL)

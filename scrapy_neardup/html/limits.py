@@ -88,7 +88,10 @@ class PageLimits:
             # Some of them may have been matched in part only.
             long_tags = _whole_tags(html)
         for tag in long_tags:
-            self._check_attributes(tag)
+            # The pattern matches the tag's name, too.
+            attributes = sum(1 for _ in _ATTRIBUTE.finditer(tag)) - 1
+            if attributes > self.attributes:
+                raise LimitExceeded(Reason.TOO_MANY_ATTRIBUTES, attributes, self.attributes)
 
     def check_tree(self, tree: HtmlElement) -> None:
         """Refuse a tree that is nested too deeply.
@@ -106,12 +109,6 @@ class PageLimits:
         longest = max(map(len, texts))
         if longest > self.text_chars:
             raise LimitExceeded(Reason.TEXT_TOO_LONG, longest, self.text_chars)
-
-    def _check_attributes(self, tag: str) -> None:
-        # The pattern matches the tag's name, too.
-        attributes = sum(1 for _ in _ATTRIBUTE.finditer(tag)) - 1
-        if attributes > self.attributes:
-            raise LimitExceeded(Reason.TOO_MANY_ATTRIBUTES, attributes, self.attributes)
 
 
 def _whole_tags(html: str) -> Iterator[str]:

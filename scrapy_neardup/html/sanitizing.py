@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from html.entities import html5
 
-from ..text.combining_marks import COMBINING_MARKS, bounded_marks
+from ..text.characters import COMBINING_MARKS, bounded_marks
 
 #: Characters that a tree must not contain and that browsers do not show.
 _INVALID = re.compile("[\0-\x08\x0b\x0e-\x1f\ufffe\uffff]")

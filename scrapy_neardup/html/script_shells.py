@@ -75,11 +75,6 @@ def weight_of(text: str) -> int:
     return len(text) + (_WEIGHT_OF_HAN - 1) * len(_HAN.findall(text))
 
 
-def has_scripts(tree: HtmlElement) -> bool:
-    """Return whether a page has script elements."""
-    return next(tree.iter("script"), None) is not None
-
-
 def has_empty_root(body: HtmlElement, html: str) -> bool:
     """Return whether the root element of an application has next to no text.
 
@@ -109,7 +104,8 @@ def needs_scripts(
         return True
     if weight >= _ENOUGH_WITHOUT_ROOT:
         return False
-    states, others = _states_and_others(data)
+    states = set(filter(_STATE.search, data))
+    others = set(data) - states
     return _hidden_weight(states, visible, 1) >= max(
         _HIDDEN_STATE_WEIGHT, _HIDDEN_STATE_SHARE * weight
     ) or _hidden_weight(others, visible, _MIN_BLANKS) >= max(_HIDDEN_WEIGHT, _HIDDEN_SHARE * weight)
@@ -125,15 +121,6 @@ def _is_shown(text: str, visible: str) -> bool:
     """Return whether the main text is visible; extractors may take it from script data."""
     longest = max(text.splitlines(), key=len, default="")
     return "".join(longest.split()) in visible.replace(" ", "")
-
-
-def _states_and_others(data: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Separate initial states of applications from other script data."""
-    states: list[str] = []
-    others: list[str] = []
-    for piece in data:
-        (states if _STATE.search(piece) else others).append(piece)
-    return states, others
 
 
 def _roots(body: HtmlElement, html: str) -> Iterator[HtmlElement]:

@@ -26,7 +26,8 @@ def json_pages(stream: io.BufferedReader, source: str, bad: Counter[str]) -> Ite
     while line := stream.readline(MAX_PAGE_BYTES):
         number += 1
         if len(line) == MAX_PAGE_BYTES:
-            _skip_line(stream)
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(2**16)
             bad[TOO_LARGE] += 1
             continue
         if number == 1:
@@ -51,13 +52,15 @@ def _json_page(line: bytes) -> Record:
     if not url:
         raise BadRecord("no url")
     content, kind = _content(fields)
+    encoding = _string(fields, "encoding")
+    content_type = f"text/html; charset={encoding}" if encoding else _string(fields, "content_type")
     return Record(
         id=_id(fields.get("id"), url),
         url=url,
         content=content,
         kind=kind,
         title=_string(fields, "title") or "",
-        content_type=_content_type(fields),
+        content_type=content_type,
     )
 
 
@@ -82,18 +85,8 @@ def _id(given: object, url: str) -> str | int:
     return given
 
 
-def _content_type(fields: dict[str, Any]) -> str | None:
-    encoding = _string(fields, "encoding")
-    return f"text/html; charset={encoding}" if encoding else _string(fields, "content_type")
-
-
 def _string(fields: dict[str, Any], name: str) -> str | None:
     value = fields.get(name)
     if value is not None and not isinstance(value, str):
         raise BadRecord(f"{name} is not a string")
     return value
-
-
-def _skip_line(stream: io.BufferedReader) -> None:
-    while (piece := stream.readline(2**16)) and not piece.endswith(b"\n"):
-        pass

@@ -1,4 +1,4 @@
-"""Converts texts to arrays of code points, and classifies these by script.
+"""Handles characters: arrays of code points, classes of scripts, long runs of combining marks.
 
 All characters of a page are classified at once, by a table.
 """
@@ -6,15 +6,12 @@ All characters of a page are classified at once, by a table.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 import regex
 
-#: The last code point of the Basic Multilingual Plane (BMP).
-LAST_OF_BMP = 0xFFFF
 BLANK = ord(" ")
 
 #: Classes of scripts by how their texts are cut into words.
@@ -23,8 +20,20 @@ _HAN = r"\p{Han}"
 _UNSPACED = r"[\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー]"
 _CLASSES = {SPACED: rf"[\w--[_{_HAN}{_UNSPACED}]]", HAN: _HAN, UNSPACED: _UNSPACED}
 
-#: The characters that Chinese and Japanese write without blanks.
-UNSPACED_CLASS = r"[\p{Han}\p{Hiragana}\p{Katakana}ー]"
+#: Characters with a combining class other than 0, or that decompose (NFKD) into such ones.
+_MARKS = r"[\P{Canonical_Combining_Class=0}\u0f73\u0f75\u0f81\uff9e\uff9f]"
+
+#: Largest run of Unicode's stream-safe text format (UAX #15, section 13).
+_MARKS_IN_A_RUN = 30
+#: Invisible characters do not end a run, because they may be removed later.
+_LONG_RUN = regex.compile(
+    rf"(?>(?:{_MARKS}\p{{Default_Ignorable_Code_Point}}*+){{{_MARKS_IN_A_RUN}}})(?={_MARKS})"
+)
+COMBINING_MARKS = regex.compile(rf"{_MARKS}+")
+_IN_LONG_RUN = regex.compile(rf"{_MARKS}|\p{{Default_Ignorable_Code_Point}}")
+
+#: The conventional base of a mark without a base character.
+_DOTTED_CIRCLE = "\u25cc"
 
 #: Unicode code points, shape ``(n,)``; 16 bits wide if the text is within the BMP.
 CodePoints = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
@@ -53,29 +62,23 @@ def scripts_of(codes: CodePoints) -> npt.NDArray[np.uint8]:
     return _script_table().take(codes)
 
 
-def are_unspaced(codes: CodePoints) -> npt.NDArray[np.bool_]:
-    """Return whether each character is of a script without blanks: Han, Hiragana or Katakana.
-
-    False for all characters beyond the BMP.
-    """
-    return _unspaced_table().take(codes, mode="clip")
-
-
 @cache
 def _script_table() -> npt.NDArray[np.uint8]:
-    return _marked(_CLASSES, sys.maxunicode)
-
-
-@cache
-def _unspaced_table() -> npt.NDArray[np.bool_]:
-    return _marked({True: UNSPACED_CLASS}, LAST_OF_BMP).astype(bool)
-
-
-def _marked(classes: Mapping[int, str], last: int) -> npt.NDArray[np.uint8]:
-    """Return, for each code point up to the last, the number of its class; 0 if it has none."""
-    table = np.zeros(last + 1, np.uint8)
-    characters = as_text(np.arange(last + 1, dtype=np.uint32))
-    for number, of_class in classes.items():
+    table = np.zeros(sys.maxunicode + 1, np.uint8)
+    characters = as_text(np.arange(sys.maxunicode + 1, dtype=np.uint32))
+    for number, of_class in _CLASSES.items():
         for run in regex.finditer(f"{of_class}+", characters, flags=regex.V1):
             table[run.start() : run.end()] = number
     return table
+
+
+def bounded_marks(text: str) -> str:
+    """Break runs of more than 30 combining marks by inserting dotted circles.
+
+    Normalisation sorts each run, which takes quadratic time. No language has such runs. The circle
+    is visible, so texts that differ in their marks still differ.
+    """
+    # Every run that is too long covers at least one of the sampled positions.
+    if text.isascii() or not _IN_LONG_RUN.search(text[:: _MARKS_IN_A_RUN + 1]):
+        return text
+    return _LONG_RUN.sub(rf"\g<0>{_DOTTED_CIRCLE}", text)

@@ -8,43 +8,39 @@ are folded as well.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import cache
 from importlib import resources
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import regex
 
-from .characters import (
-    BLANK,
-    LAST_OF_BMP,
-    UNSPACED_CLASS,
-    CodePoints,
-    are_unspaced,
-    as_text,
-    code_points,
-)
-from .combining_marks import bounded_marks
+from .characters import BLANK, as_text, bounded_marks, code_points
 
 #: Invisible characters (soft hyphens, zero-width and direction marks) and the stroke that lengthens
 #: Arabic words.
 _INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\u0640--\u3164]+", regex.V1)
-#: Ends of lines, and blanks within a line between two characters of scripts without blanks.
-_LINE_ENDS = np.array([0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029], np.uint32)
-_SUPERFLUOUS_BLANKS = regex.compile(
-    rf"(?<={UNSPACED_CLASS})[\s--[\n\v\f\r\x85\u2028\u2029]]+(?={UNSPACED_CLASS})", regex.V1
-)
+#: Characters that Chinese and Japanese write without blanks.
+_UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}ー]"
+#: Blanks between two such characters of one line, and a cheap test that rules out most texts.
+_SUPERFLUOUS_BLANKS = regex.compile(rf"(?<={_UNSPACED}) +(?={_UNSPACED})")
+_MAYBE_SUPERFLUOUS = re.compile(r" (?<=[\u2e80-\U0010ffff] )")
+#: Ends of lines and control characters that separate.
+_LINE_ENDS = "\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029"
 
 #: Shorter texts are normalized faster as a whole than by the table of characters.
 _SHORT = 128
-#: Marks characters in the table that depend on others; U+FFFF itself is a noncharacter.
-_UNSETTLED = LAST_OF_BMP
+#: The last code point of the Basic Multilingual Plane (BMP), a noncharacter. Marks characters in
+#: the table that depend on others.
+_UNSETTLED = 0xFFFF
 _SURROGATES = range(0xD800, 0xE000)
-#: Vowels and final consonants of Hangul, which compose with the letter before (Unicode 3.12).
-_JAMO = (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))
+_LINE_FEED = ord("\n")
+_LAST_SPACE = 0x3000
+#: Characters that compose with some before them (Unicode 3.11, D107 to D117).
+_SECOND_PART = regex.compile(r"\p{NFC_Quick_Check=Maybe}")
 
 
 class Folded(NamedTuple):
@@ -78,41 +74,18 @@ def normalize(text: str) -> str:
 
 def folded(text: str) -> Folded:
     """Return a normalized text, and how long it was before."""
-    codes, folds = code_points(text), _folds()
+    folds = _folds()
     # Code points beyond the BMP are clipped to its last one, which is unsettled.
-    single = folds.single.take(codes, mode="clip")
-    length = int(np.count_nonzero(single != BLANK))
-    unsettled = np.flatnonzero(single == _UNSETTLED)
-    if unsettled.size:
-        codes = code_points(_settled(text, single, unsettled))
-        single = folds.single.take(codes, mode="clip")
-        # Those that are still unsettled were folded with their words.
-        single = np.where(single == _UNSETTLED, codes, single)
-    return Folded(as_text(_without_superfluous_blanks(single, codes)).strip(" "), length)
-
-
-def _settled(text: str, single: npt.NDArray[np.uint16], unsettled: npt.NDArray[np.intp]) -> str:
-    """Return the text with its unsettled characters folded, alone or with their whole words.
-
-    Characters never affect others across white space, so words are folded independently.
-
-    :param single: the folded code point of each character, or ``_UNSETTLED``.
-    :param unsettled: the indices of the unsettled characters.
-    """
-    longer = _folds().longer
-    characters = set(map(text.__getitem__, unsettled.tolist()))
-    if characters <= longer.keys():
-        for character in characters:
-            text = text.replace(character, longer[character])
-        return text
-    blanks = np.flatnonzero(single == BLANK)
-    words = np.unique(blanks.searchsorted(unsettled))
-    starts = np.concatenate([[0], blanks + 1]).take(words).tolist()
-    ends = np.concatenate([blanks, [len(text)]]).take(words).tolist()
-    lines = "\n".join(map(text.__getitem__, map(slice, starts, ends)))
-    folds = _folded_whole(lines).split("\n")
-    between = map(text.__getitem__, map(slice, [0, *ends], [*starts, len(text)]))
-    return "".join(chain.from_iterable(zip(between, [*folds, ""], strict=True)))
+    single = folds.single.take(code_points(text), mode="clip")
+    length = single.size - int(np.count_nonzero((single == BLANK) | (single == _LINE_FEED)))
+    unsettled = set(map(text.__getitem__, np.flatnonzero(single == _UNSETTLED).tolist()))
+    if not unsettled <= folds.longer.keys():
+        return Folded(_normalized_whole(text), length)
+    if unsettled:
+        for character in unsettled:
+            text = text.replace(character, folds.longer[character])
+        single = folds.single.take(code_points(text))
+    return Folded(_without_superfluous_blanks(as_text(single)), length)
 
 
 def single_spaced(text: str) -> Spaced:
@@ -121,50 +94,30 @@ def single_spaced(text: str) -> Spaced:
     return Spaced(spaced.encode("utf-8", "surrogatepass"), len(spaced) - spaced.count(" "))
 
 
-def _without_superfluous_blanks(folds: CodePoints, codes: CodePoints) -> CodePoints:
-    """Keep the first of several blanks, but none between unspaced characters of one line.
-
-    :param folds: the folded characters.
-    :param codes: the same characters before they were folded.
-    """
-    is_kept = _first_blanks(folds)
-    is_unspaced = are_unspaced(folds)
-    if is_unspaced.any():
-        others = np.flatnonzero(folds != BLANK)
-        # The characters before and after each run of blanks.
-        gaps = np.flatnonzero(np.diff(others) > 1)
-        before, after = others[gaps], others[gaps + 1]
-        n_ends = np.cumsum(np.isin(codes, _LINE_ENDS))
-        in_line = n_ends[before] == n_ends[after]
-        is_kept[before[in_line & is_unspaced[before] & is_unspaced[after]] + 1] = False
-    return folds[is_kept]
-
-
-def _first_blanks(codes: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return a mask that drops every blank that follows another."""
-    is_no_blank = codes != BLANK
-    is_kept = np.empty(codes.size, bool)
-    is_kept[:1] = True
-    np.logical_or(is_no_blank[1:], is_no_blank[:-1], out=is_kept[1:])
-    return is_kept
-
-
 def _normalized_whole(text: str) -> str:
-    return " ".join(_SUPERFLUOUS_BLANKS.sub("", _folded_whole(text)).split())
-
-
-def _folded_whole(text: str) -> str:
-    """Fold everything except white space, by Unicode's own algorithms."""
+    """Normalize a text by Unicode's own algorithms."""
     folded = unicodedata.normalize("NFKC", bounded_marks(_case_folded(text)))
-    return folded.translate(_same_letters())
+    return _without_superfluous_blanks(folded.translate(_same_letters()))
+
+
+def _without_superfluous_blanks(text: str) -> str:
+    """Keep single blanks between words, and none between unspaced characters of one line."""
+    if _MAYBE_SUPERFLUOUS.search(text):
+        text = _SUPERFLUOUS_BLANKS.sub("", text)
+    return " ".join(text.split())
 
 
 @cache
 def _same_letters() -> dict[int, int]:
-    """Return the folds of letter variants: traditional Chinese characters, and ``ё``."""
+    """Return the folds of white space, of traditional Chinese characters, and of ``ё``."""
     table = resources.files(__package__).joinpath("data/traditional.txt").read_text("utf-8")
     traditional, simplified = map(code_points, table.split())
-    return {**dict(zip(traditional.tolist(), simplified.tolist(), strict=True)), ord("ё"): ord("е")}
+    spaces = [code for code in range(_LAST_SPACE + 1) if chr(code).isspace()]
+    return {
+        **{code: _LINE_FEED if chr(code) in _LINE_ENDS else BLANK for code in spaces},
+        **dict(zip(traditional.tolist(), simplified.tolist(), strict=True)),
+        ord("ё"): ord("е"),
+    }
 
 
 def _case_folded(text: str) -> str:
@@ -179,8 +132,8 @@ def _case_folded(text: str) -> str:
 class _Folds(NamedTuple):
     """The folds of the characters of the BMP that do not interact with their neighbours.
 
-    :ivar single: for each code point, the one that it folds to (white space: a blank), or
-        ``_UNSETTLED``.
+    :ivar single: for each code point, the one that it folds to (white space: a blank or line feed),
+        or ``_UNSETTLED``.
     :ivar longer: the folds of unsettled characters that become several characters, or none.
     """
 
@@ -192,26 +145,23 @@ class _Folds(NamedTuple):
 def _folds() -> _Folds:
     """Return the folds of all characters that can be folded one by one.
 
-    A character can interact with those before it only if its decomposition begins with a mark of
-    nonzero combining class or with the second part of a composition (Unicode 3.11, D107 to D117).
-    All others are folded here, each on a line of its own.
+    A character can interact with those before it only if its decomposition begins with one that
+    may compose with them. All others are folded here, each on a line of its own.
     """
-    plane = [chr(code) for code in range(LAST_OF_BMP) if code not in _SURROGATES]
-    lines = "\n".join("" if character == "\n" else character for character in plane)
+    plane = [chr(code) for code in range(_UNSETTLED) if code not in _SURROGATES]
+    lines = "\n".join("" if character.isspace() else character for character in plane)
     case_folded = _case_folded(lines)
     folded = unicodedata.normalize("NFKC", case_folded).translate(_same_letters())
-    folds, followers = folded.split("\n"), _followers()
-    begins = [
-        {line[:1] for line in (first, second)}
-        for first, second in zip(_decomposed(lines), _decomposed(case_folded), strict=True)
-    ]
-    single = np.full(LAST_OF_BMP + 1, _UNSETTLED, np.uint16)
+    columns = (folded, *(unicodedata.normalize("NFKD", each) for each in (lines, case_folded)))
+    single = np.full(_UNSETTLED + 1, _UNSETTLED, np.uint16)
     longer = {}
-    for character, fold, begin in zip(plane, folds, begins, strict=True):
-        if not begin.isdisjoint(followers) or max(fold, default="") > chr(LAST_OF_BMP - 1):
+    for character, fold, *decomposed in zip(
+        plane, *(column.split("\n") for column in columns), strict=True
+    ):
+        if any(map(_may_join, decomposed)) or max(fold, default="") >= chr(_UNSETTLED):
             continue
         if character.isspace():
-            single[ord(character)] = BLANK
+            single[ord(character)] = _same_letters()[ord(character)]
         elif len(fold) == 1:
             single[ord(character)] = ord(fold)
         else:
@@ -225,17 +175,8 @@ def _folds() -> _Folds:
     return _Folds(single, settled)
 
 
-def _decomposed(lines: str) -> list[str]:
-    return unicodedata.normalize("NFKD", lines).split("\n")
-
-
-def _followers() -> frozenset[str]:
-    """Return the characters of the BMP that may compose with those before them."""
-    found = set(map(chr, _JAMO))
-    for character in map(chr, range(LAST_OF_BMP)):
-        if unicodedata.combining(character):
-            found.add(character)
-        parts = unicodedata.decomposition(character).split()
-        if len(parts) == 2 and not parts[0].startswith("<"):
-            found.add(chr(int(parts[1], 16)))
-    return frozenset(found)
+def _may_join(decomposed: str) -> bool:
+    """Return whether the first character of a text may compose with others before it."""
+    return bool(
+        decomposed and (unicodedata.combining(decomposed[0]) or _SECOND_PART.match(decomposed))
+    )

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import xxhash
 
 from .._util.arrays import append_values
-from .characters import LAST_OF_BMP, CodePoints
+from .characters import CodePoints
 from .tokenization import Places, Spans
 
 #: Longer tokens are hashed one by one; a page has at most a few of them.
@@ -18,17 +18,15 @@ _MAX_ROLLED = 21
 _BITS = 64
 _ROTATION_MASK = _BITS - 1
 #: Sizes of the table of random numbers for code points within a plane, and of that for planes.
-_IN_PLANE, _PLANES = LAST_OF_BMP + 1, 17
+_IN_PLANE, _PLANES = 1 << 16, 17
 #: Characters that are rotated at once; a multiple of 64, so that each block rotates alike.
 _BLOCK = 64 * _BITS
 _ROTATIONS = np.arange(_BLOCK, dtype=np.uint64) % _BITS
 _COUNTER_ROTATIONS = -_ROTATIONS % _BITS
 
-#: Least number of slots in the first table for each id, so that nearly all tokens are found there.
+#: Least number of slots for each id, so that nearly all ids have a slot of their own.
 _SLOTS_PER_ID = 8
-_FIRST_BITS, _MIN_BITS = 12, 6
-#: Each further table has an eighth of the slots, for a sixteenth of the ids or less.
-_BITS_FEWER = 3
+_MIN_BITS = 12
 _FREE = -1
 
 Keys = npt.NDArray[np.uint64]
@@ -48,8 +46,9 @@ class TokenIdTable:
     The random numbers are drawn anew for each object and kept secret, so authors of pages cannot
     construct collisions: the probability for any two tokens is at most 2**-44, mostly 2**-60.
 
-    Ids are looked up by key in a sequence of ever smaller tables: keys that find their slot taken
-    are in a later one (Broder, Karlin 1990, "Multilevel adaptive hashing").
+    Ids are looked up by key in an array of slots, all at once. A key's slot is given by the highest
+    bits of its product with a random odd number (Dietzfelbinger et al. 1997, "A reliable randomized
+    algorithm for the closest-pair problem"). Ids whose slot was taken are in a dictionary.
     """
 
     def __init__(self) -> None:
@@ -59,8 +58,11 @@ class TokenIdTable:
         self._random_of_planes[0] = 0
         self._seed = secrets.randbits(_BITS)
         self._count = 0
-        self._key_of = np.empty(0, np.uint64)
-        self._tables: list[_Table] = []
+        # A random key stands for id 0 until it is assigned.
+        self._key_of = _drawn(1)
+        self._factor = np.uint64(secrets.randbits(_BITS) | 1)
+        self._slots = np.full(1 << _MIN_BITS, _FREE, np.int32)
+        self._without_slot: dict[int, int] = {}
 
     def __len__(self) -> int:
         return self._count
@@ -68,15 +70,20 @@ class TokenIdTable:
     def of(self, spans: Spans) -> tuple[Ids, list[str]]:
         """Return the id of each token, and the tokens that are new in the order of their ids."""
         keys = self._keys(spans)
-        ids, unknown = self._find(keys)
-        if not unknown.size:
+        ids: Ids = self._slots.take(self._slots_of(keys))
+        # A free slot is clipped to id 0, whose key never leads to a free slot.
+        left = (self._key_of.take(ids, mode="clip") != keys).nonzero()[0]
+        new, places, found = dict[int, int](), list[int](), list[int]()
+        for place, key in zip(left.tolist(), keys[left].tolist(), strict=True):
+            number = self._without_slot.get(key)
+            if number is None:
+                number = new.setdefault(key, self._count + len(new))
+                if len(places) < len(new):
+                    places.append(place)
+            found.append(number)
+        ids[left] = found
+        if not new:
             return ids, []
-        of_unknown, new, places = keys[unknown].tolist(), dict[int, int](), list[int]()
-        for key, place in zip(of_unknown, unknown.tolist(), strict=True):
-            if key not in new:
-                new[key] = self._count + len(new)
-                places.append(place)
-        ids[unknown] = list(map(new.__getitem__, of_unknown))
         self._add(np.fromiter(new, np.uint64, len(new)))
         return ids, spans.tokens(np.array(places))
 
@@ -108,7 +115,7 @@ class TokenIdTable:
         if codes.itemsize == 2:
             self._random.take(codes, mode="clip", out=terms)
         else:
-            self._random.take(codes & LAST_OF_BMP, mode="clip", out=terms)
+            self._random.take(codes & _IN_PLANE - 1, mode="clip", out=terms)
             terms ^= self._random_of_planes.take(codes >> 16)
         for start in range(0, codes.size, _BLOCK):
             part = terms[start : start + _BLOCK]
@@ -118,78 +125,26 @@ class TokenIdTable:
         np.bitwise_xor.accumulate(terms, out=terms)
         return prefixes
 
-    def _find(self, keys: Keys) -> tuple[Ids, Places]:
-        """Return the id of each key, and the indices of those that have none."""
-        if not self._tables:
-            return np.empty(keys.size, np.int32), np.arange(keys.size)
-        first, *others = self._tables
-        ids = first.at(keys)
-        # A free slot is clipped to id 0, whose key never leads to a free slot.
-        left = (self._key_of.take(ids, mode="clip") != keys).nonzero()[0]
-        for table in others:
-            if not left.size:
-                break
-            of_left = keys.take(left)
-            ids[left] = found = table.at(of_left)
-            left = left[self._key_of.take(found, mode="clip") != of_left]
-        return ids, left
-
     def _add(self, keys: Keys) -> None:
         """Assign ids to distinct new keys."""
         first, self._count = self._count, self._count + keys.size
         self._key_of = append_values(self._key_of, first, keys)
-        if not self._tables or self._count * _SLOTS_PER_ID > self._tables[0].size:
-            bits = (self._count * _SLOTS_PER_ID).bit_length()
-            self._tables = [_Table(max(bits, _FIRST_BITS))]
+        if self._count * _SLOTS_PER_ID > self._slots.size:
+            size = 1 << (self._count * _SLOTS_PER_ID).bit_length()
+            self._slots, self._without_slot = np.full(size, _FREE, np.int32), {}
             first = 0
         # Descending, so that the least of several ids gets a contested slot: words that are seen
         # early are frequent ones.
         ids: Ids = np.arange(self._count - 1, first - 1, -1, dtype=np.int32)
-        depth = 0
-        while ids.size:
-            if depth == len(self._tables):
-                bits = self._tables[-1].bits - _BITS_FEWER
-                self._tables.append(_Table(max(bits, _MIN_BITS)))
-            ids = self._tables[depth].put(ids, self._key_of.take(ids))
-            depth += 1
-
-
-class _Table:
-    """A hash table without collision handling: a slot has at most one id.
-
-    A key's slot is given by the highest bits of its product with a random odd number
-    (Dietzfelbinger et al. 1997, "A reliable randomized algorithm for the closest-pair problem").
-
-    :param bits: the table has ``2**bits`` slots.
-    """
-
-    def __init__(self, bits: int) -> None:
-        self.bits = bits
-        self._factor = np.uint64(secrets.randbits(_BITS) | 1)
-        self._shift = np.uint64(_BITS - bits)
-        self._ids = np.full(1 << bits, _FREE, np.int32)
-
-    @property
-    def size(self) -> int:
-        return self._ids.size
-
-    def at(self, keys: Keys) -> Ids:
-        """Return the id in each key's slot, possibly another key's; ``_FREE`` if there is none."""
-        return self._ids.take(self._slots_of(keys))
-
-    def put(self, ids: Ids, keys: Keys) -> Ids:
-        """Put ids into free slots, and return those that got none.
-
-        The last of several ids gets a contested slot.
-        """
-        slots = self._slots_of(keys)
-        free = self._ids.take(slots) == _FREE
-        self._ids[slots[free]] = ids[free]
-        left: Ids = ids[self._ids.take(slots) != ids]
-        return left
+        slots = self._slots_of(self._key_of.take(ids))
+        is_free = self._slots.take(slots) == _FREE
+        self._slots[slots[is_free]] = ids[is_free]
+        left = ids[self._slots.take(slots) != ids]
+        self._without_slot.update(zip(self._key_of.take(left).tolist(), left.tolist(), strict=True))
 
     def _slots_of(self, keys: Keys) -> Places:
-        return (keys * self._factor >> self._shift).view(np.intp)
+        shift = np.uint64(_BITS + 1 - self._slots.size.bit_length())
+        return (keys * self._factor >> shift).view(np.intp)
 
 
 def _drawn(count: int) -> Keys:

@@ -40,7 +40,6 @@ _JIEBA_TABLES = ("dict.txt", *(f"finalseg/prob_{name}.py" for name in ("emit", "
 _HAN_WORD = regex.compile(r"\p{Han}{2,}")
 #: All Han characters are at or above it; a cheap test that rules out most tokens.
 _FIRST_HAN = "\u2e80"
-_MAYBE_HAN = re.compile(f"[{_FIRST_HAN}-\U0010ffff]")
 
 _ALL = slice(None)
 Places = npt.NDArray[np.intp]
@@ -80,10 +79,8 @@ class Spans:
             return first
         if any(part.text is not first.text for part in others):
             return cls.of([token for part in parts for token in part])
-        starts, lengths = (
-            np.concatenate(columns)
-            for columns in zip(*((part.starts, part.lengths) for part in parts), strict=True)
-        )
+        starts = np.concatenate([part.starts for part in parts])
+        lengths = np.concatenate([part.lengths for part in parts])
         return cls(first.text, first.codes, starts, lengths)
 
     def __iter__(self) -> Iterator[str]:
@@ -91,7 +88,9 @@ class Spans:
 
     def tokens(self, chosen: Places | slice = _ALL) -> list[str]:
         """Return all tokens, or the chosen ones, as strings."""
-        return _slices(self.text, self.starts[chosen], self.lengths[chosen])
+        starts = self.starts[chosen]
+        places = map(slice, starts.tolist(), (starts + self.lengths[chosen]).tolist())
+        return list(map(self.text.__getitem__, places))
 
 
 class ScriptTokenizer:
@@ -158,25 +157,15 @@ class _Runs(NamedTuple):
 def _runs(text: str, codes: CodePoints) -> _Runs:
     """Return the runs of a text, those without words included; long ones of Han in pieces."""
     scripts = scripts_of(codes)
-    runs = _between(borders := run_boundaries(scripts), scripts)
-    is_long = (runs.scripts == HAN) & (runs.lengths > _LONGEST_RUN)
-    if not is_long.any():
-        return runs
-    long = runs.of(is_long)
+    borders = run_boundaries(scripts)
     cuts = [
-        start + cut
-        for start, run in zip(long[0].tolist(), _slices(text, *long), strict=True)
-        for cut in accumulate(map(len, han_pieces(run)[:-1]))
+        borders[run] + cut
+        for run in np.flatnonzero(borders[1:] - borders[:-1] > _LONGEST_RUN).tolist()
+        if scripts[borders[run]] == HAN
+        for cut in accumulate(map(len, han_pieces(text[borders[run] : borders[run + 1]])[:-1]))
     ]
-    return _between(np.sort(np.concatenate([borders, cuts])), scripts)
-
-
-def _between(borders: Places, scripts: npt.NDArray[np.uint8]) -> _Runs:
-    """Return the runs from border to border.
-
-    :param scripts: script of each character, see
-        :func:`~scrapy_neardup.text.characters.scripts_of`.
-    """
+    if cuts:
+        borders = np.sort(np.concatenate([borders, cuts]))
     starts = borders[:-1]
     return _Runs(starts, borders[1:] - starts, scripts.take(starts))
 
@@ -210,11 +199,6 @@ def _lengths(tokens: Sequence[str]) -> Places:
     return np.fromiter(map(len, tokens), np.intp, len(tokens))
 
 
-def _slices(text: str, starts: Places, lengths: Places) -> list[str]:
-    places = map(slice, starts.tolist(), (starts + lengths).tolist())
-    return list(map(text.__getitem__, places))
-
-
 def han_pieces(run: str) -> Sequence[str]:
     """Split a run into pieces of at most 500 characters; punctuated text has no longer runs.
 
@@ -236,11 +220,6 @@ def han_pieces(run: str) -> Sequence[str]:
 def shingle_units(tokens: Iterable[str]) -> list[str]:
     """Return the shingle units of tokens in order, see :func:`units_of`."""
     return [unit for token in tokens for unit in units_of(token)]
-
-
-def are_units(tokens: Iterable[str]) -> bool:
-    """Return whether certainly each token is a single unit, see :func:`units_of`."""
-    return _MAYBE_HAN.search(" ".join(tokens)) is None
 
 
 def units_of(token: str) -> Sequence[str]:
@@ -275,7 +254,11 @@ def jieba_cut() -> Callable[[str], Iterable[str]]:
     less than a second and would have to be secured. Call this before forking workers, which then
     inherit the dictionary.
     """
-    tokenizer = _jieba().Tokenizer()
+    with warnings.catch_warnings():
+        # The source of jieba 0.42.1, of 2020, causes some.
+        warnings.simplefilter("ignore")
+        import jieba
+    tokenizer: Any = jieba.Tokenizer()
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True
     cut: Callable[[str], Iterable[str]] = tokenizer.cut
@@ -294,14 +277,6 @@ def _jieba_digest() -> str:
     for table in _JIEBA_TABLES:
         digest.update((package / table).read_bytes())
     return str(digest.hexdigest())
-
-
-def _jieba() -> Any:
-    """Import jieba without the warnings that its source causes; jieba 0.42.1 is of 2020."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import jieba
-    return jieba
 
 
 def shipped_tokenizer(name: str) -> tuple[Tokenizer, str]:

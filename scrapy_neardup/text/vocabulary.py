@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._util.arrays import append_values, run_boundaries
-from .idf import IdfTable, encoded_tokens, hashes_of, token_hashes
+from .idf import IdfTable, token_hashes
 from .token_ids import TokenIdTable
-from .tokenization import Spans, are_units, units_of
+from .tokenization import Spans, units_of
 from .values import Codes, value_codes
 from .weighting import NUMBER_WEIGHT, Features, are_numbers, saturated
 
@@ -131,14 +131,10 @@ class Vocabulary:
     def _learn(self, new: list[str]) -> None:
         known = len(self) - len(new)
         n_units = int(self._first_units[known])
-        encoded = encoded_tokens(new)
-        hashes = hashes_of(encoded)
-        if are_units(new):
-            ends, unit_hashes = np.arange(1, len(new) + 1), hashes_of(encoded, self._seed)
-        else:
-            units = list(map(units_of, new))
-            ends = np.cumsum(list(map(len, units)))
-            unit_hashes = token_hashes(list(chain.from_iterable(units)), self._seed)
+        hashes = token_hashes(new)
+        units = list(map(units_of, new))
+        ends = np.cumsum(list(map(len, units)))
+        unit_hashes = token_hashes(list(chain.from_iterable(units)), self._seed)
         words = np.empty(len(new), _WORD)
         is_number, weights = are_numbers(new), self._idf.weights(hashes)
         words["hash"], words["weight"] = hashes, np.where(is_number, NUMBER_WEIGHT, weights)

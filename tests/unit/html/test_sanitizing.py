@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scrapy_neardup.html.extraction import article_text, read_page, visible_text
 from scrapy_neardup.html.sanitizing import repaired, without_early_ends
-from scrapy_neardup.text.combining_marks import bounded_marks
+from scrapy_neardup.text.characters import bounded_marks
 from tests.support.texts import FERRY, MUSEUM
 
 #: Two marks of different classes: their order is changed by normalisation.

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup.text import token_ids as numbering
-from scrapy_neardup.text.token_ids import TokenIdTable, _Table
+from scrapy_neardup.text.token_ids import TokenIdTable
 from scrapy_neardup.text.tokenization import ScriptTokenizer, Spans, shipped_tokenizer
 
 TOKENS = st.text(st.sampled_from("ab\0茶𠮷\ud800"), max_size=3) | st.text(
@@ -33,7 +33,7 @@ def test_each_token_has_a_number_of_its_own(pages):
 @given(PAGES, st.sampled_from([0, 11, 63]))
 def test_tokens_that_want_one_slot_all_get_one(pages, slot):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_Table, "_slots_of", lambda _, keys: np.full(keys.size, slot))
+        patch.setattr(TokenIdTable, "_slots_of", lambda _, keys: np.full(keys.size, slot))
         require_one_number_each(pages)
 
 
