@@ -8,10 +8,13 @@ from typing import Any
 from itemadapter.adapter import ItemAdapter
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
+from scrapy.pipelines.media import MediaPipeline
+from scrapy.utils.misc import load_object
+from scrapy.utils.python import global_object_name
 
 from ._util.escaping import on_one_line
+from .crawl.async_bridge import engine_of
 from .crawl.judge import NearDupJudge, find_judge
-from .crawl.monitoring.pipeline_order import log_pipelines_before
 from .matching.verdict import Verdict
 
 logger = logging.getLogger(__name__)
@@ -21,6 +24,14 @@ TAG_FIELD = "neardup"
 #: Scrapy's line about a dropped item shows the whole item, often a page of text, but not its URL.
 #: At this level Scrapy logs nothing; the pipeline logs a line of its own.
 _UNLOGGED = "NOTSET"
+_DOWNLOADS = (
+    "%s before NearDupPipeline (order %s) in ITEM_PIPELINES, so files are downloaded for items "
+    "that are then dropped. Set %s order above %s"
+)
+_PROCESSES = (
+    "%s before NearDupPipeline (order %s) in ITEM_PIPELINES, so items are processed that are then "
+    "dropped. A pipeline that stores items needs an order above %s"
+)
 
 
 class NearDuplicate(DropItem):
@@ -153,3 +164,29 @@ def _description(verdict: Verdict) -> str:
         f"near-duplicate of {on_one_line(str(verdict.duplicate_of))} "
         f"(distance {verdict.distance}, similarity {verdict.similarity:.2f})"
     )
+
+
+def log_pipelines_before(crawler: Crawler, pipeline: object) -> None:
+    """Warn of pipelines before this one that download files, and log the others at level INFO.
+
+    The others may be there on purpose, for example to clean or drop items.
+    """
+    manager = getattr(getattr(engine_of(crawler), "scraper", None), "itemproc", None)
+    pipelines = list(getattr(manager, "middlewares", ()))
+    if pipeline not in pipelines:
+        return
+    paths = crawler.settings.getwithbase("ITEM_PIPELINES")
+    orders = {load_object(path): order for path, order in paths.items() if order is not None}
+    own = orders.get(type(pipeline))
+    media, others = list[str](), list[str]()
+    for other in pipelines[: pipelines.index(pipeline)]:
+        shown = f"{global_object_name(type(other))} (order {orders.get(type(other))})"
+        (media if isinstance(other, MediaPipeline) else others).append(shown)
+    if media:
+        logger.warning(_DOWNLOADS, _run(media), own, "its" if len(media) == 1 else "their", own)
+    if others:
+        logger.info(_PROCESSES, _run(others), own, own)
+
+
+def _run(names: list[str]) -> str:
+    return f"{', '.join(names)} {'runs' if len(names) == 1 else 'run'}"

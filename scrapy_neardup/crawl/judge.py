@@ -14,7 +14,7 @@ from .. import signals
 from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
 from ..url_rules.rule import UrlRule
-from .durability.job_state import Job, recover_where_asked
+from .durability.job import Job, recover_where_asked
 from .items.built_items import BuiltItems, Place
 from .items.item_tracker import ItemJudgement, Judgement
 from .monitoring.crawl_stats import CrawlStats

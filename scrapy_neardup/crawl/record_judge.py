@@ -18,8 +18,7 @@ from ..signatures.signature import PageSignature
 from ..sources.record import Record
 from ..stores import Claim, Ticket
 from ..workers import Failure
-from .items.item_tracker import Judgement
-from .items.pending_claim import PendingClaim
+from .items.item_tracker import Judgement, PendingClaim
 from .session import CrawlSession
 from .settings import Policy
 

@@ -16,11 +16,10 @@ from scrapy.utils.asyncio import create_looping_call
 from ..detector import NearDupDetector
 from ..exceptions import StoreError
 from ..stores import Store, open_store
-from .async_bridge import in_thread, start
+from .async_bridge import engine_of, in_thread, start
 from .backpressure import Throttle
 from .durability.feeds import Feeds
-from .durability.job_journal import JobJournal, begin_run
-from .durability.job_state import Job
+from .durability.job import Job, JobJournal, begin_run
 from .items.item_tracker import ItemTracker
 from .monitoring.crawl_log import CrawlLog
 from .monitoring.crawl_stats import CrawlStats
@@ -28,9 +27,8 @@ from .monitoring.start_errors import close_unstarted, log_start_error
 from .page_signing import PageSigning
 from .report_recorder import ReportRecorder
 from .requests.request_filter import RequestFilter
-from .scrapy_versions import engine_of
 from .settings import Config, unknown_settings
-from .store.client import StoreClient
+from .store_client import StoreClient
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -19,7 +21,6 @@ from ..html.limits import PageLimits
 from ..matching.rule import Rule
 from ..stores import require_address
 from ..workers import Limits, usable_cores
-from .setting_names import likely_settings
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -324,6 +325,31 @@ SETTINGS = tuple(
 )
 
 
+#: Settings without their prefix, and the words that users may expect in their names.
+SYNONYMS = {
+    "MIN_SIMILARITY": "THRESHOLD JACCARD RESEMBLANCE",
+    "MAX_DISTANCE": "THRESHOLD HAMMING BITS",
+    "MIN_FEATURES": "LENGTH TOKENS WORDS",
+    "STORE": "BACKEND DATABASE DB FILE PATH REDIS SQLITE URI",
+    "PAGE_TIMEOUT": "TIMEOUT",
+    "MAX_WAIT": "WAIT",
+    "ENABLED": "DISABLED",
+    "ACTION": "DRYRUN MODE",
+    "SCOPE": "DOMAIN",
+    "TOKENIZER": "LANGUAGE",
+    "TTL": "EXPIRY EXPIRE",
+    "WORKERS": "CONCURRENCY PROCESSES THREADS",
+    "RECOVER": "RESUME",
+    "LINKS": "FOLLOW",
+}
+
+#: Least similarity, see difflib, of a whole name or of a single word to the one that is meant.
+_NAME_CUTOFF, _WORD_CUTOFF = 0.8, 0.75
+#: A word scores 1 divided by the number of settings that have it; common words, such as MAX, are
+#: not enough for a suggestion.
+_MIN_SCORE = 0.5
+
+
 def unknown_settings(settings: BaseSettings) -> Iterator[str]:
     """Yield a warning for each unknown setting with our prefix."""
     known = [name.removeprefix(PREFIX) for name in SETTINGS]
@@ -337,3 +363,29 @@ def unknown_settings(settings: BaseSettings) -> Iterator[str]:
 
 def _ours(settings: BaseSettings) -> Iterator[str]:
     return (name for name in settings if isinstance(name, str) and name.startswith(PREFIX))
+
+
+def likely_settings(name: str, known: Sequence[str]) -> list[str]:
+    """Return the settings that an unknown name is likely to stand for, at most two; often none.
+
+    A whole name is compared letter by letter, and then word by word, by what the words mean.
+
+    :param name: upper case, without the prefix.
+    :param known: names of settings, without the prefix.
+    """
+    if near := get_close_matches(name, known, n=1, cutoff=_NAME_CUTOFF):
+        return near
+    meanings: defaultdict[str, set[str]] = defaultdict(set)
+    for setting in known:
+        for word in [*setting.split("_"), *SYNONYMS.get(setting, "").split()]:
+            meanings[word].add(setting)
+    scores: defaultdict[str, float] = defaultdict(float)
+    for word in name.split("_"):
+        for meant in get_close_matches(word, meanings, n=1, cutoff=_WORD_CUTOFF):
+            for setting in meanings[meant]:
+                scores[setting] += 1 / len(meanings[meant])
+    best = max(scores.values(), default=0.0)
+    if best < _MIN_SCORE:
+        return []
+    found = [setting for setting in known if scores[setting] == best]
+    return found if len(found) <= 2 else []

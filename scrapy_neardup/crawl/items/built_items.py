@@ -24,8 +24,7 @@ from ..monitoring.crawl_stats import CrawlStats
 from ..settings import Policy
 from .carried_values import fields_of, hash_of, values_of
 from .item_origins import Arrival, ItemOrigin, ItemParts, Origin, arrival_at, note_origins
-from .item_tracker import ItemJudgement, Judgement
-from .pending_claim import ItemShare
+from .item_tracker import ItemJudgement, ItemShare, Judgement
 
 _HOST = re.compile(r"^https?://[^/?#\s]*")
 #: Visits of pages whose judgements are kept for the items that began there.

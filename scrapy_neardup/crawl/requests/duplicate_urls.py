@@ -24,8 +24,7 @@ from xxhash import xxh3_64_intdigest
 from ..._util.urls import page_key
 from ...matching.verdict import Verdict
 from ...stores.hints import COPY, MAX_KNOWN, ending_of, ending_of_copy, without_ended
-from .known_copies import KnownCopies, Standing
-from .stored_duplicate_urls import Shown
+from .known_copies import KnownCopies, Shown, Standing
 
 #: Texts that stand for many pages; beyond, the oldest are forgotten.
 _MAX_FLOODS = 10_000

@@ -20,10 +20,10 @@ from ...reasons import Reason
 from ...url_rules.learner import Learner
 from ...url_rules.rule import UrlRule
 from ..async_bridge import in_thread
-from ..durability.job_state import Job
+from ..durability.job import Job
 from ..response_records import why_not_judged
 from ..settings import Policy, UrlRuleSettings
-from ..store.client import StoreClient
+from ..store_client import StoreClient
 from .duplicate_urls import DuplicateUrls
 from .refetch_queue import RefetchQueue
 from .url_rule_filter import UrlRuleFilter, done
@@ -58,15 +58,13 @@ class RequestFilter:
     ) -> None:
         self._count = count
         self._learns = learns and plan.url_rules != "off"
-        self._skips = self._learns and plan.url_rules == "on"
+        skips = self._learns and plan.url_rules == "on"
         learner = Learner(plan.url_rules_sample_rate, plan.cluster_budget)
         self.duplicate_urls = DuplicateUrls(
             plan.duplicate_url_ttl, time.time, plan.url_rules_sample_rate
         )
-        self.queue = RefetchQueue(crawler, count, learner, job)
-        self.rules = UrlRuleFilter(
-            learner, count, self.queue, learns=self._learns, skips=self._skips
-        )
+        self.queue = RefetchQueue(crawler, count, learner, job, skips=skips)
+        self.rules = UrlRuleFilter(learner, count, self.queue, learns=self._learns, skips=skips)
         #: Requests that duplicates yielded, with the URLs of these.
         self._linked: WeakKeyDictionary[Request, list[str]] = WeakKeyDictionary()
 
@@ -86,7 +84,7 @@ class RequestFilter:
         if known is not None:
             self.duplicate_urls.open(secret, known)
         self.rules.open(secret, rules)
-        self.queue.load(skips=self._skips)
+        self.queue.load()
 
     async def sync(self, client: StoreClient) -> None:
         """Save what was learned, and load what other workers learned."""
@@ -105,7 +103,7 @@ class RequestFilter:
         self.rules.close()
         await self.sync(client)
         if is_clean:
-            await in_thread(partial(self.queue.save, skips=self._skips))
+            await in_thread(self.queue.save)
 
     # --- requests ---------------------------------------------------------------------------
 

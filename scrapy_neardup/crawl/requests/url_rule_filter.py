@@ -14,7 +14,7 @@ from ...matching.verdict import Verdict
 from ...url_rules.learner import Learner
 from ...url_rules.rule import UrlRule
 from ..settings import Policy
-from ..store.client import StoreClient
+from ..store_client import StoreClient
 from .canonical_links import page_links
 from .refetch_queue import RefetchQueue
 
