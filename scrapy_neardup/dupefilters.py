@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import Any
 
 from scrapy.crawler import Crawler
 from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.http import Request
 from scrapy.spiders import Spider
+from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinter
 
@@ -102,7 +102,7 @@ class CachedFingerprints:
 
     def __init__(self, fingerprinter: RequestFingerprinter) -> None:
         self._compute = fingerprinter.fingerprint
-        self._cache: OrderedDict[str, bytes] = OrderedDict()
+        self._cache = LocalCache[str, bytes](MAX_URLS)
 
     def fingerprint(self, request: Request) -> bytes:
         url = request.url
@@ -117,8 +117,6 @@ class CachedFingerprints:
         fingerprint = self._cache.get(url)
         if fingerprint is None:
             fingerprint = self._cache[url] = self._compute(request)
-            if len(self._cache) > MAX_URLS:
-                self._cache.popitem(last=False)
         else:
             self._cache.move_to_end(url)
         return fingerprint

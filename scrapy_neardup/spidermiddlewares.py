@@ -56,7 +56,9 @@ class NearDupSpiderMiddleware:
                 if not isinstance(output, Request):
                     place = Place(classes.total() + 1, is_listed=type(output) in classes)
                     classes[type(output)] += 1
-                    await self._process_item(output, place, response, judgement)
+                    if judgement is not None and judgement.pending is not None:
+                        judgement.pending.item_sent()
+                    await self._judge.send_from_page(output, response, judgement, place)
                     yield output
                 elif self._should_follow(output, response, judgement):
                     yield output
@@ -68,14 +70,6 @@ class NearDupSpiderMiddleware:
                 )
             if judgement is not None and judgement.pending is not None:
                 judgement.pending.ended(failed=not ended)
-
-    async def _process_item(
-        self, item: Any, place: Place, response: Response, judgement: Judgement | None
-    ) -> None:
-        """Note which judgement applies to an item of a page."""
-        if judgement is not None and judgement.pending is not None:
-            judgement.pending.item_sent()
-        await self._judge.send_from_page(item, response, judgement, place)
 
     def _should_follow(
         self, request: Request, response: Response, judgement: Judgement | None

@@ -111,7 +111,7 @@ class NearDupJudge:
             assert session.store_client is not None
             mark = session.store_client.store.mark()
             session.request_filter.remember(response.request, verdict, mark)
-        self._track(response, judgement)
+        session.items.judged(response, judgement.pending)
         return judgement
 
     def record_arrival(self, response: Response) -> None:
@@ -137,15 +137,13 @@ class NearDupJudge:
             return
         decided = await self._built_items.judge(item, response, page, policy, place)
         if decided.share is not None:
-            items.shares(response, decided.share, self.session.active_requests())
+            items.at_end(response, decided.share.lost)
         items.send(item, decided)
 
-    def pass_page(self, reason: str, response: Response | None = None) -> None:
+    def pass_page(self, reason: str, response: Response) -> None:
         """Count a response that is not judged."""
         self.session.throttle.settle()
-        self.session.request_filter.failed(None if response is None else response.request)
-        if response is not None:
-            self.session.request_filter.passed(response)
+        self.session.request_filter.passed(response)
         self.stats.count("responses")
         self.stats.count(f"skipped/{reason}")
 
@@ -168,7 +166,7 @@ class NearDupJudge:
         self._records.send(signals.item_judged, verdict=verdict, item=item, response=response)
         if self.session.recorder is not None:
             self.session.recorder.judged(verdict)
-        self._track(response, judgement)
+        self.session.items.judged(response, judgement.pending)
         return judgement
 
     def receive(self, item: Any) -> Judgement | None:
@@ -181,16 +179,12 @@ class NearDupJudge:
 
     def refuses(self, request: Request) -> UrlRule | bool:
         """Decide whether to refuse a request at scheduling; return the rule that does, if any."""
-        policy = self._policies.policy_of(request)
-        if not isinstance(policy, Policy) or self._policies.carries_item(request):
-            return False
-        return self.session.request_filter.refuses(request, policy)
+        policy = self._policies.filter_policy(request)
+        return policy is not None and self.session.request_filter.refuses(request, policy)
 
     def should_cancel(self, request: Request) -> UrlRule | bool:
         """Decide whether to cancel a scheduled request; return the rule that does, if any."""
-        policy = self._policies.policy_of(request)
-        if isinstance(policy, str) or self._policies.carries_item(request):
-            return self.session.request_filter.should_cancel(request, None)
+        policy = self._policies.filter_policy(request)
         return self.session.request_filter.should_cancel(request, policy)
 
     def count_refused(self, request: Request, refusal: UrlRule | bool) -> str:
@@ -202,12 +196,6 @@ class NearDupJudge:
         self.stats.count("requests/refused")
         logger.debug("Refused request that leads to a near-duplicate: %s", request)
         return "it leads to a near-duplicate"
-
-    def _track(self, response: Response, judgement: Judgement) -> None:
-        """Track the items of a page; their outcome settles its claim."""
-        if judgement.pending is not None:
-            active = self.session.active_requests()
-            self.session.items.judged(response, judgement.pending, active)
 
 
 def find_judge(crawler: Crawler) -> NearDupJudge:

@@ -109,7 +109,7 @@ class RecordJudge:
         if (flood := self._session.log.judged(claim.verdict, text)) is not None:
             self.send(signals.duplicate_flood_detected, cluster=flood)
         shown = claim.verdict.original_text or text
-        if shown is not None and self._session.log.is_flood(claim.verdict, text):
+        if shown is not None and self._session.log.floods.is_flood(claim.verdict, text):
             self._session.request_filter.duplicate_urls.flood(shown)
 
     def _judgement(

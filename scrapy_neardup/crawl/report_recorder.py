@@ -41,11 +41,6 @@ class ReportRecorder:
         self._titles: dict[str, str] = {}
         self._guarded(self._open)
 
-    @classmethod
-    def of(cls, config: Config, name: str) -> ReportRecorder | None:
-        """Return the recorder of a crawl; ``None`` when NEARDUP_REPORT is not set."""
-        return None if config.report is None else cls(config, config.report, name)
-
     @property
     def path(self) -> str | None:
         """Absolute path of the page; ``None`` when it cannot be written."""

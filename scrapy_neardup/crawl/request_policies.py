@@ -44,6 +44,11 @@ class RequestPolicies:
         origin = options.get(_ITEM_ORIGIN) if isinstance(options, Mapping) else None
         return origin if origin in _ITEM_ORIGINS else "auto"
 
+    def filter_policy(self, request: Request | None) -> Policy | None:
+        """Return the policy by which a request may be refused; ``None`` where it may not."""
+        policy = self.policy_of(request)
+        return None if isinstance(policy, str) or self.carries_item(request) else policy
+
     def carries_item(self, request: Request | None) -> bool:
         """Return whether it carries an item that began on another page."""
         if request is None or self._config.item_field is not None:

@@ -62,7 +62,7 @@ class CrawlSession:
         self.recorder: ReportRecorder | None = None
         self.job = job
         self.journal: JobJournal | None = None
-        self.items = ItemTracker(by_item=config.item_field is not None)
+        self.items = ItemTracker(self._active_requests, by_item=config.item_field is not None)
         self.throttle = Throttle(config.workers)
         learns = config.item_field is None
         self.request_filter = RequestFilter(
@@ -94,7 +94,7 @@ class CrawlSession:
         """Whether a page is confirmed as soon as it is committed, because there are no feeds."""
         return self._feeds is None
 
-    def active_requests(self) -> Container[Request]:
+    def _active_requests(self) -> Container[Request]:
         """Return the requests whose responses or items Scrapy is still processing."""
         slot = getattr(getattr(engine_of(self._crawler), "scraper", None), "slot", None)
         return () if slot is None else slot.active
@@ -137,7 +137,8 @@ class CrawlSession:
         max_wait = self.config.store_settings.max_wait
         self.store_client = StoreClient(self.detector, max_wait, self._store_failed, note)
         await self.request_filter.open(self.store_client)
-        self.recorder = ReportRecorder.of(self.config, spider.name)
+        if self.config.report is not None:
+            self.recorder = ReportRecorder(self.config, self.config.report, spider.name)
         self.signing = PageSigning(self.config, store.secret, self.throttle, self.recorder)
         self.signing.start()
         self._ticking = create_looping_call(lambda: start(self._tick()))
@@ -172,9 +173,9 @@ class CrawlSession:
                 await in_thread(self.detector.store.close)
             return
         self._ticking.stop()
-        signing.stop()
+        signing.pool.stop()
         self.stats.count("equal_bodies", signing.reused)
-        self.stats.count("workers_lost", signing.workers_lost)
+        self.stats.count("workers_lost", signing.pool.lost)
         self.stats.count("waits", client.waits)
         self.request_filter.rules.count_learned()
         assert self._crawler.stats
@@ -233,7 +234,7 @@ class CrawlSession:
         """Check the store for errors, write the feeds to disk, and confirm what is there."""
         client = self.store_client
         assert client is not None
-        self.items.end_inactive(self.active_requests())
+        self.items.end_inactive()
         if client.store.problem is not None:
             self._store_failed(StoreError(client.store.name, f"{client.store.problem}; retrying"))
         await self.request_filter.sync(client)

@@ -41,8 +41,8 @@ class Feeds:
 
     def __init__(self, exporter: FeedExporter) -> None:
         self._exporter = exporter
-        #: Slots with items by id, including full batches that new slots have replaced.
-        self._unclosed: dict[int, FeedSlot] = {}
+        #: Slots with items, including full batches that new slots have replaced.
+        self._unclosed: set[FeedSlot] = set()
         #: Files that were closed and are not yet synchronised.
         self._closed: list[str] = []
         self._has_failed = False
@@ -98,12 +98,12 @@ class Feeds:
             logger.error("A feed failed to export an item: %s", error, exc_info=True)
             return False
         finally:
-            self._unclosed.update((id(slot), slot) for slot in slots if slot.itemcount)
+            self._unclosed.update(slot for slot in slots if slot.itemcount)
         return True
 
     def slot_closed(self, slot: FeedSlot) -> None:
         """Note that a feed, or a batch of one, has been closed."""
-        self._unclosed.pop(id(slot), None)
+        self._unclosed.discard(slot)
         if isinstance(slot.storage, FileFeedStorage) and slot.itemcount:
             self._closed.append(slot.storage.path)
 
@@ -118,7 +118,7 @@ class Feeds:
         if self.has_failed:
             return None
         files = []
-        for slot in {**self._unclosed, **{id(s): s for s in self._exporter.slots}}.values():
+        for slot in self._unclosed.union(self._exporter.slots):
             if not isinstance(slot.storage, FileFeedStorage):
                 return None
             if slot.file is not None:  # else nothing has been written yet

@@ -9,7 +9,6 @@ well, or the page where it began must be a copy too.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,6 +16,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from scrapy.http import Request, Response
+from scrapy.utils.datatypes import LocalCache
 
 from ...matching.stored_items import OWN_ITEMS, StoredItems, covers, is_list, item_bits
 from ...signatures.signature import PageSignature
@@ -85,7 +85,7 @@ class BuiltItems:
         self._stats = stats
         self._arrivals: WeakKeyDictionary[Response, Arrival] = WeakKeyDictionary()
         self._here: WeakKeyDictionary[Response, Origin] = WeakKeyDictionary()
-        self._visits: OrderedDict[str, Judgement] = OrderedDict()
+        self._visits = LocalCache[str, Judgement](_MAX_VISITS)
         self._stored = StoredItems()
 
     def record_arrival(self, response: Response, judged_by: ItemOrigin) -> None:
@@ -208,8 +208,6 @@ class BuiltItems:
             # Another item of the same visit has stored it.
             judgement = replace(judgement, is_kept=True)
         self._visits[origin.visit] = judgement
-        if len(self._visits) > _MAX_VISITS:
-            self._visits.popitem(last=False)
         return judgement
 
     def _visit_of(self, response: Response, judgement: Judgement | None) -> Origin:

@@ -207,14 +207,14 @@ _in_pipelines: ContextVar[_Received | None] = ContextVar("in_pipelines", default
 class ItemTracker:
     """Tracks the items of a crawl that are neither stored nor lost yet.
 
-    In all methods ``active`` are the requests whose responses Scrapy is still processing.
-
+    :param active: returns the requests whose responses Scrapy is still processing.
     :param by_item: whether items are judged, not pages.
     :ivar on_stored: called for each stored item with the judgement on it or its page, and a digest
         of the item's content.
     """
 
-    def __init__(self, *, by_item: bool) -> None:
+    def __init__(self, active: Callable[[], Container[Request]], *, by_item: bool) -> None:
+        self._active = active
         self._by_item = by_item
         self.on_stored: Callable[[Judgement, int], None] = lambda judgement, digest: None
         self._sent: OrderedDict[int, tuple[Any, deque[ItemJudgement]]] = OrderedDict()
@@ -223,14 +223,22 @@ class ItemTracker:
         self._at_end: WeakKeyDictionary[Response, list[Callable[[], None]]] = WeakKeyDictionary()
         self._known_active: WeakSet[Response] = WeakSet()
 
-    def judged(self, response: Response, pending: PendingClaim, active: Container[Request]) -> None:
-        """Add the claim of a page or of an item; the outcome of the items settles it."""
-        self._pending_claims.setdefault(response, []).append(pending)
-        self._call_at_end(response, pending.settle, active)
+    def judged(self, response: Response, pending: PendingClaim | None) -> None:
+        """Add the claim of a page or of an item, if any; the outcome of the items settles it."""
+        if pending is not None:
+            self._pending_claims.setdefault(response, []).append(pending)
+            self.at_end(response, pending.settle)
 
-    def shares(self, response: Response, share: ItemShare, active: Container[Request]) -> None:
-        """Add an item's part in the outcome of another page, where the item began."""
-        self._call_at_end(response, share.lost, active)
+    def at_end(self, response: Response, call: Callable[[], None]) -> None:
+        """Let this be called when Scrapy has finished processing a response.
+
+        If another component removes items, only that tells. The call may come several times.
+        """
+        if response.request in self._active():
+            self._known_active.add(response)
+        self._at_end.setdefault(response, []).append(call)
+        # Finalizers may run in any thread.
+        finalize(response, from_any_thread(call)).atexit = False
 
     def send(self, item: Any, judgement: ItemJudgement) -> None:
         """Record an item that leaves the spider.
@@ -252,8 +260,9 @@ class ItemTracker:
             raise KeyError(id(item))
         return sent.judgement
 
-    def end_inactive(self, active: Container[Request]) -> None:
+    def end_inactive(self) -> None:
         """End the claims of pages that Scrapy has finished processing."""
+        active = self._active()
         for response, calls in list(self._at_end.items()):
             # A middleware may have given a response another request, which is never active.
             if response in self._known_active and response.request not in active:
@@ -283,16 +292,6 @@ class ItemTracker:
             pending.item_lost()
         if sent.share is not None:
             sent.share.lost()
-
-    def _call_at_end(
-        self, response: Response, call: Callable[[], None], active: Container[Request]
-    ) -> None:
-        if response.request in active:
-            self._known_active.add(response)
-        self._at_end.setdefault(response, []).append(call)
-        # If another component removes items, only the end of the response tells; see
-        # end_inactive(). Finalizers may run in any thread.
-        finalize(response, from_any_thread(call)).atexit = False
 
     def _end_of(self, item: Any, response: Any) -> tuple[ItemJudgement, PendingClaim | None]:
         """Return the record of an item that is stored or lost, and the claim that it concerns."""

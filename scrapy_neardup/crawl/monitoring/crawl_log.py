@@ -36,12 +36,15 @@ _DOING = {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}
 
 
 class CrawlLog:
-    """Writes the log lines about one crawl."""
+    """Writes the log lines about one crawl.
+
+    :ivar floods: detects that one content replaces many pages.
+    """
 
     def __init__(self, config: Config) -> None:
         self._config = config
         self._clusters = HeavyHitters()
-        self._floods = DuplicateFloodDetector()
+        self.floods = DuplicateFloodDetector()
         #: Pages that need scripts, by site; beyond MAX_SITES the oldest sites are dropped.
         self._scripted: OrderedDict[str, int] = OrderedDict()
 
@@ -77,16 +80,12 @@ class CrawlLog:
             self._clusters.add(verdict.duplicate_of)
         if verdict.reason == Reason.NEEDS_SCRIPTS:
             self._count_scripted(verdict.url)
-        flood = self._floods.judged(verdict, text_digest)
+        flood = self.floods.judged(verdict, text_digest)
         if flood is not None:
-            is_last = len(self._floods.named) == MAX_NAMED
+            is_last = len(self.floods.named) == MAX_NAMED
             last = ". Further warnings of this kind are suppressed" if is_last else ""
             logger.warning("%s%s", _warning(flood), last)
         return flood
-
-    def is_flood(self, verdict: Verdict, text_digest: bytes | None) -> bool:
-        """Return whether the last judged page belongs to a flood."""
-        return self._floods.is_flood(verdict, text_digest)
 
     def _count_scripted(self, url: str) -> None:
         """Count a page that needs scripts, and warn once per site."""
@@ -106,7 +105,7 @@ class CrawlLog:
 
     def end(self, stats: StatsCollector, store: Store, report: str | None) -> None:
         """Log the outcome of the crawl: one line for tools such as grep, and a table for people."""
-        if floods := self._floods.named:
+        if floods := self.floods.named:
             stats.set_value("neardup/swallowed/clusters", len(floods))
             stats.set_value("neardup/swallowed/pages", sum(flood.pages for flood in floods))
         judged = "judged_items" if self._config.item_field else "pages"

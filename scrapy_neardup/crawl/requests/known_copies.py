@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..._util.arrays import run_boundaries
 from ...stores.hints import KNOWN, MAX_KNOWN
 
 
@@ -48,17 +49,16 @@ class StoredDuplicateUrls:
         self._seen_at: Sequence[int] = np.ascontiguousarray(copies["seen_at"]).data
         self._digests = _ints(copies["digest"])
         by_group = np.lexsort((copies["content"], copies["original"]))
-        grouped = copies[by_group]
-        is_first = np.ones(len(grouped), np.bool_)
-        is_first[1:] = grouped["original"][1:] != grouped["original"][:-1]
-        is_first[1:] |= grouped["content"][1:] != grouped["content"][:-1]
-        group = np.empty(len(grouped), np.int32)
-        group[by_group] = np.cumsum(is_first, dtype=np.int32) - 1
+        originals, contents = copies["original"][by_group], copies["content"][by_group]
+        bounds = np.union1d(run_boundaries(originals), run_boundaries(contents))
+        sizes = np.diff(bounds).astype(np.int32)
+        group = np.empty(len(copies), np.int32)
+        group[by_group] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
         self._group: Sequence[int] = group.data
-        self._copies: Sequence[int] = np.bincount(group).astype(np.int32).data
         #: Of each group, sorted by originals.
-        self._originals = _ints(grouped["original"][is_first])
-        self._contents = _ints(grouped["content"][is_first])
+        self._copies: Sequence[int] = sizes.data
+        self._originals = _ints(originals[bounds[:-1]])
+        self._contents = _ints(contents[bounds[:-1]])
 
     def __len__(self) -> int:
         return len(self._digests)
@@ -93,6 +93,8 @@ Standing = Literal["unknown", "copy", "superfluous"]
 #: Of an original with so many known duplicates, one must have been fetched and have led to it again
 #: before the others are believed: one login page answers many URLs.
 MANY = 4
+
+_NONE = np.empty(0, KNOWN)
 
 
 @dataclass(slots=True, eq=False)
@@ -129,18 +131,16 @@ class KnownCopies:
     """URLs that led to a duplicate in this crawl and in earlier ones, and their originals.
 
     All URLs are digests. There is a method for each thing that a page may show of them.
+
+    :param stored: the copies of earlier crawls, see :class:`StoredDuplicateUrls`.
     """
 
-    def __init__(self) -> None:
-        self._stored = StoredDuplicateUrls(np.empty(0, KNOWN))
+    def __init__(self, stored: npt.NDArray[np.void] = _NONE) -> None:
+        self._stored = StoredDuplicateUrls(stored)
         self._new: OrderedDict[int, Copy] = OrderedDict()
         #: Those of new copies, and those of stored ones of which a page has shown something.
         self._originals: dict[int, _Original] = {}
         self._events = 0
-
-    def load(self, copies: npt.NDArray[np.void]) -> None:
-        """Take over the copies of earlier crawls, see :class:`.StoredDuplicateUrls`."""
-        self._stored = StoredDuplicateUrls(copies)
 
     def __bool__(self) -> bool:
         return bool(self._new or self._stored)
@@ -150,7 +150,7 @@ class KnownCopies:
 
         :param since: in seconds since 1970: what was seen before is unknown.
         """
-        copy = self._copy(url)
+        copy = self.get(url)
         if copy is None or copy.shown is None or copy.led_at < since:
             return "unknown"
         original = self._originals.get(copy.shown.original)
@@ -160,10 +160,14 @@ class KnownCopies:
         is_confirmed = copies < MANY or original.confirmed > copy.event
         return "superfluous" if is_confirmed and original.met > copy.event else "copy"
 
-    def shown(self, url: int) -> Shown | None:
-        """Return what a URL is known to lead to, unless that has ended."""
-        copy = self._copy(url)
-        return None if copy is None else copy.shown
+    def get(self, url: int) -> Copy | None:
+        """Return what is known of a URL, unless that has ended."""
+        copy = self._new.get(url) or self._stored.get(url)
+        if copy is not None and copy.shown is not None:
+            original = self._originals.get(copy.shown.original)
+            if original is not None and copy.event <= original.ended:
+                return None
+        return copy
 
     def is_stored(self, url: int) -> bool:
         return self._stored.get(url) is not None
@@ -190,13 +194,6 @@ class KnownCopies:
         if len(self._new) > MAX_KNOWN:
             self._forget(next(iter(self._new)))
         return self._events
-
-    def row(self, url: int, event: int) -> tuple[int, int, int] | None:
-        """Return digest, original and content of what was added at an event, if still known."""
-        copy = self._copy(url)
-        if copy is None or copy.shown is None or copy.event != event:
-            return None
-        return url, *copy.shown
 
     def keep_fetching(self, url: int) -> int | None:
         """Let a URL be fetched whatever it led to, and return the event at which it was added.
@@ -235,15 +232,6 @@ class KnownCopies:
         original.copies = 0
         original.is_doubted = False
         return True
-
-    def _copy(self, url: int) -> Copy | None:
-        """Return what is known of a URL, unless that has ended."""
-        copy = self._new.get(url) or self._stored.get(url)
-        if copy is not None and copy.shown is not None:
-            original = self._originals.get(copy.shown.original)
-            if original is not None and copy.event <= original.ended:
-                return None
-        return copy
 
     def _original(self, url: int) -> _Original | None:
         """Return the original of this URL, if anything is known of it that has not ended."""

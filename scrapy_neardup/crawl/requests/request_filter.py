@@ -6,12 +6,11 @@ Their URLs are known to lead to a duplicate, or are the same as another one by a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-import numpy.typing as npt
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 
@@ -75,16 +74,15 @@ class RequestFilter:
         store, since = client.store, self.duplicate_urls.since
         known = await client.advise(lambda: store.known_duplicates(since), aside=True)
         rules = await client.advise(store.rules, aside=True) if self._learns else None
-        # A store may know a million URLs, and nothing else goes on yet.
-        await in_thread(partial(self._load, store.secret, known, rules or {}))
 
-    def _load(
-        self, secret: bytes, known: npt.NDArray[Any] | None, rules: Mapping[str, bytes]
-    ) -> None:
-        if known is not None:
-            self.duplicate_urls.open(secret, known)
-        self.rules.open(secret, rules)
-        self.queue.load()
+        def load() -> None:
+            if known is not None:
+                self.duplicate_urls.open(store.secret, known)
+            self.rules.open(store.secret, rules or {})
+            self.queue.load()
+
+        # A store may know a million URLs, and nothing else goes on yet.
+        await in_thread(load)
 
     async def sync(self, client: StoreClient) -> None:
         """Save what was learned, and load what other workers learned."""
@@ -136,22 +134,15 @@ class RequestFilter:
             return False
         refusal: UrlRule | bool = False
         if policy is not None and not request.body and _may_skip(request):
-            refusal = self._leads_to_duplicate(request, policy)
+            if policy.action == "drop" and request.url in self.duplicate_urls:
+                refusal = not self._explores(request)
+                self._count("requests/explored", not refusal)
             refusal = refusal or self.rules.cancel(request, policy) or False
         if refusal:
             self.redirected(request)
         else:
             self.rules.begin(request.url)
         return refusal
-
-    def _leads_to_duplicate(self, request: Request, policy: Policy) -> bool:
-        """Decide whether a URL leads to a duplicate, or count it if it is fetched all the same."""
-        if policy.action != "drop" or request.url not in self.duplicate_urls:
-            return False
-        if self._explores(request):
-            self._count("requests/explored", 1)
-            return False
-        return True
 
     def _explores(self, request: Request) -> bool:
         """Decide whether it, or what redirected to it, is in the share that is fetched."""
@@ -188,6 +179,7 @@ class RequestFilter:
 
     def passed(self, response: Response) -> None:
         """Note that a response is not judged, or that nothing came of it."""
+        self.failed(response.request)
         if response.request is not None and why_not_judged(response) == Reason.NOT_TEXT:
             self.duplicate_urls.passed(_urls(response.request))
 
