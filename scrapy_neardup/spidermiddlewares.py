@@ -30,7 +30,8 @@ class NearDupSpiderMiddleware:
 
     def process_spider_input(self, response: Response) -> None:
         """Record the values that the request carries, before the callback can change them."""
-        self._judge.record_arrival(response)
+        if self._judge.config.item_field is None:
+            self._judge.built_items.record_arrival(response)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -75,7 +76,7 @@ class NearDupSpiderMiddleware:
         self, request: Request, response: Response, judgement: Judgement | None
     ) -> bool:
         """Decide whether a link of a page is followed; count it if not."""
-        carries_values = self._judge.note_origins(request, response, judgement)
+        carries_values = self._judge.built_items.note_origins(request, response, judgement)
         if judgement is None:
             return True
         min_depth = self._judge.config.url_rule_settings.links_min_depth

@@ -42,6 +42,7 @@ class NearDupJudge:
 
     :ivar config: the settings of the crawl.
     :ivar stats: counts events, and logs each kind of warning once.
+    :ivar built_items: judges items that are built over several pages, where pages are judged.
     :ivar session: the open resources of the crawl: store, workers, feeds, job.
     """
 
@@ -52,9 +53,11 @@ class NearDupJudge:
         self.session = CrawlSession(crawler, config, job, self.stats)
         self._policies = RequestPolicies(config, self.stats)
         self._records = RecordJudge(crawler, self.session)
-        self._built_items = BuiltItems(self._records.judge_origin, self.stats)
+        self.built_items = BuiltItems(
+            self._records.judge_origin, self._policies.item_origin, self.stats
+        )
         if config.item_field is None:
-            self.session.items.on_stored = self._built_items.stored
+            self.session.items.on_stored = self.built_items.stored
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -114,18 +117,6 @@ class NearDupJudge:
         session.items.judged(response, judgement.pending)
         return judgement
 
-    def record_arrival(self, response: Response) -> None:
-        """Record the values that the request of a response carries, before its callback runs."""
-        if self.config.item_field is None:
-            self._built_items.record_arrival(response, self._policies.item_origin(response.request))
-
-    def note_origins(
-        self, request: Request, response: Response, judgement: Judgement | None
-    ) -> bool:
-        """Note on a request which pages its values are from; return whether it carries any."""
-        judged_by = self._policies.item_origin(request)
-        return self._built_items.note_origins(request, response, judgement, judged_by)
-
     async def send_from_page(
         self, item: Any, response: Response, page: Judgement | None, place: Place
     ) -> None:
@@ -135,7 +126,7 @@ class NearDupJudge:
         if isinstance(policy, str):
             items.send(item, ItemJudgement(page))
             return
-        decided = await self._built_items.judge(item, response, page, policy, place)
+        decided = await self.built_items.judge(item, response, page, policy, place)
         if decided.share is not None:
             items.at_end(response, decided.share.lost)
         items.send(item, decided)

@@ -251,7 +251,7 @@ class CrawlSession:
             return True
         save = None if self.journal is None else self.journal.saving()
         try:
-            synchronise = self._feeds.complete() if closed else self._feeds.flush()
+            synchronise = self._feeds.flush(closed=closed)
             if synchronise is None:
                 return False
             await in_thread(synchronise)

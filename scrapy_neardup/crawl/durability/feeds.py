@@ -107,14 +107,17 @@ class Feeds:
         if isinstance(slot.storage, FileFeedStorage) and slot.itemcount:
             self._closed.append(slot.storage.path)
 
-    def flush(self) -> Callable[[], None] | None:
+    def flush(self, *, closed: bool) -> Callable[[], None] | None:
         """Flush the buffers of the feeds to the operating system.
 
+        :param closed: whether all feeds have been closed, or should have been.
         :returns: a function that synchronises the files to disk, to be called in a thread. ``None``
             if a feed has failed, or if one is known to be stored only when it is closed, because it
             is compressed or uploaded.
         :raises OSError: when writing fails.
         """
+        if closed:
+            return self._synchronising([]) if self.are_stored else None
         if self.has_failed:
             return None
         files = []
@@ -128,13 +131,6 @@ class Feeds:
         for file in files:
             file.flush()
         return self._synchronising([os.dup(file.fileno()) for file in files])
-
-    def complete(self) -> Callable[[], None] | None:
-        """Return a function that synchronises the closed files, to be called in a thread.
-
-        :returns: ``None`` unless all feeds are stored.
-        """
-        return self._synchronising([]) if self.are_stored else None
 
     def _synchronising(self, descriptors: Sequence[int]) -> Callable[[], None]:
         """Return a function that synchronises files to disk, and closes the descriptors.

@@ -74,36 +74,40 @@ class _Built:
 
 
 class BuiltItems:
-    """Judges the items of one crawl that hold values of earlier pages."""
+    """Judges the items of one crawl that hold values of earlier pages.
+
+    :param judge_origin: judges the page where an item began.
+    :param judged_by: returns the option ``item_origin`` of a request.
+    """
 
     def __init__(
         self,
         judge_origin: Callable[[PageSignature, Policy], Awaitable[Judgement]],
+        judged_by: Callable[[Request | None], ItemOrigin],
         stats: CrawlStats,
     ) -> None:
         self._judge_origin = judge_origin
+        self._judged_by = judged_by
         self._stats = stats
         self._arrivals: WeakKeyDictionary[Response, Arrival] = WeakKeyDictionary()
         self._here: WeakKeyDictionary[Response, Origin] = WeakKeyDictionary()
         self._visits = LocalCache[str, Judgement](_MAX_VISITS)
         self._stored = StoredItems()
 
-    def record_arrival(self, response: Response, judged_by: ItemOrigin) -> None:
+    def record_arrival(self, response: Response) -> None:
         """Record the values that a request carries, before the callback can change them."""
+        judged_by = self._judged_by(response.request)
         arrival = arrival_at(response.request, judged_by)
         if arrival.values or arrival.origins or judged_by != "auto":
             self._arrivals[response] = arrival
 
     def note_origins(
-        self,
-        request: Request,
-        response: Response,
-        judgement: Judgement | None,
-        judged_by: ItemOrigin,
+        self, request: Request, response: Response, judgement: Judgement | None
     ) -> bool:
         """Note on a request which pages its values are from; return whether it carries any."""
         arrival = self._arrivals.get(response, Arrival())
-        return note_origins(request, self._visit_of(response, judgement), arrival, judged_by)
+        here = self._visit_of(response, judgement)
+        return note_origins(request, here, arrival, self._judged_by(request))
 
     async def judge(
         self, item: Any, response: Response, page: Judgement | None, policy: Policy, place: Place

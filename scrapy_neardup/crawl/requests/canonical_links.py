@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -23,8 +23,7 @@ _PARAMETER = re.compile(
 _QUOTED_PAIR = re.compile(r"\\(.)")
 
 
-@dataclass(frozen=True, slots=True)
-class PageLinks:
+class PageLinks(NamedTuple):
     """Absolute URLs.
 
     :ivar canonical: the canonical URL; ``None`` where a page names none, or several.
@@ -35,15 +34,14 @@ class PageLinks:
     alternates: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A link element, or a link of a header.
 
     :ivar rel: relation types, in lower case.
     """
 
     target: str
-    rel: frozenset[str]
+    rel: list[str]
     has_language: bool
 
 
@@ -81,8 +79,8 @@ def header_links(value: str) -> Iterator[Link]:
             parameters.setdefault(parameter.group(1).rstrip("*").lower(), text)
         # With an anchor, the link is one of another page.
         if "anchor" not in parameters:
-            rel = parameters.get("rel", "")
-            yield _link(target.group(1).strip(), rel, "hreflang" in parameters)
+            rel = parameters.get("rel", "").lower().split()
+            yield Link(target.group(1).strip(), rel, "hreflang" in parameters)
 
 
 def _links(response: Response) -> Iterator[Link]:
@@ -114,8 +112,5 @@ def _head_links(html: bytes) -> Iterator[Link]:
             base = base or target
         else:
             url = urljoin(base, target) if base else target
-            yield _link(url, element.get("rel", ""), "hreflang" in element.attrib)
-
-
-def _link(target: str, rel: str, has_language: bool) -> Link:
-    return Link(target, frozenset(rel.lower().split()), has_language)
+            rel = element.get("rel", "").lower().split()
+            yield Link(url, rel, "hreflang" in element.attrib)
