@@ -59,7 +59,7 @@ class NearDupDupeFilter(BaseDupeFilter):
     def close(self, reason: str) -> Any:
         # The scheduler's queues are closed by now.
         if self._judge is not None:
-            self._judge.session.request_filter.queue.stop()
+            self._judge.session.request_filter.rules.queue.stop()
         return self.wrapped.close(reason)
 
     def request_seen(self, request: Request) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -13,25 +14,28 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from .. import signals
 from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
+from ..reasons import Reason
 from ..url_rules.rule import UrlRule
 from .durability.job import Job, recover_where_asked
 from .items.built_items import BuiltItems, Place
+from .items.item_origins import ItemOrigin, has_origins
 from .items.item_tracker import ItemJudgement, Judgement
 from .monitoring.crawl_stats import CrawlStats
 from .monitoring.start_errors import log_start_error
 from .page_signing import require_parts
 from .record_judge import RecordJudge
-from .request_policies import RequestPolicies
-from .response_records import item_record, page_record, why_not_judged
+from .responses import item_record, page_record, why_not_judged
 from .session import CrawlSession
-from .settings import META_KEY, Config, Policy, parse_switch
+from .settings import META_KEY, Config, Policy, parse_switch, require_choice
 
 if TYPE_CHECKING:
-    # typing.Self requires Python 3.11
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
+
+#: The option that is not part of the policy, and its values.
+_ITEM_ORIGIN, _ITEM_ORIGINS = "item_origin", ("auto", "parent", "own")
 
 
 class NearDupJudge:
@@ -128,7 +132,7 @@ class NearDupJudge:
             return
         decided = await self.built_items.judge(item, response, page, policy, place)
         if decided.share is not None:
-            items.at_end(response, decided.share.lost)
+            items.settle_at_end(response, decided.share)
         items.send(item, decided)
 
     def pass_page(self, reason: str, response: Response) -> None:
@@ -223,3 +227,62 @@ def _is_inspection(crawler: Crawler) -> bool:
     is_shell = crawler.settings.getpriority("LOGSTATS_INTERVAL") == by_command
     start = getattr(crawler.spider, "start", None)
     return is_shell or getattr(start, "__module__", "").startswith("scrapy.commands")
+
+
+class RequestPolicies:
+    """Looks up the policy that applies to a request, and its options in ``meta["neardup"]``."""
+
+    def __init__(self, config: Config, stats: CrawlStats) -> None:
+        self._config = config
+        self._stats = stats
+
+    def policy_of(self, request: Request | None) -> Policy | str:
+        """Return the policy for a request, or the reason why it is not judged."""
+        options = _options_of(request)
+        if options is None:
+            return self._config.policy
+        try:
+            return self._policy_with(options)
+        except InvalidOption as error:
+            # An exception would lose the page.
+            self._stats.warn_once(
+                Reason.BAD_META, "Cannot judge %s, keeping its items: %s", request, error
+            )
+            return Reason.BAD_META
+
+    def item_origin(self, request: Request | None) -> ItemOrigin:
+        """Return the ``item_origin`` option of a request; ``"auto"`` when it is invalid."""
+        options = _options_of(request)
+        origin = options.get(_ITEM_ORIGIN) if isinstance(options, Mapping) else None
+        return origin if origin in _ITEM_ORIGINS else "auto"
+
+    def filter_policy(self, request: Request | None) -> Policy | None:
+        """Return the policy by which a request may be refused; ``None`` where it may not."""
+        policy = self.policy_of(request)
+        return None if isinstance(policy, str) or self.carries_item(request) else policy
+
+    def carries_item(self, request: Request | None) -> bool:
+        """Return whether it carries an item that began on another page."""
+        if request is None or self._config.item_field is not None:
+            return False
+        return self.item_origin(request) != "own" and has_origins(request)
+
+    def _policy_with(self, options: Any) -> Policy | str:
+        """Return the policy for a request with these options.
+
+        :param options: a mapping, or a switch.
+        :raises InvalidOption: when they are neither, or one of them is invalid.
+        """
+        name = f"request.meta[{META_KEY!r}]"
+        if not isinstance(options, Mapping):
+            return self._config.policy if parse_switch(name, options) else Reason.DISABLED
+        policy_options = dict(options)
+        try:
+            require_choice(_ITEM_ORIGIN, policy_options.pop(_ITEM_ORIGIN, "auto"), _ITEM_ORIGINS)
+            return self._config.policy.changed(policy_options)
+        except InvalidOption as error:
+            raise error.renamed(f"{name}[{error.option!r}]") from None
+
+
+def _options_of(request: Request | None) -> Any:
+    return None if request is None else request.meta.get(META_KEY)

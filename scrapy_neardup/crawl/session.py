@@ -179,7 +179,7 @@ class CrawlSession:
         self.stats.count("waits", client.waits)
         self.request_filter.rules.count_learned()
         assert self._crawler.stats
-        self._crawler.stats.set_value("neardup/seconds", client.seconds)
+        self._crawler.stats.set_value("neardup/seconds", client.calls.seconds)
         report = None if self.recorder is None else self.recorder.path
         self.log.end(self._crawler.stats, client.store, report)
 

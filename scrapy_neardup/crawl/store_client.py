@@ -137,6 +137,7 @@ class StoreClient:
     :param max_wait: seconds that a page waits at most for the outcome of another one.
     :param on_failure: called with each error of the store.
     :param on_stored: called with the key of each page whose items have been stored.
+    :ivar calls: the calls to the store.
     :ivar waits: number of pages that had to wait for another one.
     :ivar added: number of pages that were added to the store after a failure.
     """
@@ -155,15 +156,10 @@ class StoreClient:
         self._max_wait = max_wait
         self._on_stored = on_stored
         self._detector = detector
-        self._calls = StoreCalls(self.store, on_failure)
+        self.calls = StoreCalls(self.store, on_failure)
         self._confirmations = _Confirmations(self.store)
         self._claimed: dict[Ticket, PageSignature] = {}
         self._backlog: deque[_StoredPage] = deque()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds spent in a store of this process."""
-        return self._calls.seconds
 
     @property
     def n_unrecorded(self) -> int:
@@ -183,16 +179,16 @@ class StoreClient:
 
         :raises SignatureMismatch: when the store holds pages that were signed in another way.
         """
-        if self._calls.is_paused:
+        if self.calls.is_paused:
             return self._claim_without_store(signature)
         try:
             if self._backlog:
                 await self._add_backlog()
             claim = await self._claim_after_waiting(signature, rule)
         except StoreError as error:
-            self._calls.failed(error)
+            self.calls.failed(error)
             return self._claim_without_store(signature)
-        self._calls.succeeded()
+        self.calls.succeeded()
         if claim.ticket is not None:
             self._claimed[claim.ticket] = signature
         if not self.store.is_remote and is_asyncio_available():
@@ -214,7 +210,7 @@ class StoreClient:
         if items is None:
             if not isinstance(ticket, _LocalTicket):
                 # If this fails, the claim ends with its lease.
-                self._calls.tell(lambda: self.store.release(ticket))
+                self.calls.tell(lambda: self.store.release(ticket))
             return
         if items != NO_ITEMS:
             self._on_stored(signature.key)
@@ -225,14 +221,14 @@ class StoreClient:
         if not confirmed:
             self._confirmations.leave_open()
         commit = partial(self.store.commit, ticket, confirmed=confirmed, items=items)
-        self._calls.tell(commit, add_later)
+        self.calls.tell(commit, add_later)
 
     def confirm(self, mark: int) -> None:
         """Confirm that the pages that this crawl stored before a mark of the store are on disk."""
-        up_to = self._confirmations.confirmable(mark, is_idle=self._calls.is_idle)
+        up_to = self._confirmations.confirmable(mark, is_idle=self.calls.is_idle)
         if up_to > self._confirmations.confirmed:
             self._confirmations.confirmed = up_to
-            self._calls.tell(lambda: self.store.confirm(up_to))
+            self.calls.tell(lambda: self.store.confirm(up_to))
 
     async def advise(self, call: Callable[[], T], *, aside: bool = False) -> T | None:
         """Call the store for something optional, and return the answer.
@@ -240,12 +236,12 @@ class StoreClient:
         :param aside: call even a store of this process in a thread, as it may take long.
         :returns: ``None`` when the store fails.
         """
-        if self._calls.is_paused:
+        if self.calls.is_paused:
             return None
         try:
-            return await (in_thread(call, self._calls.threads) if aside else self._calls.ask(call))
+            return await (in_thread(call, self.calls.threads) if aside else self.calls.ask(call))
         except StoreError as error:
-            self._calls.failed(error)
+            self.calls.failed(error)
             return None
 
     async def close(self, *, confirmed: bool = False) -> None:
@@ -256,20 +252,20 @@ class StoreClient:
         """
         for ticket in list(self._claimed):
             self.settle(ticket, None)
-        await self._calls.finish()
+        await self.calls.finish()
         try:
             if self._backlog:
                 await self._add_backlog()
             if confirmed:
                 up_to = self._confirmations.confirmable(self.store.mark(), is_idle=True)
-                await self._calls.ask(lambda: self.store.confirm(up_to))
+                await self.calls.ask(lambda: self.store.confirm(up_to))
         finally:
             self._confirmations.leave()
-            await self._calls.close(self.store)
+            await self.calls.close(self.store)
 
     async def _claim_after_waiting(self, signature: PageSignature, rule: Rule) -> Claim:
         deadline, delay = monotonic() + self._max_wait, _FIRST_DELAY
-        claim = await self._calls.ask(lambda: self._detector.claim(signature, rule=rule))
+        claim = await self.calls.ask(lambda: self._detector.claim(signature, rule=rule))
         self.waits += claim.is_blocked
         while claim.is_blocked:
             left = deadline - monotonic()
@@ -278,7 +274,7 @@ class StoreClient:
             # An outcome in this process ends the wait at once; that of another needs polling.
             await wait_for(claim.outcome, min(left, _LONGEST_DELAY if claim.outcome else delay))
             delay = min(2 * delay, _LONGEST_DELAY)
-            claim = await self._calls.ask(lambda: self._detector.claim(signature, rule=rule))
+            claim = await self.calls.ask(lambda: self._detector.claim(signature, rule=rule))
         return claim
 
     def _claim_without_store(self, signature: PageSignature) -> Claim:
@@ -302,7 +298,7 @@ class StoreClient:
                 self.store.add, page.signature, confirmed=page.confirmed, items=page.items
             )
             try:
-                await self._calls.ask(add)
+                await self.calls.ask(add)
             except StoreError:
                 self._backlog.appendleft(page)
                 raise

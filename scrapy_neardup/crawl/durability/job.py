@@ -12,9 +12,10 @@ import logging
 import os
 from array import array
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
 from tempfile import mkdtemp
 from threading import Lock
@@ -193,28 +194,31 @@ class JobJournal:
         """Return whether an earlier run stored this page, and it is known to be on disk."""
         return self._is_among(self._stored, key)
 
-    @property
-    def feeds(self) -> frozenset[str]:
-        """Ids of all feeds to which runs of the job wrote."""
-        return frozenset().union(*(run.feeds for run in self._runs))
+    def begin(self, store: Store, feeds: Mapping[str, bool]) -> tuple[list[str], int]:
+        """Begin a run; return the feeds that it overwrites, and how many pages were forgotten.
 
-    def lost(self, overwritten: Collection[str]) -> Iterator[str]:
-        """Yield the keys of pages that are only on disk in feeds of these ids."""
-        kept = _on_disk([run for run in self._runs if run.feeds.isdisjoint(overwritten)])
-        for number, line in self._lines():
-            is_overwritten = not self._runs[number].feeds.isdisjoint(overwritten)
-            if is_overwritten and isinstance(line, str) and not self._is_among(kept, line):
-                yield line
-
-    def begin(self, feeds: Sequence[str], overwritten: Collection[str] = ()) -> None:
-        """Begin a run that writes to feeds of these ids; drop the runs that it overwrites.
-
-        :raises OSError: when the file cannot be written.
+        :param store: forgets the pages that are only in feeds that the run overwrites.
+        :param feeds: the run's feeds by id; does it overwrite them?
+        :raises OSError: when the file cannot be read or written.
+        :raises StoreError: when the store fails to forget them.
         """
-        if any(not run.feeds.isdisjoint(overwritten) for run in self._runs):
-            self._drop_runs(overwritten)
+        written = frozenset().union(*(run.feeds for run in self._runs))
+        overwritten = sorted(feed for feed in written if feeds.get(feed))
+        is_kept = [run.feeds.isdisjoint(overwritten) for run in self._runs]
+        forgotten = 0
+        if not all(is_kept):
+            kept = _on_disk(list(compress(self._runs, is_kept)))
+            for number, line in self._lines():
+                if isinstance(line, str) and not (is_kept[number] or self._is_among(kept, line)):
+                    forgotten += store.forget(line)
+            # The store must have forgotten them before they leave the journal.
+            if isinstance(store, InProcessStore):
+                store.flush()
+            self._rewrite(is_kept)
+            self._stored = kept
         self._has_feeds = bool(feeds)
         self._write([{"feeds": list(feeds)}], sync=True)
+        return overwritten, forgotten
 
     def note(self, key: str) -> None:
         """Record that a page has been stored.
@@ -264,18 +268,16 @@ class JobJournal:
             if sync:
                 os.fsync(file.fileno())
 
-    def _drop_runs(self, overwritten: Collection[str]) -> None:
-        """Remove the runs that wrote to these feeds, also from the file."""
+    def _rewrite(self, is_kept: Sequence[bool]) -> None:
+        """Remove the other runs from the file."""
         draft = self._path.with_name(f"{self._path.name}.new")
         with draft.open("w", encoding="ascii") as file:
             for number, line in self._lines():
-                if self._runs[number].feeds.isdisjoint(overwritten):
+                if is_kept[number]:
                     file.write(f"{json.dumps(line)}\n")
             file.flush()
             os.fsync(file.fileno())
         draft.replace(self._path)
-        self._runs = [run for run in self._runs if run.feeds.isdisjoint(overwritten)]
-        self._stored = _on_disk(self._runs)
 
     def _read(self) -> list[_Run]:
         runs: list[_Run] = []
@@ -311,20 +313,12 @@ class JobJournal:
 
 
 def begin_run(job: Job, store: Store, feeds: Mapping[str, bool]) -> tuple[JobJournal, int]:
-    """Begin a run in the journal of a job; return the journal and how many pages were forgotten.
+    """Begin a run in the journal of a job; return the journal, and how many pages were forgotten.
 
-    :param store: forgets the pages that are only in feeds that the run overwrites.
-    :param feeds: the run's feeds by id; does it overwrite them?
-    :raises OSError: when the journal cannot be read or written.
-    :raises StoreError: when the store fails to forget them.
+    See :meth:`JobJournal.begin` for the arguments and errors.
     """
     journal = JobJournal(job.journal, store.secret)
-    overwritten = sorted(feed for feed in journal.feeds if feeds.get(feed))
-    forgotten = sum(map(store.forget, journal.lost(overwritten)))
-    # The store must have forgotten them before they leave the journal.
-    if isinstance(store, InProcessStore):
-        store.flush()
-    journal.begin(list(feeds), overwritten)
+    overwritten, forgotten = journal.begin(store, feeds)
     if forgotten:
         message = _STORED_AGAIN if job.is_recovered else _OVERWRITTEN
         logger.warning(message, ", ".join(overwritten), job.folder, forgotten)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -24,7 +23,7 @@ from ..monitoring.crawl_stats import CrawlStats
 from ..settings import Policy
 from .carried_values import fields_of, hash_of, values_of
 from .item_origins import Arrival, ItemOrigin, ItemParts, Origin, arrival_at, note_origins
-from .item_tracker import ItemJudgement, ItemShare, Judgement
+from .item_tracker import ItemJudgement, Judgement, PendingClaim
 
 _HOST = re.compile(r"^https?://[^/?#\s]*")
 #: Visits of pages whose judgements are kept for the items that began there.
@@ -146,12 +145,22 @@ class BuiltItems:
             self._stats.count("built_items/differs")
             original = page.verdict.duplicate_of or page.verdict.url
             self._stats.warn_once("differs", _DIFFERS, response, original, began.verdict.url)
-        share = None
-        if began.pending is not None:
-            note = partial(self._stored.note, began.verdict.url, built.digest)
-            share = ItemShare(began.pending, OWN_ITEMS | built.whole, note)
-            began.pending.ended(failed=False)
+        share = None if began.pending is None else self._share(began.pending, built, began)
         return ItemJudgement(page and replace(page, is_kept=True), built.items, share)
+
+    def _share(self, pending: PendingClaim, built: _Built, began: Judgement) -> PendingClaim:
+        """Return a claim for an item's part in that of the page where it began."""
+
+        def settle(items: int | None) -> None:
+            if items is None:
+                pending.item_lost()
+            else:
+                pending.item_stored(OWN_ITEMS | built.whole)
+                self._stored.note(began.verdict.url, built.digest)
+
+        pending.item_sent()
+        pending.ended(failed=False)
+        return PendingClaim.of_item(settle)
 
     def _is_lossless(self, built: _Built, page: Judgement | None, began: Judgement) -> bool:
         """Is an item, whose origin is superfluous, stored with the values of its own page too?"""

@@ -12,6 +12,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Container
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet, finalize
 
@@ -47,6 +48,14 @@ class PendingClaim:
         self._has_items = False
         self._items: int | None = None
         self._has_ended = False
+
+    @classmethod
+    def of_item(cls, on_settled: Callable[[int | None], None]) -> PendingClaim:
+        """Return a claim that the outcome of one item settles."""
+        claim = cls(on_settled)
+        claim.item_sent()
+        claim.ended(failed=False)
+        return claim
 
     def item_sent(self) -> None:
         """Note that the page has yielded an item."""
@@ -89,34 +98,6 @@ class PendingClaim:
     def _settle_if_complete(self) -> None:
         if self._has_ended and self._open_items <= 0:
             self.settle()
-
-
-class ItemShare:
-    """One item's part in the outcome of the page where the item began.
-
-    Only the first call of :meth:`stored` or :meth:`lost` counts.
-
-    :param items: the item's bits for that page.
-    """
-
-    def __init__(self, pending: PendingClaim, items: int, on_stored: Callable[[], None]) -> None:
-        self._pending: PendingClaim | None = pending
-        self._items = items
-        self._on_stored = on_stored
-        pending.item_sent()
-
-    def stored(self) -> None:
-        """Note that the item has passed all pipelines."""
-        pending, self._pending = self._pending, None
-        if pending is not None:
-            pending.item_stored(self._items)
-            self._on_stored()
-
-    def lost(self) -> None:
-        """Note that the item was dropped or removed, or that a pipeline failed."""
-        pending, self._pending = self._pending, None
-        if pending is not None:
-            pending.item_lost()
 
 
 #: Items between the middleware and the pipeline, at most; the oldest beyond that are kept and
@@ -175,13 +156,13 @@ class ItemJudgement:
     """The judgement that applies to an item, if there is one.
 
     :ivar items: the item's bits, see :mod:`~scrapy_neardup.matching.stored_items`.
-    :ivar share: the item's part in the outcome of the page where it began.
+    :ivar share: a claim of this item alone, for its part in that of the page where it began.
     :ivar digest: digest of the item's content.
     """
 
     judgement: Judgement | None
     items: int = OWN_ITEMS
-    share: ItemShare | None = None
+    share: PendingClaim | None = None
     digest: int = 0
 
 
@@ -219,26 +200,26 @@ class ItemTracker:
         self.on_stored: Callable[[Judgement, int], None] = lambda judgement, digest: None
         self._sent: OrderedDict[int, tuple[Any, deque[ItemJudgement]]] = OrderedDict()
         self._pending_claims: WeakKeyDictionary[Response, list[PendingClaim]] = WeakKeyDictionary()
-        #: What to call when Scrapy has finished processing a response.
-        self._at_end: WeakKeyDictionary[Response, list[Callable[[], None]]] = WeakKeyDictionary()
+        #: What to settle when Scrapy has finished processing a response.
+        self._at_end: WeakKeyDictionary[Response, list[PendingClaim]] = WeakKeyDictionary()
         self._known_active: WeakSet[Response] = WeakSet()
 
     def judged(self, response: Response, pending: PendingClaim | None) -> None:
         """Add the claim of a page or of an item, if any; the outcome of the items settles it."""
         if pending is not None:
             self._pending_claims.setdefault(response, []).append(pending)
-            self.at_end(response, pending.settle)
+            self.settle_at_end(response, pending)
 
-    def at_end(self, response: Response, call: Callable[[], None]) -> None:
-        """Let this be called when Scrapy has finished processing a response.
+    def settle_at_end(self, response: Response, claim: PendingClaim) -> None:
+        """Settle a claim when Scrapy has finished processing a response, at the latest.
 
-        If another component removes items, only that tells. The call may come several times.
+        If another component removes items, nothing else tells that they are lost.
         """
         if response.request in self._active():
             self._known_active.add(response)
-        self._at_end.setdefault(response, []).append(call)
+        self._at_end.setdefault(response, []).append(claim)
         # Finalizers may run in any thread.
-        finalize(response, from_any_thread(call)).atexit = False
+        finalize(response, from_any_thread(claim.settle)).atexit = False
 
     def send(self, item: Any, judgement: ItemJudgement) -> None:
         """Record an item that leaves the spider.
@@ -263,17 +244,16 @@ class ItemTracker:
     def end_inactive(self) -> None:
         """End the claims of pages that Scrapy has finished processing."""
         active = self._active()
-        for response, calls in list(self._at_end.items()):
+        for response, claims in list(self._at_end.items()):
             # A middleware may have given a response another request, which is never active.
             if response in self._known_active and response.request not in active:
-                for call in calls:
-                    call()
+                for claim in claims:
+                    claim.settle()
 
     def end_all(self) -> None:
         """End all claims, because the crawl is over."""
-        for calls in list(self._at_end.values()):
-            for call in calls:
-                call()
+        for claim in chain.from_iterable(list(self._at_end.values())):
+            claim.settle()
 
     def stored(self, item: Any, response: Any) -> None:
         """Note that an item has passed all pipelines, which may have replaced it."""
@@ -283,7 +263,7 @@ class ItemTracker:
         if pending is not None:
             pending.item_stored(sent.items)
         if sent.share is not None:
-            sent.share.stored()
+            sent.share.item_stored()
 
     def lost(self, item: Any, response: Any) -> None:
         """Note that an item was dropped, or a pipeline failed."""
@@ -291,7 +271,7 @@ class ItemTracker:
         if pending is not None:
             pending.item_lost()
         if sent.share is not None:
-            sent.share.lost()
+            sent.share.item_lost()
 
     def _end_of(self, item: Any, response: Any) -> tuple[ItemJudgement, PendingClaim | None]:
         """Return the record of an item that is stored or lost, and the claim that it concerns."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import logging
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
+from scrapy.utils.datatypes import LocalCache
 
 from ..._util.escaping import on_one_line
 from ..._util.heavy_hitters import HeavyHitters
@@ -45,8 +45,8 @@ class CrawlLog:
         self._config = config
         self._clusters = HeavyHitters()
         self.floods = DuplicateFloodDetector()
-        #: Pages that need scripts, by site; beyond MAX_SITES the oldest sites are dropped.
-        self._scripted: OrderedDict[str, int] = OrderedDict()
+        #: Pages that need scripts, by site; beyond MAX_SITES the oldest are dropped.
+        self._scripted = LocalCache[str, int](MAX_SITES)
 
     def begin(self, detector: NearDupDetector) -> None:
         """Log the settings in effect, and the number of known pages."""
@@ -90,9 +90,7 @@ class CrawlLog:
     def _count_scripted(self, url: str) -> None:
         """Count a page that needs scripts, and warn once per site."""
         site = site_of(url)
-        pages = self._scripted[site] = self._scripted.get(site, 0) + 1
-        if len(self._scripted) > MAX_SITES:
-            self._scripted.popitem(last=False)
+        pages = self._scripted[site] = self._scripted.pop(site, 0) + 1
         if pages == _SCRIPTED_PAGES:
             logger.warning(
                 "%s",

@@ -48,7 +48,7 @@ class RefetchQueue:
         crawler: Crawler,
         count: Callable[[str, int], None],
         learner: Learner,
-        job: Job | None = None,
+        job: Job | None,
         *,
         skips: bool,
     ) -> None:

@@ -16,15 +16,13 @@ from scrapy.http.request import NO_CALLBACK
 
 from ...matching.verdict import Verdict
 from ...reasons import Reason
-from ...url_rules.learner import Learner
 from ...url_rules.rule import UrlRule
 from ..async_bridge import in_thread
 from ..durability.job import Job
-from ..response_records import why_not_judged
+from ..responses import why_not_judged
 from ..settings import Policy, UrlRuleSettings
 from ..store_client import StoreClient
 from .duplicate_urls import DuplicateUrls
-from .refetch_queue import RefetchQueue
 from .url_rule_filter import UrlRuleFilter, done
 
 if TYPE_CHECKING:
@@ -39,11 +37,9 @@ class RequestFilter:
     It has a method for each event of a crawl that concerns more than one of its parts.
 
     :param count: adds to a stat.
-    :param learns: are pages judged? Else there is nothing to learn from.
-    :param job: keeps from one run to the next what was skipped.
+    :param learns: see :class:`UrlRuleFilter`, also for ``job``.
     :ivar duplicate_urls: the URLs that led to a duplicate.
     :ivar rules: what was learned of URLs that were never fetched.
-    :ivar queue: makes skipped requests after all.
     """
 
     def __init__(
@@ -56,14 +52,10 @@ class RequestFilter:
         job: Job | None = None,
     ) -> None:
         self._count = count
-        self._learns = learns and plan.url_rules != "off"
-        skips = self._learns and plan.url_rules == "on"
-        learner = Learner(plan.url_rules_sample_rate, plan.cluster_budget)
         self.duplicate_urls = DuplicateUrls(
             plan.duplicate_url_ttl, time.time, plan.url_rules_sample_rate
         )
-        self.queue = RefetchQueue(crawler, count, learner, job, skips=skips)
-        self.rules = UrlRuleFilter(learner, count, self.queue, learns=self._learns, skips=skips)
+        self.rules = UrlRuleFilter(crawler, plan, count, learns=learns, job=job)
         #: Requests that duplicates yielded, with the URLs of these.
         self._linked: WeakKeyDictionary[Request, list[str]] = WeakKeyDictionary()
 
@@ -73,13 +65,13 @@ class RequestFilter:
         """Load what the store knows, and the requests that the last run of the job left."""
         store, since = client.store, self.duplicate_urls.since
         known = await client.advise(lambda: store.known_duplicates(since), aside=True)
-        rules = await client.advise(store.rules, aside=True) if self._learns else None
+        rules = await client.advise(store.rules, aside=True) if self.rules.learns else None
 
         def load() -> None:
             if known is not None:
                 self.duplicate_urls.open(store.secret, known)
             self.rules.open(store.secret, rules or {})
-            self.queue.load()
+            self.rules.queue.load()
 
         # A store may know a million URLs, and nothing else goes on yet.
         await in_thread(load)
@@ -97,11 +89,11 @@ class RequestFilter:
 
         :param is_clean: is all that was stored on disk?
         """
-        self.queue.stop()
+        self.rules.queue.stop()
         self.rules.close()
         await self.sync(client)
         if is_clean:
-            await in_thread(self.queue.save)
+            await in_thread(self.rules.queue.save)
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -160,10 +152,10 @@ class RequestFilter:
 
     def idle(self) -> None:
         """Make the requests that must be made before the crawl may end."""
-        if not self.queue:
+        if not self.rules.queue:
             self.rules.learner.end()
         self.rules.process()
-        self.queue.make(len(self.queue))
+        self.rules.queue.make(len(self.rules.queue))
 
     # --- pages ------------------------------------------------------------------------------
 

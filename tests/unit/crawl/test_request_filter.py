@@ -173,7 +173,7 @@ def test_what_was_not_made_before_the_end_is_left_to_the_next_run(tmp_path):
     async def stopped() -> None:
         client, request_filter = client_of(MemoryStore()), filter_of(engine, job)
         await request_filter.open(client)
-        request_filter.queue.stop()
+        request_filter.rules.queue.stop()
         await request_filter.close(client, is_clean=True)
 
     asyncio.run(stopped())
@@ -206,8 +206,8 @@ def test_what_cannot_be_kept_is_said(tmp_path, caplog):
         client, request_filter = client_of(MemoryStore()), filter_of(engine, job)
         await request_filter.open(client)
         unkept = Request("http://example.com/", callback=lambda _: ignored())  # type: ignore[misc]
-        request_filter.queue._requests.append(unkept)
-        request_filter.queue.stop()
+        request_filter.rules.queue._requests.append(unkept)
+        request_filter.rules.queue.stop()
         await request_filter.close(client, is_clean=True)
 
     asyncio.run(closed())

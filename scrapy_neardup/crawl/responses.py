@@ -1,16 +1,20 @@
-"""Reads the canonical URL of a page, and the URLs of its versions in other languages."""
+"""Reads responses and items: what is judged of them, and what a page says of its own URL."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
+from itemadapter.adapter import ItemAdapter
 from lxml import etree
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import HtmlResponse, Response, TextResponse
 
-#: How much of a page is searched.
+from ..reasons import Reason
+from ..sources.record import Record
+
+#: How much of a page is searched for links.
 _HEAD_BYTES = 65536
 _MAX_ALTERNATES = 100
 
@@ -21,6 +25,49 @@ _PARAMETER = re.compile(
     r"""\s*;\s*([^\s=;,"<>]+)\*?\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?"""
 )
 _QUOTED_PAIR = re.compile(r"\\(.)")
+
+
+def why_not_judged(response: Response) -> str | None:
+    """Return the reason why a response is not judged; ``None`` for a page of HTML or plain text."""
+    if not 200 <= response.status < 300:
+        return "status"
+    if isinstance(response, HtmlResponse):
+        return None
+    plain = type(response) is TextResponse and _media_type(response) in ("", "text/plain")
+    return None if plain else Reason.NOT_TEXT
+
+
+def page_record(response: Response) -> Record:
+    """Return the bytes of a page, and what Scrapy was told about their encoding.
+
+    The reader of the record decodes them: that can take long, and a label can be wrong.
+    """
+    return Record(
+        id=response.url,
+        url=response.url,
+        content=response.body,
+        kind="html" if isinstance(response, HtmlResponse) else "text",
+        content_type=_content_type(response),
+        # The encoding that the response was created with, such as by a renderer that encoded its
+        # text anew. It has no public name, and ``response.encoding`` would guess and decode.
+        encoding=getattr(response, "_encoding", None),
+    )
+
+
+def item_record(url: str, item: Any, field: str) -> Record:
+    """Return the text in a field of an item; empty where there is none."""
+    value = ItemAdapter(item).get(field)
+    if isinstance(value, (list, tuple)):
+        value = " ".join(map(str, value))
+    return Record(url, url, value if isinstance(value, str) else "", "fragment")
+
+
+def _media_type(response: Response) -> str:
+    return _content_type(response).partition(";")[0].strip().lower()
+
+
+def _content_type(response: Response) -> str:
+    return (response.headers.get("Content-Type") or b"").decode("latin-1")
 
 
 class PageLinks(NamedTuple):
