@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from scrapy.crawler import Crawler
 from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.http import Request
 from scrapy.spiders import Spider
-from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinter
 
@@ -102,24 +102,17 @@ class CachedFingerprints:
 
     def __init__(self, fingerprinter: RequestFingerprinter) -> None:
         self._compute = fingerprinter.fingerprint
-        self._cache = LocalCache[str, bytes](MAX_URLS)
+        self._of_url = lru_cache(MAX_URLS)(lambda url: self._compute(Request(url)))
 
     def fingerprint(self, request: Request) -> bytes:
-        url = request.url
-        if (
-            request.method != "GET"
-            or request.body
-            or len(url) > MAX_URL_CHARS
+        is_cached = (
+            request.method == "GET"
+            and not request.body
+            and len(request.url) <= MAX_URL_CHARS
             # Since Scrapy 2.19, it says whether the URL is canonicalized.
-            or "verbatim_url" in request.meta
-        ):
-            return self._compute(request)
-        fingerprint = self._cache.get(url)
-        if fingerprint is None:
-            fingerprint = self._cache[url] = self._compute(request)
-        else:
-            self._cache.move_to_end(url)
-        return fingerprint
+            and "verbatim_url" not in request.meta
+        )
+        return self._of_url(request.url) if is_cached else self._compute(request)
 
 
 def cache_fingerprints(dupefilter: BaseDupeFilter) -> None:

@@ -18,9 +18,9 @@ from ..reasons import Reason
 from ..url_rules.rule import UrlRule
 from .durability.job import Job, recover_where_asked
 from .items.built_items import BuiltItems, Place
-from .items.item_origins import ItemOrigin, has_origins
+from .items.item_origins import ITEM_ORIGINS, carries_values
 from .items.item_tracker import ItemJudgement, Judgement
-from .monitoring.crawl_stats import CrawlStats
+from .monitoring.crawl_log import CrawlStats
 from .monitoring.start_errors import log_start_error
 from .page_signing import require_parts
 from .record_judge import RecordJudge
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
-
-#: The option that is not part of the policy, and its values.
-_ITEM_ORIGIN, _ITEM_ORIGINS = "item_origin", ("auto", "parent", "own")
 
 
 class NearDupJudge:
@@ -55,11 +52,8 @@ class NearDupJudge:
         self.config = config
         self.stats = CrawlStats(crawler)
         self.session = CrawlSession(crawler, config, job, self.stats)
-        self._policies = RequestPolicies(config, self.stats)
         self._records = RecordJudge(crawler, self.session)
-        self.built_items = BuiltItems(
-            self._records.judge_origin, self._policies.item_origin, self.stats
-        )
+        self.built_items = BuiltItems(self._records.judge_origin, self.stats)
         if config.item_field is None:
             self.session.items.on_stored = self.built_items.stored
 
@@ -93,12 +87,12 @@ class NearDupJudge:
         """Return whether this page, or its items, will be judged if its callback yields any."""
         by_page = self.config.item_field is None
         return not (by_page and why_not_judged(response)) and isinstance(
-            self._policies.policy_of(request), Policy
+            self._policy_of(request), Policy
         )
 
     async def judge_page(self, response: Response) -> Judgement | None:
         """Judge a response; count it and return ``None`` when it is not judged."""
-        policy = why_not_judged(response) or self._policies.policy_of(response.request)
+        policy = why_not_judged(response) or self._policy_of(response.request)
         if isinstance(policy, str):
             self.pass_page(policy, response)
             return None
@@ -114,7 +108,7 @@ class NearDupJudge:
             session.recorder.judged(verdict, len(response.body))
         if not judgement.knows_links:
             session.request_filter.judged(response, verdict)
-        if judgement.refuses_requests and not self._policies.carries_item(response.request):
+        if judgement.refuses_requests and not self._carries_item(response.request):
             assert session.store_client is not None
             mark = session.store_client.store.mark()
             session.request_filter.remember(response.request, verdict, mark)
@@ -126,7 +120,7 @@ class NearDupJudge:
     ) -> None:
         """Note which judgement applies to an item: that of its page, or of where it began."""
         items = self.session.items
-        policy = self._policies.policy_of(response.request)
+        policy = self._policy_of(response.request)
         if isinstance(policy, str):
             items.send(item, ItemJudgement(page))
             return
@@ -148,7 +142,7 @@ class NearDupJudge:
         :param place: 1 for the first item of the response. An item from the same place of the same
             page is a revisit, not a duplicate.
         """
-        policy = self._policies.policy_of(response.request)
+        policy = self._policy_of(response.request)
         if isinstance(policy, str):
             self.stats.count(f"skipped/{policy}")
             return None
@@ -174,12 +168,12 @@ class NearDupJudge:
 
     def refuses(self, request: Request) -> UrlRule | bool:
         """Decide whether to refuse a request at scheduling; return the rule that does, if any."""
-        policy = self._policies.filter_policy(request)
+        policy = self._filter_policy(request)
         return policy is not None and self.session.request_filter.refuses(request, policy)
 
     def should_cancel(self, request: Request) -> UrlRule | bool:
         """Decide whether to cancel a scheduled request; return the rule that does, if any."""
-        policy = self._policies.filter_policy(request)
+        policy = self._filter_policy(request)
         return self.session.request_filter.should_cancel(request, policy)
 
     def count_refused(self, request: Request, refusal: UrlRule | bool) -> str:
@@ -191,6 +185,29 @@ class NearDupJudge:
         self.stats.count("requests/refused")
         logger.debug("Refused request that leads to a near-duplicate: %s", request)
         return "it leads to a near-duplicate"
+
+    def _policy_of(self, request: Request | None) -> Policy | str:
+        """Return the policy for a request, or the reason why it is not judged."""
+        options = None if request is None else request.meta.get(META_KEY)
+        if options is None:
+            return self.config.policy
+        try:
+            return _policy_with(self.config.policy, options)
+        except InvalidOption as error:
+            # An exception would lose the page.
+            self.stats.warn_once(
+                Reason.BAD_META, "Cannot judge %s, keeping its items: %s", request, error
+            )
+            return Reason.BAD_META
+
+    def _filter_policy(self, request: Request) -> Policy | None:
+        """Return the policy by which a request may be refused; ``None`` where it may not."""
+        policy = self._policy_of(request)
+        return None if isinstance(policy, str) or self._carries_item(request) else policy
+
+    def _carries_item(self, request: Request | None) -> bool:
+        """Return whether it carries an item that began on another page."""
+        return self.config.item_field is None and request is not None and carries_values(request)
 
 
 def find_judge(crawler: Crawler) -> NearDupJudge:
@@ -229,60 +246,19 @@ def _is_inspection(crawler: Crawler) -> bool:
     return is_shell or getattr(start, "__module__", "").startswith("scrapy.commands")
 
 
-class RequestPolicies:
-    """Looks up the policy that applies to a request, and its options in ``meta["neardup"]``."""
+def _policy_with(policy: Policy, options: Any) -> Policy | str:
+    """Return a policy with the options of a request, or the reason why that is not judged.
 
-    def __init__(self, config: Config, stats: CrawlStats) -> None:
-        self._config = config
-        self._stats = stats
-
-    def policy_of(self, request: Request | None) -> Policy | str:
-        """Return the policy for a request, or the reason why it is not judged."""
-        options = _options_of(request)
-        if options is None:
-            return self._config.policy
-        try:
-            return self._policy_with(options)
-        except InvalidOption as error:
-            # An exception would lose the page.
-            self._stats.warn_once(
-                Reason.BAD_META, "Cannot judge %s, keeping its items: %s", request, error
-            )
-            return Reason.BAD_META
-
-    def item_origin(self, request: Request | None) -> ItemOrigin:
-        """Return the ``item_origin`` option of a request; ``"auto"`` when it is invalid."""
-        options = _options_of(request)
-        origin = options.get(_ITEM_ORIGIN) if isinstance(options, Mapping) else None
-        return origin if origin in _ITEM_ORIGINS else "auto"
-
-    def filter_policy(self, request: Request | None) -> Policy | None:
-        """Return the policy by which a request may be refused; ``None`` where it may not."""
-        policy = self.policy_of(request)
-        return None if isinstance(policy, str) or self.carries_item(request) else policy
-
-    def carries_item(self, request: Request | None) -> bool:
-        """Return whether it carries an item that began on another page."""
-        if request is None or self._config.item_field is not None:
-            return False
-        return self.item_origin(request) != "own" and has_origins(request)
-
-    def _policy_with(self, options: Any) -> Policy | str:
-        """Return the policy for a request with these options.
-
-        :param options: a mapping, or a switch.
-        :raises InvalidOption: when they are neither, or one of them is invalid.
-        """
-        name = f"request.meta[{META_KEY!r}]"
-        if not isinstance(options, Mapping):
-            return self._config.policy if parse_switch(name, options) else Reason.DISABLED
-        policy_options = dict(options)
-        try:
-            require_choice(_ITEM_ORIGIN, policy_options.pop(_ITEM_ORIGIN, "auto"), _ITEM_ORIGINS)
-            return self._config.policy.changed(policy_options)
-        except InvalidOption as error:
-            raise error.renamed(f"{name}[{error.option!r}]") from None
-
-
-def _options_of(request: Request | None) -> Any:
-    return None if request is None else request.meta.get(META_KEY)
+    :param options: a mapping, or a switch.
+    :raises InvalidOption: when they are neither, or one of them is invalid.
+    """
+    name = f"request.meta[{META_KEY!r}]"
+    if not isinstance(options, Mapping):
+        return policy if parse_switch(name, options) else Reason.DISABLED
+    policy_options = dict(options)
+    try:
+        # The option that is not part of the policy.
+        require_choice("item_origin", policy_options.pop("item_origin", "auto"), ITEM_ORIGINS)
+        return policy.changed(policy_options)
+    except InvalidOption as error:
+        raise error.renamed(f"{name}[{error.option!r}]") from None

@@ -21,8 +21,7 @@ from .backpressure import Throttle
 from .durability.feeds import Feeds
 from .durability.job import Job, JobJournal, begin_run
 from .items.item_tracker import ItemTracker
-from .monitoring.crawl_log import CrawlLog
-from .monitoring.crawl_stats import CrawlStats
+from .monitoring.crawl_log import CrawlLog, CrawlStats
 from .monitoring.start_errors import close_unstarted, log_start_error
 from .page_signing import PageSigning
 from .report_recorder import ReportRecorder

@@ -19,10 +19,10 @@ from scrapy.utils.datatypes import LocalCache
 
 from ...matching.stored_items import OWN_ITEMS, StoredItems, covers, is_list, item_bits
 from ...signatures.signature import PageSignature
-from ..monitoring.crawl_stats import CrawlStats
+from ..monitoring.crawl_log import CrawlStats
 from ..settings import Policy
 from .carried_values import fields_of, hash_of, values_of
-from .item_origins import Arrival, ItemOrigin, ItemParts, Origin, arrival_at, note_origins
+from .item_origins import Arrival, ItemParts, Origin, arrival_at, item_origin_of, note_origins
 from .item_tracker import ItemJudgement, Judgement, PendingClaim
 
 _HOST = re.compile(r"^https?://[^/?#\s]*")
@@ -76,17 +76,14 @@ class BuiltItems:
     """Judges the items of one crawl that hold values of earlier pages.
 
     :param judge_origin: judges the page where an item began.
-    :param judged_by: returns the option ``item_origin`` of a request.
     """
 
     def __init__(
         self,
         judge_origin: Callable[[PageSignature, Policy], Awaitable[Judgement]],
-        judged_by: Callable[[Request | None], ItemOrigin],
         stats: CrawlStats,
     ) -> None:
         self._judge_origin = judge_origin
-        self._judged_by = judged_by
         self._stats = stats
         self._arrivals: WeakKeyDictionary[Response, Arrival] = WeakKeyDictionary()
         self._here: WeakKeyDictionary[Response, Origin] = WeakKeyDictionary()
@@ -95,7 +92,7 @@ class BuiltItems:
 
     def record_arrival(self, response: Response) -> None:
         """Record the values that a request carries, before the callback can change them."""
-        judged_by = self._judged_by(response.request)
+        judged_by = item_origin_of(response.request)
         arrival = arrival_at(response.request, judged_by)
         if arrival.values or arrival.origins or judged_by != "auto":
             self._arrivals[response] = arrival
@@ -106,7 +103,7 @@ class BuiltItems:
         """Note on a request which pages its values are from; return whether it carries any."""
         arrival = self._arrivals.get(response, Arrival())
         here = self._visit_of(response, judgement)
-        return note_origins(request, here, arrival, self._judged_by(request))
+        return note_origins(request, here, arrival, item_origin_of(request))
 
     async def judge(
         self, item: Any, response: Response, page: Judgement | None, policy: Policy, place: Place

@@ -25,6 +25,7 @@ from ..settings import Config
 from .duplicate_floods import MAX_NAMED, MAX_SITES, DuplicateFlood, DuplicateFloodDetector
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
 logger = logging.getLogger("scrapy_neardup")
@@ -299,3 +300,26 @@ def _rendered(rows: Sequence[Row]) -> str:
     # Ignore the environment's colours and widths: a log is not a terminal.
     Console(file=text, width=_WIDTH, color_system=None, _environ={}).print(table)
     return "\n".join(f"  {line.rstrip()}" for line in text.getvalue().splitlines())
+
+
+class CrawlStats:
+    """The stats ``neardup/…`` of a crawl."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._warned: set[str] = set()
+
+    def count(self, name: str, number: int = 1) -> None:
+        """Add to a stat; adding 0 does not create it.
+
+        :param name: without ``neardup/``.
+        """
+        assert self._crawler.stats
+        if number:
+            self._crawler.stats.inc_value(f"neardup/{name}", number)
+
+    def warn_once(self, kind: str, message: str, *args: Any, exc_info: bool = False) -> None:
+        """Log the first warning of a kind."""
+        if kind not in self._warned:
+            self._warned.add(kind)
+            logger.warning(message, *args, exc_info=exc_info)
