@@ -105,56 +105,57 @@ class NearDupPipeline:
         :raises UnchangedPage: when its page is stored and unchanged, ``NEARDUP_REVISIT`` is
             ``"drop"`` and the action is ``"drop"``.
         """
-        if self._judge is None:
+        judge = self._judge
+        if judge is None:
             return item
-        judgement = self._judge.receive(item)
+        judgement = judge.receive(item)
         if judgement is None or not judgement.is_superfluous:
-            self._judge.stats.count("items/kept")
+            judge.stats.count("items/kept")
             return item
         verdict = judgement.verdict
         if judgement.policy.action == "report":
-            self._judge.stats.count("items/reported")
-            self._log("Would drop", verdict)
+            judge.stats.count("items/reported")
+            _log(judge, "Would drop", verdict)
         elif judgement.policy.action == "tag":
-            self._tag(item, verdict)
+            _tag(judge, item, verdict)
         else:
-            self._judge.stats.count("items/dropped")
-            self._log("Dropped", verdict)
+            judge.stats.count("items/dropped")
+            _log(judge, "Dropped", verdict)
             raise NearDuplicate(verdict) if verdict.is_duplicate else UnchangedPage(verdict)
         return item
 
-    def _tag(self, item: Any, verdict: Verdict) -> None:
-        assert self._judge is not None
-        tag = {
-            "of": verdict.duplicate_of if verdict.is_duplicate else verdict.url,
-            "distance": verdict.distance,
-            "similarity": verdict.similarity,
-        }
-        try:
-            ItemAdapter(item)[TAG_FIELD] = tag
-        except Exception:
-            # Item classes raise different errors for an unknown field; the item passes unchanged.
-            self._judge.stats.count("items/untagged")
-            self._judge.stats.warn_once(
-                "untagged",
-                "Cannot tag items of class %s: they have no field %r that can be set",
-                type(item).__qualname__,
-                TAG_FIELD,
-            )
-        else:
-            self._judge.stats.count("items/tagged")
-            self._log("Tagged", verdict)
 
-    def _log(self, action: str, verdict: Verdict) -> None:
-        assert self._judge is not None
-        if self._judge.config.item_log_level is not None:
-            logger.log(
-                self._judge.config.item_log_level,
-                "%s an item of <%s>: %s",
-                action,
-                on_one_line(verdict.url),
-                _description(verdict),
-            )
+def _tag(judge: NearDupJudge, item: Any, verdict: Verdict) -> None:
+    tag = {
+        "of": verdict.duplicate_of if verdict.is_duplicate else verdict.url,
+        "distance": verdict.distance,
+        "similarity": verdict.similarity,
+    }
+    try:
+        ItemAdapter(item)[TAG_FIELD] = tag
+    except Exception:
+        # Item classes raise different errors for an unknown field; the item passes unchanged.
+        judge.stats.count("items/untagged")
+        judge.stats.warn_once(
+            "untagged",
+            "Cannot tag items of class %s: they have no field %r that can be set",
+            type(item).__qualname__,
+            TAG_FIELD,
+        )
+    else:
+        judge.stats.count("items/tagged")
+        _log(judge, "Tagged", verdict)
+
+
+def _log(judge: NearDupJudge, action: str, verdict: Verdict) -> None:
+    if judge.config.item_log_level is not None:
+        logger.log(
+            judge.config.item_log_level,
+            "%s an item of <%s>: %s",
+            action,
+            on_one_line(verdict.url),
+            _description(verdict),
+        )
 
 
 def _description(verdict: Verdict) -> str:

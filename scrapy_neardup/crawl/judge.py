@@ -19,7 +19,7 @@ from ..url_rules.rule import UrlRule
 from .durability.job import Job, recover_where_asked
 from .items.built_items import BuiltItems, Place
 from .items.item_origins import ITEM_ORIGINS, carries_values
-from .items.item_tracker import ItemJudgement, Judgement
+from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
 from .monitoring.crawl_log import CrawlStats
 from .monitoring.start_errors import log_start_error
 from .page_signing import require_parts
@@ -160,11 +160,9 @@ class NearDupJudge:
 
     def receive(self, item: Any) -> Judgement | None:
         """Return the judgement that was noted for an item; ``None`` where there is none."""
-        try:
-            return self.session.items.receive(item)
-        except KeyError:
-            self.stats.count("items/unjudged")
-            return None
+        sent = self.session.items.receive(item)
+        self.stats.count("items/unjudged", sent is NOT_SENT)
+        return sent.judgement
 
     def refuses(self, request: Request) -> UrlRule | bool:
         """Decide whether to refuse a request at scheduling; return the rule that does, if any."""

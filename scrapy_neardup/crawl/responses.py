@@ -33,7 +33,8 @@ def why_not_judged(response: Response) -> str | None:
         return "status"
     if isinstance(response, HtmlResponse):
         return None
-    plain = type(response) is TextResponse and _media_type(response) in ("", "text/plain")
+    media_type = _content_type(response).partition(";")[0].strip().lower()
+    plain = type(response) is TextResponse and media_type in ("", "text/plain")
     return None if plain else Reason.NOT_TEXT
 
 
@@ -60,10 +61,6 @@ def item_record(url: str, item: Any, field: str) -> Record:
     if isinstance(value, (list, tuple)):
         value = " ".join(map(str, value))
     return Record(url, url, value if isinstance(value, str) else "", "fragment")
-
-
-def _media_type(response: Response) -> str:
-    return _content_type(response).partition(";")[0].strip().lower()
 
 
 def _content_type(response: Response) -> str:

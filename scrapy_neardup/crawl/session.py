@@ -19,7 +19,7 @@ from ..stores import Store, open_store
 from .async_bridge import engine_of, in_thread, start
 from .backpressure import Throttle
 from .durability.feeds import Feeds
-from .durability.job import Job, JobJournal, begin_run
+from .durability.job import Job, JobJournal
 from .items.item_tracker import ItemTracker
 from .monitoring.crawl_log import CrawlLog, CrawlStats
 from .monitoring.start_errors import close_unstarted, log_start_error
@@ -221,7 +221,8 @@ class CrawlSession:
             return
         targets = {} if self._feeds is None else self._feeds.targets()
         try:
-            self.journal, forgotten = await in_thread(partial(begin_run, self.job, store, targets))
+            self.journal = await in_thread(partial(JobJournal, self.job, store.secret))
+            forgotten = await in_thread(partial(self.journal.begin, store, targets))
         except BaseException:
             self.job.fail()
             self.job.end()

@@ -6,9 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
@@ -23,8 +22,6 @@ from ..workers import Limits, usable_cores
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
-
-T = TypeVar("T")
 
 PREFIX = "NEARDUP_"
 
@@ -206,21 +203,6 @@ def _log_level(option: str, value: Any) -> int | None:
     return _LOG_LEVELS[name]
 
 
-def _build(kind: type[T], names: Mapping[str, str], given: Mapping[str, Any]) -> T:
-    """Build an object of a class of settings.
-
-    :param names: options, and the fields that they set.
-    :param given: values of options.
-    """
-    values = {names[option]: value for option, value in given.items()}
-    values = {name: v if name in _TEXTS else _number(v) for name, v in values.items()}
-    try:
-        return kind(**values)
-    except InvalidOption as error:
-        option = next(option for option, name in names.items() if name == error.option)
-        raise error.renamed(option) from None
-
-
 # --- all settings -----------------------------------------------------------------------
 
 
@@ -245,7 +227,16 @@ def _group(kind: type, prefix: str = "", **names: str) -> dict[str, Any]:
     :param names: options with other names, and their fields.
     """
     names = names or {prefix + item.name: item.name for item in fields(kind)}
-    return _options(names, partial(_build, kind, names))
+
+    def build(given: Mapping[str, Any]) -> Any:
+        values = {names[option]: value for option, value in given.items()}
+        try:
+            return kind(**{name: v if name in _TEXTS else _number(v) for name, v in values.items()})
+        except InvalidOption as error:
+            option = next(option for option, name in names.items() if name == error.option)
+            raise error.renamed(option) from None
+
+    return _options(names, build)
 
 
 @dataclass(frozen=True)

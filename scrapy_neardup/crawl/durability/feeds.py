@@ -46,7 +46,7 @@ class Feeds:
         #: Files that were closed and are not yet synchronised.
         self._closed: list[str] = []
         self._has_failed = False
-        self._exports_here = False
+        self._exports_here = type(exporter).item_scraped is FeedExporter.item_scraped
 
     @classmethod
     def of(cls, crawler: Crawler) -> Feeds | None:
@@ -56,11 +56,10 @@ class Feeds:
             return None
         feeds = cls(exporter)
         crawler.signals.connect(feeds.slot_closed, signals.feed_slot_closed)
-        if type(exporter).item_scraped is FeedExporter.item_scraped:
+        if feeds._exports_here:
             # Call the handler ourselves: whether a feed accepts an item must be known before the
             # item counts as stored, and nothing else tells.
             crawler.signals.disconnect(exporter.item_scraped, signals.item_scraped)
-            feeds._exports_here = True
         return feeds
 
     @property

@@ -175,13 +175,14 @@ class JobJournal:
     a number says how many pages of the run are on disk. A line that a kill or a full disk has cut
     off is ignored.
 
-    :param path: the file; no other process writes it.
+    :param job: no other process writes its file.
     :param secret: secret of the job's store.
     :raises OSError: when the file cannot be read.
     """
 
-    def __init__(self, path: Path, secret: bytes) -> None:
-        self._path = path
+    def __init__(self, job: Job, secret: bytes) -> None:
+        self._job = job
+        self._path = job.journal
         self._seed = key_seed(secret)
         self._runs = self._read()
         self._stored = _on_disk(self._runs)
@@ -190,12 +191,15 @@ class JobJournal:
         self._buffer: deque[str] = deque()
         self._writing = Lock()
 
-    def __contains__(self, key: str) -> bool:
-        """Return whether an earlier run stored this page, and it is known to be on disk."""
-        return self._is_among(self._stored, key)
+    def repeats(self, key: str) -> bool:
+        """Return whether this run makes all requests again, and an earlier one stored this page.
 
-    def begin(self, store: Store, feeds: Mapping[str, bool]) -> tuple[list[str], int]:
-        """Begin a run; return the feeds that it overwrites, and how many pages were forgotten.
+        The page must be known to be on disk.
+        """
+        return self._job.is_recovered and self._is_among(self._stored, key)
+
+    def begin(self, store: Store, feeds: Mapping[str, bool]) -> int:
+        """Begin a run, and return how many pages were forgotten; warn of them.
 
         :param store: forgets the pages that are only in feeds that the run overwrites.
         :param feeds: the run's feeds by id; does it overwrite them?
@@ -218,7 +222,10 @@ class JobJournal:
             self._stored = kept
         self._has_feeds = bool(feeds)
         self._write([{"feeds": list(feeds)}], sync=True)
-        return overwritten, forgotten
+        if forgotten:
+            message = _STORED_AGAIN if self._job.is_recovered else _OVERWRITTEN
+            logger.warning(message, ", ".join(overwritten), self._job.folder, forgotten)
+        return forgotten
 
     def note(self, key: str) -> None:
         """Record that a page has been stored.
@@ -310,19 +317,6 @@ class JobJournal:
         digest = np.uint64(key_digest(key, self._seed))
         place = int(np.searchsorted(digests, digest))
         return place < len(digests) and bool(digests[place] == digest)
-
-
-def begin_run(job: Job, store: Store, feeds: Mapping[str, bool]) -> tuple[JobJournal, int]:
-    """Begin a run in the journal of a job; return the journal, and how many pages were forgotten.
-
-    See :meth:`JobJournal.begin` for the arguments and errors.
-    """
-    journal = JobJournal(job.journal, store.secret)
-    overwritten, forgotten = journal.begin(store, feeds)
-    if forgotten:
-        message = _STORED_AGAIN if job.is_recovered else _OVERWRITTEN
-        logger.warning(message, ", ".join(overwritten), job.folder, forgotten)
-    return journal, forgotten
 
 
 def _on_disk(runs: Sequence[_Run]) -> npt.NDArray[np.uint64]:

@@ -53,25 +53,6 @@ class Place:
     is_listed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Built:
-    """An item that holds values of earlier pages.
-
-    :ivar items: see :class:`ItemJudgement`, also for the digest.
-    :ivar is_explicit: whether its request sets ``item_origin`` to ``"parent"``.
-    """
-
-    parts: ItemParts
-    items: int
-    digest: int
-    is_explicit: bool
-
-    @property
-    def whole(self) -> int:
-        """Bits of the item for the page where it began."""
-        return item_bits(1, (), [f"{self.digest:x}"])
-
-
 class BuiltItems:
     """Judges the items of one crawl that hold values of earlier pages.
 
@@ -129,49 +110,44 @@ class BuiltItems:
             began = await self._judge_where_it_began(arrival.origin_of(parts), policy)
         if began is None:
             return ItemJudgement(self._keep_untied(page, response), items)
-        built = _Built(parts, items, digest, is_explicit)
-        return self._judge_built(built, response, page, began)
-
-    def _judge_built(
-        self, built: _Built, response: Response, page: Judgement | None, began: Judgement
-    ) -> ItemJudgement:
-        """Return the judgement that applies to an item whose origin is known."""
-        if began.is_superfluous and (built.is_explicit or self._is_lossless(built, page, began)):
-            return ItemJudgement(began, built.items)
-        if page is not None and page.is_superfluous and not built.is_explicit:
+        if began.is_superfluous and (is_explicit or self._is_lossless(parts, digest, page, began)):
+            return ItemJudgement(began, items)
+        share = None if began.pending is None else self._share(began.pending, digest, began)
+        if page is not None and page.is_superfluous and not is_explicit:
             self._stats.count("built_items/differs")
             original = page.verdict.duplicate_of or page.verdict.url
             self._stats.warn_once("differs", _DIFFERS, response, original, began.verdict.url)
-        share = None if began.pending is None else self._share(began.pending, built, began)
-        return ItemJudgement(page and replace(page, is_kept=True), built.items, share)
+        return ItemJudgement(page and replace(page, is_kept=True), items, share)
 
-    def _share(self, pending: PendingClaim, built: _Built, began: Judgement) -> PendingClaim:
+    def _share(self, pending: PendingClaim, digest: int, began: Judgement) -> PendingClaim:
         """Return a claim for an item's part in that of the page where it began."""
 
         def settle(items: int | None) -> None:
             if items is None:
                 pending.item_lost()
             else:
-                pending.item_stored(OWN_ITEMS | built.whole)
-                self._stored.note(began.verdict.url, built.digest)
+                pending.item_stored(OWN_ITEMS | _whole(digest))
+                self._stored.note(began.verdict.url, digest)
 
         pending.item_sent()
         pending.ended(failed=False)
         return PendingClaim.of_item(settle)
 
-    def _is_lossless(self, built: _Built, page: Judgement | None, began: Judgement) -> bool:
+    def _is_lossless(
+        self, parts: ItemParts, digest: int, page: Judgement | None, began: Judgement
+    ) -> bool:
         """Is an item, whose origin is superfluous, stored with the values of its own page too?"""
         is_judged = page is not None and page.verdict.kind != "undecided"
         is_other = page is not None and page.verdict.is_duplicate and not began.verdict.is_duplicate
         if page is not None and is_judged and not is_other:
-            return page.is_copy or not built.parts.own
+            return page.is_copy or not parts.own
         # Its own page is unknown, or is now like that of another item: the whole item must be
         # stored.
         original = began.verdict.duplicate_of or began.verdict.url
         return (
-            not built.parts.own
-            or self._stored.has(original, built.digest)
-            or covers(began.items, built.whole)
+            not parts.own
+            or self._stored.has(original, digest)
+            or covers(began.items, _whole(digest))
         )
 
     def stored(self, page: Judgement, digest: int) -> None:
@@ -227,6 +203,11 @@ class BuiltItems:
             is_known = judgement is not None and judgement.is_superfluous
             self._here[response] = Origin.of(response.url, signature, is_known=is_known)
         return self._here[response]
+
+
+def _whole(digest: int) -> int:
+    """Return the bits of an item for the page where it began."""
+    return item_bits(1, (), [f"{digest:x}"])
 
 
 def _digest_of(item: Any, response: Response, arrival: Arrival) -> int:

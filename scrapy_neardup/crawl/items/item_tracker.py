@@ -166,8 +166,8 @@ class ItemJudgement:
     digest: int = 0
 
 
-#: Stands for an item that was not sent: another component built or replaced it.
-_NOT_SENT = ItemJudgement(None)
+#: Stands for an item that was not sent: another component built or replaced it, or no page did.
+NOT_SENT = ItemJudgement(None)
 
 
 @dataclass(slots=True)
@@ -230,16 +230,11 @@ class ItemTracker:
         if len(self._sent) > _MAX_ITEMS:
             self._sent.popitem(last=False)
 
-    def receive(self, item: Any) -> Judgement | None:
-        """Return the judgement on an item that reaches our pipeline.
-
-        :raises KeyError: when it is unknown: another component replaced it, or it has no page.
-        """
+    def receive(self, item: Any) -> ItemJudgement:
+        """Return the judgement on an item that reaches our pipeline; ``NOT_SENT`` if unknown."""
         sent = self._take(item)
         _in_pipelines.set(_Received(sent))
-        if sent is _NOT_SENT:
-            raise KeyError(id(item))
-        return sent.judgement
+        return sent
 
     def end_inactive(self) -> None:
         """End the claims of pages that Scrapy has finished processing."""
@@ -285,7 +280,7 @@ class ItemTracker:
         claims = self._pending_claims.get(response, []) if is_of_page else []
         if not self._by_item:
             return sent, claims[0] if claims else None
-        if sent is _NOT_SENT:
+        if sent is NOT_SENT:
             # One item of this page has ended, but it is unknown which. Releasing a claim is always
             # safe: copies of it are stored, and do not wait for it.
             if still_open := [claim for claim in claims if not claim.is_settled]:
@@ -296,7 +291,7 @@ class ItemTracker:
     def _take(self, item: Any) -> ItemJudgement:
         """Return the record of an item, and remove it."""
         if id(item) not in self._sent:
-            return _NOT_SENT
+            return NOT_SENT
         queue = self._sent[id(item)][1]
         sent = queue.popleft()
         if not queue:

@@ -1,4 +1,4 @@
-"""Logs the start and the end of a crawl, and warns of floods of duplicates."""
+"""Counts the events of a crawl, logs its start and its end, and warns of floods of duplicates."""
 
 from __future__ import annotations
 
@@ -34,6 +34,29 @@ _NO_REPORT = 'none; set NEARDUP_REPORT = "report.html" to write one'
 #: Pages of a site that need scripts before a warning is logged.
 _SCRIPTED_PAGES = 3
 _DOING = {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}
+
+
+class CrawlStats:
+    """The stats ``neardup/…`` of a crawl."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._warned: set[str] = set()
+
+    def count(self, name: str, number: int = 1) -> None:
+        """Add to a stat; adding 0 does not create it.
+
+        :param name: without ``neardup/``.
+        """
+        assert self._crawler.stats
+        if number:
+            self._crawler.stats.inc_value(f"neardup/{name}", number)
+
+    def warn_once(self, kind: str, message: str, *args: Any, exc_info: bool = False) -> None:
+        """Log the first warning of a kind."""
+        if kind not in self._warned:
+            self._warned.add(kind)
+            logger.warning(message, *args, exc_info=exc_info)
 
 
 class CrawlLog:
@@ -163,6 +186,8 @@ def _warning(flood: DuplicateFlood) -> str:
         f"({patterns}). {advice}"
     )
 
+
+# --- the table at the end ---------------------------------------------------------------
 
 #: Heading, number, share and details.
 Row = tuple[str, str, str, str]
@@ -300,26 +325,3 @@ def _rendered(rows: Sequence[Row]) -> str:
     # Ignore the environment's colours and widths: a log is not a terminal.
     Console(file=text, width=_WIDTH, color_system=None, _environ={}).print(table)
     return "\n".join(f"  {line.rstrip()}" for line in text.getvalue().splitlines())
-
-
-class CrawlStats:
-    """The stats ``neardup/…`` of a crawl."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._warned: set[str] = set()
-
-    def count(self, name: str, number: int = 1) -> None:
-        """Add to a stat; adding 0 does not create it.
-
-        :param name: without ``neardup/``.
-        """
-        assert self._crawler.stats
-        if number:
-            self._crawler.stats.inc_value(f"neardup/{name}", number)
-
-    def warn_once(self, kind: str, message: str, *args: Any, exc_info: bool = False) -> None:
-        """Log the first warning of a kind."""
-        if kind not in self._warned:
-            self._warned.add(kind)
-            logger.warning(message, *args, exc_info=exc_info)

@@ -49,7 +49,7 @@ class Unsaved(NamedTuple):
 class DuplicateUrls:
     """Digests of canonical URLs that led to a duplicate.
 
-    It has a method for each thing that a crawl notices of such a URL.
+    It has one method for each thing that a crawl may notice of such a URL, hence so many.
 
     :param ttl: seconds for which that is believed; with 0 nothing is.
     :param now: returns seconds since 1970.

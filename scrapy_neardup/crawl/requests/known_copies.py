@@ -38,8 +38,9 @@ class Copy(NamedTuple):
 
 
 class StoredDuplicateUrls:
-    """Copies of earlier crawls, in arrays; each has a place, and a group with the others of its
-    original and content.
+    """Copies of earlier crawls, in arrays, because there may be a million.
+
+    Each has a place, and a group with the others of its original and content.
 
     :param copies: of type :data:`~scrapy_neardup.stores.hints.KNOWN`, or of one with its fields.
     """
