@@ -175,8 +175,7 @@ class DuplicateUrls:
         Later crawls would miss what is behind them.
         """
         for digest in map(self._digest, urls):
-            event = self._known.keep_fetching(digest)
-            if event is not None and (event <= self._taken or self._known.is_stored(digest)):
+            if self._known.keep_fetching(digest, self._taken):
                 self._endings[ending_of_copy(digest)] = None
 
     def _shown(self, verdict: Verdict) -> Shown | None:

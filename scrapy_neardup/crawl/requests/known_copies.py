@@ -170,9 +170,6 @@ class KnownCopies:
                 return None
         return copy
 
-    def is_stored(self, url: int) -> bool:
-        return self._stored.get(url) is not None
-
     def content_of(self, url: int) -> int | None:
         """Return the content of an original of new copies, unless that has ended."""
         original = self._originals.get(url)
@@ -196,17 +193,17 @@ class KnownCopies:
             self._forget(next(iter(self._new)))
         return self._events
 
-    def keep_fetching(self, url: int) -> int | None:
-        """Let a URL be fetched whatever it led to, and return the event at which it was added.
+    def keep_fetching(self, url: int, saved: int) -> bool:
+        """Let a URL be fetched whatever it led to, and return whether the store knows it.
 
-        ``None`` where it was not added.
+        :param saved: the last event that was saved in the store.
         """
         copy = self._new.get(url)
         if copy is None or copy.shown is None:
-            return None
+            return False
         self._forget(url)
         self._new[url] = copy._replace(shown=None)
-        return copy.event
+        return copy.event <= saved or self._stored.get(url) is not None
 
     def meet(self, shown: Shown, *, by_copy: bool) -> None:
         """Note that an original's URL showed a content, or that a known copy led to it again."""
