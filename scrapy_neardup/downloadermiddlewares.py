@@ -8,7 +8,7 @@ from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 
 from .crawl.judge import NearDupJudge, find_judge
-from .crawl.response_records import why_not_judged
+from .crawl.responses import why_not_judged
 
 
 class SuperfluousRequest(IgnoreRequest):

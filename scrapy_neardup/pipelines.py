@@ -8,10 +8,13 @@ from typing import Any
 from itemadapter.adapter import ItemAdapter
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
+from scrapy.pipelines.media import MediaPipeline
+from scrapy.utils.misc import load_object
+from scrapy.utils.python import global_object_name
 
 from ._util.escaping import on_one_line
+from .crawl.async_bridge import engine_of
 from .crawl.judge import NearDupJudge, find_judge
-from .crawl.monitoring.pipeline_order import log_pipelines_before
 from .matching.verdict import Verdict
 
 logger = logging.getLogger(__name__)
@@ -21,6 +24,14 @@ TAG_FIELD = "neardup"
 #: Scrapy's line about a dropped item shows the whole item, often a page of text, but not its URL.
 #: At this level Scrapy logs nothing; the pipeline logs a line of its own.
 _UNLOGGED = "NOTSET"
+_DOWNLOADS = (
+    "%s before NearDupPipeline (order %s) in ITEM_PIPELINES, so files are downloaded for items "
+    "that are then dropped. Set %s order above %s"
+)
+_PROCESSES = (
+    "%s before NearDupPipeline (order %s) in ITEM_PIPELINES, so items are processed that are then "
+    "dropped. A pipeline that stores items needs an order above %s"
+)
 
 
 class NearDuplicate(DropItem):
@@ -94,56 +105,57 @@ class NearDupPipeline:
         :raises UnchangedPage: when its page is stored and unchanged, ``NEARDUP_REVISIT`` is
             ``"drop"`` and the action is ``"drop"``.
         """
-        if self._judge is None:
+        judge = self._judge
+        if judge is None:
             return item
-        judgement = self._judge.receive(item)
+        judgement = judge.receive(item)
         if judgement is None or not judgement.is_superfluous:
-            self._judge.stats.count("items/kept")
+            judge.stats.count("items/kept")
             return item
         verdict = judgement.verdict
         if judgement.policy.action == "report":
-            self._judge.stats.count("items/reported")
-            self._log("Would drop", verdict)
+            judge.stats.count("items/reported")
+            _log(judge, "Would drop", verdict)
         elif judgement.policy.action == "tag":
-            self._tag(item, verdict)
+            _tag(judge, item, verdict)
         else:
-            self._judge.stats.count("items/dropped")
-            self._log("Dropped", verdict)
+            judge.stats.count("items/dropped")
+            _log(judge, "Dropped", verdict)
             raise NearDuplicate(verdict) if verdict.is_duplicate else UnchangedPage(verdict)
         return item
 
-    def _tag(self, item: Any, verdict: Verdict) -> None:
-        assert self._judge is not None
-        tag = {
-            "of": verdict.duplicate_of if verdict.is_duplicate else verdict.url,
-            "distance": verdict.distance,
-            "similarity": verdict.similarity,
-        }
-        try:
-            ItemAdapter(item)[TAG_FIELD] = tag
-        except Exception:
-            # Item classes raise different errors for an unknown field; the item passes unchanged.
-            self._judge.stats.count("items/untagged")
-            self._judge.stats.warn_once(
-                "untagged",
-                "Cannot tag items of class %s: they have no field %r that can be set",
-                type(item).__qualname__,
-                TAG_FIELD,
-            )
-        else:
-            self._judge.stats.count("items/tagged")
-            self._log("Tagged", verdict)
 
-    def _log(self, action: str, verdict: Verdict) -> None:
-        assert self._judge is not None
-        if self._judge.config.item_log_level is not None:
-            logger.log(
-                self._judge.config.item_log_level,
-                "%s an item of <%s>: %s",
-                action,
-                on_one_line(verdict.url),
-                _description(verdict),
-            )
+def _tag(judge: NearDupJudge, item: Any, verdict: Verdict) -> None:
+    tag = {
+        "of": verdict.duplicate_of if verdict.is_duplicate else verdict.url,
+        "distance": verdict.distance,
+        "similarity": verdict.similarity,
+    }
+    try:
+        ItemAdapter(item)[TAG_FIELD] = tag
+    except Exception:
+        # Item classes raise different errors for an unknown field; the item passes unchanged.
+        judge.stats.count("items/untagged")
+        judge.stats.warn_once(
+            "untagged",
+            "Cannot tag items of class %s: they have no field %r that can be set",
+            type(item).__qualname__,
+            TAG_FIELD,
+        )
+    else:
+        judge.stats.count("items/tagged")
+        _log(judge, "Tagged", verdict)
+
+
+def _log(judge: NearDupJudge, action: str, verdict: Verdict) -> None:
+    if judge.config.item_log_level is not None:
+        logger.log(
+            judge.config.item_log_level,
+            "%s an item of <%s>: %s",
+            action,
+            on_one_line(verdict.url),
+            _description(verdict),
+        )
 
 
 def _description(verdict: Verdict) -> str:
@@ -153,3 +165,29 @@ def _description(verdict: Verdict) -> str:
         f"near-duplicate of {on_one_line(str(verdict.duplicate_of))} "
         f"(distance {verdict.distance}, similarity {verdict.similarity:.2f})"
     )
+
+
+def log_pipelines_before(crawler: Crawler, pipeline: object) -> None:
+    """Warn of pipelines before this one that download files, and log the others at level INFO.
+
+    The others may be there on purpose, for example to clean or drop items.
+    """
+    manager = getattr(getattr(engine_of(crawler), "scraper", None), "itemproc", None)
+    pipelines = list(getattr(manager, "middlewares", ()))
+    if pipeline not in pipelines:
+        return
+    paths = crawler.settings.getwithbase("ITEM_PIPELINES")
+    orders = {load_object(path): order for path, order in paths.items() if order is not None}
+    own = orders.get(type(pipeline))
+    media, others = list[str](), list[str]()
+    for other in pipelines[: pipelines.index(pipeline)]:
+        shown = f"{global_object_name(type(other))} (order {orders.get(type(other))})"
+        (media if isinstance(other, MediaPipeline) else others).append(shown)
+    if media:
+        logger.warning(_DOWNLOADS, _run(media), own, "its" if len(media) == 1 else "their", own)
+    if others:
+        logger.info(_PROCESSES, _run(others), own, own)
+
+
+def _run(names: list[str]) -> str:
+    return f"{', '.join(names)} {'runs' if len(names) == 1 else 'run'}"

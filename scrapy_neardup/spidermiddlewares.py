@@ -30,7 +30,8 @@ class NearDupSpiderMiddleware:
 
     def process_spider_input(self, response: Response) -> None:
         """Record the values that the request carries, before the callback can change them."""
-        self._judge.record_arrival(response)
+        if self._judge.config.item_field is None:
+            self._judge.built_items.record_arrival(response)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -56,7 +57,9 @@ class NearDupSpiderMiddleware:
                 if not isinstance(output, Request):
                     place = Place(classes.total() + 1, is_listed=type(output) in classes)
                     classes[type(output)] += 1
-                    await self._process_item(output, place, response, judgement)
+                    if judgement is not None and judgement.pending is not None:
+                        judgement.pending.item_sent()
+                    await self._judge.send_from_page(output, response, judgement, place)
                     yield output
                 elif self._should_follow(output, response, judgement):
                     yield output
@@ -69,19 +72,11 @@ class NearDupSpiderMiddleware:
             if judgement is not None and judgement.pending is not None:
                 judgement.pending.ended(failed=not ended)
 
-    async def _process_item(
-        self, item: Any, place: Place, response: Response, judgement: Judgement | None
-    ) -> None:
-        """Note which judgement applies to an item of a page."""
-        if judgement is not None and judgement.pending is not None:
-            judgement.pending.item_sent()
-        await self._judge.send_from_page(item, response, judgement, place)
-
     def _should_follow(
         self, request: Request, response: Response, judgement: Judgement | None
     ) -> bool:
         """Decide whether a link of a page is followed; count it if not."""
-        carries_values = self._judge.note_origins(request, response, judgement)
+        carries_values = self._judge.built_items.note_origins(request, response, judgement)
         if judgement is None:
             return True
         min_depth = self._judge.config.url_rule_settings.links_min_depth

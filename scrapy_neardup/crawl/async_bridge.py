@@ -1,17 +1,32 @@
-"""Awaits the results of other threads, with any reactor or without one."""
+"""Awaits the results of other threads, with any reactor or none and any version of Scrapy."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
+if TYPE_CHECKING:
+    from scrapy.core.engine import ExecutionEngine
+    from scrapy.crawler import Crawler
+
 T = TypeVar("T")
+
+
+def engine_of(crawler: Crawler) -> ExecutionEngine | None:
+    """Return the crawler's engine, or None where there is none yet.
+
+    From Scrapy 2.19 on, reading ``crawler.engine`` before it is set raises RuntimeError.
+    """
+    try:
+        return crawler.engine
+    except RuntimeError:
+        return None
 
 
 async def result_of(future: Future[T]) -> T:

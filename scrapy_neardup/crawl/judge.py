@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -13,21 +14,21 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from .. import signals
 from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
+from ..reasons import Reason
 from ..url_rules.rule import UrlRule
-from .durability.job_state import Job, recover_where_asked
+from .durability.job import Job, recover_where_asked
 from .items.built_items import BuiltItems, Place
-from .items.item_tracker import ItemJudgement, Judgement
-from .monitoring.crawl_stats import CrawlStats
+from .items.item_origins import ITEM_ORIGINS, carries_values
+from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
+from .monitoring.crawl_log import CrawlStats
 from .monitoring.start_errors import log_start_error
 from .page_signing import require_parts
 from .record_judge import RecordJudge
-from .request_policies import RequestPolicies
-from .response_records import item_record, page_record, why_not_judged
+from .responses import item_record, page_record, why_not_judged
 from .session import CrawlSession
-from .settings import META_KEY, Config, Policy, parse_switch
+from .settings import META_KEY, Config, Policy, parse_switch, require_choice
 
 if TYPE_CHECKING:
-    # typing.Self requires Python 3.11
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
@@ -42,6 +43,7 @@ class NearDupJudge:
 
     :ivar config: the settings of the crawl.
     :ivar stats: counts events, and logs each kind of warning once.
+    :ivar built_items: judges items that are built over several pages, where pages are judged.
     :ivar session: the open resources of the crawl: store, workers, feeds, job.
     """
 
@@ -50,11 +52,10 @@ class NearDupJudge:
         self.config = config
         self.stats = CrawlStats(crawler)
         self.session = CrawlSession(crawler, config, job, self.stats)
-        self._policies = RequestPolicies(config, self.stats)
         self._records = RecordJudge(crawler, self.session)
-        self._built_items = BuiltItems(self._records.judge_origin, self.stats)
+        self.built_items = BuiltItems(self._records.judge_origin, self.stats)
         if config.item_field is None:
-            self.session.items.on_stored = self._built_items.stored
+            self.session.items.on_stored = self.built_items.stored
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -86,12 +87,12 @@ class NearDupJudge:
         """Return whether this page, or its items, will be judged if its callback yields any."""
         by_page = self.config.item_field is None
         return not (by_page and why_not_judged(response)) and isinstance(
-            self._policies.policy_of(request), Policy
+            self._policy_of(request), Policy
         )
 
     async def judge_page(self, response: Response) -> Judgement | None:
         """Judge a response; count it and return ``None`` when it is not judged."""
-        policy = why_not_judged(response) or self._policies.policy_of(response.request)
+        policy = why_not_judged(response) or self._policy_of(response.request)
         if isinstance(policy, str):
             self.pass_page(policy, response)
             return None
@@ -107,45 +108,31 @@ class NearDupJudge:
             session.recorder.judged(verdict, len(response.body))
         if not judgement.knows_links:
             session.request_filter.judged(response, verdict)
-        if judgement.refuses_requests and not self._policies.carries_item(response.request):
+        if judgement.refuses_requests and not self._carries_item(response.request):
             assert session.store_client is not None
             mark = session.store_client.store.mark()
             session.request_filter.remember(response.request, verdict, mark)
-        self._track(response, judgement)
+        session.items.judged(response, judgement.pending)
         return judgement
-
-    def record_arrival(self, response: Response) -> None:
-        """Record the values that the request of a response carries, before its callback runs."""
-        if self.config.item_field is None:
-            self._built_items.record_arrival(response, self._policies.item_origin(response.request))
-
-    def note_origins(
-        self, request: Request, response: Response, judgement: Judgement | None
-    ) -> bool:
-        """Note on a request which pages its values are from; return whether it carries any."""
-        judged_by = self._policies.item_origin(request)
-        return self._built_items.note_origins(request, response, judgement, judged_by)
 
     async def send_from_page(
         self, item: Any, response: Response, page: Judgement | None, place: Place
     ) -> None:
         """Note which judgement applies to an item: that of its page, or of where it began."""
         items = self.session.items
-        policy = self._policies.policy_of(response.request)
+        policy = self._policy_of(response.request)
         if isinstance(policy, str):
             items.send(item, ItemJudgement(page))
             return
-        decided = await self._built_items.judge(item, response, page, policy, place)
+        decided = await self.built_items.judge(item, response, page, policy, place)
         if decided.share is not None:
-            items.shares(response, decided.share, self.session.active_requests())
+            items.settle_at_end(response, decided.share)
         items.send(item, decided)
 
-    def pass_page(self, reason: str, response: Response | None = None) -> None:
+    def pass_page(self, reason: str, response: Response) -> None:
         """Count a response that is not judged."""
         self.session.throttle.settle()
-        self.session.request_filter.failed(None if response is None else response.request)
-        if response is not None:
-            self.session.request_filter.passed(response)
+        self.session.request_filter.passed(response)
         self.stats.count("responses")
         self.stats.count(f"skipped/{reason}")
 
@@ -155,7 +142,7 @@ class NearDupJudge:
         :param place: 1 for the first item of the response. An item from the same place of the same
             page is a revisit, not a duplicate.
         """
-        policy = self._policies.policy_of(response.request)
+        policy = self._policy_of(response.request)
         if isinstance(policy, str):
             self.stats.count(f"skipped/{policy}")
             return None
@@ -168,29 +155,23 @@ class NearDupJudge:
         self._records.send(signals.item_judged, verdict=verdict, item=item, response=response)
         if self.session.recorder is not None:
             self.session.recorder.judged(verdict)
-        self._track(response, judgement)
+        self.session.items.judged(response, judgement.pending)
         return judgement
 
     def receive(self, item: Any) -> Judgement | None:
         """Return the judgement that was noted for an item; ``None`` where there is none."""
-        try:
-            return self.session.items.receive(item)
-        except KeyError:
-            self.stats.count("items/unjudged")
-            return None
+        sent = self.session.items.receive(item)
+        self.stats.count("items/unjudged", sent is NOT_SENT)
+        return sent.judgement
 
     def refuses(self, request: Request) -> UrlRule | bool:
         """Decide whether to refuse a request at scheduling; return the rule that does, if any."""
-        policy = self._policies.policy_of(request)
-        if not isinstance(policy, Policy) or self._policies.carries_item(request):
-            return False
-        return self.session.request_filter.refuses(request, policy)
+        policy = self._filter_policy(request)
+        return policy is not None and self.session.request_filter.refuses(request, policy)
 
     def should_cancel(self, request: Request) -> UrlRule | bool:
         """Decide whether to cancel a scheduled request; return the rule that does, if any."""
-        policy = self._policies.policy_of(request)
-        if isinstance(policy, str) or self._policies.carries_item(request):
-            return self.session.request_filter.should_cancel(request, None)
+        policy = self._filter_policy(request)
         return self.session.request_filter.should_cancel(request, policy)
 
     def count_refused(self, request: Request, refusal: UrlRule | bool) -> str:
@@ -203,11 +184,28 @@ class NearDupJudge:
         logger.debug("Refused request that leads to a near-duplicate: %s", request)
         return "it leads to a near-duplicate"
 
-    def _track(self, response: Response, judgement: Judgement) -> None:
-        """Track the items of a page; their outcome settles its claim."""
-        if judgement.pending is not None:
-            active = self.session.active_requests()
-            self.session.items.judged(response, judgement.pending, active)
+    def _policy_of(self, request: Request | None) -> Policy | str:
+        """Return the policy for a request, or the reason why it is not judged."""
+        options = None if request is None else request.meta.get(META_KEY)
+        if options is None:
+            return self.config.policy
+        try:
+            return _policy_with(self.config.policy, options)
+        except InvalidOption as error:
+            # An exception would lose the page.
+            self.stats.warn_once(
+                Reason.BAD_META, "Cannot judge %s, keeping its items: %s", request, error
+            )
+            return Reason.BAD_META
+
+    def _filter_policy(self, request: Request) -> Policy | None:
+        """Return the policy by which a request may be refused; ``None`` where it may not."""
+        policy = self._policy_of(request)
+        return None if isinstance(policy, str) or self._carries_item(request) else policy
+
+    def _carries_item(self, request: Request | None) -> bool:
+        """Return whether it carries an item that began on another page."""
+        return self.config.item_field is None and request is not None and carries_values(request)
 
 
 def find_judge(crawler: Crawler) -> NearDupJudge:
@@ -244,3 +242,21 @@ def _is_inspection(crawler: Crawler) -> bool:
     is_shell = crawler.settings.getpriority("LOGSTATS_INTERVAL") == by_command
     start = getattr(crawler.spider, "start", None)
     return is_shell or getattr(start, "__module__", "").startswith("scrapy.commands")
+
+
+def _policy_with(policy: Policy, options: Any) -> Policy | str:
+    """Return a policy with the options of a request, or the reason why that is not judged.
+
+    :param options: a mapping, or a switch.
+    :raises InvalidOption: when they are neither, or one of them is invalid.
+    """
+    name = f"request.meta[{META_KEY!r}]"
+    if not isinstance(options, Mapping):
+        return policy if parse_switch(name, options) else Reason.DISABLED
+    policy_options = dict(options)
+    try:
+        # The option that is not part of the policy.
+        require_choice("item_origin", policy_options.pop("item_origin", "auto"), ITEM_ORIGINS)
+        return policy.changed(policy_options)
+    except InvalidOption as error:
+        raise error.renamed(f"{name}[{error.option!r}]") from None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pickle
 import secrets
-from collections import OrderedDict
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Thread
 from typing import Any
 
 import xxhash
+from scrapy.utils.datatypes import LocalCache
 
 from .._util.urls import site_of
 from ..exceptions import InvalidOption, LimitExceeded
@@ -34,6 +34,7 @@ class PageSigning:
     Many URLs lead to one page, so a body is not read again if it is equal to one of the last few
     thousand: byte by byte, and in everything that its encoding depends on.
 
+    :ivar pool: the workers; ``pool.stop()`` ends them even while they read pages.
     :ivar reused: how many signatures of equal bodies were reused.
     """
 
@@ -41,7 +42,7 @@ class PageSigning:
         self, config: Config, secret: bytes, throttle: Throttle, recorder: ReportRecorder | None
     ) -> None:
         self._page_limits = config.page_limits
-        self._pool = WorkerPool(
+        self.pool = WorkerPool(
             sign_and_read(keep_text=recorder is not None and config.keep_text),
             {"secret": secret, **config.parts, "limits": config.page_limits},
             config.workers,
@@ -50,26 +51,17 @@ class PageSigning:
         )
         # A random seed, so that nobody can craft two pages with one hash.
         self._seed = secrets.randbits(64)
-        self._signed: OrderedDict[bytes, Future[_Outcome]] = OrderedDict()
+        self._signed = LocalCache[bytes, Future[_Outcome]](_BODIES)
         self._throttle = throttle
         self._recorder = recorder
         self.reused = 0
 
-    @property
-    def workers_lost(self) -> int:
-        """Number of workers that died or were ended while reading a page, and were replaced."""
-        return self._pool.lost
-
     def start(self) -> None:
         """Start the workers without waiting for them."""
-        self._pool.start()
+        self.pool.start()
         # Load the public suffix list now: it takes 0.1 s, and signatures that are reused need it.
         with suppress(RuntimeError):  # no more threads can be started
             Thread(target=site_of, args=("https://example.com/",), daemon=True).start()
-
-    def stop(self) -> None:
-        """End the workers, even while they read pages."""
-        self._pool.stop()
 
     async def sign(self, record: Record) -> PageSignature | Failure:
         """Return the signature of a page, or the failure to make one.
@@ -92,12 +84,10 @@ class PageSigning:
         except LimitExceeded as error:
             return Failure(error.reason, str(error))
         if record.kind == "fragment":
-            return await result_of(self._pool.submit(record))
+            return await result_of(self.pool.submit(record))
         body = self._body_hash(record)
         if is_new := body not in self._signed:
-            self._signed[body] = self._pool.submit(record)
-            if len(self._signed) > _BODIES:
-                self._signed.popitem(last=False)
+            self._signed[body] = self.pool.submit(record)
         self._signed.move_to_end(body)
         result: _Outcome | None = None
         try:

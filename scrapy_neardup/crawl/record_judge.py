@@ -18,8 +18,7 @@ from ..signatures.signature import PageSignature
 from ..sources.record import Record
 from ..stores import Claim, Ticket
 from ..workers import Failure
-from .items.item_tracker import Judgement
-from .items.pending_claim import PendingClaim
+from .items.item_tracker import Judgement, PendingClaim
 from .session import CrawlSession
 from .settings import Policy
 
@@ -110,7 +109,7 @@ class RecordJudge:
         if (flood := self._session.log.judged(claim.verdict, text)) is not None:
             self.send(signals.duplicate_flood_detected, cluster=flood)
         shown = claim.verdict.original_text or text
-        if shown is not None and self._session.log.is_flood(claim.verdict, text):
+        if shown is not None and self._session.log.floods.is_flood(claim.verdict, text):
             self._session.request_filter.duplicate_urls.flood(shown)
 
     def _judgement(
@@ -121,7 +120,9 @@ class RecordJudge:
         page: ReferenceType[Response] | None = None,
     ) -> Judgement:
         """Return the judgement on a claim; release the claim if the page will not be stored."""
-        if signature is not None and self._was_stored_before(claim, signature):
+        journal = self._session.journal
+        is_revisit = claim.ticket is not None and claim.verdict.kind == "revisit"
+        if is_revisit and journal and signature and journal.repeats(signature.key):
             policy = replace(policy, revisit="drop")
         judgement = Judgement(claim.verdict, policy, signature=signature, items=claim.items)
         if claim.ticket is None:
@@ -132,13 +133,6 @@ class RecordJudge:
             return judgement
         settle = partial(self._settle, claim.ticket, judgement, page)
         return replace(judgement, pending=PendingClaim(settle))
-
-    def _was_stored_before(self, claim: Claim, signature: PageSignature) -> bool:
-        """Return whether this run fetches all pages again, and an earlier run stored this one."""
-        job, journal = self._session.job, self._session.journal
-        if job is None or journal is None or not job.is_recovered or claim.ticket is None:
-            return False
-        return claim.verdict.kind == "revisit" and signature.key in journal
 
     def _settle(
         self,

@@ -10,7 +10,7 @@ import logging
 import os
 import sqlite3
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -41,11 +41,6 @@ class ReportRecorder:
         self._titles: dict[str, str] = {}
         self._guarded(self._open)
 
-    @classmethod
-    def of(cls, config: Config, name: str) -> ReportRecorder | None:
-        """Return the recorder of a crawl; ``None`` when NEARDUP_REPORT is not set."""
-        return None if config.report is None else cls(config, config.report, name)
-
     @property
     def path(self) -> str | None:
         """Absolute path of the page; ``None`` when it cannot be written."""
@@ -70,7 +65,6 @@ class ReportRecorder:
     def finish(self) -> None:
         """Write the page, and close the temporary files. Takes a while: call it in a thread."""
         self._guarded(self._write)
-        self._guarded(self._close)
 
     def _open(self) -> None:
         # If the page cannot be written, fail now, rather than when the crawl ends.
@@ -82,13 +76,10 @@ class ReportRecorder:
         self._lines = TemporaryFile("w+", encoding="utf-8", prefix="neardup-")  # noqa: SIM115
         self._texts = UrlTable(TEXT_BYTES)
 
-    def _close(self) -> None:
-        self._lines.close()
-        self._texts.close()
-
     def _write(self) -> None:
         """Write the page under another name first, so that the old page stays until it is whole."""
-        page = render_report(self._data())
+        with self._lines, closing(self._texts):
+            page = render_report(self._data())
         self._path.parent.mkdir(parents=True, exist_ok=True)
         part = self._path.with_name(f"{self._path.name}.part")
         try:

@@ -16,21 +16,18 @@ from scrapy.utils.asyncio import create_looping_call
 from ..detector import NearDupDetector
 from ..exceptions import StoreError
 from ..stores import Store, open_store
-from .async_bridge import in_thread, start
+from .async_bridge import engine_of, in_thread, start
 from .backpressure import Throttle
 from .durability.feeds import Feeds
-from .durability.job_journal import JobJournal, begin_run
-from .durability.job_state import Job
+from .durability.job import Job, JobJournal
 from .items.item_tracker import ItemTracker
-from .monitoring.crawl_log import CrawlLog
-from .monitoring.crawl_stats import CrawlStats
+from .monitoring.crawl_log import CrawlLog, CrawlStats
 from .monitoring.start_errors import close_unstarted, log_start_error
 from .page_signing import PageSigning
 from .report_recorder import ReportRecorder
 from .requests.request_filter import RequestFilter
-from .scrapy_versions import engine_of
 from .settings import Config, unknown_settings
-from .store.client import StoreClient
+from .store_client import StoreClient
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -64,7 +61,7 @@ class CrawlSession:
         self.recorder: ReportRecorder | None = None
         self.job = job
         self.journal: JobJournal | None = None
-        self.items = ItemTracker(by_item=config.item_field is not None)
+        self.items = ItemTracker(self._active_requests, by_item=config.item_field is not None)
         self.throttle = Throttle(config.workers)
         learns = config.item_field is None
         self.request_filter = RequestFilter(
@@ -96,7 +93,7 @@ class CrawlSession:
         """Whether a page is confirmed as soon as it is committed, because there are no feeds."""
         return self._feeds is None
 
-    def active_requests(self) -> Container[Request]:
+    def _active_requests(self) -> Container[Request]:
         """Return the requests whose responses or items Scrapy is still processing."""
         slot = getattr(getattr(engine_of(self._crawler), "scraper", None), "slot", None)
         return () if slot is None else slot.active
@@ -139,7 +136,8 @@ class CrawlSession:
         max_wait = self.config.store_settings.max_wait
         self.store_client = StoreClient(self.detector, max_wait, self._store_failed, note)
         await self.request_filter.open(self.store_client)
-        self.recorder = ReportRecorder.of(self.config, spider.name)
+        if self.config.report is not None:
+            self.recorder = ReportRecorder(self.config, self.config.report, spider.name)
         self.signing = PageSigning(self.config, store.secret, self.throttle, self.recorder)
         self.signing.start()
         self._ticking = create_looping_call(lambda: start(self._tick()))
@@ -174,13 +172,13 @@ class CrawlSession:
                 await in_thread(self.detector.store.close)
             return
         self._ticking.stop()
-        signing.stop()
+        signing.pool.stop()
         self.stats.count("equal_bodies", signing.reused)
-        self.stats.count("workers_lost", signing.workers_lost)
+        self.stats.count("workers_lost", signing.pool.lost)
         self.stats.count("waits", client.waits)
         self.request_filter.rules.count_learned()
         assert self._crawler.stats
-        self._crawler.stats.set_value("neardup/seconds", client.seconds)
+        self._crawler.stats.set_value("neardup/seconds", client.calls.seconds)
         report = None if self.recorder is None else self.recorder.path
         self.log.end(self._crawler.stats, client.store, report)
 
@@ -223,7 +221,8 @@ class CrawlSession:
             return
         targets = {} if self._feeds is None else self._feeds.targets()
         try:
-            self.journal, forgotten = await in_thread(partial(begin_run, self.job, store, targets))
+            self.journal = await in_thread(partial(JobJournal, self.job, store.secret))
+            forgotten = await in_thread(partial(self.journal.begin, store, targets))
         except BaseException:
             self.job.fail()
             self.job.end()
@@ -235,7 +234,7 @@ class CrawlSession:
         """Check the store for errors, write the feeds to disk, and confirm what is there."""
         client = self.store_client
         assert client is not None
-        self.items.end_inactive(self.active_requests())
+        self.items.end_inactive()
         if client.store.problem is not None:
             self._store_failed(StoreError(client.store.name, f"{client.store.problem}; retrying"))
         await self.request_filter.sync(client)
@@ -252,7 +251,7 @@ class CrawlSession:
             return True
         save = None if self.journal is None else self.journal.saving()
         try:
-            synchronise = self._feeds.complete() if closed else self._feeds.flush()
+            synchronise = self._feeds.flush(closed=closed)
             if synchronise is None:
                 return False
             await in_thread(synchronise)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
-from functools import partial
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
@@ -19,12 +19,9 @@ from ..html.limits import PageLimits
 from ..matching.rule import Rule
 from ..stores import require_address
 from ..workers import Limits, usable_cores
-from .setting_names import likely_settings
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
-
-T = TypeVar("T")
 
 PREFIX = "NEARDUP_"
 
@@ -35,13 +32,8 @@ META_KEY = "neardup"
 STORE_IN_JOB = "neardup.sqlite"
 
 _SWITCH = {"off": False, "on": True, "false": False, "true": True, "0": False, "1": True}
-_LOG_LEVELS = {
-    "DEBUG": logging.DEBUG,
-    "INFO": logging.INFO,
-    "WARNING": logging.WARNING,
-    "OFF": None,
-    "NONE": None,
-}
+#: Levels as of :mod:`logging`.
+_LOG_LEVELS = {"DEBUG": 10, "INFO": 20, "WARNING": 30, "OFF": None, "NONE": None}
 _RULE_OPTIONS = tuple(item.name for item in fields(Rule))
 #: Options of a policy, as in ``request.meta["neardup"]``; settings have them in upper case.
 POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit")
@@ -211,21 +203,6 @@ def _log_level(option: str, value: Any) -> int | None:
     return _LOG_LEVELS[name]
 
 
-def _build(kind: type[T], names: Mapping[str, str], given: Mapping[str, Any]) -> T:
-    """Build an object of a class of settings.
-
-    :param names: options, and the fields that they set.
-    :param given: values of options.
-    """
-    values = {names[option]: value for option, value in given.items()}
-    values = {name: v if name in _TEXTS else _number(v) for name, v in values.items()}
-    try:
-        return kind(**values)
-    except InvalidOption as error:
-        option = next(option for option, name in names.items() if name == error.option)
-        raise error.renamed(option) from None
-
-
 # --- all settings -----------------------------------------------------------------------
 
 
@@ -250,7 +227,16 @@ def _group(kind: type, prefix: str = "", **names: str) -> dict[str, Any]:
     :param names: options with other names, and their fields.
     """
     names = names or {prefix + item.name: item.name for item in fields(kind)}
-    return _options(names, partial(_build, kind, names))
+
+    def build(given: Mapping[str, Any]) -> Any:
+        values = {names[option]: value for option, value in given.items()}
+        try:
+            return kind(**{name: v if name in _TEXTS else _number(v) for name, v in values.items()})
+        except InvalidOption as error:
+            option = next(option for option, name in names.items() if name == error.option)
+            raise error.renamed(option) from None
+
+    return _options(names, build)
 
 
 @dataclass(frozen=True)
@@ -324,6 +310,31 @@ SETTINGS = tuple(
 )
 
 
+#: Settings without their prefix, and the words that users may expect in their names.
+SYNONYMS = {
+    "MIN_SIMILARITY": "THRESHOLD JACCARD RESEMBLANCE",
+    "MAX_DISTANCE": "THRESHOLD HAMMING BITS",
+    "MIN_FEATURES": "LENGTH TOKENS WORDS",
+    "STORE": "BACKEND DATABASE DB FILE PATH REDIS SQLITE URI",
+    "PAGE_TIMEOUT": "TIMEOUT",
+    "MAX_WAIT": "WAIT",
+    "ENABLED": "DISABLED",
+    "ACTION": "DRYRUN MODE",
+    "SCOPE": "DOMAIN",
+    "TOKENIZER": "LANGUAGE",
+    "TTL": "EXPIRY EXPIRE",
+    "WORKERS": "CONCURRENCY PROCESSES THREADS",
+    "RECOVER": "RESUME",
+    "LINKS": "FOLLOW",
+}
+
+#: Least similarity, see difflib, of a whole name or of a single word to the one that is meant.
+_NAME_CUTOFF, _WORD_CUTOFF = 0.8, 0.75
+#: A word scores 1 divided by the number of settings that have it; common words, such as MAX, are
+#: not enough for a suggestion.
+_MIN_SCORE = 0.5
+
+
 def unknown_settings(settings: BaseSettings) -> Iterator[str]:
     """Yield a warning for each unknown setting with our prefix."""
     known = [name.removeprefix(PREFIX) for name in SETTINGS]
@@ -337,3 +348,29 @@ def unknown_settings(settings: BaseSettings) -> Iterator[str]:
 
 def _ours(settings: BaseSettings) -> Iterator[str]:
     return (name for name in settings if isinstance(name, str) and name.startswith(PREFIX))
+
+
+def likely_settings(name: str, known: Sequence[str]) -> list[str]:
+    """Return the settings that an unknown name is likely to stand for, at most two; often none.
+
+    A whole name is compared letter by letter, and then word by word, by what the words mean.
+
+    :param name: upper case, without the prefix.
+    :param known: names of settings, without the prefix.
+    """
+    if near := get_close_matches(name, known, n=1, cutoff=_NAME_CUTOFF):
+        return near
+    meanings: defaultdict[str, set[str]] = defaultdict(set)
+    for setting in known:
+        for word in [*setting.split("_"), *SYNONYMS.get(setting, "").split()]:
+            meanings[word].add(setting)
+    scores: defaultdict[str, float] = defaultdict(float)
+    for word in name.split("_"):
+        for meant in get_close_matches(word, meanings, n=1, cutoff=_WORD_CUTOFF):
+            for setting in meanings[meant]:
+                scores[setting] += 1 / len(meanings[meant])
+    best = max(scores.values(), default=0.0)
+    if best < _MIN_SCORE:
+        return []
+    found = [setting for setting in known if scores[setting] == best]
+    return found if len(found) <= 2 else []

@@ -20,7 +20,7 @@ from benchmarks.crawl.killed_crawls import (
     content_of,
     site,
 )
-from scrapy_neardup.crawl.durability.job_state import Job
+from scrapy_neardup.crawl.durability.job import Job
 from tests.support.crawl import LOOPS
 from tests.support.killing import Runs, passed_over
 from tests.support.processes import linux, wait_for

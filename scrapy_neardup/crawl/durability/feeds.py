@@ -41,12 +41,12 @@ class Feeds:
 
     def __init__(self, exporter: FeedExporter) -> None:
         self._exporter = exporter
-        #: Slots with items by id, including full batches that new slots have replaced.
-        self._unclosed: dict[int, FeedSlot] = {}
+        #: Slots with items, including full batches that new slots have replaced.
+        self._unclosed: set[FeedSlot] = set()
         #: Files that were closed and are not yet synchronised.
         self._closed: list[str] = []
         self._has_failed = False
-        self._exports_here = False
+        self._exports_here = type(exporter).item_scraped is FeedExporter.item_scraped
 
     @classmethod
     def of(cls, crawler: Crawler) -> Feeds | None:
@@ -56,11 +56,10 @@ class Feeds:
             return None
         feeds = cls(exporter)
         crawler.signals.connect(feeds.slot_closed, signals.feed_slot_closed)
-        if type(exporter).item_scraped is FeedExporter.item_scraped:
+        if feeds._exports_here:
             # Call the handler ourselves: whether a feed accepts an item must be known before the
             # item counts as stored, and nothing else tells.
             crawler.signals.disconnect(exporter.item_scraped, signals.item_scraped)
-            feeds._exports_here = True
         return feeds
 
     @property
@@ -98,27 +97,30 @@ class Feeds:
             logger.error("A feed failed to export an item: %s", error, exc_info=True)
             return False
         finally:
-            self._unclosed.update((id(slot), slot) for slot in slots if slot.itemcount)
+            self._unclosed.update(slot for slot in slots if slot.itemcount)
         return True
 
     def slot_closed(self, slot: FeedSlot) -> None:
         """Note that a feed, or a batch of one, has been closed."""
-        self._unclosed.pop(id(slot), None)
+        self._unclosed.discard(slot)
         if isinstance(slot.storage, FileFeedStorage) and slot.itemcount:
             self._closed.append(slot.storage.path)
 
-    def flush(self) -> Callable[[], None] | None:
+    def flush(self, *, closed: bool) -> Callable[[], None] | None:
         """Flush the buffers of the feeds to the operating system.
 
+        :param closed: whether all feeds have been closed, or should have been.
         :returns: a function that synchronises the files to disk, to be called in a thread. ``None``
             if a feed has failed, or if one is known to be stored only when it is closed, because it
             is compressed or uploaded.
         :raises OSError: when writing fails.
         """
+        if closed:
+            return self._synchronising([]) if self.are_stored else None
         if self.has_failed:
             return None
         files = []
-        for slot in {**self._unclosed, **{id(s): s for s in self._exporter.slots}}.values():
+        for slot in self._unclosed.union(self._exporter.slots):
             if not isinstance(slot.storage, FileFeedStorage):
                 return None
             if slot.file is not None:  # else nothing has been written yet
@@ -128,13 +130,6 @@ class Feeds:
         for file in files:
             file.flush()
         return self._synchronising([os.dup(file.fileno()) for file in files])
-
-    def complete(self) -> Callable[[], None] | None:
-        """Return a function that synchronises the closed files, to be called in a thread.
-
-        :returns: ``None`` unless all feeds are stored.
-        """
-        return self._synchronising([]) if self.are_stored else None
 
     def _synchronising(self, descriptors: Sequence[int]) -> Callable[[], None]:
         """Return a function that synchronises files to disk, and closes the descriptors.

@@ -9,23 +9,21 @@ well, or the page where it began must be a copy too.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from scrapy.http import Request, Response
+from scrapy.utils.datatypes import LocalCache
 
 from ...matching.stored_items import OWN_ITEMS, StoredItems, covers, is_list, item_bits
 from ...signatures.signature import PageSignature
-from ..monitoring.crawl_stats import CrawlStats
+from ..monitoring.crawl_log import CrawlStats
 from ..settings import Policy
 from .carried_values import fields_of, hash_of, values_of
-from .item_origins import Arrival, ItemOrigin, ItemParts, Origin, arrival_at, note_origins
-from .item_tracker import ItemJudgement, Judgement
-from .pending_claim import ItemShare
+from .item_origins import Arrival, ItemParts, Origin, arrival_at, item_origin_of, note_origins
+from .item_tracker import ItemJudgement, Judgement, PendingClaim
 
 _HOST = re.compile(r"^https?://[^/?#\s]*")
 #: Visits of pages whose judgements are kept for the items that began there.
@@ -55,27 +53,11 @@ class Place:
     is_listed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Built:
-    """An item that holds values of earlier pages.
-
-    :ivar items: see :class:`ItemJudgement`, also for the digest.
-    :ivar is_explicit: whether its request sets ``item_origin`` to ``"parent"``.
-    """
-
-    parts: ItemParts
-    items: int
-    digest: int
-    is_explicit: bool
-
-    @property
-    def whole(self) -> int:
-        """Bits of the item for the page where it began."""
-        return item_bits(1, (), [f"{self.digest:x}"])
-
-
 class BuiltItems:
-    """Judges the items of one crawl that hold values of earlier pages."""
+    """Judges the items of one crawl that hold values of earlier pages.
+
+    :param judge_origin: judges the page where an item began.
+    """
 
     def __init__(
         self,
@@ -86,25 +68,23 @@ class BuiltItems:
         self._stats = stats
         self._arrivals: WeakKeyDictionary[Response, Arrival] = WeakKeyDictionary()
         self._here: WeakKeyDictionary[Response, Origin] = WeakKeyDictionary()
-        self._visits: OrderedDict[str, Judgement] = OrderedDict()
+        self._visits = LocalCache[str, Judgement](_MAX_VISITS)
         self._stored = StoredItems()
 
-    def record_arrival(self, response: Response, judged_by: ItemOrigin) -> None:
+    def record_arrival(self, response: Response) -> None:
         """Record the values that a request carries, before the callback can change them."""
+        judged_by = item_origin_of(response.request)
         arrival = arrival_at(response.request, judged_by)
         if arrival.values or arrival.origins or judged_by != "auto":
             self._arrivals[response] = arrival
 
     def note_origins(
-        self,
-        request: Request,
-        response: Response,
-        judgement: Judgement | None,
-        judged_by: ItemOrigin,
+        self, request: Request, response: Response, judgement: Judgement | None
     ) -> bool:
         """Note on a request which pages its values are from; return whether it carries any."""
         arrival = self._arrivals.get(response, Arrival())
-        return note_origins(request, self._visit_of(response, judgement), arrival, judged_by)
+        here = self._visit_of(response, judgement)
+        return note_origins(request, here, arrival, item_origin_of(request))
 
     async def judge(
         self, item: Any, response: Response, page: Judgement | None, policy: Policy, place: Place
@@ -130,39 +110,44 @@ class BuiltItems:
             began = await self._judge_where_it_began(arrival.origin_of(parts), policy)
         if began is None:
             return ItemJudgement(self._keep_untied(page, response), items)
-        built = _Built(parts, items, digest, is_explicit)
-        return self._judge_built(built, response, page, began)
-
-    def _judge_built(
-        self, built: _Built, response: Response, page: Judgement | None, began: Judgement
-    ) -> ItemJudgement:
-        """Return the judgement that applies to an item whose origin is known."""
-        if began.is_superfluous and (built.is_explicit or self._is_lossless(built, page, began)):
-            return ItemJudgement(began, built.items)
-        if page is not None and page.is_superfluous and not built.is_explicit:
+        if began.is_superfluous and (is_explicit or self._is_lossless(parts, digest, page, began)):
+            return ItemJudgement(began, items)
+        share = None if began.pending is None else self._share(began.pending, digest, began)
+        if page is not None and page.is_superfluous and not is_explicit:
             self._stats.count("built_items/differs")
             original = page.verdict.duplicate_of or page.verdict.url
             self._stats.warn_once("differs", _DIFFERS, response, original, began.verdict.url)
-        share = None
-        if began.pending is not None:
-            note = partial(self._stored.note, began.verdict.url, built.digest)
-            share = ItemShare(began.pending, OWN_ITEMS | built.whole, note)
-            began.pending.ended(failed=False)
-        return ItemJudgement(page and replace(page, is_kept=True), built.items, share)
+        return ItemJudgement(page and replace(page, is_kept=True), items, share)
 
-    def _is_lossless(self, built: _Built, page: Judgement | None, began: Judgement) -> bool:
+    def _share(self, pending: PendingClaim, digest: int, began: Judgement) -> PendingClaim:
+        """Return a claim for an item's part in that of the page where it began."""
+
+        def settle(items: int | None) -> None:
+            if items is None:
+                pending.item_lost()
+            else:
+                pending.item_stored(OWN_ITEMS | _whole(digest))
+                self._stored.note(began.verdict.url, digest)
+
+        pending.item_sent()
+        pending.ended(failed=False)
+        return PendingClaim.of_item(settle)
+
+    def _is_lossless(
+        self, parts: ItemParts, digest: int, page: Judgement | None, began: Judgement
+    ) -> bool:
         """Is an item, whose origin is superfluous, stored with the values of its own page too?"""
         is_judged = page is not None and page.verdict.kind != "undecided"
         is_other = page is not None and page.verdict.is_duplicate and not began.verdict.is_duplicate
         if page is not None and is_judged and not is_other:
-            return page.is_copy or not built.parts.own
+            return page.is_copy or not parts.own
         # Its own page is unknown, or is now like that of another item: the whole item must be
         # stored.
         original = began.verdict.duplicate_of or began.verdict.url
         return (
-            not built.parts.own
-            or self._stored.has(original, built.digest)
-            or covers(began.items, built.whole)
+            not parts.own
+            or self._stored.has(original, digest)
+            or covers(began.items, _whole(digest))
         )
 
     def stored(self, page: Judgement, digest: int) -> None:
@@ -209,8 +194,6 @@ class BuiltItems:
             # Another item of the same visit has stored it.
             judgement = replace(judgement, is_kept=True)
         self._visits[origin.visit] = judgement
-        if len(self._visits) > _MAX_VISITS:
-            self._visits.popitem(last=False)
         return judgement
 
     def _visit_of(self, response: Response, judgement: Judgement | None) -> Origin:
@@ -220,6 +203,11 @@ class BuiltItems:
             is_known = judgement is not None and judgement.is_superfluous
             self._here[response] = Origin.of(response.url, signature, is_known=is_known)
         return self._here[response]
+
+
+def _whole(digest: int) -> int:
+    """Return the bits of an item for the page where it began."""
+    return item_bits(1, (), [f"{digest:x}"])
 
 
 def _digest_of(item: Any, response: Response, arrival: Arrival) -> int:

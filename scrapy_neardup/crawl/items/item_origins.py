@@ -7,7 +7,7 @@ signature of the page, so that it can be judged when the item is yielded, even i
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from secrets import token_hex
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from scrapy.http import Request
 
 from ...signatures.signature import PageSignature
 from ...stores.codec import packed, unpacked
+from ..settings import META_KEY
 from .carried_values import carried_by, hash_of, held_by, item_values, weight_of
 
 #: Key of ``meta`` for the origins.
@@ -27,6 +28,7 @@ _MAX_HASHES = 200
 #: How an item is judged: ``"auto"`` by where its values come from, ``"parent"`` by the page where
 #: it began, ``"own"`` by the page that it is yielded from.
 ItemOrigin = Literal["auto", "parent", "own"]
+ITEM_ORIGINS = ("auto", "parent", "own")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +131,16 @@ def arrival_at(request: Request | None, judged_by: ItemOrigin) -> Arrival:
     return Arrival(tuple(carried_by(request)), origins, judged_by)
 
 
-def has_origins(request: Request) -> bool:
-    """Return whether a request carries values of an earlier page."""
-    return bool(request.meta.get(_KEY))
+def item_origin_of(request: Request | None) -> ItemOrigin:
+    """Return the option ``item_origin`` of a request; ``"auto"`` when it is invalid."""
+    options = None if request is None else request.meta.get(META_KEY)
+    origin = options.get("item_origin") if isinstance(options, Mapping) else None
+    return origin if origin in ITEM_ORIGINS else "auto"
+
+
+def carries_values(request: Request) -> bool:
+    """Return whether a request carries values of an earlier page that count for its items."""
+    return bool(request.meta.get(_KEY)) and item_origin_of(request) != "own"
 
 
 def note_origins(request: Request, here: Origin, arrival: Arrival, judged_by: ItemOrigin) -> bool:

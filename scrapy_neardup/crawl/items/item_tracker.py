@@ -12,18 +12,93 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Container
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet, finalize
 
 from scrapy.http import Request, Response
 
-from ...matching.stored_items import OWN_ITEMS
+from ...matching.stored_items import NO_ITEMS, OWN_ITEMS, merge
 from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
 from ..async_bridge import from_any_thread
 from ..settings import Policy
-from .pending_claim import ItemShare, PendingClaim
+
+
+class PendingClaim:
+    """A claim that is settled when the outcome of all items of its page is known.
+
+    It is committed when the page's callback has ended, each of its items has been stored or lost,
+    and at least one has been stored. If the callback ended without error and without any item, the
+    page is committed for its links alone and is no original for items: its copy may yield the item.
+    A claim is released when all items were dropped or failed. A page must not be committed earlier:
+    if storing it failed, its copies would be lost with it.
+
+    Which of several items were stored is recorded as well: copies wait until all are stored or
+    lost, and then yield what is missing.
+
+    :param on_settled: called once with the bits of the stored items, see
+        :mod:`~scrapy_neardup.matching.stored_items`; with ``None`` if none was stored.
+    """
+
+    def __init__(self, on_settled: Callable[[int | None], None]) -> None:
+        self._on_settled: Callable[[int | None], None] | None = on_settled
+        self._open_items = 0
+        self._has_items = False
+        self._items: int | None = None
+        self._has_ended = False
+
+    @classmethod
+    def of_item(cls, on_settled: Callable[[int | None], None]) -> PendingClaim:
+        """Return a claim that the outcome of one item settles."""
+        claim = cls(on_settled)
+        claim.item_sent()
+        claim.ended(failed=False)
+        return claim
+
+    def item_sent(self) -> None:
+        """Note that the page has yielded an item."""
+        self._open_items += 1
+        self._has_items = True
+
+    def item_stored(self, items: int = OWN_ITEMS) -> None:
+        """Note that an item has passed all pipelines, and its bits."""
+        self._items = merge(self._items or NO_ITEMS, items)
+        self.item_lost()
+
+    def item_lost(self) -> None:
+        """Note that an item was dropped, or a pipeline failed."""
+        self._open_items -= 1
+        self._settle_if_complete()
+
+    def ended(self, *, failed: bool) -> None:
+        """Note that the callback has ended, so that there are no more items."""
+        self._has_ended = True
+        if not self._has_items and not failed:
+            self._items = NO_ITEMS
+        self._settle_if_complete()
+
+    def settle(self) -> None:
+        """Settle the claim now, whatever becomes of the other items."""
+        on_settled, self._on_settled = self._on_settled, None
+        if on_settled is not None:
+            on_settled(self._items)
+
+    @property
+    def is_settled(self) -> bool:
+        """Has the claim been settled?"""
+        return self._on_settled is None
+
+    @property
+    def is_lost(self) -> bool:
+        """Has the claim been settled without any stored item?"""
+        return self.is_settled and not self._items
+
+    def _settle_if_complete(self) -> None:
+        if self._has_ended and self._open_items <= 0:
+            self.settle()
+
 
 #: Items between the middleware and the pipeline, at most; the oldest beyond that are kept and
 #: counted as unjudged. Only items that another component has replaced stay that long.
@@ -81,18 +156,18 @@ class ItemJudgement:
     """The judgement that applies to an item, if there is one.
 
     :ivar items: the item's bits, see :mod:`~scrapy_neardup.matching.stored_items`.
-    :ivar share: the item's part in the outcome of the page where it began.
+    :ivar share: a claim of this item alone, for its part in that of the page where it began.
     :ivar digest: digest of the item's content.
     """
 
     judgement: Judgement | None
     items: int = OWN_ITEMS
-    share: ItemShare | None = None
+    share: PendingClaim | None = None
     digest: int = 0
 
 
-#: Stands for an item that was not sent: another component built or replaced it.
-_NOT_SENT = ItemJudgement(None)
+#: Stands for an item that was not sent: another component built or replaced it, or no page did.
+NOT_SENT = ItemJudgement(None)
 
 
 @dataclass(slots=True)
@@ -113,30 +188,38 @@ _in_pipelines: ContextVar[_Received | None] = ContextVar("in_pipelines", default
 class ItemTracker:
     """Tracks the items of a crawl that are neither stored nor lost yet.
 
-    In all methods ``active`` are the requests whose responses Scrapy is still processing.
-
+    :param active: returns the requests whose responses Scrapy is still processing.
     :param by_item: whether items are judged, not pages.
     :ivar on_stored: called for each stored item with the judgement on it or its page, and a digest
         of the item's content.
     """
 
-    def __init__(self, *, by_item: bool) -> None:
+    def __init__(self, active: Callable[[], Container[Request]], *, by_item: bool) -> None:
+        self._active = active
         self._by_item = by_item
         self.on_stored: Callable[[Judgement, int], None] = lambda judgement, digest: None
         self._sent: OrderedDict[int, tuple[Any, deque[ItemJudgement]]] = OrderedDict()
         self._pending_claims: WeakKeyDictionary[Response, list[PendingClaim]] = WeakKeyDictionary()
-        #: What to call when Scrapy has finished processing a response.
-        self._at_end: WeakKeyDictionary[Response, list[Callable[[], None]]] = WeakKeyDictionary()
+        #: What to settle when Scrapy has finished processing a response.
+        self._at_end: WeakKeyDictionary[Response, list[PendingClaim]] = WeakKeyDictionary()
         self._known_active: WeakSet[Response] = WeakSet()
 
-    def judged(self, response: Response, pending: PendingClaim, active: Container[Request]) -> None:
-        """Add the claim of a page or of an item; the outcome of the items settles it."""
-        self._pending_claims.setdefault(response, []).append(pending)
-        self._call_at_end(response, pending.settle, active)
+    def judged(self, response: Response, pending: PendingClaim | None) -> None:
+        """Add the claim of a page or of an item, if any; the outcome of the items settles it."""
+        if pending is not None:
+            self._pending_claims.setdefault(response, []).append(pending)
+            self.settle_at_end(response, pending)
 
-    def shares(self, response: Response, share: ItemShare, active: Container[Request]) -> None:
-        """Add an item's part in the outcome of another page, where the item began."""
-        self._call_at_end(response, share.lost, active)
+    def settle_at_end(self, response: Response, claim: PendingClaim) -> None:
+        """Settle a claim when Scrapy has finished processing a response, at the latest.
+
+        If another component removes items, nothing else tells that they are lost.
+        """
+        if response.request in self._active():
+            self._known_active.add(response)
+        self._at_end.setdefault(response, []).append(claim)
+        # Finalizers may run in any thread.
+        finalize(response, from_any_thread(claim.settle)).atexit = False
 
     def send(self, item: Any, judgement: ItemJudgement) -> None:
         """Record an item that leaves the spider.
@@ -147,30 +230,25 @@ class ItemTracker:
         if len(self._sent) > _MAX_ITEMS:
             self._sent.popitem(last=False)
 
-    def receive(self, item: Any) -> Judgement | None:
-        """Return the judgement on an item that reaches our pipeline.
-
-        :raises KeyError: when it is unknown: another component replaced it, or it has no page.
-        """
+    def receive(self, item: Any) -> ItemJudgement:
+        """Return the judgement on an item that reaches our pipeline; ``NOT_SENT`` if unknown."""
         sent = self._take(item)
         _in_pipelines.set(_Received(sent))
-        if sent is _NOT_SENT:
-            raise KeyError(id(item))
-        return sent.judgement
+        return sent
 
-    def end_inactive(self, active: Container[Request]) -> None:
+    def end_inactive(self) -> None:
         """End the claims of pages that Scrapy has finished processing."""
-        for response, calls in list(self._at_end.items()):
+        active = self._active()
+        for response, claims in list(self._at_end.items()):
             # A middleware may have given a response another request, which is never active.
             if response in self._known_active and response.request not in active:
-                for call in calls:
-                    call()
+                for claim in claims:
+                    claim.settle()
 
     def end_all(self) -> None:
         """End all claims, because the crawl is over."""
-        for calls in list(self._at_end.values()):
-            for call in calls:
-                call()
+        for claim in chain.from_iterable(list(self._at_end.values())):
+            claim.settle()
 
     def stored(self, item: Any, response: Any) -> None:
         """Note that an item has passed all pipelines, which may have replaced it."""
@@ -180,7 +258,7 @@ class ItemTracker:
         if pending is not None:
             pending.item_stored(sent.items)
         if sent.share is not None:
-            sent.share.stored()
+            sent.share.item_stored()
 
     def lost(self, item: Any, response: Any) -> None:
         """Note that an item was dropped, or a pipeline failed."""
@@ -188,17 +266,7 @@ class ItemTracker:
         if pending is not None:
             pending.item_lost()
         if sent.share is not None:
-            sent.share.lost()
-
-    def _call_at_end(
-        self, response: Response, call: Callable[[], None], active: Container[Request]
-    ) -> None:
-        if response.request in active:
-            self._known_active.add(response)
-        self._at_end.setdefault(response, []).append(call)
-        # If another component removes items, only the end of the response tells; see
-        # end_inactive(). Finalizers may run in any thread.
-        finalize(response, from_any_thread(call)).atexit = False
+            sent.share.item_lost()
 
     def _end_of(self, item: Any, response: Any) -> tuple[ItemJudgement, PendingClaim | None]:
         """Return the record of an item that is stored or lost, and the claim that it concerns."""
@@ -212,7 +280,7 @@ class ItemTracker:
         claims = self._pending_claims.get(response, []) if is_of_page else []
         if not self._by_item:
             return sent, claims[0] if claims else None
-        if sent is _NOT_SENT:
+        if sent is NOT_SENT:
             # One item of this page has ended, but it is unknown which. Releasing a claim is always
             # safe: copies of it are stored, and do not wait for it.
             if still_open := [claim for claim in claims if not claim.is_settled]:
@@ -223,7 +291,7 @@ class ItemTracker:
     def _take(self, item: Any) -> ItemJudgement:
         """Return the record of an item, and remove it."""
         if id(item) not in self._sent:
-            return _NOT_SENT
+            return NOT_SENT
         queue = self._sent[id(item)][1]
         sent = queue.popleft()
         if not queue:

@@ -1,11 +1,17 @@
-"""Logs the start and the end of a crawl, and warns of floods of duplicates."""
+"""Counts the events of a crawl, logs its start and its end, and warns of floods of duplicates."""
 
 from __future__ import annotations
 
+import io
 import logging
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.filesize import decimal
+from rich.table import Table
+from rich.text import Text
+from scrapy.utils.datatypes import LocalCache
 
 from ..._util.escaping import on_one_line
 from ..._util.heavy_hitters import HeavyHitters
@@ -17,9 +23,9 @@ from ...reasons import Reason
 from ...stores import Store
 from ..settings import Config
 from .duplicate_floods import MAX_NAMED, MAX_SITES, DuplicateFlood, DuplicateFloodDetector
-from .stats_table import counts, summary
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
 logger = logging.getLogger("scrapy_neardup")
@@ -30,15 +36,41 @@ _SCRIPTED_PAGES = 3
 _DOING = {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}
 
 
+class CrawlStats:
+    """The stats ``neardup/…`` of a crawl."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._warned: set[str] = set()
+
+    def count(self, name: str, number: int = 1) -> None:
+        """Add to a stat; adding 0 does not create it.
+
+        :param name: without ``neardup/``.
+        """
+        assert self._crawler.stats
+        if number:
+            self._crawler.stats.inc_value(f"neardup/{name}", number)
+
+    def warn_once(self, kind: str, message: str, *args: Any, exc_info: bool = False) -> None:
+        """Log the first warning of a kind."""
+        if kind not in self._warned:
+            self._warned.add(kind)
+            logger.warning(message, *args, exc_info=exc_info)
+
+
 class CrawlLog:
-    """Writes the log lines about one crawl."""
+    """Writes the log lines about one crawl.
+
+    :ivar floods: detects that one content replaces many pages.
+    """
 
     def __init__(self, config: Config) -> None:
         self._config = config
         self._clusters = HeavyHitters()
-        self._floods = DuplicateFloodDetector()
-        #: Pages that need scripts, by site; beyond MAX_SITES the oldest sites are dropped.
-        self._scripted: OrderedDict[str, int] = OrderedDict()
+        self.floods = DuplicateFloodDetector()
+        #: Pages that need scripts, by site; beyond MAX_SITES the oldest are dropped.
+        self._scripted = LocalCache[str, int](MAX_SITES)
 
     def begin(self, detector: NearDupDetector) -> None:
         """Log the settings in effect, and the number of known pages."""
@@ -72,23 +104,17 @@ class CrawlLog:
             self._clusters.add(verdict.duplicate_of)
         if verdict.reason == Reason.NEEDS_SCRIPTS:
             self._count_scripted(verdict.url)
-        flood = self._floods.judged(verdict, text_digest)
+        flood = self.floods.judged(verdict, text_digest)
         if flood is not None:
-            is_last = len(self._floods.named) == MAX_NAMED
+            is_last = len(self.floods.named) == MAX_NAMED
             last = ". Further warnings of this kind are suppressed" if is_last else ""
             logger.warning("%s%s", _warning(flood), last)
         return flood
 
-    def is_flood(self, verdict: Verdict, text_digest: bytes | None) -> bool:
-        """Return whether the last judged page belongs to a flood."""
-        return self._floods.is_flood(verdict, text_digest)
-
     def _count_scripted(self, url: str) -> None:
         """Count a page that needs scripts, and warn once per site."""
         site = site_of(url)
-        pages = self._scripted[site] = self._scripted.get(site, 0) + 1
-        if len(self._scripted) > MAX_SITES:
-            self._scripted.popitem(last=False)
+        pages = self._scripted[site] = self._scripted.pop(site, 0) + 1
         if pages == _SCRIPTED_PAGES:
             logger.warning(
                 "%s",
@@ -101,7 +127,7 @@ class CrawlLog:
 
     def end(self, stats: StatsCollector, store: Store, report: str | None) -> None:
         """Log the outcome of the crawl: one line for tools such as grep, and a table for people."""
-        if floods := self._floods.named:
+        if floods := self.floods.named:
             stats.set_value("neardup/swallowed/clusters", len(floods))
             stats.set_value("neardup/swallowed/pages", sum(flood.pages for flood in floods))
         judged = "judged_items" if self._config.item_field else "pages"
@@ -159,3 +185,143 @@ def _warning(flood: DuplicateFlood) -> str:
         f"{flood.last} of the last {flood.of} pages{of_site} {shown}, such as <{flood.example}> "
         f"({patterns}). {advice}"
     )
+
+
+# --- the table at the end ---------------------------------------------------------------
+
+#: Heading, number, share and details.
+Row = tuple[str, str, str, str]
+
+#: Kinds of verdicts, and the stats of their reasons.
+_KINDS = {"new": "", "duplicate": "", "revisit": "revisits/", "undecided": "undecided/"}
+_ITEMS = ("kept", "dropped", "tagged", "untagged", "reported", "unjudged")
+#: Stats with one row each, unless they are 0.
+_SINGLE = {
+    "requests/refused": "requests refused",
+    "url_rules/rules": "rules in force",
+    "url_rules/skipped": "requests skipped",
+    "url_rules/would_skip": "would be skipped",
+    "url_rules/refetched": "later fetched",
+    "links/skipped": "links skipped",
+    "workers_lost": "workers lost",
+    "store/errors": "store failures",
+    "store/forgotten": "pages forgotten",
+}
+#: Rows of each kind, at most.
+_MAX_CLUSTERS, _MAX_RULES, _MAX_FLOODS = 5, 3, 3
+_MAX_CELL = 160
+#: Wide enough for any row, because log lines are not wrapped.
+_WIDTH = 4 * _MAX_CELL
+
+
+def summary(
+    stats: Mapping[str, Any],
+    clusters: HeavyHitters,
+    floods: Sequence[DuplicateFlood],
+    remembered: str,
+    report: str | None,
+) -> str:
+    """Return a table without colours and rules, of some 25 lines at most.
+
+    :param stats: all stats of the crawl.
+    :param clusters: URLs of originals, once for each duplicate.
+    :param remembered: number of pages in the store.
+    :param report: file of the report, or a note on it; ``None`` for no row.
+    """
+    rows = [
+        *_judged(stats),
+        *_items(stats),
+        *_bytes(stats),
+        *_single(stats),
+        *_floods(floods),
+        *_clusters(clusters),
+        ("remembered", remembered, "", ""),
+    ]
+    if report is not None:
+        rows.append(("report", "", "", report))
+    return _rendered(rows)
+
+
+def counts(stats: Mapping[str, Any], group: str) -> dict[str, int]:
+    """Return our stats of a group such as ``"pages/"``, by the rest of their names."""
+    start = f"neardup/{group}"
+    return {name.removeprefix(start): stats[name] for name in stats if name.startswith(start)}
+
+
+def _judged(stats: Mapping[str, Any]) -> Iterator[Row]:
+    for group, what in (("pages/", "pages judged"), ("judged_items/", "items judged")):
+        judged = counts(stats, group)
+        total = sum(judged.values())
+        if not total:
+            continue
+        yield what, str(total), "", ""
+        for kind, reasons in _KINDS.items():
+            if number := judged.get(kind, 0):
+                yield f"  {kind}", str(number), _percent(number, total), _top(stats, reasons)
+    if total := sum(counts(stats, "skipped/").values()):
+        yield "passed over", str(total), "", _top(stats, "skipped/")
+
+
+def _items(stats: Mapping[str, Any]) -> Iterator[Row]:
+    found = counts(stats, "items/")
+    # Items that were not judged are counted as kept too.
+    total = sum(found.values()) - found.get("unjudged", 0)
+    for outcome in _ITEMS:
+        if number := found.get(outcome, 0):
+            yield f"items {outcome}", str(number), _percent(number, total), ""
+
+
+def _bytes(stats: Mapping[str, Any]) -> Iterator[Row]:
+    if number := stats.get("neardup/bytes/duplicate", 0):
+        total = stats["neardup/bytes/judged"]
+        share = _percent(number, total)
+        yield "bytes of duplicates", decimal(number), share, f"of {decimal(total)} judged"
+
+
+def _single(stats: Mapping[str, Any]) -> Iterator[Row]:
+    for name, what in _SINGLE.items():
+        if number := stats.get(f"neardup/{name}", 0):
+            yield what, str(number), "", _top(stats, f"{name}/", _MAX_RULES)
+
+
+def _floods(floods: Sequence[DuplicateFlood]) -> Iterator[Row]:
+    heading = "swallowed by"
+    for flood in floods[:_MAX_FLOODS]:
+        what = "" if flood.what == "duplicates" else f"{flood.what}: "
+        yield heading, str(flood.pages), "", what + flood.original
+        heading = ""
+    if len(floods) > _MAX_FLOODS:
+        yield "", "", "", f"and {len(floods) - _MAX_FLOODS} more, see the warnings above"
+
+
+def _clusters(clusters: HeavyHitters) -> Iterator[Row]:
+    heading = "duplicates of" if not clusters.error else "duplicates of, at least"
+    for url, number in clusters.most_common(_MAX_CLUSTERS):
+        yield heading, str(number), "", url
+        heading = ""
+
+
+def _top(stats: Mapping[str, Any], group: str, number: int | None = None) -> str:
+    """Return the greatest stats of a group on one line; nothing of the group ``""``."""
+    found = counts(stats, group) if group else {}
+    first = sorted(found, key=lambda name: (-found[name], name))
+    shown = [f"{name} {found[name]}" for name in first[:number]]
+    if len(shown) < len(first):
+        shown.append(f"and {len(first) - len(shown)} more")
+    return ", ".join(shown)
+
+
+def _percent(number: int, total: int) -> str:
+    return f"{100 * number / total:.1f} %"
+
+
+def _rendered(rows: Sequence[Row]) -> str:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1))
+    for justify in ("left", "right", "right", "left"):
+        table.add_column(justify=justify, no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(on_one_line(cell, _MAX_CELL)) for cell in row))
+    text = io.StringIO()
+    # Ignore the environment's colours and widths: a log is not a terminal.
+    Console(file=text, width=_WIDTH, color_system=None, _environ={}).print(table)
+    return "\n".join(f"  {line.rstrip()}" for line in text.getvalue().splitlines())

@@ -9,9 +9,11 @@ pages that the crawl fetches anyway are examined.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from collections.abc import Hashable
 from dataclasses import dataclass
+
+from scrapy.utils.datatypes import LocalCache
 
 from ..._util.urls import site_of
 from ...matching.verdict import Verdict
@@ -73,7 +75,7 @@ class DuplicateFloodDetector:
     def __init__(self) -> None:
         self.named: list[DuplicateFlood] = []
         self._by_key: dict[Hashable, DuplicateFlood] = {}
-        self._sites: OrderedDict[str, _LastPages] = OrderedDict()
+        self._sites = LocalCache[str, _LastPages](MAX_SITES)
         self._everywhere = _LastPages()
 
     def judged(self, verdict: Verdict, text_digest: bytes | None = None) -> DuplicateFlood | None:
@@ -112,8 +114,6 @@ class DuplicateFloodDetector:
     def _of(self, site: str) -> _LastPages:
         pages = self._sites.setdefault(site, _LastPages())
         self._sites.move_to_end(site)
-        if len(self._sites) > MAX_SITES:
-            self._sites.popitem(last=False)
         return pages
 
 
@@ -137,35 +137,27 @@ def _key(verdict: Verdict, site: str, text_digest: bytes | None) -> _Key | None:
 class _LastPages:
     """The most recent pages of a site, and counts of those before them."""
 
-    __slots__ = ("_before", "_counts", "_pages", "_total_before")
+    __slots__ = ("_before", "_pages")
 
     def __init__(self) -> None:
         self._pages: deque[tuple[_Key | None, str]] = deque()
-        self._counts: Counter[_Key | None] = Counter()
-        #: Earlier pages with too little text, by reason.
-        self._before: Counter[str] = Counter()
-        self._total_before = 0
+        #: Earlier pages, by the first part of their keys.
+        self._before: Counter[str | None] = Counter()
 
     def __len__(self) -> int:
         return len(self._pages)
 
     def add(self, key: _Key | None, url: str) -> None:
         self._pages.append((key, url))
-        self._counts[key] += 1
         if len(self._pages) > WINDOW:
             gone, _ = self._pages.popleft()
-            self._counts[gone] -= 1
-            if not self._counts[gone]:
-                del self._counts[gone]
-            self._total_before += 1
-            if gone is not None and gone[0] in _TOO_LITTLE:
-                self._before[gone[0]] += 1
+            self._before[None if gone is None else gone[0]] += 1
 
     def floods(self, key: _Key) -> bool:
-        return self._counts[key] >= SWALLOWED and len(set(self.urls(key))) >= SWALLOWED
+        return len(set(self.urls(key))) >= SWALLOWED
 
     def was_unusual(self, key: _Key) -> bool:
-        before, total = self._before[key[0]], self._total_before
+        before, total = self._before[key[0]], self._before.total()
         return total >= SWALLOWED and before <= USUAL_SHARE * total
 
     def urls(self, key: _Key) -> list[str]:

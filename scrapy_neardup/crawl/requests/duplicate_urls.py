@@ -12,20 +12,20 @@ Each of these ends all that is known of the original, for later crawls as well.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scrapy.utils.datatypes import LocalCache
 from xxhash import xxh3_64_intdigest
 
 from ..._util.urls import page_key
 from ...matching.verdict import Verdict
 from ...stores.hints import COPY, MAX_KNOWN, ending_of, ending_of_copy, without_ended
-from .known_copies import KnownCopies, Standing
-from .stored_duplicate_urls import Shown
+from .known_copies import KnownCopies, Shown, Standing
 
 #: Texts that stand for many pages; beyond, the oldest are forgotten.
 _MAX_FLOODS = 10_000
@@ -49,6 +49,8 @@ class Unsaved(NamedTuple):
 class DuplicateUrls:
     """Digests of canonical URLs that led to a duplicate.
 
+    It has one method for each thing that a crawl may notice of such a URL, hence so many.
+
     :param ttl: seconds for which that is believed; with 0 nothing is.
     :param now: returns seconds since 1970.
     :param sample_rate: share of the believed URLs, 0.0 to 1.0, for which :meth:`explores` is
@@ -62,7 +64,7 @@ class DuplicateUrls:
         self._seed = 0
         self._hasher = _hasher(b"")
         self._known = KnownCopies()
-        self._floods: OrderedDict[int, None] = OrderedDict()
+        self._floods = LocalCache[int, None](_MAX_FLOODS)
         #: Marks of the store, digests and events of new ones.
         self._unsaved: deque[tuple[int, int, int]] = deque(maxlen=MAX_KNOWN)
         self._endings: dict[tuple[int, int, int], None] = {}
@@ -81,7 +83,7 @@ class DuplicateUrls:
         self._seed = (int.from_bytes(secret[-8:], "little") + int(1000 * now)) % 2**64
         times = known["seen_at"]
         self._last_noted = int(times[times <= now + _MAX_SKEW].max(initial=0))
-        self._known.load(without_ended(known))
+        self._known = KnownCopies(without_ended(known))
 
     @property
     def since(self) -> int:
@@ -126,19 +128,19 @@ class DuplicateUrls:
             elif digest == page:
                 self._known.meet(shown, by_copy=False)
             # Else it redirects to a copy of what it showed itself, which says nothing new.
-            if (known := self._known.shown(digest)) is None:
-                continue
-            if known == shown:
-                self._known.meet(known, by_copy=True)
-            else:
-                end(known.original)
+            known = self._known.get(digest)
+            if known is not None and known.shown is not None:
+                if known.shown == shown:
+                    self._known.meet(shown, by_copy=True)
+                else:
+                    end(known.shown.original)
 
     def passed(self, urls: Iterable[str]) -> None:
         """End what is known of URLs that led to a document that is not judged, such as a PDF."""
         for digest in map(self._digest, urls):
             self._end(digest)
-            if (known := self._known.shown(digest)) is not None:
-                self._end(known.original)
+            if (known := self._known.get(digest)) is not None and known.shown is not None:
+                self._end(known.shown.original)
 
     def flood(self, text: bytes) -> None:
         """End what is known of URLs that lead to a text which stands for many pages.
@@ -149,8 +151,6 @@ class DuplicateUrls:
         if content in self._floods:
             return
         self._floods[content] = None
-        if len(self._floods) > _MAX_FLOODS:
-            self._floods.popitem(last=False)
         for original in self._known.originals_with(content):
             self._end(original)
 
@@ -175,8 +175,7 @@ class DuplicateUrls:
         Later crawls would miss what is behind them.
         """
         for digest in map(self._digest, urls):
-            event = self._known.keep_fetching(digest)
-            if event is not None and (event <= self._taken or self._known.is_stored(digest)):
+            if self._known.keep_fetching(digest, self._taken):
                 self._endings[ending_of_copy(digest)] = None
 
     def _shown(self, verdict: Verdict) -> Shown | None:
@@ -212,8 +211,9 @@ class DuplicateUrls:
             self._taken = copies[-1][2]
         rows = [*endings]
         for _, digest, event in copies:
-            if (row := self._known.row(digest, event)) is not None:
-                rows.append(row)
+            known = self._known.get(digest)
+            if known is not None and known.shown is not None and known.event == event:
+                rows.append((digest, *known.shown))
         if not rows:
             return None
         # An ending is later than all that it ends.

@@ -2,21 +2,100 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._util.arrays import run_boundaries
 from ...stores.hints import KNOWN, MAX_KNOWN
-from .stored_duplicate_urls import Copy, Shown, StoredDuplicateUrls
+
+
+class Shown(NamedTuple):
+    """Digests of an original's URL, and of the text that is stored for it."""
+
+    original: int
+    content: int
+
+
+class Copy(NamedTuple):
+    """A URL that led to a duplicate.
+
+    :ivar shown: ``None`` for a URL that is fetched again whatever it led to.
+    :ivar led_at: seconds since 1970, or later.
+    :ivar event: number of the event of this crawl; 0 for an earlier one.
+    :ivar copies: number of copies of earlier crawls that led to the same.
+    """
+
+    shown: Shown | None
+    led_at: float
+    event: int = 0
+    copies: int = 0
+
+
+class StoredDuplicateUrls:
+    """Copies of earlier crawls, in arrays, because there may be a million.
+
+    Each has a place, and a group with the others of its original and content.
+
+    :param copies: of type :data:`~scrapy_neardup.stores.hints.KNOWN`, or of one with its fields.
+    """
+
+    def __init__(self, copies: npt.NDArray[np.void]) -> None:
+        copies = copies[np.argsort(copies["digest"], kind="stable")]
+        self._seen_at: Sequence[int] = np.ascontiguousarray(copies["seen_at"]).data
+        self._digests = _ints(copies["digest"])
+        by_group = np.lexsort((copies["content"], copies["original"]))
+        originals, contents = copies["original"][by_group], copies["content"][by_group]
+        bounds = np.union1d(run_boundaries(originals), run_boundaries(contents))
+        sizes = np.diff(bounds).astype(np.int32)
+        group = np.empty(len(copies), np.int32)
+        group[by_group] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        self._group: Sequence[int] = group.data
+        #: Of each group, sorted by originals.
+        self._copies: Sequence[int] = sizes.data
+        self._originals = _ints(originals[bounds[:-1]])
+        self._contents = _ints(contents[bounds[:-1]])
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+    def get(self, digest: int) -> Copy | None:
+        """Return the copy of this digest, if it is here."""
+        at = bisect_left(self._digests, digest)
+        if at == len(self._digests) or self._digests[at] != digest:
+            return None
+        group = self._group[at]
+        shown = Shown(self._originals[group], self._contents[group])
+        return Copy(shown, self._seen_at[at], copies=self._copies[group])
+
+    def has_original(self, original: int) -> bool:
+        """Decide whether copies of this original are here."""
+        at = bisect_left(self._originals, original)
+        return at < len(self._originals) and self._originals[at] == original
+
+    def originals_with(self, content: int) -> list[int]:
+        """Return the originals of which copies with this content are here."""
+        found = np.flatnonzero(np.asarray(self._contents) == np.uint64(content))
+        return [self._originals[group] for group in found.tolist()]
+
+
+def _ints(digests: npt.NDArray[np.uint64]) -> Sequence[int]:
+    """Return the same memory: numpy takes long to look up single numbers."""
+    return np.ascontiguousarray(digests, np.uint64).data
+
 
 Standing = Literal["unknown", "copy", "superfluous"]
 
 #: Of an original with so many known duplicates, one must have been fetched and have led to it again
 #: before the others are believed: one login page answers many URLs.
 MANY = 4
+
+_NONE = np.empty(0, KNOWN)
 
 
 @dataclass(slots=True, eq=False)
@@ -53,18 +132,16 @@ class KnownCopies:
     """URLs that led to a duplicate in this crawl and in earlier ones, and their originals.
 
     All URLs are digests. There is a method for each thing that a page may show of them.
+
+    :param stored: the copies of earlier crawls, see :class:`StoredDuplicateUrls`.
     """
 
-    def __init__(self) -> None:
-        self._stored = StoredDuplicateUrls(np.empty(0, KNOWN))
+    def __init__(self, stored: npt.NDArray[np.void] = _NONE) -> None:
+        self._stored = StoredDuplicateUrls(stored)
         self._new: OrderedDict[int, Copy] = OrderedDict()
         #: Those of new copies, and those of stored ones of which a page has shown something.
         self._originals: dict[int, _Original] = {}
         self._events = 0
-
-    def load(self, copies: npt.NDArray[np.void]) -> None:
-        """Take over the copies of earlier crawls, see :class:`.StoredDuplicateUrls`."""
-        self._stored = StoredDuplicateUrls(copies)
 
     def __bool__(self) -> bool:
         return bool(self._new or self._stored)
@@ -74,7 +151,7 @@ class KnownCopies:
 
         :param since: in seconds since 1970: what was seen before is unknown.
         """
-        copy = self._copy(url)
+        copy = self.get(url)
         if copy is None or copy.shown is None or copy.led_at < since:
             return "unknown"
         original = self._originals.get(copy.shown.original)
@@ -84,13 +161,14 @@ class KnownCopies:
         is_confirmed = copies < MANY or original.confirmed > copy.event
         return "superfluous" if is_confirmed and original.met > copy.event else "copy"
 
-    def shown(self, url: int) -> Shown | None:
-        """Return what a URL is known to lead to, unless that has ended."""
-        copy = self._copy(url)
-        return None if copy is None else copy.shown
-
-    def is_stored(self, url: int) -> bool:
-        return self._stored.get(url) is not None
+    def get(self, url: int) -> Copy | None:
+        """Return what is known of a URL, unless that has ended."""
+        copy = self._new.get(url) or self._stored.get(url)
+        if copy is not None and copy.shown is not None:
+            original = self._originals.get(copy.shown.original)
+            if original is not None and copy.event <= original.ended:
+                return None
+        return copy
 
     def content_of(self, url: int) -> int | None:
         """Return the content of an original of new copies, unless that has ended."""
@@ -115,24 +193,17 @@ class KnownCopies:
             self._forget(next(iter(self._new)))
         return self._events
 
-    def row(self, url: int, event: int) -> tuple[int, int, int] | None:
-        """Return digest, original and content of what was added at an event, if still known."""
-        copy = self._copy(url)
-        if copy is None or copy.shown is None or copy.event != event:
-            return None
-        return url, *copy.shown
+    def keep_fetching(self, url: int, saved: int) -> bool:
+        """Let a URL be fetched whatever it led to, and return whether the store knows it.
 
-    def keep_fetching(self, url: int) -> int | None:
-        """Let a URL be fetched whatever it led to, and return the event at which it was added.
-
-        ``None`` where it was not added.
+        :param saved: the last event that was saved in the store.
         """
         copy = self._new.get(url)
         if copy is None or copy.shown is None:
-            return None
+            return False
         self._forget(url)
         self._new[url] = copy._replace(shown=None)
-        return copy.event
+        return copy.event <= saved or self._stored.get(url) is not None
 
     def meet(self, shown: Shown, *, by_copy: bool) -> None:
         """Note that an original's URL showed a content, or that a known copy led to it again."""
@@ -159,15 +230,6 @@ class KnownCopies:
         original.copies = 0
         original.is_doubted = False
         return True
-
-    def _copy(self, url: int) -> Copy | None:
-        """Return what is known of a URL, unless that has ended."""
-        copy = self._new.get(url) or self._stored.get(url)
-        if copy is not None and copy.shown is not None:
-            original = self._originals.get(copy.shown.original)
-            if original is not None and copy.event <= original.ended:
-                return None
-        return copy
 
     def _original(self, url: int) -> _Original | None:
         """Return the original of this URL, if anything is known of it that has not ended."""

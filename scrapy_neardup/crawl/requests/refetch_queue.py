@@ -1,19 +1,27 @@
-"""Makes skipped requests after all, a few at a time, in this run or in the next."""
+"""Makes skipped requests after all, a few at a time, in this run or in the next.
+
+Scrapy's ``requests.seen`` contains skipped requests, and its queue does not: without a file of
+their own they would be lost when the page for which they were skipped fails in the next run, or a
+rule is withdrawn. The file is written when a run ends cleanly; after another end the job is
+recovered as a whole, see :mod:`~scrapy_neardup.crawl.durability.job`.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
+import pickle
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from scrapy.http import Request
+from scrapy.utils.request import request_from_dict
 
 from ...url_rules.learner import Learner
-from ..async_bridge import start, wait_for
-from ..durability.job_state import Job
-from ..scrapy_versions import engine_of
-from . import deferred
+from ..async_bridge import engine_of, start, wait_for
+from ..durability.job import Job
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -22,6 +30,8 @@ logger = logging.getLogger("scrapy_neardup")
 
 #: What is done at once: URLs that are updated after changes of rules, and requests that are made.
 _UPDATED_AT_ONCE, _MADE_AT_ONCE = 100, 20
+#: Format of the file for the next run.
+_VERSION = 1
 
 
 class RefetchQueue:
@@ -29,6 +39,7 @@ class RefetchQueue:
 
     :param count: adds to a stat.
     :param learner: the source of requests.
+    :param skips: else requests that the last run of the job skipped are made.
     :param job: keeps from one run to the next what was skipped.
     """
 
@@ -37,12 +48,15 @@ class RefetchQueue:
         crawler: Crawler,
         count: Callable[[str, int], None],
         learner: Learner,
-        job: Job | None = None,
+        job: Job | None,
+        *,
+        skips: bool,
     ) -> None:
         self._learner = learner
         self._crawler = crawler
         self._count = count
         self._job = job
+        self._skips = skips
         #: Requests, as they are or packed.
         self._requests: deque[Request | bytes] = deque()
         self._is_stopped = False
@@ -51,15 +65,12 @@ class RefetchQueue:
     def __len__(self) -> int:
         return len(self._requests)
 
-    def load(self, *, skips: bool) -> None:
-        """Take over what the last run of the job left.
-
-        :param skips: are requests skipped? Else those that were skipped are made.
-        """
+    def load(self) -> None:
+        """Take over what the last run of the job left."""
         if self._job is None:
             return
         try:
-            left = deferred.read(self._job.held)
+            learned, refetches = read_left(self._job.held)
         except (OSError, ValueError) as error:
             # The next run can only recover from a run that is not marked as ended cleanly.
             self._job.fail()
@@ -72,23 +83,23 @@ class RefetchQueue:
                 (isinstance(error, OSError) and error.strerror) or error,
             )
             return
-        self._requests.extend(left.refetches)
-        if skips:
-            self._learner.resume(left.learned)
+        self._requests.extend(refetches)
+        if self._skips:
+            self._learner.resume(learned)
         else:
-            self._requests.extend(request for _, request in left.learned.get("kept", ()))
+            self._requests.extend(request for _, request in learned.get("kept", ()))
 
-    def save(self, *, skips: bool) -> None:
+    def save(self) -> None:
         """Leave what was not made, and what was skipped, to the next run of the job."""
         if self._job is None or not self._job.is_ours:
             return
-        left = deferred.DeferredRequests()
-        if skips:
+        learned: dict[str, Any] = {}
+        if self._skips:
             self._requests.extend(self._learner.take_refetches())
-            left.learned = self._learner.state(self._packed)
-        left.refetches = [packed for request in self._requests if (packed := self._packed(request))]
+            learned = self._learner.state(self._packed)
+        refetches = [packed for request in self._requests if (packed := self._packed(request))]
         try:
-            deferred.write(self._job.held, left)
+            write_left(self._job.held, learned, refetches)
         except OSError as error:
             self._job.fail()
             logger.error("Skipped requests cannot be kept for the next run: %s", error)
@@ -112,12 +123,13 @@ class RefetchQueue:
         if engine is None or spider is None or self._is_stopped:
             return False
         for _ in range(min(most, len(self._requests))):
-            packed = self._requests.popleft()
-            try:
-                request = packed if isinstance(packed, Request) else deferred.unpack(packed, spider)
-            except ValueError as error:
-                self._drop("from an earlier run", error)
-                continue
+            request = self._requests.popleft()
+            if isinstance(request, bytes):
+                try:
+                    request = request_from_dict(pickle.loads(request), spider=spider)
+                except ValueError as error:  # the spider has no such callback any more
+                    self._drop("from an earlier run", error)
+                    continue
             self._count("url_rules/refetched", 1)
             engine.crawl(request.replace(dont_filter=True))
         return bool(self._requests)
@@ -135,16 +147,54 @@ class RefetchQueue:
             self._is_working = False
 
     def _packed(self, request: Request | bytes) -> bytes | None:
+        """Return a request as bytes, packed as by Scrapy's own disk queues."""
         if isinstance(request, bytes):
             return request
         assert self._crawler.spider is not None
         try:
-            return deferred.pack(request, self._crawler.spider)
-        except ValueError as error:
-            self._drop(request, error)
+            return pickle.dumps(request.to_dict(spider=self._crawler.spider), protocol=4)
+        except (pickle.PicklingError, AttributeError, TypeError, ValueError) as error:
+            self._drop(request, error)  # its callback is a lambda, for example
             return None
 
     def _drop(self, request: object, error: Exception) -> None:
         """Drop what cannot be packed, as Scrapy's own queues do."""
         logger.warning("A skipped request is lost, %s: %s", request, error)
         self._count("url_rules/let_go", 1)
+
+
+def read_left(path: Path) -> tuple[dict[str, Any], list[bytes]]:
+    """Return what the last run left; nothing where there is no such file.
+
+    :returns: see :meth:`~scrapy_neardup.url_rules.learner.Learner.state`, with packed requests; and
+        packed requests that must be made.
+    :raises OSError: when the file cannot be read.
+    :raises ValueError: when it is damaged, or of another format.
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return {}, []
+    try:
+        version, learned, refetches = pickle.loads(content)
+    except Exception as error:  # whatever broken bytes make of the unpickler
+        raise ValueError(f"it is damaged ({error!r})") from error
+    if version != _VERSION:
+        raise ValueError(
+            f"it has format {version!r}, from another scrapy-neardup than this one, which reads "
+            f"format {_VERSION}"
+        )
+    return learned, refetches
+
+
+def write_left(path: Path, learned: dict[str, Any], refetches: list[bytes]) -> None:
+    """Replace what the last run left, atomically; see :func:`read_left`.
+
+    :raises OSError: when it cannot be written.
+    """
+    part = path.with_name(f"{path.name}.part")
+    with part.open("wb") as file:
+        pickle.dump((_VERSION, learned, refetches), file, protocol=4)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)

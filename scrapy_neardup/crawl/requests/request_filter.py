@@ -6,26 +6,23 @@ Their URLs are known to lead to a duplicate, or are the same as another one by a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-import numpy.typing as npt
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 
 from ...matching.verdict import Verdict
 from ...reasons import Reason
-from ...url_rules.learner import Learner
 from ...url_rules.rule import UrlRule
 from ..async_bridge import in_thread
-from ..durability.job_state import Job
-from ..response_records import why_not_judged
+from ..durability.job import Job
+from ..responses import why_not_judged
 from ..settings import Policy, UrlRuleSettings
-from ..store.client import StoreClient
+from ..store_client import StoreClient
 from .duplicate_urls import DuplicateUrls
-from .refetch_queue import RefetchQueue
 from .url_rule_filter import UrlRuleFilter, done
 
 if TYPE_CHECKING:
@@ -40,11 +37,9 @@ class RequestFilter:
     It has a method for each event of a crawl that concerns more than one of its parts.
 
     :param count: adds to a stat.
-    :param learns: are pages judged? Else there is nothing to learn from.
-    :param job: keeps from one run to the next what was skipped.
+    :param learns: see :class:`UrlRuleFilter`, also for ``job``.
     :ivar duplicate_urls: the URLs that led to a duplicate.
     :ivar rules: what was learned of URLs that were never fetched.
-    :ivar queue: makes skipped requests after all.
     """
 
     def __init__(
@@ -57,16 +52,10 @@ class RequestFilter:
         job: Job | None = None,
     ) -> None:
         self._count = count
-        self._learns = learns and plan.url_rules != "off"
-        self._skips = self._learns and plan.url_rules == "on"
-        learner = Learner(plan.url_rules_sample_rate, plan.cluster_budget)
         self.duplicate_urls = DuplicateUrls(
             plan.duplicate_url_ttl, time.time, plan.url_rules_sample_rate
         )
-        self.queue = RefetchQueue(crawler, count, learner, job)
-        self.rules = UrlRuleFilter(
-            learner, count, self.queue, learns=self._learns, skips=self._skips
-        )
+        self.rules = UrlRuleFilter(crawler, plan, count, learns=learns, job=job)
         #: Requests that duplicates yielded, with the URLs of these.
         self._linked: WeakKeyDictionary[Request, list[str]] = WeakKeyDictionary()
 
@@ -76,17 +65,16 @@ class RequestFilter:
         """Load what the store knows, and the requests that the last run of the job left."""
         store, since = client.store, self.duplicate_urls.since
         known = await client.advise(lambda: store.known_duplicates(since), aside=True)
-        rules = await client.advise(store.rules, aside=True) if self._learns else None
-        # A store may know a million URLs, and nothing else goes on yet.
-        await in_thread(partial(self._load, store.secret, known, rules or {}))
+        rules = await client.advise(store.rules, aside=True) if self.rules.learns else None
 
-    def _load(
-        self, secret: bytes, known: npt.NDArray[Any] | None, rules: Mapping[str, bytes]
-    ) -> None:
-        if known is not None:
-            self.duplicate_urls.open(secret, known)
-        self.rules.open(secret, rules)
-        self.queue.load(skips=self._skips)
+        def load() -> None:
+            if known is not None:
+                self.duplicate_urls.open(store.secret, known)
+            self.rules.open(store.secret, rules or {})
+            self.rules.queue.load()
+
+        # A store may know a million URLs, and nothing else goes on yet.
+        await in_thread(load)
 
     async def sync(self, client: StoreClient) -> None:
         """Save what was learned, and load what other workers learned."""
@@ -101,11 +89,11 @@ class RequestFilter:
 
         :param is_clean: is all that was stored on disk?
         """
-        self.queue.stop()
+        self.rules.queue.stop()
         self.rules.close()
         await self.sync(client)
         if is_clean:
-            await in_thread(partial(self.queue.save, skips=self._skips))
+            await in_thread(self.rules.queue.save)
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -138,22 +126,15 @@ class RequestFilter:
             return False
         refusal: UrlRule | bool = False
         if policy is not None and not request.body and _may_skip(request):
-            refusal = self._leads_to_duplicate(request, policy)
+            if policy.action == "drop" and request.url in self.duplicate_urls:
+                refusal = not self._explores(request)
+                self._count("requests/explored", not refusal)
             refusal = refusal or self.rules.cancel(request, policy) or False
         if refusal:
             self.redirected(request)
         else:
             self.rules.begin(request.url)
         return refusal
-
-    def _leads_to_duplicate(self, request: Request, policy: Policy) -> bool:
-        """Decide whether a URL leads to a duplicate, or count it if it is fetched all the same."""
-        if policy.action != "drop" or request.url not in self.duplicate_urls:
-            return False
-        if self._explores(request):
-            self._count("requests/explored", 1)
-            return False
-        return True
 
     def _explores(self, request: Request) -> bool:
         """Decide whether it, or what redirected to it, is in the share that is fetched."""
@@ -171,10 +152,10 @@ class RequestFilter:
 
     def idle(self) -> None:
         """Make the requests that must be made before the crawl may end."""
-        if not self.queue:
+        if not self.rules.queue:
             self.rules.learner.end()
         self.rules.process()
-        self.queue.make(len(self.queue))
+        self.rules.queue.make(len(self.rules.queue))
 
     # --- pages ------------------------------------------------------------------------------
 
@@ -190,6 +171,7 @@ class RequestFilter:
 
     def passed(self, response: Response) -> None:
         """Note that a response is not judged, or that nothing came of it."""
+        self.failed(response.request)
         if response.request is not None and why_not_judged(response) == Reason.NOT_TEXT:
             self.duplicate_urls.passed(_urls(response.request))
 

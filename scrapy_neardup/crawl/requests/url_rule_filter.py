@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from scrapy.http import Request, Response
 
@@ -13,10 +14,14 @@ from ..._util.urls import page_key
 from ...matching.verdict import Verdict
 from ...url_rules.learner import Learner
 from ...url_rules.rule import UrlRule
-from ..settings import Policy
-from ..store.client import StoreClient
-from .canonical_links import page_links
+from ..durability.job import Job
+from ..responses import page_links
+from ..settings import Policy, UrlRuleSettings
+from ..store_client import StoreClient
 from .refetch_queue import RefetchQueue
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
 
 logger = logging.getLogger("scrapy_neardup")
 
@@ -33,25 +38,26 @@ class UrlRuleFilter:
     stored, or when the rule is withdrawn.
 
     :param count: adds to a stat.
-    :param queue: makes skipped requests.
-    :param learns: else all requests are made, and nothing is learned.
-    :param skips: else what would be skipped is counted.
+    :param learns: are pages judged? Else there is nothing to learn from.
+    :param job: keeps from one run to the next what was skipped.
+    :ivar learns: else all requests are made, and nothing is learned.
+    :ivar queue: makes skipped requests after all.
     """
 
     def __init__(
         self,
-        learner: Learner,
+        crawler: Crawler,
+        plan: UrlRuleSettings,
         count: Callable[[str, int], None],
-        queue: RefetchQueue,
         *,
         learns: bool,
-        skips: bool,
+        job: Job | None,
     ) -> None:
-        self.learner = learner
+        self.learns = learns and plan.url_rules != "off"
+        self._is_on = self.learns and plan.url_rules == "on"
+        self.learner = Learner(plan.url_rules_sample_rate, plan.cluster_budget)
+        self.queue = RefetchQueue(crawler, count, self.learner, job, skips=self._is_on)
         self._count = count
-        self._queue = queue
-        self._learns = learns
-        self._is_on = skips
         self._unsaved: dict[str, UrlRule] = {}
         self._counted: set[str] = set()
         self._loaded_at = time.monotonic()
@@ -76,7 +82,7 @@ class UrlRuleFilter:
         put = partial(store.put_rules, packed)
         if packed and not await client.advise(partial(done, put)):
             self._unsaved = {**unsaved, **self._unsaved}
-        if self._learns and store.is_remote and now - self._loaded_at > _LOAD_SECONDS:
+        if self.learns and store.is_remote and now - self._loaded_at > _LOAD_SECONDS:
             self._loaded_at = now
             self._load(await client.advise(store.rules) or {})
         self.process()
@@ -88,7 +94,7 @@ class UrlRuleFilter:
 
     def count_learned(self) -> None:
         """Count what was learned by the end of the crawl."""
-        if not self._learns:
+        if not self.learns:
             return
         self._count("url_rules/rules", len(self.learner.in_force))
         self._count("url_rules/let_go", self.learner.dropped)
@@ -107,7 +113,7 @@ class UrlRuleFilter:
 
     def cancel(self, request: Request, policy: Policy) -> UrlRule | None:
         """Return the rule by which a scheduled request is skipped; else count why it is not."""
-        if not self._learns:
+        if not self.learns:
             return None
         decision, skips = self.learner.decide(request.url), self._skips(policy)
         if decision.action == "skip" and skips:
@@ -121,7 +127,7 @@ class UrlRuleFilter:
 
     def begin(self, url: str) -> None:
         """Note that a URL is being fetched."""
-        if self._learns:
+        if self.learns:
             self.learner.begin(url)
 
     def fail(self, urls: Iterable[str]) -> None:
@@ -141,7 +147,7 @@ class UrlRuleFilter:
 
         :param urls: all that led to it.
         """
-        if not self._learns:
+        if not self.learns:
             return
         links = page_links(response)
         content = page_key(verdict.duplicate_of or verdict.url)
@@ -165,7 +171,7 @@ class UrlRuleFilter:
             else:
                 logger.info("Rule withdrawn: %s (%s)", change.rule.text, change.evidence)
                 self._count("url_rules/withdrawn", 1)
-        self._queue.process()
+        self.queue.process()
 
     def count_by_rule(self, what: str, rule: UrlRule) -> None:
         """Add to a stat, and to that of a rule."""

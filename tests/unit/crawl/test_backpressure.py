@@ -161,7 +161,7 @@ def test_a_page_that_nothing_comes_of_makes_room_at_once():
         next_one = asyncio.create_task(judge.session.throttle.turn())
         await settled()
         assert not next_one.done()
-        judge.pass_page("no_output")
+        judge.pass_page("no_output", Response("https://a.example/"))
         await settled()
         assert next_one.done()
 

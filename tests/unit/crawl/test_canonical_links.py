@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.http import HtmlResponse, Response
 
-from scrapy_neardup.crawl.requests.canonical_links import PageLinks, header_links, page_links
+from scrapy_neardup.crawl.responses import PageLinks, header_links, page_links
 
 URL = "http://example.com/shop/item?sid=1"
 

@@ -7,8 +7,7 @@ import pytest
 
 from scrapy_neardup.crawl.requests import duplicate_urls, known_copies
 from scrapy_neardup.crawl.requests.duplicate_urls import DuplicateUrls, Unsaved
-from scrapy_neardup.crawl.requests.known_copies import MANY
-from scrapy_neardup.crawl.requests.stored_duplicate_urls import StoredDuplicateUrls
+from scrapy_neardup.crawl.requests.known_copies import MANY, StoredDuplicateUrls
 from scrapy_neardup.matching.verdict import Verdict
 from scrapy_neardup.reasons import Reason
 from scrapy_neardup.stores import MemoryStore

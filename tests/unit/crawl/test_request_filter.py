@@ -7,6 +7,7 @@ import pickle
 import threading
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import ANY
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +16,12 @@ from scrapy import Spider
 from scrapy.http import Request, Response
 
 from scrapy_neardup import NearDupDetector
-from scrapy_neardup.crawl.durability.job_state import Job
-from scrapy_neardup.crawl.requests import deferred, refetch_queue
+from scrapy_neardup.crawl.durability.job import Job
+from scrapy_neardup.crawl.requests import refetch_queue
+from scrapy_neardup.crawl.requests.refetch_queue import read_left, write_left
 from scrapy_neardup.crawl.requests.request_filter import RequestFilter
 from scrapy_neardup.crawl.settings import Policy, UrlRuleSettings
-from scrapy_neardup.crawl.store.client import StoreClient
+from scrapy_neardup.crawl.store_client import StoreClient
 from scrapy_neardup.matching.verdict import Verdict
 from scrapy_neardup.reasons import Reason
 from scrapy_neardup.stores.memory import MemoryStore
@@ -50,6 +52,10 @@ class Engine:
 
 def ignored(*counted: object) -> None:
     """Count nothing."""
+
+
+def packed(request: Request, spider: Spider) -> bytes:
+    return pickle.dumps(request.to_dict(spider=spider), protocol=4)
 
 
 def client_of(store: MemoryStore) -> StoreClient:
@@ -139,10 +145,7 @@ def test_a_redirect_to_what_is_superfluous_has_come_to_its_end(refusing):
 def test_many_requests_are_made_bit_by_bit(tmp_path):
     job, engine = Job(tmp_path), Engine()
     urls = [f"http://example.com/{number}" for number in range(100)]
-    left = deferred.DeferredRequests(
-        {}, [deferred.pack(Request(url), engine.spider) for url in urls]
-    )
-    deferred.write(job.held, left)
+    write_left(job.held, {}, [packed(Request(url), engine.spider) for url in urls])
 
     async def made() -> None:
         counting = asyncio.create_task(engine.count_turns())
@@ -163,20 +166,20 @@ def test_many_requests_are_made_bit_by_bit(tmp_path):
 
 def test_what_was_not_made_before_the_end_is_left_to_the_next_run(tmp_path):
     job, engine = Job(tmp_path), Engine()
-    packed = [deferred.pack(Request("http://example.com/"), engine.spider)]
-    deferred.write(job.held, deferred.DeferredRequests({}, packed))
+    refetches = [packed(Request("http://example.com/"), engine.spider)]
+    write_left(job.held, {}, refetches)
     assert job.begin()
 
     async def stopped() -> None:
         client, request_filter = client_of(MemoryStore()), filter_of(engine, job)
         await request_filter.open(client)
-        request_filter.queue.stop()
+        request_filter.rules.queue.stop()
         await request_filter.close(client, is_clean=True)
 
     asyncio.run(stopped())
     job.end()
     assert engine.urls == []
-    assert deferred.read(job.held).refetches == packed
+    assert read_left(job.held) == (ANY, refetches)
 
 
 def test_a_job_whose_requests_cannot_be_kept_has_not_ended_cleanly(tmp_path):
@@ -203,12 +206,12 @@ def test_what_cannot_be_kept_is_said(tmp_path, caplog):
         client, request_filter = client_of(MemoryStore()), filter_of(engine, job)
         await request_filter.open(client)
         unkept = Request("http://example.com/", callback=lambda _: ignored())  # type: ignore[misc]
-        request_filter.queue._requests.append(unkept)
-        request_filter.queue.stop()
+        request_filter.rules.queue._requests.append(unkept)
+        request_filter.rules.queue.stop()
         await request_filter.close(client, is_clean=True)
 
     asyncio.run(closed())
-    assert deferred.read(job.held).refetches == []
+    assert read_left(job.held) == (ANY, [])
     assert "A skipped request is lost" in caplog.text
 
 
@@ -223,7 +226,7 @@ def test_what_cannot_be_kept_is_said(tmp_path, caplog):
 def test_a_file_that_is_none_of_ours_is_refused(tmp_path, content, says):
     (tmp_path / "held").write_bytes(content)
     with pytest.raises(ValueError, match=says):
-        deferred.read(tmp_path / "held")
+        read_left(tmp_path / "held")
 
 
 def test_a_job_whose_file_cannot_be_read_has_not_ended_cleanly(tmp_path, caplog):

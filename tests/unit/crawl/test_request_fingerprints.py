@@ -9,8 +9,8 @@ from scrapy import Request
 from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.utils.request import RequestFingerprinter, fingerprint
 
-from scrapy_neardup.crawl.requests import request_fingerprints as fingerprints
-from scrapy_neardup.crawl.requests.request_fingerprints import (
+from scrapy_neardup import dupefilters
+from scrapy_neardup.dupefilters import (
     CachedFingerprints,
     cache_fingerprints,
 )
@@ -83,7 +83,7 @@ def test_a_url_is_computed_once(counting):
 
 
 def test_the_least_recently_used_url_is_evicted(counting, monkeypatch):
-    monkeypatch.setattr(fingerprints, "MAX_URLS", 2)
+    monkeypatch.setattr(dupefilters, "MAX_URLS", 2)
     cached = CachedFingerprints(counting)
     for page, asked in (("a", 1), ("b", 2), ("a", 2), ("c", 3), ("a", 3), ("b", 4)):
         cached.fingerprint(Request(f"{URL}{page}"))

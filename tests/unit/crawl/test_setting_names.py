@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_neardup.crawl.setting_names import SYNONYMS
-from scrapy_neardup.crawl.settings import PREFIX, SETTINGS, unknown_settings
+from scrapy_neardup.crawl.settings import PREFIX, SETTINGS, SYNONYMS, unknown_settings
 
 NONE: tuple[str, ...] = ()
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.crawl.killed_crawls import confirmed
 from scrapy_neardup import NearDupDetector, Rule
-from scrapy_neardup.crawl.store.client import StoreClient
+from scrapy_neardup.crawl.store_client import StoreClient
 from scrapy_neardup.matching.stored_items import OWN_ITEMS
 from scrapy_neardup.stores import open_store
 from tests.support.crawl import LOOPS

@@ -9,34 +9,126 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from time import monotonic
+from time import monotonic, perf_counter
 from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy.utils.asyncio import is_asyncio_available
 
-from ...detector import NearDupDetector
-from ...exceptions import StoreError
-from ...matching.rule import Rule
-from ...matching.stored_items import NO_ITEMS
-from ...matching.verdict import Verdict
-from ...reasons import Reason
-from ...signatures.signature import PageSignature
-from ...stores import Claim, Store, Ticket
-from ..async_bridge import in_thread, wait_for
-from .calls import StoreCalls
+from ..detector import NearDupDetector
+from ..exceptions import StoreError
+from ..matching.rule import Rule
+from ..matching.stored_items import NO_ITEMS
+from ..matching.verdict import Verdict
+from ..reasons import Reason
+from ..signatures.signature import PageSignature
+from ..stores import Claim, Store, Ticket
+from .async_bridge import in_thread, result_of, start, wait_for
 
 T = TypeVar("T")
 
+#: Concurrent calls to a remote store.
+_THREADS = 8
+#: Seconds for which calls are paused after a failure: at first, and at most.
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 #: Seconds between two claims while a page waits for the outcome of another: at first, and at most.
 _FIRST_DELAY, _LONGEST_DELAY = 0.05, 1.0
 #: Stored pages that wait for the store to recover; beyond this the oldest are given up.
 _MAX_BACKLOG = 100_000
 
-
 #: The crawls of this process by store: a page is confirmed only if its own crawl has it on disk.
 _crawls: WeakKeyDictionary[Store, list[_Confirmations]] = WeakKeyDictionary()
+
+
+class StoreCalls:
+    """Calls a store: a remote one in threads, one of this process directly.
+
+    After each failure calls are paused for a longer while, so that no page waits for time-outs (a
+    circuit breaker: Nygard, "Release It!", 2007).
+    """
+
+    def __init__(self, store: Store, on_failure: Callable[[StoreError], None]) -> None:
+        #: Seconds spent in a store of this process.
+        self.seconds = 0.0
+        self.threads = ThreadPoolExecutor(_THREADS, "neardup-call") if store.is_remote else None
+        self._on_failure = on_failure
+        self._pause = _FIRST_PAUSE
+        self._paused_until = 0.0
+        self._n_running = 0
+        self._idle: Future[None] | None = None
+
+    @property
+    def is_paused(self) -> bool:
+        """Are calls paused after a failure?"""
+        return monotonic() < self._paused_until
+
+    @property
+    def is_idle(self) -> bool:
+        """Have all calls of :meth:`tell` ended?"""
+        return not self._n_running
+
+    async def ask(self, call: Callable[[], T]) -> T:
+        """Call, and return the answer.
+
+        :raises StoreError: when it fails.
+        """
+        if self.threads is not None:
+            return await in_thread(call, self.threads)
+        started = perf_counter()
+        try:
+            return call()
+        finally:
+            self.seconds += perf_counter() - started
+
+    def tell(self, call: Callable[[], None], if_lost: Callable[[], None] = lambda: None) -> None:
+        """Call without waiting for the answer.
+
+        :param if_lost: called when the store fails.
+        """
+        if self.threads is not None:
+            self._n_running += 1
+            start(self._tell_in_thread(call, if_lost))
+            return
+        try:
+            call()
+        except StoreError as error:
+            self.failed(error)
+            if_lost()
+
+    def failed(self, error: StoreError) -> None:
+        """Pause calls, and report the error."""
+        self._paused_until = monotonic() + self._pause
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        self._on_failure(error)
+
+    def succeeded(self) -> None:
+        """Reset the length of the next pause."""
+        self._pause = _FIRST_PAUSE
+
+    async def finish(self) -> None:
+        """Wait until all calls have ended."""
+        if self._n_running:
+            self._idle = Future()
+            await result_of(self._idle)
+
+    async def close(self, store: Store) -> None:
+        """Close the store and end the threads; raises StoreError as the store does."""
+        await in_thread(store.close, self.threads)
+        if self.threads is not None:
+            self.threads.shutdown(wait=False)
+
+    async def _tell_in_thread(self, call: Callable[[], None], if_lost: Callable[[], None]) -> None:
+        try:
+            await in_thread(call, self.threads)
+        except StoreError as error:
+            self.failed(error)
+            if_lost()
+        finally:
+            self._n_running -= 1
+            if not self._n_running and self._idle is not None:
+                self._idle.set_result(None)
 
 
 class StoreClient:
@@ -45,6 +137,7 @@ class StoreClient:
     :param max_wait: seconds that a page waits at most for the outcome of another one.
     :param on_failure: called with each error of the store.
     :param on_stored: called with the key of each page whose items have been stored.
+    :ivar calls: the calls to the store.
     :ivar waits: number of pages that had to wait for another one.
     :ivar added: number of pages that were added to the store after a failure.
     """
@@ -63,15 +156,10 @@ class StoreClient:
         self._max_wait = max_wait
         self._on_stored = on_stored
         self._detector = detector
-        self._calls = StoreCalls(self.store, on_failure)
+        self.calls = StoreCalls(self.store, on_failure)
         self._confirmations = _Confirmations(self.store)
         self._claimed: dict[Ticket, PageSignature] = {}
         self._backlog: deque[_StoredPage] = deque()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds spent in a store of this process."""
-        return self._calls.seconds
 
     @property
     def n_unrecorded(self) -> int:
@@ -91,16 +179,16 @@ class StoreClient:
 
         :raises SignatureMismatch: when the store holds pages that were signed in another way.
         """
-        if self._calls.is_paused:
+        if self.calls.is_paused:
             return self._claim_without_store(signature)
         try:
             if self._backlog:
                 await self._add_backlog()
             claim = await self._claim_after_waiting(signature, rule)
         except StoreError as error:
-            self._calls.failed(error)
+            self.calls.failed(error)
             return self._claim_without_store(signature)
-        self._calls.succeeded()
+        self.calls.succeeded()
         if claim.ticket is not None:
             self._claimed[claim.ticket] = signature
         if not self.store.is_remote and is_asyncio_available():
@@ -122,7 +210,7 @@ class StoreClient:
         if items is None:
             if not isinstance(ticket, _LocalTicket):
                 # If this fails, the claim ends with its lease.
-                self._calls.tell(lambda: self.store.release(ticket))
+                self.calls.tell(lambda: self.store.release(ticket))
             return
         if items != NO_ITEMS:
             self._on_stored(signature.key)
@@ -133,14 +221,14 @@ class StoreClient:
         if not confirmed:
             self._confirmations.leave_open()
         commit = partial(self.store.commit, ticket, confirmed=confirmed, items=items)
-        self._calls.tell(commit, add_later)
+        self.calls.tell(commit, add_later)
 
     def confirm(self, mark: int) -> None:
         """Confirm that the pages that this crawl stored before a mark of the store are on disk."""
-        up_to = self._confirmations.confirmable(mark, is_idle=self._calls.is_idle)
+        up_to = self._confirmations.confirmable(mark, is_idle=self.calls.is_idle)
         if up_to > self._confirmations.confirmed:
             self._confirmations.confirmed = up_to
-            self._calls.tell(lambda: self.store.confirm(up_to))
+            self.calls.tell(lambda: self.store.confirm(up_to))
 
     async def advise(self, call: Callable[[], T], *, aside: bool = False) -> T | None:
         """Call the store for something optional, and return the answer.
@@ -148,12 +236,12 @@ class StoreClient:
         :param aside: call even a store of this process in a thread, as it may take long.
         :returns: ``None`` when the store fails.
         """
-        if self._calls.is_paused:
+        if self.calls.is_paused:
             return None
         try:
-            return await (in_thread(call, self._calls.threads) if aside else self._calls.ask(call))
+            return await (in_thread(call, self.calls.threads) if aside else self.calls.ask(call))
         except StoreError as error:
-            self._calls.failed(error)
+            self.calls.failed(error)
             return None
 
     async def close(self, *, confirmed: bool = False) -> None:
@@ -164,20 +252,20 @@ class StoreClient:
         """
         for ticket in list(self._claimed):
             self.settle(ticket, None)
-        await self._calls.finish()
+        await self.calls.finish()
         try:
             if self._backlog:
                 await self._add_backlog()
             if confirmed:
                 up_to = self._confirmations.confirmable(self.store.mark(), is_idle=True)
-                await self._calls.ask(lambda: self.store.confirm(up_to))
+                await self.calls.ask(lambda: self.store.confirm(up_to))
         finally:
             self._confirmations.leave()
-            await self._calls.close(self.store)
+            await self.calls.close(self.store)
 
     async def _claim_after_waiting(self, signature: PageSignature, rule: Rule) -> Claim:
         deadline, delay = monotonic() + self._max_wait, _FIRST_DELAY
-        claim = await self._calls.ask(lambda: self._detector.claim(signature, rule=rule))
+        claim = await self.calls.ask(lambda: self._detector.claim(signature, rule=rule))
         self.waits += claim.is_blocked
         while claim.is_blocked:
             left = deadline - monotonic()
@@ -186,7 +274,7 @@ class StoreClient:
             # An outcome in this process ends the wait at once; that of another needs polling.
             await wait_for(claim.outcome, min(left, _LONGEST_DELAY if claim.outcome else delay))
             delay = min(2 * delay, _LONGEST_DELAY)
-            claim = await self._calls.ask(lambda: self._detector.claim(signature, rule=rule))
+            claim = await self.calls.ask(lambda: self._detector.claim(signature, rule=rule))
         return claim
 
     def _claim_without_store(self, signature: PageSignature) -> Claim:
@@ -210,7 +298,7 @@ class StoreClient:
                 self.store.add, page.signature, confirmed=page.confirmed, items=page.items
             )
             try:
-                await self._calls.ask(add)
+                await self.calls.ask(add)
             except StoreError:
                 self._backlog.appendleft(page)
                 raise

@@ -1,16 +1,20 @@
-"""Reads the canonical URL of a page, and the URLs of its versions in other languages."""
+"""Reads responses and items: what is judged of them, and what a page says of its own URL."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
+from itemadapter.adapter import ItemAdapter
 from lxml import etree
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import HtmlResponse, Response, TextResponse
 
-#: How much of a page is searched.
+from ..reasons import Reason
+from ..sources.record import Record
+
+#: How much of a page is searched for links.
 _HEAD_BYTES = 65536
 _MAX_ALTERNATES = 100
 
@@ -23,8 +27,47 @@ _PARAMETER = re.compile(
 _QUOTED_PAIR = re.compile(r"\\(.)")
 
 
-@dataclass(frozen=True, slots=True)
-class PageLinks:
+def why_not_judged(response: Response) -> str | None:
+    """Return the reason why a response is not judged; ``None`` for a page of HTML or plain text."""
+    if not 200 <= response.status < 300:
+        return "status"
+    if isinstance(response, HtmlResponse):
+        return None
+    media_type = _content_type(response).partition(";")[0].strip().lower()
+    plain = type(response) is TextResponse and media_type in ("", "text/plain")
+    return None if plain else Reason.NOT_TEXT
+
+
+def page_record(response: Response) -> Record:
+    """Return the bytes of a page, and what Scrapy was told about their encoding.
+
+    The reader of the record decodes them: that can take long, and a label can be wrong.
+    """
+    return Record(
+        id=response.url,
+        url=response.url,
+        content=response.body,
+        kind="html" if isinstance(response, HtmlResponse) else "text",
+        content_type=_content_type(response),
+        # The encoding that the response was created with, such as by a renderer that encoded its
+        # text anew. It has no public name, and ``response.encoding`` would guess and decode.
+        encoding=getattr(response, "_encoding", None),
+    )
+
+
+def item_record(url: str, item: Any, field: str) -> Record:
+    """Return the text in a field of an item; empty where there is none."""
+    value = ItemAdapter(item).get(field)
+    if isinstance(value, (list, tuple)):
+        value = " ".join(map(str, value))
+    return Record(url, url, value if isinstance(value, str) else "", "fragment")
+
+
+def _content_type(response: Response) -> str:
+    return (response.headers.get("Content-Type") or b"").decode("latin-1")
+
+
+class PageLinks(NamedTuple):
     """Absolute URLs.
 
     :ivar canonical: the canonical URL; ``None`` where a page names none, or several.
@@ -35,15 +78,14 @@ class PageLinks:
     alternates: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A link element, or a link of a header.
 
     :ivar rel: relation types, in lower case.
     """
 
     target: str
-    rel: frozenset[str]
+    rel: list[str]
     has_language: bool
 
 
@@ -81,8 +123,8 @@ def header_links(value: str) -> Iterator[Link]:
             parameters.setdefault(parameter.group(1).rstrip("*").lower(), text)
         # With an anchor, the link is one of another page.
         if "anchor" not in parameters:
-            rel = parameters.get("rel", "")
-            yield _link(target.group(1).strip(), rel, "hreflang" in parameters)
+            rel = parameters.get("rel", "").lower().split()
+            yield Link(target.group(1).strip(), rel, "hreflang" in parameters)
 
 
 def _links(response: Response) -> Iterator[Link]:
@@ -114,8 +156,5 @@ def _head_links(html: bytes) -> Iterator[Link]:
             base = base or target
         else:
             url = urljoin(base, target) if base else target
-            yield _link(url, element.get("rel", ""), "hreflang" in element.attrib)
-
-
-def _link(target: str, rel: str, has_language: bool) -> Link:
-    return Link(target, frozenset(rel.lower().split()), has_language)
+            rel = element.get("rel", "").lower().split()
+            yield Link(url, rel, "hreflang" in element.attrib)

@@ -1,1 +1,0 @@
-"""Access of a crawl to its store, which may be slow or fail."""
