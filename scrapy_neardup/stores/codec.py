@@ -9,6 +9,7 @@ import json
 import struct
 
 import numpy as np
+import xxhash
 
 from ..hashing.minhash import SKETCH_BINS
 from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, packed_summary
@@ -109,3 +110,13 @@ def site_in(row: bytes) -> int:
 def parts_of(row: bytes) -> tuple[int, bytes, bytes]:
     """Return a row's fingerprint, summary and first bins."""
     return _ROW.unpack(row)
+
+
+def key_seed(secret: bytes) -> int:
+    """Return the seed for :func:`key_digest`: only its owner can make keys of one digest."""
+    return xxhash.xxh3_64_intdigest(secret)
+
+
+def key_digest(key: str, seed: int) -> int:
+    """Return 64 bits by which a page is found under its key."""
+    return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"), seed)

@@ -14,9 +14,8 @@ from ..matching.candidates import site_digest
 from ..matching.rule import learn
 from ..matching.site_boilerplate import MAX_ENTRIES, Boilerplates, SiteBoilerplate
 from ..signatures.signature import PageSignature
-from .archive import PageArchive
-from .codec import packed, row_of, with_items
-from .digests import key_digest, key_seed
+from .archive import Archive
+from .codec import key_digest, key_seed, packed, row_of, with_items
 from .page_table import PageTable, Reservation
 
 #: Each claim that reserves a page takes a number, also where the page is known or is released.
@@ -35,7 +34,7 @@ class PageIndex:
     """
 
     def __init__(
-        self, store: str, archive: PageArchive, secret: bytes, ttl: float | None, recipe: str
+        self, store: str, archive: Archive, secret: bytes, ttl: float | None, recipe: str
     ) -> None:
         self.table = PageTable(archive, recipe)
         self._store = store
@@ -167,7 +166,7 @@ class PageIndex:
         self._fingerprints.extend(np.frombuffer(fingerprints, "<u8"), all_loaded)
 
 
-def _teach(archive: PageArchive, table: PageTable, site: str, boilerplate: SiteBoilerplate) -> None:
+def _teach(archive: Archive, table: PageTable, site: str, boilerplate: SiteBoilerplate) -> None:
     """Learn again what had been learned of a site."""
     numbers = archive.of_site(site_digest(site), MAX_ENTRIES)
     for page in table.pages([number for number in numbers if table.is_committed(number)]):

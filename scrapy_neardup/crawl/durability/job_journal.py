@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...stores import Store
-from ...stores.digests import key_digest, key_seed
+from ...stores.codec import key_digest, key_seed
 from ...stores.in_process import InProcessStore
 from .job_state import Job
 

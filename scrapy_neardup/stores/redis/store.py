@@ -29,12 +29,9 @@ from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
-from ..base import Claim, Entry, Ticket, require_time
-from ..codec import packed, row_of, unpacked, with_items
-from ..digests import key_digest, key_seed
+from ..base import Claim, Entry, Ticket, Users, require_time
+from ..codec import key_digest, key_seed, packed, row_of, unpacked, with_items
 from ..hints import HintMethods
-from ..reading import StoreReader
-from ..users import Users
 from .address import RedisAddress
 from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection, check_server
 from .errors import is_refusal
@@ -305,23 +302,3 @@ class RedisStore(HintMethods):
             page = unpacked(data, self._recipe)
             if page.site == site:
                 learn(boilerplate, page)
-
-
-def canonical_address(address: str) -> str:
-    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
-    RedisAddress.parse(address)
-    return address
-
-
-def open_store(
-    address: str, namespace: str, ttl: float | None, scope: Scope | None, secret: bytes | None
-) -> RedisStore:
-    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
-    return RedisStore(address, namespace, ttl, scope=scope, secret=secret)
-
-
-def open_reader(address: str) -> StoreReader:
-    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
-    from .reading import RedisReader
-
-    return RedisReader(address)

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..codec import ROW, site_in
-from .file import SqliteFile
+from ..codec import ROW
 from .format import NUMBER_BITS, NUMBER_MASK, columns, complaining, opened, page_is_damaged
-from .writer import REMOVE, Page
 
 #: Rows that are loaded at a time, at most.
 _LOADED_ROWS = 1 << 17
@@ -23,7 +21,7 @@ _PAGES_AT_ONCE = 512
 
 
 class FilePages:
-    """The pages as they stand in the file; see :class:`~scrapy_neardup.stores.archive.PageArchive`.
+    """The pages as they stand in the file; see :class:`~scrapy_neardup.stores.archive.Archive`.
 
     :param read: returns what a query with these values finds.
     """
@@ -36,8 +34,8 @@ class FilePages:
     ) -> None:
         self._path = path
         self._read = read
-        self._base = namespace << NUMBER_BITS
-        self._range = (self._base, self._base | NUMBER_MASK)
+        self.base = namespace << NUMBER_BITS
+        self.range = (self.base, self.base | NUMBER_MASK)
 
     def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
         # Read in pieces that stay in the processor's cache, handed on in larger ones.
@@ -54,11 +52,11 @@ class FilePages:
             yield numbers[:end], rows[:end]
 
     def read(self, numbers: Sequence[int]) -> list[bytes]:
-        """See :meth:`~scrapy_neardup.stores.archive.PageArchive.read`.
+        """See :meth:`~scrapy_neardup.stores.archive.Archive.read`.
 
         :raises StoreError: when one is missing, or not as it was written.
         """
-        ids = [self._base | number for number in numbers]
+        ids = [self.base | number for number in numbers]
         found: dict[int, bytes | None] = {}
         for start in range(0, len(ids), _PAGES_AT_ONCE):
             some = ids[start : start + _PAGES_AT_ONCE]
@@ -68,74 +66,17 @@ class FilePages:
 
     def of_site(self, digest: int, most: int) -> list[int]:
         query = "SELECT id FROM rows WHERE site = ? AND id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?"
-        found = self._read(query, (digest, *self._range, most))
+        found = self._read(query, (digest, *self.range, most))
         return [id_ & NUMBER_MASK for (id_,) in reversed(found)]
 
     def unconfirmed(self) -> list[int]:
         """Return the numbers of pages that are not known to be on disk."""
         query = "SELECT id FROM unconfirmed WHERE id BETWEEN ? AND ?"
-        return [id_ & NUMBER_MASK for (id_,) in self._read(query, self._range)]
+        return [id_ & NUMBER_MASK for (id_,) in self._read(query, self.range)]
 
     def _rows(self) -> Iterator[list[tuple[Any, ...]]]:
-        first, last = self._range
+        first, last = self.range
         query = "SELECT id, row FROM rows WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?"
         while found := self._read(query, (first, last, _ROWS_AT_ONCE)):
             yield found
             first = found[-1][0] + 1
-
-
-class SqlitePages(FilePages):
-    """The pages in the file and those that wait to be written.
-
-    :ivar forgotten: how many pages were dropped because nobody knew them to be on disk.
-    """
-
-    def __init__(self, file: SqliteFile, namespace: int) -> None:
-        super().__init__(file.path, file.read, namespace)
-        self._file = file
-        unconfirmed = [(self._base | number,) for number in self.unconfirmed()]
-        if unconfirmed:
-            with file.writer.changing() as connection:
-                for statement in REMOVE:
-                    connection.executemany(statement, unconfirmed)
-        self.forgotten = len(unconfirmed)
-
-    def read(self, numbers: Sequence[int]) -> list[bytes]:
-        with self._file.lock:
-            waiting = {page.id & NUMBER_MASK: page.page for page in self._waiting(numbers)}
-            written = [number for number in numbers if number not in waiting]
-            found = waiting | dict(zip(written, super().read(written), strict=True))
-        return [found[number] for number in numbers]
-
-    def of_site(self, digest: int, most: int) -> list[int]:
-        first, last = self._range
-        with self._file.lock:
-            found = super().of_site(digest, most)
-            waiting = [
-                page.id & NUMBER_MASK
-                for batch in self._file.writer.pending()
-                for page in batch.pages.values()
-                if page.site == digest and first <= page.id <= last
-            ]
-        return sorted({*found, *waiting})[-most:]
-
-    def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:
-        id_ = self._base | number
-        with self._file.writer.later() as waiting:
-            waiting.pages[id_] = Page(id_, site_in(row), row, page, mark)
-
-    def remove(self, numbers: Sequence[int]) -> None:
-        with self._file.writer.later() as waiting:
-            for number in numbers:
-                waiting.remove(self._base | number)
-
-    def confirm(self, mark: int) -> None:
-        with self._file.writer.later() as waiting:
-            waiting.confirm(self._range, mark)
-
-    def _waiting(self, numbers: Sequence[int]) -> Iterator[Page]:
-        """Yield those of these pages that wait to be written."""
-        for batch in self._file.writer.pending():
-            for number in numbers:
-                if (page := batch.pages.get(self._base | number)) is not None:
-                    yield page
