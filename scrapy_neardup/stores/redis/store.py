@@ -40,8 +40,7 @@ from .layout import KeySpace, unpacked_number
 from .leases import LEASE_SECONDS, LeaseRegistry
 from .lookup import Changed, PageJudge
 from .namespace import RedisNamespace
-from .page_reader import StoredRow
-from .pages import NewPage
+from .pages import NewPage, StoredRow
 from .reservations import CommitMarks, RedisTicket, Reservation, Reservations
 
 #: After so many seconds, a claim asks the server nothing more.
@@ -111,7 +110,7 @@ class RedisStore(HintMethods):
         return self._namespace.secret
 
     def __len__(self) -> int:
-        return sum(len(pages.reader) for pages in self._namespace.all())
+        return sum(len(pages) for pages in self._namespace.all())
 
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
         if self._recipe:
@@ -177,7 +176,7 @@ class RedisStore(HintMethods):
             self._reservations.settle_key(pages.part.site, page.key)
 
     def find(self, key: str) -> Entry | None:
-        reader = self._namespace.of(site_of(key)).reader
+        reader = self._namespace.of(site_of(key))
         if not (number := reader.known(self._digest(key))):
             return None
         stored = reader.stored(number)
@@ -192,7 +191,7 @@ class RedisStore(HintMethods):
     def entries(self) -> Iterator[Entry]:
         """Yield all stored pages, oldest first; where sites are kept apart, site by site."""
         for pages in self._namespace.all():
-            for stored in pages.reader.all():
+            for stored in pages.all():
                 if self._counts(stored):
                     yield self._entry(stored)
 
@@ -298,7 +297,7 @@ class RedisStore(HintMethods):
 
     def _teach(self, site: str, boilerplate: SiteBoilerplate) -> None:
         """Learn what other processes, or earlier ones, knew of a site."""
-        for data in self._namespace.of(site).reader.of_site(site_digest(site)):
+        for data in self._namespace.of(site).of_site(site_digest(site)):
             page = unpacked(data, self._recipe)
             if page.site == site:
                 learn(boilerplate, page)
