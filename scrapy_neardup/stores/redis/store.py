@@ -33,8 +33,7 @@ from ..base import Claim, Entry, Ticket, Users, require_time
 from ..codec import key_digest, key_seed, packed, row_of, unpacked, with_items
 from ..hints import HintMethods
 from .address import RedisAddress
-from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection, check_server
-from .errors import is_refusal
+from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection, check_server, is_refusal
 from .hints import RedisHints
 from .layout import KeySpace, unpacked_number
 from .leases import LEASE_SECONDS, LeaseRegistry
