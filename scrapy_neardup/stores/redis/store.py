@@ -35,12 +35,12 @@ from ..hints import HintMethods
 from .address import RedisAddress
 from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection, check_server, is_refusal
 from .hints import RedisHints
-from .layout import KeySpace, unpacked_number
+from .layout import KeySpace
 from .leases import LEASE_SECONDS, LeaseRegistry
 from .lookup import Changed, PageJudge
 from .namespace import RedisNamespace
 from .pages import NewPage, StoredRow
-from .reservations import CommitMarks, RedisTicket, Reservation, Reservations
+from .reservations import CommitMarks, Reservation, Reservations
 
 #: After so many seconds, a claim asks the server nothing more.
 CLAIM_SECONDS = 6.0
@@ -247,8 +247,7 @@ class RedisStore(HintMethods):
             except Changed:
                 continue
             if found.blocker:
-                ticket = RedisTicket(pages.part.site, unpacked_number(found.blocker))
-                own = self._reservations.get(ticket)
+                own = self._reservations.get((pages.part.site, found.blocker))
                 return Claim(found.verdict, is_blocked=True, outcome=own.outcome if own else None)
             if found.verdict.is_duplicate:
                 return Claim(found.verdict, items=found.items)

@@ -22,9 +22,8 @@ from ..hints import MemoryHints, newest
 from ..in_process import InProcessStore
 from ..reading import Figures, Namespace, StoredPage
 from . import hint_tables
-from .file import connected_for_reading
+from .file import FilePages, connected_for_reading
 from .format import FORMAT, SPACES, Space, address_of, complaining, require_store, space_of
-from .pages import FilePages
 
 _PAGES_AT_ONCE = 256
 

@@ -26,9 +26,8 @@ from ..codec import site_in
 from ..hints import MemoryHints, known_at, newest, packed_name
 from ..in_process import InProcessStore
 from . import hint_tables
-from .file import SqliteFile
+from .file import FilePages, SqliteFile
 from .format import FORMAT, NUMBER_MASK, Space, address_of
-from .pages import FilePages
 from .writer import BATCH_PAGES, BATCH_SECONDS, REMOVE, Page
 
 __all__ = ["BATCH_PAGES", "BATCH_SECONDS", "FORMAT", "SqliteStore"]
