@@ -50,7 +50,10 @@ BRIDGE = (
 
 
 class StoreContract:
-    """What every :class:`~scrapy_neardup.stores.Store` must do; subclass it as ``Test…``."""
+    """What every :class:`~scrapy_neardup.stores.Store` must do; subclass it as ``Test…``.
+
+    It has many methods because each is a test of one promise.
+    """
 
     @pytest.fixture
     def make_store(self) -> Callable[..., Store]:

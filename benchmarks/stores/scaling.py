@@ -41,8 +41,7 @@ from scrapy_neardup.hashing.minhash import SKETCH_BINS
 from scrapy_neardup.matching.candidates import FIRST_BINS, site_digest, title_digest
 from scrapy_neardup.matching.stored_items import OWN_ITEMS
 from scrapy_neardup.signatures.signature import PageSignature
-from scrapy_neardup.stores.codec import ROW, unpacked
-from scrapy_neardup.stores.digests import key_digest, key_seed
+from scrapy_neardup.stores.codec import ROW, key_digest, key_seed, unpacked
 from scrapy_neardup.stores.sqlite.format import NUMBER_BITS, sealed
 from scrapy_neardup.stores.sqlite.store import SqliteStore
 from scrapy_neardup.text.values import MAX_VALUES

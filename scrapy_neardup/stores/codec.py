@@ -9,6 +9,7 @@ import json
 import struct
 
 import numpy as np
+import xxhash
 
 from ..hashing.minhash import SKETCH_BINS
 from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, packed_summary
@@ -26,13 +27,8 @@ _SKETCH_END = _HEAD.size + SKETCH_BINS
 ROW = np.dtype(
     [("fingerprint", "<u8"), ("summary", SUMMARY_DTYPE), ("first_bins", "u1", (FIRST_BINS,))]
 )
-#: The same as a structure; and in it the site's digest, behind fingerprint and key.
+#: The same for :mod:`struct`, which packs a single row faster than numpy.
 _ROW = struct.Struct(f"<Q{SUMMARY_DTYPE.itemsize}s{FIRST_BINS}s")
-_SITE = struct.Struct("<16xI")
-#: Where a row has the stored items of the page: behind the fingerprint and the summary.
-_ITEMS = struct.Struct("<Q")
-_ITEMS_START = 8 + SUMMARY_DTYPE.itemsize - _ITEMS.size
-_ITEMS_END = _ITEMS_START + _ITEMS.size
 
 
 def packed(page: PageSignature) -> bytes:
@@ -96,16 +92,26 @@ def row_of(page: PageSignature, key: int, stored_at: int, items: int = NO_ITEMS)
 
 def with_items(row: bytes, items: int) -> bytes:
     """Return the row of the same page with these stored items."""
-    return row[:_ITEMS_START] + _ITEMS.pack(items) + row[_ITEMS_END:]
+    changed = np.frombuffer(row, ROW).copy()
+    changed["summary"]["items"] = items
+    return changed.tobytes()
 
 
 def site_in(row: bytes) -> int:
     """Return the digest of a row's site."""
-    site: int
-    [site] = _SITE.unpack_from(row)
-    return site
+    return int(np.frombuffer(row, ROW)["summary"]["site"][0])
 
 
 def parts_of(row: bytes) -> tuple[int, bytes, bytes]:
     """Return a row's fingerprint, summary and first bins."""
     return _ROW.unpack(row)
+
+
+def key_seed(secret: bytes) -> int:
+    """Return the seed for :func:`key_digest`: only its owner can make keys of one digest."""
+    return xxhash.xxh3_64_intdigest(secret)
+
+
+def key_digest(key: str, seed: int) -> int:
+    """Return 64 bits by which a page is found under its key."""
+    return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"), seed)

@@ -4,60 +4,23 @@ from __future__ import annotations
 
 import threading
 from functools import partial
-from importlib import import_module
-from typing import Protocol, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 from weakref import ref
 
 from ..exceptions import InvalidOption
 from ..matching.rule import Scope
 from .base import Store
-from .memory import MemoryStore
+from .in_process import InProcessStore, MemoryStore
 from .reading import StoreReader
-from .users import Users
 
-#: Modules with the functions of :class:`Backend`, by the beginning of their addresses.
-_BACKENDS = {
-    "memory": ".memory",
-    "sqlite": ".sqlite.store",
-    "redis": ".redis.store",
-    "rediss": ".redis.store",
-}
+if TYPE_CHECKING:
+    from .redis.store import RedisStore
 
+    #: A store that several users of one process may have open; the last of them closes it.
+    SharedStore: TypeAlias = InProcessStore | RedisStore
 
-class SharedStore(Store, Protocol):
-    """A store that several users of one process may have open; the last of them closes it."""
-
-    @property
-    def ttl(self) -> float | None:
-        """Seconds after which a page is forgotten."""
-
-    @property
-    def users(self) -> Users:
-        """Counts them."""
-
-
-class Backend(Protocol):
-    """The functions of a module that opens stores of one kind."""
-
-    def canonical_address(self, address: str) -> str:
-        """Return the one address of a store that has several.
-
-        :raises InvalidOption: when this is no address of this kind.
-        """
-
-    def open_store(
-        self,
-        address: str,
-        namespace: str,
-        ttl: float | None,
-        scope: Scope | None,
-        secret: bytes | None,
-    ) -> SharedStore:
-        """See :func:`open_store`; the address is canonical."""
-
-    def open_reader(self, address: str) -> StoreReader:
-        """See :func:`open_reader`."""
-
+_SQLITE = "sqlite:///"
 
 _opening = threading.Lock()
 _open: dict[tuple[str, str], SharedStore] = {}
@@ -68,7 +31,7 @@ def require_address(address: str) -> None:
 
     :raises InvalidOption: when it is not, or when a package is missing that it needs.
     """
-    _backend(address).canonical_address(address)
+    _canonical(address)
 
 
 def open_store(
@@ -95,14 +58,13 @@ def open_store(
     :raises InvalidOption: when the address names no store, or the store is open with another ttl.
     :raises StoreError: when the store cannot be used.
     """
-    backend = _backend(address)
-    place = backend.canonical_address(address), namespace or "default"
+    place = _canonical(address), namespace or "default"
     if address == "memory" and namespace is None:
         return MemoryStore(secret, ttl)
     with _opening:
         known = _open.get(place)
         if known is None or not known.users.join():
-            _open[place] = store = backend.open_store(*place, ttl, scope, secret)
+            _open[place] = store = _new_store(*place, ttl, scope, secret)
             store.users.at_close = partial(_drop, place, ref(store))
             return store
     if known.ttl != ttl:
@@ -121,22 +83,61 @@ def open_reader(address: str) -> StoreReader:
     :raises InvalidOption: when the address names no such store.
     :raises StoreError: when there is none, or it cannot be read.
     """
-    return _backend(address).open_reader(address)
+    address = _canonical(address)
+    if address == "memory":
+        raise InvalidOption("store", address, "the address of a store that outlives its process")
+    if address.startswith(_SQLITE):
+        from .sqlite.reading import SqliteReader
+
+        return SqliteReader(address.removeprefix(_SQLITE))
+    from .redis.reading import RedisReader
+
+    return RedisReader(address)
 
 
-def _backend(address: str) -> Backend:
+def _canonical(address: str) -> str:
+    """Return the one address of a store that has several.
+
+    :raises InvalidOption: when it is none.
+    """
     scheme = address.partition(":")[0].partition("+")[0]
-    if scheme not in _BACKENDS:
-        # Of addresses, only those of a backend have a password that could be shown.
-        known = "'memory', 'sqlite:///path' or 'redis://host:port/db'"
-        raise InvalidOption("store", address, known)
-    try:
-        return cast(Backend, import_module(_BACKENDS[scheme], __package__))
-    except ModuleNotFoundError as error:
-        if not str(error.name).startswith("redis"):
-            raise
-        installed = "with the package redis installed: pip install 'scrapy-neardup[redis]'"
-        raise InvalidOption("store", f"{scheme}://…", installed) from None
+    # Of addresses, only those of a Redis have a password that could be shown.
+    known = "'memory', 'sqlite:///path' or 'redis://host:port/db'"
+    if scheme in ("redis", "rediss"):
+        try:
+            from .redis.address import RedisAddress
+        except ModuleNotFoundError as error:
+            if not str(error.name).startswith("redis"):
+                raise
+            installed = "with the package redis installed: pip install 'scrapy-neardup[redis]'"
+            raise InvalidOption("store", f"{scheme}://…", installed) from None
+        RedisAddress.parse(address)
+        return address
+    if scheme == "sqlite":
+        if path := address.removeprefix(_SQLITE).removeprefix(address):
+            return f"{_SQLITE}{Path(path).resolve()}"
+        known = "'sqlite:///relative/path' or 'sqlite:////absolute/path'"
+    elif address == "memory":
+        return address
+    raise InvalidOption("store", address, known)
+
+
+def _new_store(
+    address: str, namespace: str, ttl: float | None, scope: Scope | None, secret: bytes | None
+) -> SharedStore:
+    """Open a store at a canonical address, see :func:`open_store`."""
+    if address == "memory":
+        store = MemoryStore(secret, ttl)
+        # A user who never closes it: it lives as long as the process.
+        store.users.join()
+        return store
+    if address.startswith(_SQLITE):
+        from .sqlite.store import SqliteStore
+
+        return SqliteStore(address.removeprefix(_SQLITE), namespace, ttl, secret)
+    from .redis.store import RedisStore
+
+    return RedisStore(address, namespace, ttl, scope=scope, secret=secret)
 
 
 def _drop(place: tuple[str, str], closed: ref[SharedStore]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -19,11 +20,10 @@ from ..matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ..matching.verdict import Verdict, revisit, revisit_of_links
 from ..signatures.signature import PageSignature
 from .archive import Archive
-from .base import Claim, Entry, Ticket, require_time
+from .base import Claim, Entry, Ticket, Users, require_time
 from .hints import HintMethods, MemoryHints
 from .page_index import PageIndex
 from .page_table import Reservation
-from .users import Users
 
 
 class InProcessStore(HintMethods):
@@ -50,7 +50,7 @@ class InProcessStore(HintMethods):
         self._archive = archive
         self._lock = threading.RLock()
         self.users = Users(self._lock)
-        self._index = PageIndex(name, archive.pages, secret, ttl, archive.recipe[0])
+        self._index = PageIndex(name, archive, secret, ttl, archive.recipe[0])
         self.boilerplates = self._index.boilerplates
         self._recipe = ""
         self._commits = 0
@@ -119,7 +119,7 @@ class InProcessStore(HintMethods):
 
     def confirm(self, mark: int) -> None:
         with self._lock:
-            self._archive.pages.confirm(mark)
+            self._archive.confirm(mark)
 
     def add(
         self,
@@ -231,6 +231,17 @@ class InProcessStore(HintMethods):
         if found.verdict.is_duplicate:
             return Claim(found.verdict, items=found.items)
         return Claim(found.verdict, self._index.reserve(signature))
+
+
+class MemoryStore(InProcessStore):
+    """Keeps signatures in a dictionary, and an index of them, for as long as the process lives.
+
+    :param secret: key of the sketches, 16 to 64 bytes; drawn at random unless given.
+    :param ttl: seconds after which a page is forgotten; ``None`` for never.
+    """
+
+    def __init__(self, secret: bytes | None = None, ttl: float | None = None) -> None:
+        super().__init__("memory", Archive(), secret or secrets.token_bytes(32), ttl)
 
 
 def _blocked_by(reserved: Reservation, verdict: Verdict) -> Claim:

@@ -14,9 +14,8 @@ from ..matching.candidates import site_digest
 from ..matching.rule import learn
 from ..matching.site_boilerplate import MAX_ENTRIES, Boilerplates, SiteBoilerplate
 from ..signatures.signature import PageSignature
-from .archive import PageArchive
-from .codec import packed, row_of, with_items
-from .digests import key_digest, key_seed
+from .archive import Archive
+from .codec import key_digest, key_seed, packed, row_of, with_items
 from .page_table import PageTable, Reservation
 
 #: Each claim that reserves a page takes a number, also where the page is known or is released.
@@ -35,7 +34,7 @@ class PageIndex:
     """
 
     def __init__(
-        self, store: str, archive: PageArchive, secret: bytes, ttl: float | None, recipe: str
+        self, store: str, archive: Archive, secret: bytes, ttl: float | None, recipe: str
     ) -> None:
         self.table = PageTable(archive, recipe)
         self._store = store
@@ -66,15 +65,11 @@ class PageIndex:
         return None
 
     def has_expired(self, number: int) -> bool:
-        if self._ttl is None:
-            return False
-        return bool(self.table.summary(number)["stored_at"] < time.time() - self._ttl)
+        return bool(self.table.summary(number)["stored_at"] < self._oldest)
 
     def near(self, fingerprint: int, distance: int) -> Candidates:
         """Return the pages within a distance that have not expired."""
         near = self._fingerprints.near(fingerprint, distance)
-        if self._ttl is None or not near.keys.size:
-            return near
         alive = self.are_alive(near.keys)
         return Candidates(near.keys[alive], near.distances[alive])
 
@@ -89,9 +84,7 @@ class PageIndex:
     def are_alive(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
         if self._ttl is None:
             return np.ones(numbers.size, bool)
-        alive: npt.NDArray[np.bool_] = (
-            self.table.summaries(numbers)["stored_at"] >= time.time() - self._ttl
-        )
+        alive: npt.NDArray[np.bool_] = self.table.summaries(numbers)["stored_at"] >= self._oldest
         return alive
 
     def reserve(self, signature: PageSignature, stored_at: int | None = None) -> int:
@@ -142,17 +135,21 @@ class PageIndex:
             ) from None
         self._archive.remove([number])
 
+    @property
+    def _oldest(self) -> float:
+        """The time, in seconds since 1970, before which pages have expired."""
+        return 0 if self._ttl is None else time.time() - self._ttl
+
     def _withdraw(self, reserved: Reservation) -> None:
         del self.table.reserved[reserved.number]
         self._reserved_keys.pop(reserved.page.key, None)
 
     def _load(self) -> None:
-        oldest = 0 if self._ttl is None else int(time.time() - self._ttl)
         # Raw bytes, for the system to take back: arrays of all sizes would leave holes behind.
         fingerprints, digests, loaded = bytearray(), bytearray(), bytearray()
         for all_numbers, all_rows in self._archive.load():
             self._next = int(all_numbers[-1]) + 1
-            is_old = all_rows["summary"]["stored_at"] < oldest
+            is_old = all_rows["summary"]["stored_at"] < int(self._oldest)
             if is_old.any():
                 self._archive.remove(all_numbers[is_old].tolist())
             numbers, rows = all_numbers[~is_old], all_rows[~is_old]
@@ -167,7 +164,7 @@ class PageIndex:
         self._fingerprints.extend(np.frombuffer(fingerprints, "<u8"), all_loaded)
 
 
-def _teach(archive: PageArchive, table: PageTable, site: str, boilerplate: SiteBoilerplate) -> None:
+def _teach(archive: Archive, table: PageTable, site: str, boilerplate: SiteBoilerplate) -> None:
     """Learn again what had been learned of a site."""
     numbers = archive.of_site(site_digest(site), MAX_ENTRIES)
     for page in table.pages([number for number in numbers if table.is_committed(number)]):

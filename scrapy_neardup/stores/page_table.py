@@ -1,10 +1,11 @@
-"""The pages of a store that lives in one process, by their numbers."""
+"""The pages of a store that lives in one process: tables of them by number and by key."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +13,15 @@ import numpy.typing as npt
 from ..hashing.minhash import SKETCH_BINS
 from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Summaries
 from ..signatures.signature import PageSignature
-from .archive import PageArchive
+from .archive import Archive
 from .base import Entry, Ticket
 from .codec import parts_of, sketch_in, unpacked
-from .digests import KeyTable
-from .growing_rows import GrowingRows
+
+_BUCKETS = 1 << 16
+_NUMBER_BYTES = 4
+_PIECE_BITS = 20
+#: Rows of a piece. The system gives memory to those alone that were written to.
+PIECE_ROWS = 1 << _PIECE_BITS
 
 
 @dataclass(slots=True)
@@ -51,7 +56,7 @@ class PageTable:
     :ivar recipe: of all pages.
     """
 
-    def __init__(self, archive: PageArchive, recipe: str) -> None:
+    def __init__(self, archive: Archive, recipe: str) -> None:
         self.keys = KeyTable()
         self.reserved: dict[Ticket, Reservation] = {}
         self.recipe = recipe
@@ -105,3 +110,106 @@ class PageTable:
         return [
             found[number] if number in found else self.reserved[number].packed for number in numbers
         ]
+
+
+class KeyTable:
+    """Finds the page numbers that may belong to a key.
+
+    Numbers are dealt to buckets by the last 16 bits of their key's digest. A bucket does not hold
+    the digests themselves: whoever asks has them elsewhere and compares.
+    """
+
+    def __init__(self) -> None:
+        # Nothing in reserve: a growing array keeps an eighth, and leaves holes behind.
+        self._buckets = [b""] * _BUCKETS
+
+    def add(self, digest: int, number: int) -> None:
+        """Add a number, in ``[0, 2**32)``, under a digest, in ``[0, 2**64)``."""
+        self._buckets[digest % _BUCKETS] += number.to_bytes(_NUMBER_BYTES, "little")
+
+    def extend(self, digests: npt.NDArray[np.uint64], numbers: npt.NDArray[np.uint32]) -> None:
+        """Add many numbers at once; both of shape ``(n,)``."""
+        places = digests.astype(np.uint16)
+        order = np.argsort(places, kind="stable")
+        data = numbers[order].astype("<u4").tobytes()
+        ends = np.cumsum(np.bincount(places, minlength=_BUCKETS)) * _NUMBER_BYTES
+        start = 0
+        for place, end in enumerate(ends.tolist()):
+            if end > start:
+                self._buckets[place] += data[start:end]
+                start = end
+
+    def remove(self, digest: int, number: int) -> None:
+        """Remove a number that was added under this digest.
+
+        :raises KeyError: when it was not.
+        """
+        place = digest % _BUCKETS
+        kept = self.numbers(digest)
+        if number not in kept:
+            raise KeyError((digest, number))
+        self._buckets[place] = kept[kept != number].astype("<u4").tobytes()
+
+    def has(self, digest: int, number: int) -> bool:
+        """Return whether this number was added under this digest, or one of its bucket."""
+        return bool((self.numbers(digest) == number).any())
+
+    def numbers(self, digest: int) -> npt.NDArray[np.intp]:
+        """Return the numbers that may have been added under this digest."""
+        return np.frombuffer(self._buckets[digest % _BUCKETS], "<u4").astype(np.intp)
+
+
+class GrowingRows:
+    """Rows of one type by their numbers, from 0 on, in pieces: growth copies and halts nothing.
+
+    :param dtype: of a row, or of each of its columns.
+    :param columns: how many columns a row has; none where its type says it all.
+    """
+
+    def __init__(self, dtype: npt.DTypeLike, *columns: int) -> None:
+        self._dtype = np.dtype(dtype)
+        self._columns = columns
+        # Numbers far apart leave whole pieces out.
+        self._pieces: dict[int, npt.NDArray[Any]] = {}
+
+    def __contains__(self, number: int) -> bool:
+        """Return whether this row can be read; it need not have been written."""
+        return number >> _PIECE_BITS in self._pieces
+
+    def __setitem__(self, number: int, row: bytes) -> None:
+        piece, place = divmod(number, PIECE_ROWS)
+        values = np.frombuffer(row, self._dtype).reshape(-1, *self._columns)
+        self._piece(piece)[place : place + 1] = values
+
+    def put(self, numbers: npt.NDArray[Any], rows: npt.NDArray[Any]) -> None:
+        """Write many rows at once.
+
+        :param numbers: ascending, shape ``(n,)``.
+        :param rows: shape ``(n, *columns)``.
+        """
+        pieces = numbers >> _PIECE_BITS
+        for piece in np.unique(pieces).tolist():
+            here = slice(*np.searchsorted(pieces, [piece, piece + 1]))
+            self._piece(piece)[numbers[here] & (PIECE_ROWS - 1)] = rows[here]
+
+    def __getitem__(self, number: int) -> npt.NDArray[Any]:
+        piece, place = divmod(number, PIECE_ROWS)
+        row: npt.NDArray[Any] = self._pieces[piece][place]
+        return row
+
+    def _piece(self, piece: int) -> npt.NDArray[Any]:
+        if piece not in self._pieces:
+            self._pieces[piece] = np.empty((PIECE_ROWS, *self._columns), self._dtype)
+        return self._pieces[piece]
+
+    def take(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+        """Copies of rows that were written to, in the order of these numbers."""
+        pieces, places = numbers >> _PIECE_BITS, numbers & (PIECE_ROWS - 1)
+        used = np.flatnonzero(np.bincount(pieces)).tolist()
+        if len(used) == 1:
+            return self._pieces[used[0]].take(places, axis=0)
+        out = np.empty((numbers.size, *self._columns), self._dtype)
+        for piece in used:
+            here = pieces == piece
+            out[here] = self._pieces[piece].take(places[here], axis=0)
+        return out

@@ -9,8 +9,7 @@ import pytest
 
 from benchmarks.stores import scaling
 from scrapy_neardup.matching.candidates import packed_summary
-from scrapy_neardup.stores.codec import packed
-from scrapy_neardup.stores.digests import key_digest, key_seed
+from scrapy_neardup.stores.codec import key_digest, key_seed, packed
 from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests.support.benchmarks import run
 

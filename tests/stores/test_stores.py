@@ -28,7 +28,7 @@ from scrapy_neardup.reasons import Reason
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore, Store, open_store
 from scrapy_neardup.stores import hints as advice
-from scrapy_neardup.stores.growing_rows import PIECE_ROWS, GrowingRows
+from scrapy_neardup.stores.page_table import PIECE_ROWS, GrowingRows
 from scrapy_neardup.stores.sqlite.store import SqliteStore
 from scrapy_neardup.testing import PersistentStoreContract, StoreContract
 from tests.support.claims import met

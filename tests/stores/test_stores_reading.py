@@ -232,6 +232,6 @@ def test_an_overlay_learns_of_a_site_from_the_file_and_from_what_came_to_it(path
     overlay = SqliteReader(path).overlay("news")
     detector = NearDupDetector(store=overlay)
     assert detector.check(url="https://a.example/bridge", text=BRIDGE).kind == "new"
-    found = [overlay._archive.pages.of_site(site_digest("a.example"), most) for most in (10, 2)]
+    found = [overlay._archive.of_site(site_digest("a.example"), most) for most in (10, 2)]
     assert found == [[0, 1, 3], [1, 3]]
     overlay.close()

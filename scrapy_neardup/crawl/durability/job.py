@@ -26,7 +26,7 @@ import numpy.typing as npt
 from filelock import FileLock, Timeout
 
 from ...stores import Store
-from ...stores.digests import key_digest, key_seed
+from ...stores.codec import key_digest, key_seed
 from ...stores.in_process import InProcessStore
 from ..settings import Config
 

@@ -143,11 +143,6 @@ def packed_number(number: int) -> bytes:
     return number.to_bytes(NUMBER_BYTES, "little")
 
 
-def unpacked_number(data: bytes) -> int:
-    """Return the number that was packed."""
-    return int.from_bytes(data, "little")
-
-
 def unpacked_numbers(data: bytes | None) -> list[bytes]:
     """Split packed numbers that follow each other."""
     return _split(data or b"", NUMBER_BYTES)

@@ -20,8 +20,7 @@ from ...matching.verdict import Verdict, revisit, revisit_of_links
 from ...signatures.signature import PageSignature
 from ..codec import ROW, sketch_in, unpacked
 from .layout import packed_number
-from .page_reader import Holder, Lookup, PageReader, StoredRow, holder_of, parsed_rows
-from .pages import RedisPages
+from .pages import Holder, Lookup, PageReader, RedisPages, StoredRow, holder_of, parsed_rows
 
 
 class Changed(Exception):
@@ -120,9 +119,7 @@ class PageJudge:
 
         :raises Changed: when what was found is there no more.
         """
-        lookup = self.pages.reader.look(
-            self.signature.fingerprint, self.rule.max_distance, self.key
-        )
+        lookup = self.pages.look(self.signature.fingerprint, self.rule.max_distance, self.key)
         if lookup.reserved:
             before = self._page(self._stored(lookup.reserved))
             verdict = revisit(self.signature, before or self.signature)
@@ -146,7 +143,7 @@ class PageJudge:
         return found._replace(verdict=verdict)
 
     def _stored(self, number: bytes) -> StoredRow:
-        stored = self.pages.reader.stored(number)
+        stored = self.pages.stored(number)
         if stored is None or (stored.holder and self.is_gone(stored.holder.run)):
             raise Changed
         return stored
@@ -159,7 +156,7 @@ class PageJudge:
 
     def _judged(self, lookup: Lookup) -> Judgement:
         """Judge by what is settled; what is not may have to be waited for."""
-        source = RedisSignatureSource(self.pages.reader, self.signature.recipe)
+        source = RedisSignatureSource(self.pages, self.signature.recipe)
         near, holders = source.load(lookup.near)
         if any(self.is_gone(run) for run in {holder.run for holder in holders if holder}):
             raise Changed

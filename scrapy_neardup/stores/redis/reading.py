@@ -15,7 +15,7 @@ from .connection import RedisConnection
 from .hints import RedisHints
 from .layout import KeySpace
 from .namespace import names_in
-from .page_reader import PageReader, holder_of, parsed_rows
+from .pages import PageReader, holder_of, parsed_rows
 
 #: Of some hundred bytes each; pages are read fewer at a time.
 _ROWS_AT_ONCE = 2048

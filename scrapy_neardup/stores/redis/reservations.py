@@ -10,23 +10,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
 
 from ...exceptions import StoreError
 from ..base import Ticket
-from .layout import unpacked_number
 from .pages import NewPage, RedisPages
 
 #: Milliseconds that an attempt that was given up may still be on its way to the server.
 _ON_ITS_WAY = 3_600_000
 _TOKEN_BYTES = 8
-
-
-class RedisTicket(NamedTuple):
-    """A reservation: a number, and the site where each has numbers of its own."""
-
-    site: str | None
-    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +38,9 @@ class Reservation:
         return self.pages.part.site
 
     @property
-    def ticket(self) -> RedisTicket:
-        return RedisTicket(self.site, unpacked_number(self.number))
+    def ticket(self) -> Ticket:
+        """Its number, and the site where each has numbers of its own."""
+        return self.site, self.number
 
 
 class Reservations:

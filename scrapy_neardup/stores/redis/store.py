@@ -29,23 +29,18 @@ from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
-from ..base import Claim, Entry, Ticket, require_time
-from ..codec import packed, row_of, unpacked, with_items
-from ..digests import key_digest, key_seed
+from ..base import Claim, Entry, Ticket, Users, require_time
+from ..codec import key_digest, key_seed, packed, row_of, unpacked, with_items
 from ..hints import HintMethods
-from ..reading import StoreReader
-from ..users import Users
 from .address import RedisAddress
-from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection, check_server
-from .errors import is_refusal
+from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection, check_server, is_refusal
 from .hints import RedisHints
-from .layout import KeySpace, unpacked_number
+from .layout import KeySpace
 from .leases import LEASE_SECONDS, LeaseRegistry
 from .lookup import Changed, PageJudge
 from .namespace import RedisNamespace
-from .page_reader import StoredRow
-from .pages import NewPage
-from .reservations import CommitMarks, RedisTicket, Reservation, Reservations
+from .pages import NewPage, StoredRow
+from .reservations import CommitMarks, Reservation, Reservations
 
 #: After so many seconds, a claim asks the server nothing more.
 CLAIM_SECONDS = 6.0
@@ -114,7 +109,7 @@ class RedisStore(HintMethods):
         return self._namespace.secret
 
     def __len__(self) -> int:
-        return sum(len(pages.reader) for pages in self._namespace.all())
+        return sum(len(pages) for pages in self._namespace.all())
 
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
         if self._recipe:
@@ -180,7 +175,7 @@ class RedisStore(HintMethods):
             self._reservations.settle_key(pages.part.site, page.key)
 
     def find(self, key: str) -> Entry | None:
-        reader = self._namespace.of(site_of(key)).reader
+        reader = self._namespace.of(site_of(key))
         if not (number := reader.known(self._digest(key))):
             return None
         stored = reader.stored(number)
@@ -195,7 +190,7 @@ class RedisStore(HintMethods):
     def entries(self) -> Iterator[Entry]:
         """Yield all stored pages, oldest first; where sites are kept apart, site by site."""
         for pages in self._namespace.all():
-            for stored in pages.reader.all():
+            for stored in pages.all():
                 if self._counts(stored):
                     yield self._entry(stored)
 
@@ -252,8 +247,7 @@ class RedisStore(HintMethods):
             except Changed:
                 continue
             if found.blocker:
-                ticket = RedisTicket(pages.part.site, unpacked_number(found.blocker))
-                own = self._reservations.get(ticket)
+                own = self._reservations.get((pages.part.site, found.blocker))
                 return Claim(found.verdict, is_blocked=True, outcome=own.outcome if own else None)
             if found.verdict.is_duplicate:
                 return Claim(found.verdict, items=found.items)
@@ -301,27 +295,7 @@ class RedisStore(HintMethods):
 
     def _teach(self, site: str, boilerplate: SiteBoilerplate) -> None:
         """Learn what other processes, or earlier ones, knew of a site."""
-        for data in self._namespace.of(site).reader.of_site(site_digest(site)):
+        for data in self._namespace.of(site).of_site(site_digest(site)):
             page = unpacked(data, self._recipe)
             if page.site == site:
                 learn(boilerplate, page)
-
-
-def canonical_address(address: str) -> str:
-    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
-    RedisAddress.parse(address)
-    return address
-
-
-def open_store(
-    address: str, namespace: str, ttl: float | None, scope: Scope | None, secret: bytes | None
-) -> RedisStore:
-    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
-    return RedisStore(address, namespace, ttl, scope=scope, secret=secret)
-
-
-def open_reader(address: str) -> StoreReader:
-    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
-    from .reading import RedisReader
-
-    return RedisReader(address)

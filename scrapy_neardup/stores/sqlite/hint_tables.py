@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,11 +51,8 @@ Noted = tuple[int, npt.NDArray[np.void]]
 
 def rules(connection: sqlite3.Connection, namespace: int) -> dict[str, bytes]:
     """Return all rules of a namespace."""
-    if not _is_there(connection):
-        return {}
-    found = connection.execute(
-        "SELECT name, body FROM rules WHERE namespace = ?", (namespace,)
-    ).fetchall()
+    query = "SELECT name, body FROM rules WHERE namespace = ?"
+    found = list(_found(connection, query, namespace))
     if not all(isinstance(value, bytes) for row in found for value in row):
         raise Damaged("rule")
     return {unpacked_name(name): body for name, body in found}
@@ -62,12 +60,12 @@ def rules(connection: sqlite3.Connection, namespace: int) -> dict[str, bytes]:
 
 def known(connection: sqlite3.Connection, namespace: int, since: int) -> npt.NDArray[np.void]:
     """Return known duplicates seen at this time or later, of type :data:`KNOWN`, in no order."""
-    if not _is_there(connection):
-        return np.empty(0, KNOWN)
-    found = connection.execute(
+    found = _found(
+        connection,
         "SELECT digest, original, content, seen_at FROM copies "
         "WHERE namespace = ? AND seen_at >= ?",
-        (namespace, since),
+        namespace,
+        since,
     )
     try:
         return np.fromiter(found, _SIGNED).view(KNOWN)
@@ -77,12 +75,8 @@ def known(connection: sqlite3.Connection, namespace: int, since: int) -> npt.NDA
 
 def count(connection: sqlite3.Connection, table: str, namespace: int) -> int:
     """Return how many of ``rules`` or ``copies`` a namespace has."""
-    if not _is_there(connection):
-        return 0
-    [number] = connection.execute(
-        f"SELECT count(*) FROM {table} WHERE namespace = ?", (namespace,)
-    ).fetchone()
-    return int(number)
+    query = f"SELECT count(*) FROM {table} WHERE namespace = ?"
+    return sum(number for (number,) in _found(connection, query, namespace))
 
 
 def write(
@@ -109,13 +103,10 @@ def trim(connection: sqlite3.Connection, namespace: int) -> None:
 
 def forget_before(connection: sqlite3.Connection, namespace: int, time: int) -> None:
     """Remove known duplicates last seen before this time, in seconds since 1970."""
-    if _is_there(connection):
-        connection.execute(
-            "DELETE FROM copies WHERE namespace = ? AND seen_at < ?", (namespace, time)
-        )
+    _found(connection, "DELETE FROM copies WHERE namespace = ? AND seen_at < ?", namespace, time)
 
 
-def _is_there(connection: sqlite3.Connection) -> bool:
-    """Return whether any hint was ever written."""
-    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'copies'").fetchone()
-    return found is not None
+def _found(connection: sqlite3.Connection, query: str, *values: int) -> Iterable[Any]:
+    """Return the rows of a statement; nothing is done where no hint was ever written."""
+    is_there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'copies'").fetchone()
+    return connection.execute(query, values) if is_there else ()

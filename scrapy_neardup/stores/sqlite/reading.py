@@ -20,12 +20,10 @@ from ..archive import Archive
 from ..codec import unpacked
 from ..hints import MemoryHints, newest
 from ..in_process import InProcessStore
-from ..memory import MemoryPages
 from ..reading import Figures, Namespace, StoredPage
 from . import hint_tables
-from .format import FORMAT, SPACES, address_of, complaining, require_store, space_of
-from .opening import connected_for_reading
-from .pages import FilePages
+from .file import FilePages, connected_for_reading
+from .format import FORMAT, SPACES, Space, address_of, complaining, require_store, space_of
 
 _PAGES_AT_ONCE = 256
 
@@ -106,12 +104,9 @@ class SqliteReader:
             return hint_tables.known(self._connection, self._spaces[namespace].id, since)
 
     def overlay(self, namespace: str, ttl: float | None = None) -> InProcessStore:
-        space, pages = self._spaces[namespace], _OverlayPages(self._pages(namespace))
-        hints = _OverlayHints(self, namespace)
-        archive = Archive(pages, hints, space.recipe, space.parts, len(pages.left_out))
-        store = InProcessStore(self.name, archive, space.secret, ttl)
-        store.users.at_close = self.close
-        return store
+        space = self._spaces[namespace]
+        archive = _OverlayArchive(self, space, self._pages(namespace))
+        return InProcessStore(self.name, archive, space.secret, ttl)
 
     def _pages(self, namespace: str) -> FilePages:
         return FilePages(self._path, self._read, self._spaces[namespace].id)
@@ -121,16 +116,18 @@ class SqliteReader:
             return self._connection.execute(query, values).fetchall()
 
 
-class _OverlayPages(MemoryPages):
+class _OverlayArchive(Archive):
     """The confirmed pages of a file and, in memory, those that were added since.
 
     :ivar left_out: numbers of the other pages of the file.
     """
 
-    def __init__(self, pages: FilePages) -> None:
-        super().__init__()
+    def __init__(self, reader: SqliteReader, space: Space, pages: FilePages) -> None:
         self._file = pages
         self.left_out = frozenset(pages.unconfirmed())
+        hints = _OverlayHints(reader, space.name)
+        super().__init__(hints, space.recipe, space.parts, len(self.left_out))
+        self._close = reader.close
 
     def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
         for numbers, rows in self._file.load():
@@ -151,6 +148,9 @@ class _OverlayPages(MemoryPages):
         # Nothing of the file is removed.
         for number in numbers:
             self._pages.pop(number, None)
+
+    def close(self) -> None:
+        self._close()
 
 
 class _OverlayHints(MemoryHints):

@@ -15,27 +15,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from ...exceptions import InvalidOption
-from ...matching.rule import Scope
 from ..archive import Archive
+from ..codec import site_in
 from ..hints import MemoryHints, known_at, newest, packed_name
 from ..in_process import InProcessStore
-from ..reading import StoreReader
 from . import hint_tables
-from .file import SqliteFile
-from .format import FORMAT, Space, address_of
-from .pages import SqlitePages
-from .writer import BATCH_PAGES, BATCH_SECONDS
+from .file import FilePages, SqliteFile
+from .format import FORMAT, NUMBER_MASK, Space, address_of
+from .writer import BATCH_PAGES, BATCH_SECONDS, REMOVE, Page
 
 __all__ = ["BATCH_PAGES", "BATCH_SECONDS", "FORMAT", "SqliteStore"]
-
-_SCHEME = "sqlite:///"
 
 
 class SqliteStore(InProcessStore):
@@ -103,12 +98,19 @@ class _SqliteHints(MemoryHints):
 
 
 class _SqliteArchive(Archive):
+    """The pages in the file and those that wait to be written."""
+
     def __init__(self, file: SqliteFile, space: Space) -> None:
-        pages = SqlitePages(file, space.id)
-        hints = _SqliteHints(file, space.id)
-        super().__init__(pages, hints, space.recipe, space.parts, pages.forgotten)
         self._file = file
-        self._namespace = space.id
+        self._space = space
+        self._written = FilePages(file.path, file.read, space.id)
+        unconfirmed = [(self._written.base | n,) for n in self._written.unconfirmed()]
+        if unconfirmed:
+            with file.writer.changing() as connection:
+                for statement in REMOVE:
+                    connection.executemany(statement, unconfirmed)
+        hints = _SqliteHints(file, space.id)
+        super().__init__(hints, space.recipe, space.parts, len(unconfirmed))
 
     @property
     def problem(self) -> str | None:
@@ -118,9 +120,52 @@ class _SqliteArchive(Archive):
         with self._file.writer.changing() as connection:
             connection.execute(
                 "UPDATE namespaces SET recipe = ?, parts = ? WHERE id = ?",
-                (recipe, json.dumps(dict(parts)), self._namespace),
+                (recipe, json.dumps(dict(parts)), self._space.id),
             )
         super().adopt(recipe, parts)
+
+    def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
+        return self._written.load()
+
+    def read(self, numbers: Sequence[int]) -> list[bytes]:
+        base = self._written.base
+        with self._file.lock:
+            batches = self._file.writer.pending()
+            found = {
+                number: batch.pages[base | number].page
+                for batch in batches
+                for number in numbers
+                if base | number in batch.pages
+            }
+            written = [number for number in numbers if number not in found]
+            found.update(zip(written, self._written.read(written), strict=True))
+        return [found[number] for number in numbers]
+
+    def of_site(self, digest: int, most: int) -> Sequence[int]:
+        first, last = self._written.range
+        with self._file.lock:
+            found = self._written.of_site(digest, most)
+            waiting = [
+                page.id & NUMBER_MASK
+                for batch in self._file.writer.pending()
+                for page in batch.pages.values()
+                if page.site == digest and first <= page.id <= last
+            ]
+        return sorted({*found, *waiting})[-most:]
+
+    def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:
+        id_ = self._written.base | number
+        with self._file.writer.later() as waiting:
+            waiting.pages[id_] = Page(id_, site_in(row), row, page, mark)
+
+    def remove(self, numbers: Sequence[int]) -> None:
+        with self._file.writer.later() as waiting:
+            for number in numbers:
+                waiting.remove(self._written.base | number)
+
+    def confirm(self, mark: int) -> None:
+        with self._file.writer.later() as waiting:
+            waiting.confirm(self._written.range, mark)
 
     def compact(self) -> None:
         self._file.compact()
@@ -129,27 +174,4 @@ class _SqliteArchive(Archive):
         self._file.writer.flush()
 
     def close(self) -> None:
-        self._file.leave(self._namespace)
-
-
-def canonical_address(address: str) -> str:
-    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
-    path = address.removeprefix(_SCHEME)
-    if path in ("", address):
-        known = "'sqlite:///relative/path' or 'sqlite:////absolute/path'"
-        raise InvalidOption("store", address, known)
-    return f"{_SCHEME}{Path(path).resolve()}"
-
-
-def open_store(
-    address: str, namespace: str, ttl: float | None, scope: Scope | None, secret: bytes | None
-) -> SqliteStore:
-    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
-    return SqliteStore(address.removeprefix(_SCHEME), namespace, ttl, secret)
-
-
-def open_reader(address: str) -> StoreReader:
-    """See :class:`~scrapy_neardup.stores.factory.Backend`."""
-    from .reading import SqliteReader
-
-    return SqliteReader(canonical_address(address).removeprefix(_SCHEME))
+        self._file.leave(self._space.id)

@@ -24,7 +24,7 @@ from scrapy_neardup.crawl.settings import Policy, UrlRuleSettings
 from scrapy_neardup.crawl.store_client import StoreClient
 from scrapy_neardup.matching.verdict import Verdict
 from scrapy_neardup.reasons import Reason
-from scrapy_neardup.stores.memory import MemoryStore
+from scrapy_neardup.stores import MemoryStore
 from tests.support.crawl import LOOPS
 
 pytestmark = pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 2.15")
