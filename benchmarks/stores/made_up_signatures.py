@@ -38,7 +38,7 @@ class Maker:
             "n_text": 3000,
             "n_shown": 4000,
             # In the last place stands that it is no list.
-            "shown_digest": self._bytes.bytes(16) + b"\0",
+            "shown_digest": self._bytes.bytes(16) + b"\0" + self._bytes.bytes(8),
             **parts,
         }
         return PageSignature(

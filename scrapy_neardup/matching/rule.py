@@ -81,8 +81,12 @@ class Rule:
     def compare(
         self, page: PageSignature, other: PageSignature, boilerplates: Boilerplates
     ) -> Match | Mismatch:
-        """Decide whether two pages have the same content; their order does not matter.
+        """Decide whether a page has the same content as a stored one and may be dropped.
 
+        The order matters only if the pages show the same and the stored one has one element more,
+        see :meth:`compare_either_way`.
+
+        :param other: the stored page.
         :param boilerplates: the boilerplate learned of the sites so far.
         :raises SignatureMismatch: when the signatures were made by different recipes.
         """
@@ -94,9 +98,21 @@ class Rule:
             objection = _objection_on_one_site(page, other, boilerplates.of(page.site))
         else:
             objection = self._objection_across_sites(page, other, boilerplates)
-        if objection or page.holds_other(other):
+        if objection or (page.holds_other(other) and not page.lacks_one_of(other)):
             return Mismatch(objection or Reason.PARTS_DIFFER)
-        return self._compare_texts(page, other, self.least_similarity(page, other, boilerplates))
+        return self._compare_texts(page, other, boilerplates)
+
+    def compare_either_way(
+        self, page: PageSignature, other: PageSignature, boilerplates: Boilerplates
+    ) -> Match | Mismatch:
+        """Decide whether two pages have the same content, so that one of them may be dropped.
+
+        :raises SignatureMismatch: when the signatures were made by different recipes.
+        """
+        outcome = self.compare(page, other, boilerplates)
+        if outcome.reason == Reason.PARTS_DIFFER:
+            return self.compare(other, page, boilerplates)
+        return outcome
 
     def _reason_of_equality(self, page: PageSignature, other: PageSignature) -> Reason | None:
         """Return the reason why two pages of a site are equal, before titles and texts count."""
@@ -151,7 +167,7 @@ class Rule:
         return None
 
     def _compare_texts(
-        self, page: PageSignature, other: PageSignature, least_similarity: float
+        self, page: PageSignature, other: PageSignature, boilerplates: Boilerplates
     ) -> Match | Mismatch:
         if self.equal_texts_suffice(page, other):
             return Match(0, 1.0, Reason.SAME_TEXT)
@@ -165,7 +181,7 @@ class Rule:
             similarity >= self.similarity_floor(same_title=True) and values_agree(page, other)
         ):
             return Mismatch(Reason.TEXT_DIFFERS)
-        if self.min_similarity <= similarity < least_similarity:
+        if self.min_similarity <= similarity < self.least_similarity(page, other, boilerplates):
             return Mismatch(Reason.SITE_UNKNOWN)
         if similarity < MAX_SIMILARITY_BY_SIZE and _has_much_more(page, other):
             return Mismatch(Reason.SIZE_DIFFERS)
