@@ -100,7 +100,10 @@ def embedded_content(body: HtmlElement, html: str) -> str:
         found += (_stable_address(url) for style in styles for url in _CSS_URL.findall(style))
     if "<svg" in html:
         found += cast("list[str]", _SVG(body))
-    found += (text.strip() for e in _inert(body) for text in e.itertext())
+    for element in _inert(body):
+        if texts := [text.strip() for text in element.itertext()]:
+            # Two lines at least: scripts may show another content on a page that lacks them.
+            found += ["", *texts]
     return "\n".join(found)
 
 

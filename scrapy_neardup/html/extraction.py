@@ -106,8 +106,8 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     remove_consent_overlays(body, html)
     text = extractor(html, tree) or ""
     data = script_data(tree, html)
-    # Two lines at least for each of the data, because a page that lacks them is not one that lacks
-    # an element: scripts may show another content on it.
+    # Two lines at least, as for templates: scripts may show another content on a page that lacks
+    # them.
     blocks = [f"\n{without_volatile(each)}" for each in data]
     held = "\n".join(filter(None, [embedded_content(body, html), *blocks]))
     scripts, is_empty = has_scripts(tree), has_empty_root(body, html)

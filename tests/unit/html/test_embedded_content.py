@@ -76,9 +76,11 @@ def test_pages_that_differ_in_what_they_hold_are_not_one(name):
 
 
 #: Carriers that are more than one element, or that scripts read to show another content.
-MORE_THAN_ONE = {"source", "film", "drawing", "structured data", "state", "assigned state"} | {
+MORE_THAN_ONE = {"source", "film", "drawing", "structured data", "state"} | {
+    "assigned state",
     "assigned data",
     "data attribute",
+    "template",
 }
 
 
