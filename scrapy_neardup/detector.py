@@ -144,7 +144,7 @@ class NearDupDetector:
         :raises SignatureMismatch: when one of them was made by another recipe.
         """
         self._require_own(a)
-        outcome = self.rule.compare(a, b, self.store.boilerplates)
+        outcome = self.rule.compare_either_way(a, b, self.store.boilerplates)
         return outcome if isinstance(outcome, Match) and a.n_features else None
 
     def _require_own(self, signature: PageSignature) -> None:

@@ -37,8 +37,8 @@ class Maker:
             "text_digest": self._bytes.bytes(16),
             "n_text": 3000,
             "n_shown": 4000,
-            # In the last place stands that it is no list.
-            "shown_digest": self._bytes.bytes(16) + b"\0",
+            # In the 17th place stands that it is no list.
+            "shown_digest": self._bytes.bytes(16) + b"\0" + self._bytes.bytes(8),
             **parts,
         }
         return PageSignature(

@@ -69,7 +69,7 @@ _HEAD = np.dtype(
         ("n_text", "<u4"),
         ("n_shown", "<u4"),
         ("text", "u1", 16),
-        ("shown", "u1", 17),
+        ("shown", "u1", 25),
         ("n_values", "u1"),
         ("n_heading", "u1"),
         ("sketch", "u1", SKETCH_BINS),
@@ -130,8 +130,8 @@ class Stock:
         self._heads = np.frombuffer(generator.bytes(count * _HEAD.itemsize), _HEAD).copy()
         self._heads["n_features"], self._heads["n_text"], self._heads["n_shown"] = 300, 3000, 4000
         self._heads["n_values"], self._heads["n_heading"] = MAX_VALUES, 0
-        # In the last place stands that a page is no list.
-        self._heads["shown"][:, -1] = 0
+        # In the 17th place stands that a page is no list.
+        self._heads["shown"][:, 16] = 0
         np.maximum(self._heads["sketch"], 1, out=self._heads["sketch"])
         self._numbers = range(first, first + count)
         self._sites = [f"site{number // SITE_PAGES}.example" for number in self._numbers]

@@ -174,7 +174,7 @@ def _verdict(a: _Page, b: _Page, judge: Judge) -> str:
     if not (a.signature.n_features and b.signature.n_features):
         return f"{note}Undecided (no_text): {_WHY[Reason.NO_TEXT]}."
     boilerplates = judge.detector.store.boilerplates
-    outcome = judge.detector.rule.compare(a.signature, b.signature, boilerplates)
+    outcome = judge.detector.rule.compare_either_way(a.signature, b.signature, boilerplates)
     said = "Duplicates" if isinstance(outcome, Match) else "Not duplicates"
     return f"{note}{said} ({outcome.reason}): {_WHY.get(outcome.reason, 'decided by the rule')}."
 

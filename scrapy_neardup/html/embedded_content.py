@@ -84,7 +84,9 @@ _VOLATILE_DATA = re.compile(rf"{_VOLATILE_VALUE.pattern}|(?:\\{{0,3}}/){{2}}[^\s
 
 
 def embedded_content(body: HtmlElement, html: str) -> str:
-    """Return the content of a page besides its visible text and script data, one item a line.
+    """Return the content of a page besides its visible text and script data.
+
+    It has a line for each element with content in its attributes, and for each other item.
 
     :param body: as parsed, with invisible elements.
     :param html: source of the page, searched first to skip needless work on the tree.
@@ -98,7 +100,10 @@ def embedded_content(body: HtmlElement, html: str) -> str:
         found += (_stable_address(url) for style in styles for url in _CSS_URL.findall(style))
     if "<svg" in html:
         found += cast("list[str]", _SVG(body))
-    found += (text.strip() for e in _inert(body) for text in e.itertext())
+    for element in _inert(body):
+        if texts := [text.strip() for text in element.itertext()]:
+            # Two lines at least: scripts may show another content on a page that lacks them.
+            found += ["", *texts]
     return "\n".join(found)
 
 
@@ -127,18 +132,23 @@ def without_volatile(data: str) -> str:
 
 
 def _attribute_content(elements: Iterable[HtmlElement]) -> Iterator[str]:
+    """Yield a line for each element that has content in its attributes."""
     for element in elements:
-        tag = element.tag
-        if tag in ("script", "link") or _is_tracking_pixel(element):
-            continue
-        yield from (_stable_address(url) for url in map(element.get, _URL_ATTRIBUTES) if url)
-        for candidates in filter(None, map(element.get, _SRCSET_ATTRIBUTES)):
-            # "a.png 1x, b.png 2x"; addresses may contain commas.
-            parts = map(str.split, candidates.split(", "))
-            yield from (_stable_address(part[0]) for part in parts if part)
-        yield from filter(None, map(element.get, _TEXT_ATTRIBUTES))
-        if tag in _VALUE_TAGS:
-            yield from _value(element)
+        if element.tag not in ("script", "link") and not _is_tracking_pixel(element):
+            content = "\t".join(_attributes(element))
+            if content:
+                yield content
+
+
+def _attributes(element: HtmlElement) -> Iterator[str]:
+    yield from (_stable_address(url) for url in map(element.get, _URL_ATTRIBUTES) if url)
+    for candidates in filter(None, map(element.get, _SRCSET_ATTRIBUTES)):
+        # "a.png 1x, b.png 2x"; addresses may contain commas.
+        parts = map(str.split, candidates.split(", "))
+        yield from (_stable_address(part[0]) for part in parts if part)
+    yield from filter(None, map(element.get, _TEXT_ATTRIBUTES))
+    if element.tag in _VALUE_TAGS:
+        yield from _value(element)
 
 
 def _value(element: HtmlElement) -> Iterator[str]:

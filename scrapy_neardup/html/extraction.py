@@ -107,7 +107,10 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     remove_consent_overlays(body, html)
     text = extractor(html, tree) or ""
     data = script_data(tree, html)
-    held = "\n".join([embedded_content(body, html), *map(without_volatile, data)])
+    # Two lines at least, as for templates: scripts may show another content on a page that lacks
+    # them.
+    blocks = [f"\n{without_volatile(each)}" for each in data]
+    held = "\n".join(filter(None, [embedded_content(body, html), *blocks]))
     has_scripts = next(tree.iter("script"), None) is not None
     is_empty, shown = has_empty_root(body, html), _shown(body)
     if has_scripts and needs_scripts(body, text, shown, data, has_empty_root=is_empty):

@@ -63,7 +63,7 @@ def matching_pairs(
         for first, second in _promising(numbers, batch, source, rule):
             for pair in zip(first.tolist(), second.tolist(), strict=True):
                 pages = page(pair[0]), page(pair[1])
-                outcome = rule.compare(*pages, boilerplates)
+                outcome = rule.compare_either_way(*pages, boilerplates)
                 if isinstance(outcome, Match):
                     yield Pair(pair, pages, outcome)
 

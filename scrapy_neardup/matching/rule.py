@@ -14,9 +14,9 @@ from ..hashing.simhash import hamming_distance
 from ..hashing.simhash_index import MAX_DISTANCE
 from ..reasons import Reason
 from ..signatures.signature import PageSignature
-from ..text.titles import may_be_one, title_words, without_list_kind
+from ..text.titles import is_other_version, may_be_one, title_words, without_list_kind
 from .site_boilerplate import Boilerplates, SiteBoilerplate
-from .value_rules import SAME_VALUES_LENIENCY, values_agree, values_differ
+from .value_rules import SAME_VALUES_LENIENCY, few_are_renamed, values_agree, values_differ
 from .verdict import Match, Mismatch
 
 Scope = Literal["all", "site"]
@@ -49,6 +49,8 @@ MAX_ENTRY = 0.5
 #: part of the larger one, by all that is shown and by the text.
 MAX_SIMILARITY_BY_SIZE = 0.84
 MIN_SHOWN_RATIO, MIN_TEXT_RATIO = 0.7, 0.85
+#: Least resemblance of two versions of a page in which words were renamed: little else has changed.
+MIN_VERSION_SIMILARITY = 0.84
 #: Least resemblance of a look-alike that a verdict names.
 MIN_LOOK_ALIKE = 0.4
 
@@ -81,8 +83,12 @@ class Rule:
     def compare(
         self, page: PageSignature, other: PageSignature, boilerplates: Boilerplates
     ) -> Match | Mismatch:
-        """Decide whether two pages have the same content; their order does not matter.
+        """Decide whether a page has the same content as a stored one and may be dropped.
 
+        The order matters only if the pages show the same and the stored one has one element more,
+        see :meth:`compare_either_way`.
+
+        :param other: the stored page.
         :param boilerplates: the boilerplate learned of the sites so far.
         :raises SignatureMismatch: when the signatures were made by different recipes.
         """
@@ -94,9 +100,21 @@ class Rule:
             objection = _objection_on_one_site(page, other, boilerplates.of(page.site))
         else:
             objection = self._objection_across_sites(page, other, boilerplates)
-        if objection or page.holds_other(other):
+        if objection or (page.holds_other(other) and not page.lacks_one_of(other)):
             return Mismatch(objection or Reason.PARTS_DIFFER)
-        return self._compare_texts(page, other, self.least_similarity(page, other, boilerplates))
+        return self._compare_texts(page, other, boilerplates)
+
+    def compare_either_way(
+        self, page: PageSignature, other: PageSignature, boilerplates: Boilerplates
+    ) -> Match | Mismatch:
+        """Decide whether two pages have the same content, so that one of them may be dropped.
+
+        :raises SignatureMismatch: when the signatures were made by different recipes.
+        """
+        outcome = self.compare(page, other, boilerplates)
+        if outcome.reason == Reason.PARTS_DIFFER:
+            return self.compare(other, page, boilerplates)
+        return outcome
 
     def _reason_of_equality(self, page: PageSignature, other: PageSignature) -> Reason | None:
         """Return the reason why two pages of a site are equal, before titles and texts count."""
@@ -151,7 +169,7 @@ class Rule:
         return None
 
     def _compare_texts(
-        self, page: PageSignature, other: PageSignature, least_similarity: float
+        self, page: PageSignature, other: PageSignature, boilerplates: Boilerplates
     ) -> Match | Mismatch:
         if self.equal_texts_suffice(page, other):
             return Match(0, 1.0, Reason.SAME_TEXT)
@@ -165,12 +183,14 @@ class Rule:
             similarity >= self.similarity_floor(same_title=True) and values_agree(page, other)
         ):
             return Mismatch(Reason.TEXT_DIFFERS)
-        if self.min_similarity <= similarity < least_similarity:
+        if self.min_similarity <= similarity < self.least_similarity(page, other, boilerplates):
             return Mismatch(Reason.SITE_UNKNOWN)
         if similarity < MAX_SIMILARITY_BY_SIZE and _has_much_more(page, other):
             return Mismatch(Reason.SIZE_DIFFERS)
         if self.min_similarity and values_differ(page, other):
-            return Mismatch(Reason.VALUES_DIFFER)
+            is_near = similarity >= MIN_VERSION_SIMILARITY
+            if not (is_near and _are_renamed_versions(page, other, boilerplates)):
+                return Mismatch(Reason.VALUES_DIFFER)
         return Match(distance, similarity, Reason.SIMILAR_TEXT)
 
 
@@ -228,6 +248,26 @@ def _share_only_boilerplate_title(
         return False
     common = tuple(part for part in page.title if part in other.title)
     return not boilerplate.titles.own_words(common)
+
+
+def _are_renamed_versions(
+    page: PageSignature, other: PageSignature, boilerplates: Boilerplates
+) -> bool:
+    """Are these one page of two versions of a manual, in which few words were renamed?
+
+    The titles share the page's name, and each has boilerplate of its site with another version of
+    the manual: "Magics — Handbook 1.2 documentation".
+    """
+    shared = tuple(part for part in page.title if part in other.title)
+    titles, other_titles = (boilerplates.of(p.site).titles for p in (page, other))
+    if not (titles.own_words(shared) and other_titles.own_words(shared)):
+        return False
+    return few_are_renamed(page, other) and any(
+        is_other_version(part, other_part)
+        and not (titles.own_parts((part,)) or other_titles.own_parts((other_part,)))
+        for part in page.title
+        for other_part in other.title
+    )
 
 
 def _is_all_boilerplate(page: PageSignature, boilerplate: SiteBoilerplate) -> bool:

@@ -31,6 +31,9 @@ _ON_ONE_SITE: tuple[_Bound, ...] = _Bound(2, 0.025, 0), _Bound(0.8, 0, 1.5)
 _ON_ONE_SITE_CUT = _Bound(2, 0.028, 0), _Bound(4, 0.016, 1), _Bound(2, 0, 3)
 _ACROSS_SITES: tuple[_Bound, ...] = _Bound(2, 0.025, 1), _Bound(1.4, 0, 2)
 _ACROSS_SITES_CUT = (_Bound(2, 0.045, 1),)
+#: Between two versions of a manual, few words are renamed or translated anew: a smaller part of the
+#: values than this, which is twice what pages of one form may differ in.
+MAX_RENAMED = 0.05
 #: A single number that differs may be a counter, as of a page's views; "4,812" is two values. In
 #: lists of one site, two numbers may be the numbers of their pages.
 MAX_COUNTERS, MAX_COUNTER_VALUES, MAX_PAGE_NUMBERS = 1, 2, 2
@@ -44,18 +47,13 @@ SAME_VALUES_LENIENCY = 1.57
 
 def values_differ(page: PageSignature, other: PageSignature) -> bool:
     """Do two similar texts differ in numbers and names as pages of one form do?"""
-    is_cut = max(len(page.values), len(other.values)) == MAX_VALUES
+    is_cut, found = _is_cut(page, other), _difference(page, other)
     if page.site != other.site:
-        found = difference(page.values, other.values, is_cut=is_cut)
         bounds = _ACROSS_SITES_CUT if is_cut else _ACROSS_SITES
         return not _are_counters(found) and _reaches(bounds, found, found.places, found.replaced)
-    # The titles of one site's pages were compared before, and some templates have no heading.
-    found = difference(*(each.values[each.n_heading :] for each in (page, other)), is_cut=is_cut)
     if page.is_list and other.is_list and not found.words and found.places <= MAX_PAGE_NUMBERS:
         return False
-    # In pages of one form, each text has values where the other has common words. Of two versions
-    # of a text, the edited one has more of them.
-    if not is_cut and 0 < found.added <= 2 * found.added_to_each:
+    if not is_cut and _is_filled_in(found):
         return True
     bounds = _ON_ONE_SITE_CUT if is_cut else _ON_ONE_SITE
     places, replaced = found.places + found.exchanged, found.replaced + found.exchanged
@@ -63,6 +61,33 @@ def values_differ(page: PageSignature, other: PageSignature) -> bool:
         # A name that differs weighs more than a line that only one page has.
         replaced = max(replaced, int(places))
     return not _are_counters(found) and _reaches(bounds, found, places, replaced)
+
+
+def few_are_renamed(page: PageSignature, other: PageSignature) -> bool:
+    """Do two similar texts differ as two versions of a page do: in few words, not in numbers?"""
+    found = _difference(page, other)
+    only_words = found.words == found.replaced and not found.exchanged
+    return only_words and not _is_filled_in(found) and found.share < MAX_RENAMED
+
+
+def _difference(page: PageSignature, other: PageSignature) -> Difference:
+    pages = page, other
+    # The titles of one site's pages were compared before, and some templates have no heading.
+    starts = [each.n_heading if page.site == other.site else 0 for each in pages]
+    values = (each.values[start:] for each, start in zip(pages, starts, strict=True))
+    return difference(*values, is_cut=_is_cut(page, other))
+
+
+def _is_cut(page: PageSignature, other: PageSignature) -> bool:
+    return max(len(page.values), len(other.values)) == MAX_VALUES
+
+
+def _is_filled_in(found: Difference) -> bool:
+    """Does each text have values where the other has common words?
+
+    Pages of one form do. Of two versions of a text, the edited one has more of them.
+    """
+    return 0 < found.added <= 2 * found.added_to_each
 
 
 def _are_counters(found: Difference) -> bool:

@@ -19,13 +19,14 @@ import numpy as np
 from .._util.urls import is_list, page_key, site_of
 from ..exceptions import InvalidOption
 from ..hashing import minhash as sketch
+from ..hashing import power_sums
 from ..hashing.minhash import ShingleKey, Sketch, shingle_hashes_of_each, sketches_of
 from ..hashing.simhash import simhash, to_hex
 from ..html.encoding_detection import decode
 from ..html.extraction import Extractor, MainText, read_fragment, read_page, shipped_extractor
 from ..html.limits import PageLimits
 from ..text import weighting
-from ..text.idf import IdfTable, read_table, shipped_table
+from ..text.idf import IdfTable, read_table, shipped_table, token_hashes
 from ..text.normalization import Folded, folded, normalize, single_spaced
 from ..text.titles import Title, signs, title_of, title_parts
 from ..text.tokenization import ScriptTokenizer, Spans, Tokenizer, shipped_tokenizer
@@ -35,9 +36,11 @@ from ..text.vocabulary import Vocabulary
 from ..text.weighting import Features
 
 #: Version of the digest ``shown_digest``, for the recipe.
-_SHOWN_VERSION = "shown-3"
-#: Parts of ``shown_digest``: whole page, visible text, other content, list flag.
+_SHOWN_VERSION = "shown-4"
+#: Parts of ``shown_digest``: whole page, visible text, other content, list flag, and sums over the
+#: lines of the other content.
 _WHOLE, _SHOWN, _HELD, _LIST_FLAG = slice(6), slice(6, 11), slice(11, 16), slice(16, 17)
+_SUMS = slice(17, 17 + power_sums.SIZE)
 _LIST, _NO_LIST = b"\1", b"\0"
 
 _Component = TypeVar("_Component")
@@ -70,9 +73,10 @@ class PageSignature:
     :ivar text_digest: 16 bytes, keyed; equal for equal texts, punctuation included.
     :ivar n_text: characters of the main text without white space.
     :ivar n_shown: characters of all visible text without white space.
-    :ivar shown_digest: 17 bytes: keyed digests of the whole page (6), of its visible text (5) and
-        of its other content (5), and a flag that says whether its URL is that of a list (1); empty
-        if only the text is known.
+    :ivar shown_digest: 25 bytes: keyed digests of the whole page (6), of its visible text (5) and
+        of its other content (5), a flag that says whether its URL is that of a list (1), and sums
+        over the lines of the other content (8), see ``hashing/power_sums.py``; empty if only the
+        text is known.
     :ivar recipe: digest of everything that the other fields depend on.
     :ivar n_heading: number of leading values that belong to a heading that repeats part of the
         title.
@@ -113,6 +117,12 @@ class PageSignature:
             return False
         same_text = self.shown_digest[_SHOWN] == other.shown_digest[_SHOWN]
         return same_text and self.shown_digest[_HELD] != other.shown_digest[_HELD]
+
+    def lacks_one_of(self, other: PageSignature) -> bool:
+        """Return whether the other page has all other content of this one, and one element more."""
+        if not (self.shown_digest and other.shown_digest):
+            return False
+        return power_sums.has_one_more(other.shown_digest[_SUMS], self.shown_digest[_SUMS])
 
     @property
     def is_list(self) -> bool:
@@ -308,7 +318,10 @@ class Signer:
             return b""
         parts = ((main.whole, _WHOLE), (shown, _SHOWN), (_utf8(main.held), _HELD))
         digests = [self._digest(data)[part] for data, part in parts]
-        return b"".join((*digests, _LIST if is_list(page.url) else _NO_LIST))
+        lines = main.held.split("\n") if main.held else []
+        held = token_hashes(lines, self._shingle_key.seed)
+        flag = _LIST if is_list(page.url) else _NO_LIST
+        return b"".join((*digests, flag, power_sums.power_sums(held)))
 
     def _digest(self, data: bytes) -> bytes:
         return blake2b(data, key=self._digest_key, digest_size=16).digest()

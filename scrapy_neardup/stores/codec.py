@@ -1,4 +1,4 @@
-"""A page's signature as bytes, as stores keep it: some 570, its values, address and title.
+"""A page's signature as bytes, as stores keep it: some 580, its values, address and title.
 
 A row beside it has what is asked of many pages at once.
 """
@@ -18,8 +18,8 @@ from ..signatures.signature import PageSignature
 
 #: Fingerprint, number of features, lengths of text and of all that is shown, two digests, and how
 #: many values stand behind the sketch, of all and of the heading.
-_HEAD = struct.Struct("<QIII16s17sBB")
-_NO_DIGEST = bytes(17)
+_HEAD = struct.Struct("<QIII16s25sBB")
+_NO_DIGEST = bytes(25)
 _as_json = json.JSONEncoder(separators=(",", ":")).encode
 _SKETCH_END = _HEAD.size + SKETCH_BINS
 

@@ -190,7 +190,7 @@ _FIELDS: Mapping[str, tuple[Callable[[Any], object], Callable[[Any], Any]]] = {
     "n_text": (int, _count),
     "n_shown": (int, _count),
     "text_digest": (_text, partial(_bytes, lengths=(16,))),
-    "shown_digest": (_text, partial(_bytes, lengths=(17, 0))),
+    "shown_digest": (_text, partial(_bytes, lengths=(25, 0))),
     "sketch": (_text, partial(_bytes, lengths=(SKETCH_BINS,))),
     "values": (_text, partial(_bytes, lengths=range(MAX_VALUES + 1))),
     "n_heading": (int, _count),

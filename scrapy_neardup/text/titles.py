@@ -29,6 +29,10 @@ MAX_PARTS = 16
 #: Bars, dots, brackets, a long dash, or a dash or slash between blanks.
 _SEPARATOR = regex.compile(r"\s[-–−~/\\]+\s|[|•·»«›‹_()\[\]【】—―]+")
 
+#: A number of two or more short parts, such as 3.11 or v2.4.2, in the words of a part of a title;
+#: not in a date with a year.
+_VERSION = regex.compile(r"(?<!\S)(?<!\d )v?\d{1,3}(?: \d{1,3})+(?!\S| \d)")
+
 #: Signs next to a letter or digit: Unicode symbols except trade marks, and some ASCII punctuation.
 #: Plus and minus count only after it, if no word follows.
 _MARK = r"[\p{S}#%*@--[+\-−®©™℠`^~<>|=]]"
@@ -66,6 +70,17 @@ def without_list_kind(title: Title) -> Title:
     """Remove the names of kinds of lists from a title, unless nothing else would be left."""
     parts = [[word for word in part if word not in LIST_KINDS] for part in title]
     return title_of(parts) or title
+
+
+def is_other_version(part: Segment, other: Segment) -> bool:
+    """Return whether two parts name two versions of one thing: "Handbook 1.2", "Handbook 2.0.1".
+
+    They share a word besides.
+    """
+    texts = " ".join(part), " ".join(other)
+    versions, other_versions = map(_VERSION.findall, texts)
+    words, others = (set(_VERSION.sub("", text).split()) for text in texts)
+    return bool(versions and other_versions and words & others) and versions != other_versions
 
 
 def may_be_one(title: Title, other: Title) -> bool:

@@ -174,7 +174,7 @@ def flood(
             fingerprint=fingerprint(rng),
             sketch=sketches.integers(1, 256, SKETCH_BINS, np.uint8).tobytes(),
             text_digest=rng.randbytes(16),
-            shown_digest=rng.randbytes(17),
+            shown_digest=rng.randbytes(25),
         )
         for n in range(count)
     ]

@@ -168,7 +168,7 @@ def _found(rule: Rule, boilerplates: Boilerplates, a: PageSignature, b: PageSign
 
     def refuses(distance: int, similarity: float) -> bool:
         asked = replace(rule, max_distance=distance, min_similarity=similarity)
-        return not isinstance(asked.compare(a, b, boilerplates), Match)
+        return not isinstance(asked.compare_either_way(a, b, boilerplates), Match)
 
     found = _empty_grid()
     if a.n_features and b.n_features:

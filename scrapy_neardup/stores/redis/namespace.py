@@ -19,7 +19,7 @@ logger = logging.getLogger("scrapy_neardup")
 #: Names of sites that are known to be on the server's lists, at most.
 _MOST_LISTED = 100_000
 #: Version of the layout; a namespace of another one is refused.
-FORMAT = 3
+FORMAT = 4
 
 _ADOPT = Script("adopt")
 

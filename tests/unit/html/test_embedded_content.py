@@ -8,8 +8,9 @@ import pytest
 
 from scrapy_neardup.html.extraction import read_page, visible_text
 from scrapy_neardup.matching.verdict import Match
+from scrapy_neardup.reasons import Reason
 from tests.support.texts import FERRY
-from tests.unit.matching.test_rule import detector, why
+from tests.unit.matching.test_rule import detector, verdicts, why
 
 #: Two of each: the same text, another content.
 CARRIERS = {
@@ -72,6 +73,41 @@ def two(markup: str, title: str = "Wares") -> list[tuple[str, str]]:
 def test_pages_that_differ_in_what_they_hold_are_not_one(name):
     assert why(detector(), *two(CARRIERS[name])) == "parts_differ"
     assert why(detector(), *two("", title="Wares")) == "same_page"
+
+
+#: Carriers that are more than one element, or that scripts read to show another content.
+MORE_THAN_ONE = {"source", "film", "drawing", "structured data", "state"} | {
+    "assigned state",
+    "assigned data",
+    "data attribute",
+    "template",
+}
+
+
+@pytest.mark.parametrize("name", CARRIERS)
+def test_a_page_that_lacks_one_element_of_a_stored_page_is_dropped_but_not_the_other_way(name):
+    shown = {"document": "Report", "download": "Report", "choice": "Size"}.get(name, "")
+    (url, page), (_, plain) = two(CARRIERS[name])[0], two(f"<b>{shown}</b>")[1]
+    less = "https://a.example/less", plain
+    assert verdicts(detector(), less, (url, page)) == ["new", "new"]
+    is_lost = "new" if name in MORE_THAN_ONE else "duplicate"
+    assert verdicts(detector(), (url, page), less) == ["new", is_lost]
+
+
+def test_a_page_that_lacks_two_elements_or_has_another_one_is_kept():
+    pictures = '<img src="/a.jpg"><img src="/b.jpg" alt="A kettle">'
+    pages = [two(pictures)[0], two('<img src="/a.jpg">')[1]]
+    assert verdicts(detector(), *pages) == ["new", "duplicate"]
+    for rest in ("", '<img src="/c.jpg">', '<img src="/b.jpg">', '<img src="/a.jpg?page=2">'):
+        pages[1] = two(f"<p></p>{rest}")[1]
+        assert verdicts(detector(), *pages) == ["new", "new"]
+
+
+def test_either_page_may_be_the_one_that_lacks_an_element():
+    judge = detector()
+    less, more = (judge.signature(url=u, html=h) for u, h in (two("")[0], two("<img src=1>")[1]))
+    match = judge.compare(less, more)
+    assert match == judge.compare(more, less) == Match(0, 1.0, Reason.SAME_TEXT)
 
 
 @pytest.mark.parametrize("name", PASSING)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from scrapy_neardup import NearDupDetector
@@ -273,6 +275,87 @@ def test_a_similarity_of_nothing_asks_for_no_values():
         for site, values in (("a", "Farnsworth Zanzibar 4711"), ("b", "Oglethorpe Samarkand 12"))
     )
     assert why(judge, one, other) == "similar_text"
+
+
+# --- versions of a manual -----------------------------------------------------------------
+
+
+def manual(judge: NearDupDetector, *sites: str, versions: tuple[str, str] = ("1.2", "2.4")) -> None:
+    """Teach the names of a manual's versions."""
+    for n, name in enumerate(["History", "Kernels", "Widgets"]):
+        for site, version in zip(sites, versions, strict=True):
+            page = html(f"{name} — Handbook {version} documentation", words(50 + n))
+            judge.check(url=f"https://{site}.example/{version}/{name}", html=page)
+    for n in range(6):
+        judge.check(url=f"https://a.example/{n}", html=html(f"Post {word(n)}", words(n + 1)))
+
+
+def renamed(sites: str, one: str, other: str, *titles: str) -> list[tuple[str, str]]:
+    """Two pages with 80 values, of which these differ, among 240 common words."""
+    common = random.Random(5).choices(
+        "the of and to in is that for it was with be on".split(), k=240
+    )
+    pages = []
+    for n, (site, values, title) in enumerate(zip(sites, (one, other), titles, strict=True)):
+        text, of_form = list(common), article(80, 8)
+        for place, value in enumerate(values.split()):
+            of_form[9 * place + 5] = value
+        for place, value in enumerate(of_form):
+            text.insert(4 * place, value)
+        pages.append((f"https://{site}.example/{n}/magics", html(title, " ".join(text))))
+    return pages
+
+
+@pytest.mark.parametrize("sites", ["aa", "ab"])
+@pytest.mark.parametrize(
+    ("one", "other", "reason"),
+    [
+        ("Farnsworth Zanzibar Quimby", "Oglethorpe Samarkand Pettigrew", "similar_text"),
+        # a number, and too many words
+        ("Farnsworth Zanzibar 31 Quimby", "Oglethorpe Samarkand 29 Quimby", "values_differ"),
+        (
+            "Farnsworth Zanzibar Quimby Abernathy",
+            "Oglethorpe Samarkand Pettigrew Winterbourne",
+            "values_differ",
+        ),
+    ],
+)
+def test_words_may_be_renamed_between_two_versions_of_a_manual(sites, one, other, reason):
+    judge = detector()
+    manual(judge, *sites)
+    titles = [f"Using magics — Handbook {version} documentation" for version in ("1.2", "2.4")]
+    assert why(judge, *renamed(sites, one, other, *titles)) == reason
+
+
+@pytest.mark.parametrize(("changed", "reason"), [(1, "similar_text"), (8, "values_differ")])
+def test_and_little_else_may_be_changed(changed, reason):
+    judge = detector()
+    manual(judge, "a", "b")
+    titles = [f"Using magics — Handbook {version} documentation" for version in ("1.2", "2.4")]
+    one, (url, page) = renamed(
+        "ab", "Farnsworth Zanzibar Quimby", "Oglethorpe Samarkand Pettigrew", *titles
+    )
+    head, *tokens = page.split(" the ")
+    parts = [head, *tokens[:changed]]
+    other = " those ".join(parts) + " the " + " the ".join(tokens[changed:])
+    assert why(judge, one, (url, other)) == reason
+
+
+@pytest.mark.parametrize(
+    ("titles", "taught"),
+    [
+        # one version; names of wares; no part of its own; the versions are not known to be ones
+        (("Using magics — Handbook 1.2 documentation",) * 2, ("1.2", "2.4")),
+        (("Using magics | Kettle X200", "Using magics | Kettle X300"), ("1.2", "2.4")),
+        (("Handbook 1.2 documentation", "Handbook 2.4 documentation"), ("1.2", "2.4")),
+        (("Using magics | Handbook 3.1", "Using magics | Handbook 3.2"), ("1.2", "2.4")),
+    ],
+)
+def test_but_only_if_the_titles_say_so(titles, taught):
+    judge = detector()
+    manual(judge, "a", "b", versions=taught)
+    pages = renamed("ab", "Farnsworth Zanzibar Quimby", "Oglethorpe Samarkand Pettigrew", *titles)
+    assert why(judge, *pages) == "values_differ"
 
 
 # --- lists and sizes --------------------------------------------------------------------

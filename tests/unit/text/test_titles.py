@@ -8,6 +8,7 @@ from scrapy_neardup.signatures.signature import Signer
 from scrapy_neardup.text.titles import (
     MAX_PARTS,
     Title,
+    is_other_version,
     is_within,
     may_be_one,
     signs,
@@ -87,3 +88,27 @@ def test_signs_are_part_of_the_title_of_a_page():
     signer = Signer(secret=b"s" * 16)
     titles = {signer.sign_text("http://a.example/", "text", t).title for t in ("C++", "C#", "C")}
     assert titles == {(("c", "c++"),), (("c", "c#"),), (("c",),)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_one"),
+    [
+        ("handbook 1 2", "handbook 2 0 1", True),
+        ("lib v0 12 documentation", "lib 0 13 manual", True),
+        ("lib 3 2 an afternoon hack", "lib 2 4", True),
+        ("handbook 1 2", "handbook 1 2 documentation", False),
+        ("handbook 1 2", "manual 2 0", False),
+        # models, years, numbers of chapters, dates
+        ("kettle x200", "kettle x300", False),
+        ("handbook 1 2", "handbook", False),
+        ("report 2023", "report 2024", False),
+        ("part 1", "part 2", False),
+        ("1 2", "1 3", False),
+        ("news 2024 5 3", "news 2024 6 4", False),
+        ("news 3 5 2024", "news 4 6 2024", False),
+    ],
+)
+def test_parts_that_name_two_versions_of_one_thing(one, other, is_one):
+    first, second = tuple(one.split()), tuple(other.split())
+    assert is_other_version(first, second) is is_one
+    assert is_other_version(second, first) is is_one
