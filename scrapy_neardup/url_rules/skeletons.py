@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
@@ -67,16 +68,10 @@ def differing(one: UrlParts, other: UrlParts, patterns: PathPatterns) -> list[Le
                 found.append((patterns.name(rest), component, text))
         if not found:
             return []
-    components: list[Component] = []
-    params = {name for name, _ in set(one.params) ^ set(other.params)}
-    path_params = {name for _, name, _ in set(one.path_params) ^ set(other.path_params)}
-    components += [("param", name) for name in sorted(params)]
-    components += [("path_param", name) for name in sorted(path_params)]
-    if one.label != other.label:
-        components += [("host", label) for label in (one.label, other.label) if label]
-    if one.scheme != other.scheme:
-        components.append(SCHEME)
     pattern = patterns.name(shorter)
+    pieces = [*one.pieces(), *other.pieces()]
+    differ = set(one.pieces()) ^ set(other.pieces())
+    components = dict.fromkeys(piece[0] for piece in pieces if piece in differ)
     return found + [(pattern, component, "") for component in components]
 
 
@@ -127,20 +122,14 @@ class UrlReducer:
     def skeletons(self, reduced: ReducedUrl) -> Iterator[Skeleton]:
         """Yield what is left when one more component is left out."""
         digest, pattern, parts, _ = reduced
-        hashes: dict[str, int] = {}
         for name, value in parts.params:
-            hashed = part_hash("param", name, value)
-            hashes[name] = hashes.get(name, 0) + hashed
-            yield Skeleton(("param", name, value), pattern, (digest - hashed) & MASK, None)
-        others: list[tuple[Component, int]] = [
-            *((("param", name), hashed) for name, hashed in hashes.items()),
-            *((("path_param", one[1]), part_hash("path_param", *one)) for one in parts.path_params),
-        ]
-        if parts.label:
-            others.append((("host", parts.label), part_hash("host", parts.label)))
-        if parts.scheme:
-            others.append((SCHEME, part_hash("scheme", parts.scheme)))
-        for component, hashed in others:
+            rest = (digest - part_hash("param", name, value)) & MASK
+            yield Skeleton(("param", name, value), pattern, rest, None)
+        # All values of a parameter are left out together.
+        hashes = Counter[Component]()
+        for component, hashed in parts.pieces():
+            hashes[component] += hashed
+        for component, hashed in hashes.items():
             yield Skeleton(component, pattern, (digest - hashed) & MASK, "")
         whole = path_hash(parts.segments)
         for component, segments, text in path_components(parts.segments):

@@ -7,7 +7,7 @@ part takes one subtraction, and the order of parameters does not matter.
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -58,26 +58,28 @@ class UrlParts(NamedTuple):
     def digest(self) -> int:
         """64 bits that are the same in every process."""
         total = part_hash("origin", self.site, self.base) + path_hash(self.segments)
-        if self.scheme:
-            total += part_hash("scheme", self.scheme)
+        return (total + sum(hashed for _, hashed in self.pieces())) & MASK
+
+    def pieces(self) -> Iterator[tuple[Component, int]]:
+        """Yield what a rule may leave out besides segments: component and hash of each piece."""
+        for name, value in self.params:
+            yield ("param", name), part_hash("param", name, value)
+        for segment, name, value in self.path_params:
+            yield ("path_param", name), part_hash("path_param", segment, name, value)
         if self.label:
-            total += part_hash("host", self.label)
-        for param in self.params:
-            total += part_hash("param", *param)
-        for path_param in self.path_params:
-            total += part_hash("path_param", *path_param)
-        return total & MASK
+            yield ("host", self.label), part_hash("host", self.label)
+        if self.scheme:
+            yield SCHEME, part_hash("scheme", self.scheme)
 
     def has_any(self, components: Set[Component]) -> bool:
         """Decide whether the URL has one of these components, or may have it.
 
         :param components: without values and places, that is, their first two items.
         """
-        own: list[Component] = [("param", name) for name, _ in self.params]
-        own += [("path_param", name) for _, name, _ in self.path_params]
+        own = [component for component, _ in self.pieces()]
         own += [("segment", text) for text in self.segments]
         own += [("segment_at", index) for index in range(-1, len(self.segments))]
-        return not components.isdisjoint((*own, ("host", self.label), SCHEME))
+        return not components.isdisjoint(own)
 
 
 def parse_url(url: str) -> UrlParts | None:
