@@ -11,8 +11,15 @@ from .evidence import MAX_COUNTED, Key
 from .evidence_collector import EvidenceCollector
 from .known_urls import KnownUrls, VisitedUrl
 from .rule_set import MAX_RULES
-from .skeletons import LeftOut, ReducedUrl, Skeleton, differing
-from .url_parts import Component, UrlParts, is_path_component
+from .url_parts import (
+    Component,
+    LeftOut,
+    ReducedUrl,
+    Skeleton,
+    UrlParts,
+    differing,
+    is_path_component,
+)
 
 #: Skeletons that are remembered.
 MAX_SKELETONS = 80_000

@@ -12,8 +12,7 @@ from .comparisons import CanonicalUrls
 from .crawl_traps import CrawlTraps
 from .known_urls import KnownUrls, SkippedUrl
 from .rule import UrlRule
-from .skeletons import LeftOut, ReducedUrl
-from .url_parts import SCHEME, Component, UrlParts, path_components
+from .url_parts import SCHEME, Component, LeftOut, ReducedUrl, UrlParts, path_components
 
 #: Parameters and probes that are remembered.
 _MAX_REMEMBERED = 4096

@@ -11,8 +11,7 @@ from typing import Any, Generic, TypeVar
 from .path_patterns import PathPatterns
 from .rule import UrlRule
 from .rule_set import RuleSet
-from .skeletons import ReducedUrl, UrlReducer
-from .url_parts import UrlParts
+from .url_parts import ReducedUrl, UrlParts, UrlReducer
 
 #: Visited URLs of a site that are known at most.
 MAX_URLS = 10_000
