@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
@@ -176,29 +178,20 @@ def _changed(rule: Rule, options: argparse.Namespace) -> Rule:
         raise error.renamed(_FLAGS[error.option]) from None
 
 
-def at_least_0(text: str) -> int:
-    """Parse an option that is a whole number of 0 or more."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
-    return int(text)
+def _parser(
+    kind: Callable[[str], T], is_valid: Callable[[T], bool], what: str
+) -> Callable[[str], T]:
+    """Return a function that parses a number of an option."""
+
+    def parsed(text: str) -> T:
+        with suppress(ValueError):
+            if is_valid(number := kind(text)):
+                return number
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+
+    return parsed
 
 
-def above_0(text: str) -> float:
-    """Parse an option that is a number above 0."""
-    if not 0 < (number := _number(text)) < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return number
-
-
-def share(text: str) -> float:
-    """Parse an option from 0 to 1."""
-    if not 0 <= (number := _number(text)) <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
-    return number
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
+at_least_0 = _parser(int, lambda number: number >= 0, "a whole number of 0 or more")
+above_0 = _parser(float, lambda number: 0 < number < math.inf, "a number above 0")
+share = _parser(float, lambda number: 0 <= number <= 1, "a number from 0 to 1")
