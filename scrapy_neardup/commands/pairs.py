@@ -22,10 +22,17 @@ from ..sources.readers import PageReader
 from ..stores import MemoryStore
 from ..stores.in_process import InProcessStore
 from ..workers import sign_record
-from .support.options import OFFLINE_KEY, Commands, Judge, add_pages, add_rule, add_workers
+from .support.options import (
+    OFFLINE_KEY,
+    Commands,
+    Judge,
+    add_pages,
+    add_rule,
+    add_workers,
+    say_undecided,
+)
 from .support.output_files import lines_to
 from .support.store_address import add_store, copy_of
-from .support.tally import say_undecided
 from .support.terminal import counted, quantity, report_skipped, say, with_progress
 
 #: Pairs that are joined to clusters at once.

@@ -1,12 +1,14 @@
-"""Options of several sub-commands, and the detector that they and the project configure."""
+"""Options of several sub-commands, and the detector that they configure and judge pages with."""
 
 from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from time import perf_counter
 from typing import Any, TypeVar
 
 from scrapy.settings import BaseSettings
@@ -15,11 +17,14 @@ from ...crawl.settings import Config, as_setting, unknown_settings
 from ...detector import NearDupDetector
 from ...exceptions import InvalidOption
 from ...matching.rule import SCOPES, Rule
+from ...matching.verdict import Verdict
+from ...signatures.signature import PageSignature
 from ...sources.readers import PageReader
 from ...sources.record import Record
 from ...stores import MemoryStore, Store
-from ...workers import Failure, Job, Limits, WorkerPool, usable_cores
-from .terminal import say, with_progress
+from ...workers import Failure, Job, Limits, WorkerPool, sign_record, usable_cores
+from .store_address import require_writable
+from .terminal import counted, quantity, say, with_progress
 
 T = TypeVar("T")
 
@@ -168,6 +173,51 @@ class Judge:
         """
         with WorkerPool(job, self.signer, self.workers, self.limits) as workers:
             yield from with_progress(workers.map(records or pages), pages, what)
+
+
+def say_undecided(record: Record, failure: Failure, known: Container[str]) -> None:
+    """Print why a page could not be read, once for each reason."""
+    if failure.reason not in known:
+        say(f"warning: <{record.url}> is undecided, {failure.reason}: {failure.detail}")
+
+
+class Tally:
+    """Judges pages and counts the verdicts."""
+
+    def __init__(self, judge: Judge) -> None:
+        #: Number of pages judged.
+        self.pages = 0
+        self._judge = judge
+        self._started = perf_counter()
+        self._verdicts: Counter[str] = Counter()
+        self._undecided: Counter[str] = Counter()
+
+    def judge(
+        self, pages: PageReader, what: str
+    ) -> Iterator[tuple[Record, PageSignature | Failure, Verdict]]:
+        """Judge all pages in order, and yield the results; stop if the store cannot be written."""
+        detector = self._judge.detector
+        for record, outcome in self._judge.results(sign_record, pages, what):
+            if isinstance(outcome, PageSignature):
+                verdict = detector.check(outcome)
+            else:
+                say_undecided(record, outcome, self._undecided)
+                verdict = Verdict("undecided", record.url, outcome.reason)
+            self.pages += 1
+            self._verdicts[verdict.kind] += 1
+            if verdict.kind == "undecided":
+                self._undecided[verdict.reason] += 1
+            yield record, outcome, verdict
+            require_writable(detector.store)
+
+    def report(self) -> None:
+        """Print the counts."""
+        seconds = perf_counter() - self._started
+        say(
+            f"{quantity(self.pages, 'page')}: {counted(self._verdicts)}"
+            + (f"; undecided for: {counted(self._undecided)}" if self._undecided else "")
+            + f"; {seconds:.1f} s, {self.pages / seconds:.0f} pages/s"
+        )
 
 
 def _changed(rule: Rule, options: argparse.Namespace) -> Rule:
