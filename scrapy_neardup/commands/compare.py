@@ -28,7 +28,7 @@ from ..sources.record import Record
 from ..text.idf import UNITS_PER_NAT
 from ..text.tokenization import shingle_units
 from ..text.vocabulary import weigh
-from ..workers import main_text, main_tokens, sign_record
+from ..workers import main_text, sign_record
 from .support.options import Commands, Judge, add_pages, add_rule, add_workers
 from .support.terminal import show, table
 
@@ -127,7 +127,7 @@ class _Page:
         self.record = record
         self.signature = sign_record(signer, record)
         self.main = main_text(signer, record)
-        self.tokens = main_tokens(signer, record)
+        self.tokens = signer.tokens(self.main.text)
         found = weigh(self.tokens, signer.idf).weights.tolist()
         self.weights = Counter(dict(zip(dict.fromkeys(self.tokens), found, strict=True)))
         units = shingle_units(self.tokens)

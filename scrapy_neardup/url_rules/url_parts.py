@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Set
 from functools import lru_cache
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from xxhash import xxh3_64_intdigest
 
@@ -35,7 +36,7 @@ _PLACES = 5
 #: Of the digests.
 MASK = 2**64 - 1
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
-_DEFAULT_PORTS = {"http": "80", "https": "443"}
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class UrlParts(NamedTuple):
@@ -94,21 +95,23 @@ def parse_url(url: str) -> UrlParts | None:
     """
     if len(url) > MAX_URL_CHARS or ("%" in url and _BAD_ESCAPE.search(url)):
         return None
-    scheme, separator, rest = url.partition("://")
-    scheme = scheme.lower()
-    if not separator or scheme not in _DEFAULT_PORTS:
+    try:
+        scheme, authority, path, query, _ = split = urlsplit(url)
+        host, port = (split.hostname or "").rstrip("."), split.port
+    except ValueError:
         return None
-    before, _, query = rest.partition("#")[0].partition("?")
-    authority, _, path = before.partition("/")
-    origin = _origin(scheme, authority)
-    if origin is None or path.count("/") + path.count(";") + query.count("&") > MAX_PARTS:
+    path = path.removeprefix("/")
+    parts = path.count("/") + path.count(";") + query.count("&")
+    if scheme not in _DEFAULT_PORTS or not host or "@" in authority or parts > MAX_PARTS:
         return None
+    site = site_of_host(host)
+    label, _, further = host[: -len(site)].rstrip(".").partition(".")
+    base = f"{further}:{'' if port in (None, _DEFAULT_PORTS[scheme]) else port}"
     segments = tuple(path.split("/")) if path else ()
     path_params: tuple[tuple[str, str, str], ...] = ()
     if ";" in path:
         segments, path_params = _without_params(segments)
     params = tuple(_name_and_value(piece) for piece in query.split("&") if piece)
-    site, label, base = origin
     return UrlParts(site, scheme, label, base, segments, path_params, params)
 
 
@@ -152,24 +155,6 @@ def path_components(
 def is_path_component(component: Component) -> bool:
     """Decide whether it is a segment."""
     return component[0] in ("segment", "segment_at")
-
-
-@lru_cache(maxsize=4096)
-def _origin(scheme: str, authority: str) -> tuple[str, str, str] | None:
-    """Return site, first label, and the rest of an authority."""
-    if not authority or "@" in authority:
-        return None
-    host, _, port = authority.partition(":")
-    if authority.startswith("["):
-        host, _, port = authority[1:].partition("]")
-        port = port.removeprefix(":")
-    host = host.lower().rstrip(".")
-    if not host:
-        return None
-    site = site_of_host(host)
-    label, _, further = host[: -len(site)].rstrip(".").partition(".")
-    port = "" if port == _DEFAULT_PORTS[scheme] else port
-    return site, label, f"{further}:{port}"
 
 
 def _without_params(

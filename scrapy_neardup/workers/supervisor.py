@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
@@ -170,14 +169,13 @@ class Supervisor(threading.Thread, Generic[T]):
 
     def _answer(self, tasks: Sequence[Task[T]], answers: Sequence[T | Failure]) -> None:
         """Complete tasks, except those that are complete."""
-        call = partial(_answer_all, tasks, answers)
+
+        def answer_all() -> None:
+            for task, answer in zip(tasks, answers, strict=True):
+                task.answer(answer)
+
         try:
-            self._deliver(call)
+            self._deliver(answer_all)
         except Exception:
             # The event loop is closed, so any waiting code runs in another thread.
-            call()
-
-
-def _answer_all(tasks: Sequence[Task[T]], answers: Sequence[T | Failure]) -> None:
-    for task, answer in zip(tasks, answers, strict=True):
-        task.answer(answer)
+            answer_all()
