@@ -93,8 +93,8 @@ class Learner:
         while self.process_pending(_STEP):
             pass
         for site in self._sites:
-            for visited in [one for one in site.urls.visited if one.content is None]:
-                site.fail(visited.parts)
+            for parts in site.in_flight():
+                site.fail(parts)
         if not self.crawl.refetches:
             for site in self._sites:
                 site.refetch_probes()

@@ -70,6 +70,10 @@ class SiteLearner:
         group = [visited] if visited else self.urls.visited.with_normalized(normalized.digest)
         return next((one.content for one in group if one.content is not None), None)
 
+    def in_flight(self) -> list[UrlParts]:
+        """Return the URLs that are being fetched, or whose fetch was never heard of."""
+        return [visited.parts for visited in self.urls.visited if visited.content is None]
+
     def refetch_probes(self) -> None:
         """Refetch some of what each rule skipped, before the crawl ends."""
         for skipped in self.decisions.choose_probes(LAST_PROBES):

@@ -7,7 +7,6 @@ part takes one subtraction, and the order of parameters does not matter.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Set
 from functools import lru_cache
 from typing import NamedTuple
@@ -63,18 +62,18 @@ class UrlParts(NamedTuple):
     def digest(self) -> int:
         """64 bits that are the same in every process."""
         total = part_hash("origin", self.site, self.base) + path_hash(self.segments)
-        return (total + sum(hashed for _, hashed in self.pieces())) & MASK
+        return (total + sum(part_hash(*piece) for _, piece in self.pieces())) & MASK
 
-    def pieces(self) -> Iterator[tuple[Component, int]]:
-        """Yield what a rule may leave out besides segments: component and hash of each piece."""
+    def pieces(self) -> Iterator[tuple[Component, tuple[str, ...]]]:
+        """Yield what a rule may leave out besides segments: components, and the whole pieces."""
         for name, value in self.params:
-            yield ("param", name), part_hash("param", name, value)
+            yield ("param", name), ("param", name, value)
         for segment, name, value in self.path_params:
-            yield ("path_param", name), part_hash("path_param", segment, name, value)
+            yield ("path_param", name), ("path_param", segment, name, value)
         if self.label:
-            yield ("host", self.label), part_hash("host", self.label)
+            yield ("host", self.label), ("host", self.label)
         if self.scheme:
-            yield SCHEME, part_hash("scheme", self.scheme)
+            yield SCHEME, ("scheme", self.scheme)
 
     def has_any(self, components: Set[Component]) -> bool:
         """Decide whether the URL has one of these components, or may have it.
@@ -95,23 +94,21 @@ def parse_url(url: str) -> UrlParts | None:
     """
     if len(url) > MAX_URL_CHARS or ("%" in url and _BAD_ESCAPE.search(url)):
         return None
-    try:
-        scheme, authority, path, query, _ = split = urlsplit(url)
-        host, port = (split.hostname or "").rstrip("."), split.port
-    except ValueError:
+    scheme, separator, rest = url.partition("://")
+    scheme = scheme.lower()
+    if not separator or scheme not in _DEFAULT_PORTS:
         return None
-    path = path.removeprefix("/")
-    parts = path.count("/") + path.count(";") + query.count("&")
-    if scheme not in _DEFAULT_PORTS or not host or "@" in authority or parts > MAX_PARTS:
+    before, _, query = rest.partition("#")[0].partition("?")
+    authority, _, path = before.partition("/")
+    origin = _origin(scheme, authority)
+    if origin is None or path.count("/") + path.count(";") + query.count("&") > MAX_PARTS:
         return None
-    site = site_of_host(host)
-    label, _, further = host[: -len(site)].rstrip(".").partition(".")
-    base = f"{further}:{'' if port in (None, _DEFAULT_PORTS[scheme]) else port}"
     segments = tuple(path.split("/")) if path else ()
     path_params: tuple[tuple[str, str, str], ...] = ()
     if ";" in path:
         segments, path_params = _without_params(segments)
     params = tuple(_name_and_value(piece) for piece in query.split("&") if piece)
+    site, label, base = origin
     return UrlParts(site, scheme, label, base, segments, path_params, params)
 
 
@@ -155,6 +152,21 @@ def path_components(
 def is_path_component(component: Component) -> bool:
     """Decide whether it is a segment."""
     return component[0] in ("segment", "segment_at")
+
+
+@lru_cache(maxsize=4096)
+def _origin(scheme: str, authority: str) -> tuple[str, str, str] | None:
+    """Return site, first label, and the rest of an authority."""
+    try:
+        split = urlsplit(f"//{authority}")
+        host, port = (split.hostname or "").rstrip("."), split.port
+    except ValueError:
+        return None
+    if not host or "@" in authority:
+        return None
+    site = site_of_host(host)
+    label, _, further = host[: -len(site)].rstrip(".").partition(".")
+    return site, label, f"{further}:{'' if port in (None, _DEFAULT_PORTS[scheme]) else port}"
 
 
 def _without_params(
@@ -226,9 +238,9 @@ def differing(one: UrlParts, other: UrlParts, patterns: PathPatterns) -> list[Le
         if not found:
             return []
     pattern = patterns.name(shorter)
-    pieces = [*one.pieces(), *other.pieces()]
     differ = set(one.pieces()) ^ set(other.pieces())
-    components = dict.fromkeys(piece[0] for piece in pieces if piece in differ)
+    ordered = filter(differ.__contains__, [*one.pieces(), *other.pieces()])
+    components = dict.fromkeys(component for component, _ in ordered)
     return found + [(pattern, component, "") for component in components]
 
 
@@ -279,13 +291,13 @@ class UrlReducer:
     def skeletons(self, reduced: ReducedUrl) -> Iterator[Skeleton]:
         """Yield what is left when one more component is left out."""
         digest, pattern, parts, _ = reduced
-        for name, value in parts.params:
-            rest = (digest - part_hash("param", name, value)) & MASK
-            yield Skeleton(("param", name, value), pattern, rest, None)
+        hashes: dict[Component, int] = {}
+        for component, piece in parts.pieces():
+            hashed = part_hash(*piece)
+            hashes[component] = hashes.get(component, 0) + hashed
+            if component[0] == "param":
+                yield Skeleton(piece, pattern, (digest - hashed) & MASK, None)
         # All values of a parameter are left out together.
-        hashes = Counter[Component]()
-        for component, hashed in parts.pieces():
-            hashes[component] += hashed
         for component, hashed in hashes.items():
             yield Skeleton(component, pattern, (digest - hashed) & MASK, "")
         whole = path_hash(parts.segments)
