@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from http.client import HTTPException, HTTPResponse
 from itertools import islice
+from time import monotonic
+from urllib import request
+from urllib.error import HTTPError
 
 from rich.table import Table
 from scrapy.settings import BaseSettings
+from w3lib.url import safe_url_string
 
 from ..exceptions import InputError
 from ..hashing.minhash import SHINGLE_UNITS, resemblance
@@ -22,13 +28,17 @@ from ..sources.record import Record
 from ..text.idf import UNITS_PER_NAT
 from ..text.tokenization import shingle_units
 from ..text.vocabulary import weigh
-from ..workers import main_text, main_tokens, sign_record
-from .support.fetch import fetch, is_web_address
+from ..workers import main_text, sign_record
 from .support.options import Commands, Judge, add_pages, add_rule, add_workers
 from .support.terminal import show, table
 
 #: Weights are whole numbers; in these units they are ``(1 + ln tf) * idf`` in nats.
 _UNITS = 16 * UNITS_PER_NAT
+
+#: Limits of a page that is fetched: seconds, bytes, and media types.
+_SECONDS = 30.0
+_MAX_BYTES = 16 * 2**20
+_PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
 
 _WHY = {
     Reason.SAME_PAGE: "the whole pages are equal",
@@ -117,7 +127,7 @@ class _Page:
         self.record = record
         self.signature = sign_record(signer, record)
         self.main = main_text(signer, record)
-        self.tokens = main_tokens(signer, record)
+        self.tokens = signer.tokens(self.main.text)
         found = weigh(self.tokens, signer.idf).weights.tolist()
         self.weights = Counter(dict(zip(dict.fromkeys(self.tokens), found, strict=True)))
         units = shingle_units(self.tokens)
@@ -158,8 +168,8 @@ def _stored(names: Sequence[str], sources: Sequence[str]) -> list[Record]:
 
 
 def _single(name: str, user_agent: str) -> Record:
-    if is_web_address(name):
-        return fetch(name, user_agent)
+    if name.lower().startswith(("http://", "https://")):
+        return _fetched(name, user_agent)
     records = list(islice(PageReader([name]), 2))
     if len(records) > 1:
         raise InputError(
@@ -210,3 +220,62 @@ def _differences(a: _Page, b: _Page, number: int) -> str | Table:
     if not rows:
         return "All words have equal weights in both."
     return table("words that differ most", "weight in A", "weight in B", rows=rows)
+
+
+def _fetched(url: str, user_agent: str) -> Record:
+    """Fetch the page at a URL; the record has the URL after redirects.
+
+    :raises InputError: when there is no page, or it exceeds the limits.
+    """
+    headers = {"User-Agent": user_agent, "Accept-Encoding": "gzip"}
+    asked = request.Request(safe_url_string(url), headers=headers)
+    try:
+        with _opener().open(asked, timeout=_SECONDS) as response:
+            kind = response.headers.get_content_type() if response.headers["Content-Type"] else ""
+            if kind not in _PAGE_TYPES:
+                raise InputError(url, f"is {kind}, not a page")
+            body = _body(response, url)
+            return Record(
+                id=url,
+                url=response.url,
+                content=body.decode("utf-8", "replace") if kind == "text/plain" else body,
+                kind="text" if kind == "text/plain" else "html",
+                content_type=response.headers["Content-Type"],
+            )
+    except HTTPError as error:
+        raise InputError(url, f"answers with status {error.code}") from error
+    except (OSError, HTTPException, zlib.error, ValueError) as error:
+        reason = getattr(error, "reason", error) or type(error).__name__
+        raise InputError(url, f"cannot be fetched: {reason}") from error
+
+
+def _opener() -> request.OpenerDirector:
+    """Return an opener for HTTP only, so that no redirect can lead to a local file."""
+    opener = request.OpenerDirector()
+    for handler in (
+        request.ProxyHandler,
+        request.HTTPHandler,
+        request.HTTPSHandler,
+        request.HTTPRedirectHandler,
+        request.HTTPDefaultErrorHandler,
+        request.HTTPErrorProcessor,
+        request.UnknownHandler,
+    ):
+        opener.add_handler(handler())
+    return opener
+
+
+def _body(response: HTTPResponse, url: str) -> bytes:
+    deadline = monotonic() + _SECONDS
+    packed = response.headers.get("Content-Encoding", "").lower() in ("gzip", "x-gzip")
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 16) if packed else None
+    body = b""
+    while piece := response.read1(2**16):
+        body += unpack.decompress(piece, _MAX_BYTES + 1) if unpack else piece
+        if len(body) > _MAX_BYTES:
+            raise InputError(url, f"is larger than {_MAX_BYTES >> 20} MiB")
+        if monotonic() > deadline:
+            raise InputError(url, f"takes longer than {_SECONDS:g} s")
+    if response.length or (unpack and not unpack.eof):
+        raise InputError(url, "is cut off")
+    return body

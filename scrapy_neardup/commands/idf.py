@@ -17,7 +17,7 @@ from ..signatures.signature import Signer
 from ..sources.readers import PageReader
 from ..sources.record import Record
 from ..text.idf import UNITS_PER_NAT, read_table, write_table
-from ..workers import Failure, main_tokens
+from ..workers import Failure, main_text
 from .support.options import Commands, Judge, add_pages, add_workers
 from .support.output_files import whole_file
 from .support.terminal import counted, report_skipped, say
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 def distinct_tokens(signer: Signer, record: Record) -> list[str]:
     """Return each token of the page once; called in a worker."""
-    return list(dict.fromkeys(main_tokens(signer, record)))
+    return list(dict.fromkeys(signer.tokens(main_text(signer, record).text)))
 
 
 class DocumentFrequencies:

@@ -16,17 +16,23 @@ from scrapy.settings import BaseSettings
 
 from ..exceptions import InvalidOption
 from ..hashing.union_find import Clusters
-from ..matching.all_pairs import Pair
 from ..matching.rule import Rule
 from ..signatures.signature import PageSignature
 from ..sources.readers import PageReader
 from ..stores import MemoryStore
 from ..stores.in_process import InProcessStore
 from ..workers import sign_record
-from .support.options import OFFLINE_KEY, Commands, Judge, add_pages, add_rule, add_workers
+from .support.options import (
+    OFFLINE_KEY,
+    Commands,
+    Judge,
+    add_pages,
+    add_rule,
+    add_workers,
+    say_undecided,
+)
 from .support.output_files import lines_to
 from .support.store_address import add_store, copy_of
-from .support.tally import say_undecided
 from .support.terminal import counted, quantity, report_skipped, say, with_progress
 
 #: Pairs that are joined to clusters at once.
@@ -56,17 +62,16 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     started = perf_counter()
     with _store(options) as store:
         judge = Judge.from_options(options, settings, store)
-        signed = _Pages(store)
+        found = _Pairs(store)
         with (
             _lines_to(options.output, options.pages) as pair_lines,
             _lines_to(options.clusters, options.pages) as cluster_lines,
         ):
             if options.pages:
-                signed.add(pages, judge)
-            finder = _PairFinder(signed)
-            _write(finder.pair_lines(judge.detector.rule), pair_lines)
-            _write(finder.cluster_lines(), cluster_lines)
-            summary = f"{signed}: {finder}"
+                found.add_pages(pages, judge)
+            _write(found.pair_lines(judge.detector.rule), pair_lines)
+            _write(found.cluster_lines(), cluster_lines)
+            summary = found.summary()
     say(f"{summary}; {perf_counter() - started:.1f} s")
     report_skipped(pages)
 
@@ -103,19 +108,23 @@ def _write(lines: Iterator[dict[str, Any]], stream: TextIO | None) -> None:
             stream.write(json.dumps(line) + "\n")
 
 
-class _Pages:
-    """The signed pages to compare."""
+class _Pairs:
+    """Finds the pairs among signed pages, and the clusters that they form."""
 
     def __init__(self, store: InProcessStore) -> None:
-        self.store = store
+        self._store = store
         self._remembered = len(store)
         self._signed = 0
         self._undecided: Counter[str] = Counter()
         #: Ids of pages by URL, where they differ from it.
         self._ids: dict[str, str | int] = {}
+        self._numbers = store.numbers()
+        self._clusters = Clusters(0)
+        self._n_pairs = 0
+        self._sizes: list[int] = []
 
-    def add(self, pages: PageReader, judge: Judge) -> None:
-        """Sign the pages and add them to the store."""
+    def add_pages(self, pages: PageReader, judge: Judge) -> None:
+        """Sign pages and add them to the store."""
         for record, outcome in judge.results(sign_record, pages, "read"):
             if not isinstance(outcome, PageSignature):
                 say_undecided(record, outcome, self._undecided)
@@ -127,44 +136,28 @@ class _Pages:
                 if record.id == record.url:
                     del self._ids[record.url]
                 self._signed += 1
-                self.store.add(outcome)
-
-    def id_of(self, page: PageSignature) -> str | int:
-        """Return the id of a page; its URL where it has none."""
-        return self._ids.get(page.url, page.url)
-
-    def __str__(self) -> str:
-        compared = len(self.store)
-        parts = [quantity(compared, "page")]
-        if self._remembered:
-            parts.append(f"{self._remembered} remembered")
-        if replaced := self._remembered + self._signed - compared:
-            parts.append(f"{replaced} replaced by a later one with the same URL")
-        if self._undecided:
-            parts.append(f"undecided: {counted(self._undecided)}")
-        return ", ".join(parts)
-
-
-class _PairFinder:
-    """Finds the pairs among the pages, and the clusters that they form."""
-
-    def __init__(self, pages: _Pages) -> None:
-        self._pages = pages
-        self._store = pages.store
-        self._numbers = pages.store.numbers()
-        self._clusters = Clusters(self._numbers.size)
-        self._n_pairs = 0
-        self._sizes: list[int] = []
+                self._store.add(outcome)
 
     def pair_lines(self, rule: Rule) -> Iterator[dict[str, Any]]:
-        """Yield a line for each pair as it is found."""
+        """Yield a line for each pair as it is found. Call it after all pages were added."""
+        self._numbers = self._store.numbers()
+        self._clusters = Clusters(self._numbers.size)
         waiting: list[tuple[int, int]] = []
         for pair in with_progress(self._store.pairs(rule), None, "compare", "pairs"):
             waiting.append(pair.numbers)
             if len(waiting) == _BATCH:
                 self._join(waiting)
                 waiting = []
-            yield self._pair_line(pair)
+            a, b = pair.pages
+            yield {
+                "id_a": self._id_of(a),
+                "url_a": a.url,
+                "id_b": self._id_of(b),
+                "url_b": b.url,
+                "distance": pair.match.distance,
+                "similarity": round(pair.match.similarity, 4),
+                "reason": pair.match.reason,
+            }
         self._join(waiting)
 
     def cluster_lines(self) -> Iterator[dict[str, Any]]:
@@ -174,29 +167,30 @@ class _PairFinder:
             pages = [self._store.page(number) for number in self._numbers[group].tolist()]
             yield {
                 "pages": group.size,
-                "ids": [self._pages.id_of(page) for page in pages],
+                "ids": list(map(self._id_of, pages)),
                 "urls": [page.url for page in pages],
             }
 
-    def __str__(self) -> str:
-        pairs = quantity(self._n_pairs, "pair")
+    def summary(self) -> str:
+        """Return the numbers of pages, pairs and clusters."""
+        compared = len(self._store)
+        parts = [quantity(compared, "page")]
+        if self._remembered:
+            parts.append(f"{self._remembered} remembered")
+        if replaced := self._remembered + self._signed - compared:
+            parts.append(f"{replaced} replaced by a later one with the same URL")
+        if self._undecided:
+            parts.append(f"undecided: {counted(self._undecided)}")
+        found = f"{', '.join(parts)}: {quantity(self._n_pairs, 'pair')}"
         if not self._sizes:
-            return pairs
+            return found
         clusters = quantity(len(self._sizes), "cluster")
         total = quantity(sum(self._sizes), "page")
-        return f"{pairs}; {clusters} of {total}, the biggest of {max(self._sizes)}"
+        return f"{found}; {clusters} of {total}, the biggest of {max(self._sizes)}"
 
-    def _pair_line(self, pair: Pair) -> dict[str, Any]:
-        a, b = pair.pages
-        return {
-            "id_a": self._pages.id_of(a),
-            "url_a": a.url,
-            "id_b": self._pages.id_of(b),
-            "url_b": b.url,
-            "distance": pair.match.distance,
-            "similarity": round(pair.match.similarity, 4),
-            "reason": pair.match.reason,
-        }
+    def _id_of(self, page: PageSignature) -> str | int:
+        """Return the id of a page; its URL where it has none."""
+        return self._ids.get(page.url, page.url)
 
     def _join(self, pairs: list[tuple[int, int]]) -> None:
         self._n_pairs += len(pairs)

@@ -14,7 +14,6 @@ from difflib import get_close_matches
 from scrapy.settings import BaseSettings
 
 from ..exceptions import InvalidOption
-from ..url_rules.evidence import upper_bound
 from ..url_rules.rule import State, UrlRule
 from .support.options import Commands
 from .support.output_files import lines_to
@@ -41,10 +40,7 @@ def add_command(commands: Commands) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON Lines")
     for option, what in (
         ("--off", "switch off the rule of this name, for all crawls (may be repeated)"),
-        (
-            "--on",
-            "undo --off: let evidence decide on the rule again (may be repeated)",
-        ),
+        ("--on", "undo --off: let evidence decide on the rule again (may be repeated)"),
     ):
         parser.add_argument(option, metavar="RULE", action="append", default=[], help=what)
     parser.add_argument(
@@ -128,7 +124,7 @@ def _show(rules: Sequence[UrlRule], namespace: str) -> None:
             rule.state.replace("_", " "),
             f"{rule.evidence.agreements}{f' ({named} named)' if named else ''}",
             rule.evidence.contradictions,
-            f"{_wrong_at_most(rule):.1%}",
+            f"{rule.wrong_at_most:.1%}",
             iso(rule.changed_at or None) or "-",
         )
         for rule in rules
@@ -148,10 +144,4 @@ def _rule_object(rule: UrlRule) -> dict[str, object]:
     fields = json.loads(rule.to_bytes())
     fields["named"] = rule.evidence.agreements_by_name
     fields["changed_at"] = iso(rule.changed_at or None)
-    return {"rule": rule.name, "text": rule.text, **fields, "wrong_at_most": _wrong_at_most(rule)}
-
-
-def _wrong_at_most(rule: UrlRule) -> float:
-    """Return the upper bound of a rule's share of contradictions, with 95 % confidence."""
-    evidence = rule.evidence
-    return upper_bound(evidence.contradictions, evidence.agreements + evidence.contradictions)
+    return {"rule": rule.name, "text": rule.text, **fields, "wrong_at_most": rule.wrong_at_most}

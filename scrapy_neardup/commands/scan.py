@@ -22,10 +22,9 @@ from ..sources.readers import PageReader
 from ..sources.record import Record
 from ..stores import Store
 from ..workers import Failure
-from .support.options import Commands, Judge, add_pages, add_rule, add_workers
+from .support.options import Commands, Judge, Tally, add_pages, add_rule, add_workers
 from .support.output_files import lines_to
 from .support.store_address import add_store, looking_at, namespace_in, say_forgotten, writing_to
-from .support.tally import Tally
 from .support.terminal import report_skipped
 
 _FIELDS = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from itertools import islice
 from typing import Any
@@ -15,14 +16,28 @@ from scrapy.settings import BaseSettings
 
 from .._util.escaping import printable
 from .._util.urls import page_key
-from ..exceptions import InvalidOption, StoreError
+from ..exceptions import InputError, InvalidOption, StoreError, StoreMissing
 from ..hashing.simhash import to_hex
 from ..matching.stored_items import NO_ITEMS
-from ..stores import Namespace, StoredPage, StoreReader
-from .support import transfer
-from .support.options import Commands, above_0, at_least_0
-from .support.store_address import add_store, domain, looking_at, namespace_in, writing_to
-from .support.terminal import iso, quantity, say, show, table
+from ..sources.readers import PageReader, beginning
+from ..stores import Entry, Namespace, Store, StoredPage, StoreReader
+from ..stores.exports import ExportReader, Head, end_line, is_export, page_line
+from .support.options import Commands, Judge, Tally, above_0, add_rule, add_workers, at_least_0
+from .support.output_files import lines_to
+from .support.store_address import (
+    add_store,
+    address_of,
+    domain,
+    looking_at,
+    namespace_in,
+    require_writable,
+    writing_to,
+)
+from .support.terminal import iso, quantity, report_skipped, say, show, table, with_progress
+
+#: Fields that tell a line of a scan's output from a page.
+_OF_SCAN = {"verdict", "fingerprint"}
+_CONTENT = {"html", "html_b64", "text"}
 
 
 def add_command(commands: Commands) -> None:
@@ -50,7 +65,7 @@ def add_command(commands: Commands) -> None:
     )
     parser.add_argument("--site", type=domain, help="forget all pages of this registrable domain")
 
-    transfer.add_commands(group)
+    _add_transfers(group)
 
     summary = "Forget expired pages and free disk space, in all namespaces or in one."
     parser = group.add("compact", summary, _compact)
@@ -61,6 +76,37 @@ def add_command(commands: Commands) -> None:
         metavar="SECONDS",
         help="forget pages stored before that many seconds",
     )
+
+
+def _add_transfers(group: Commands) -> None:
+    """Add the sub-commands that move pages between stores."""
+    summary = "Export the pages of a namespace as JSON Lines, for another machine or version."
+    parser = group.add("export", summary, _export)
+    add_store(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT.jsonl",
+        help="file to write (compressed if it ends in .gz or .zst), or - for stdout",
+    )
+    parser.add_argument(
+        "--with-secret",
+        action="store_true",
+        help="include the key of the sketches, without which no other store can compare the pages",
+    )
+
+    summary = "Add the pages of an export, or of an earlier crawl, to a store."
+    parser = group.add("import", summary, _import)
+    add_store(parser)
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="exports, or pages as for scan: a feed, WARC files, folders of HTML files, -",
+    )
+    add_rule(parser)
+    add_workers(parser)
 
 
 def _info(options: argparse.Namespace, settings: BaseSettings) -> None:
@@ -175,3 +221,158 @@ def _compact(options: argparse.Namespace, settings: BaseSettings) -> None:
         after = reader.n_bytes
         if before is not None and after is not None:
             say(f"{reader.name}: {before:,} bytes before, {after:,} after")
+
+
+def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
+    left_out = written = 0
+    with looking_at(options.store) as reader:
+        space = namespace_in(reader, options.namespace)
+        secret = space.secret if options.with_secret else None
+        inputs = [options.store, reader.name.removeprefix("sqlite:///")]
+        with lines_to(options.output, inputs, private=options.with_secret) as output:
+            output.write(Head(space.name, space.recipe, space.parts, secret).line() + "\n")
+            for page in reader.pages(space.name):
+                if page.is_confirmed:
+                    output.write(page_line(page) + "\n")
+                    written += 1
+                else:
+                    left_out += 1
+            rules = reader.rules(space.name)
+            output.write(end_line(written, rules) + "\n")
+    what = _pages_and_rules(written, len(rules))
+    say(f"{options.output}: {what} of namespace {space.name}")
+    if left_out:
+        say(f"{quantity(left_out, 'page')} left out: not known to be on disk yet")
+    if options.with_secret:
+        say(
+            f"warning: {options.output} contains the store's secret, which allows to forge copies; "
+            "keep it private"
+        )
+
+
+def _import(options: argparse.Namespace, settings: BaseSettings) -> None:
+    starts = {source: beginning(source) for source in options.files}
+    for source, start in starts.items():
+        if _is_of_scan(start):
+            raise InputError(
+                source,
+                "is the output of scan, which has fingerprints only; import the scanned pages "
+                "themselves, or scan them with --store and --add",
+            )
+    for source, start in starts.items():
+        if is_export(start):
+            _import_export(source, options)
+    if pages := [source for source, start in starts.items() if not is_export(start)]:
+        _import_pages(pages, options, settings)
+
+
+def _is_of_scan(start: bytes) -> bool:
+    try:
+        fields = json.loads(start.partition(b"\n")[0])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(fields, dict) and fields.keys() >= _OF_SCAN and not _CONTENT & fields.keys()
+
+
+def _is_newer(page: StoredPage, known: Entry) -> bool:
+    """Does a page of an export replace the stored page with its URL?"""
+    if (page.items == NO_ITEMS) != (known.items == NO_ITEMS):
+        return known.items == NO_ITEMS
+    return page.stored_at > known.stored_at
+
+
+def _import_export(source: str, options: argparse.Namespace) -> None:
+    export = ExportReader(source)
+    name = _namespace_for(options, export.head.namespace)
+    _require_comparable(export.head, source, options.store, name)
+    older = read = rules = 0
+    with writing_to(options.store, name, secret=export.head.secret) as store:
+        if export.head.recipe:
+            store.adopt(export.head.recipe, export.head.parts)
+        try:
+            for page in with_progress(export, export.lines, "import"):
+                read += 1
+                known = store.find(page.signature.key)
+                if known is not None and not _is_newer(page, known):
+                    older += 1
+                else:
+                    store.add(page.signature, page.stored_at, items=page.items)
+                    require_writable(store)
+            # A rule that the store has is kept: it was learned later, or switched off.
+            known_rules = store.rules()
+            store.put_rules({n: body for n, body in export.rules.items() if n not in known_rules})
+            rules = len(export.rules)
+        finally:
+            # After an error, too, because the pages read so far are stored.
+            note = f", {older} were there already" if older else ""
+            what = _pages_and_rules(read, rules)
+            say(f"{source}: {what} read{note}; {_size_line(store, name)}")
+
+
+def _pages_and_rules(pages: int, rules: int) -> str:
+    return quantity(pages, "page") + (f" and {quantity(rules, 'rule')}" if rules else "")
+
+
+def _import_pages(
+    sources: Sequence[str], options: argparse.Namespace, settings: BaseSettings
+) -> None:
+    pages = PageReader(sources)
+    name = _namespace_for(options)
+    with writing_to(options.store, name) as store:
+        tally = Tally(Judge.from_options(options, settings, store))
+        try:
+            for _ in tally.judge(pages, "import"):
+                pass
+        finally:
+            if tally.pages:
+                # After an error, too, because the pages read so far are stored.
+                tally.report()
+                say(_size_line(store, name))
+    report_skipped(pages)
+
+
+def _namespace_for(options: argparse.Namespace, of_export: str | None = None) -> str:
+    """Return the namespace to import into: as given, the store's only one, or the export's."""
+    address_of(options.store, f"; to create a store, give an address: sqlite:///{options.store}")
+    if options.namespace is not None:
+        return str(options.namespace)
+    with suppress(StoreMissing), looking_at(options.store) as reader:
+        if reader.namespaces():
+            return namespace_in(reader, None).name
+    if of_export is None:
+        raise InputError(
+            "STORE",
+            "it has no namespace yet; give the name of the spider that will use it with "
+            "--namespace",
+        )
+    return of_export
+
+
+def _require_comparable(head: Head, source: str, given: str, namespace: str) -> None:
+    """Check that the sketches of an export and of a namespace were made with the same secret.
+
+    A recipe depends on the secret, so an export without a secret is from this namespace if the
+    recipes are equal.
+    """
+    known, has_pages = None, False
+    with suppress(StoreMissing), looking_at(given) as reader:
+        if namespace in [space.name for space in reader.namespaces()]:
+            known = namespace_in(reader, namespace)
+            has_pages = next(reader.pages(namespace), None) is not None
+    if head.secret is None and (known is None or known.recipe != head.recipe):
+        raise InputError(
+            source,
+            "has no secret, so its pages can only be imported to their original namespace, which "
+            f"{namespace} is not. Export them again with --with-secret, or import the pages "
+            "themselves",
+        )
+    if head.secret and known and has_pages and known.secret != head.secret:
+        raise InputError(
+            source,
+            f"was made with another secret than the pages in namespace {namespace}, so they cannot "
+            "be compared. Give a new namespace with --namespace, or import the pages themselves",
+        )
+
+
+def _size_line(store: Store, namespace: str) -> str:
+    return f"namespace {namespace} of {store.name} has {quantity(len(store), 'page')}"

@@ -11,8 +11,15 @@ from .evidence import MAX_COUNTED, Key
 from .evidence_collector import EvidenceCollector
 from .known_urls import KnownUrls, VisitedUrl
 from .rule_set import MAX_RULES
-from .skeletons import LeftOut, ReducedUrl, Skeleton, differing
-from .url_parts import Component, UrlParts, is_path_component
+from .url_parts import (
+    Component,
+    LeftOut,
+    ReducedUrl,
+    Skeleton,
+    UrlParts,
+    differing,
+    is_path_component,
+)
 
 #: Skeletons that are remembered.
 MAX_SKELETONS = 80_000
@@ -80,10 +87,8 @@ class Comparisons:
             partner = self._partner(skeleton)
             if partner is not None and own.differs(partner):
                 key = skeleton.pattern, component
-                is_agreement = partner.content == own.content
-                if not (skeleton.varying and is_agreement) or self._is_new_segment(
-                    key, skeleton.varying
-                ):
+                differs = partner.content != own.content
+                if differs or self._is_new_segment(key, skeleton.varying or ""):
                     self._count(key, own, partner)
             seen = self._by_skeleton.setdefault(skeleton.digest, {})
             if len(seen) < _MAX_OBSERVATIONS:
@@ -100,14 +105,16 @@ class Comparisons:
             between = differing(visited.trial.parts, other.trial.parts, self._reducer.patterns)
             for pattern, component, text in between if len(between) <= _MAX_DIFFERENCE else ():
                 hint = pattern, (*component, "hint")
-                if component[0] != "segment_at" or self._is_new_segment(hint, text):
+                if self._is_new_segment(hint, text):
                     self._collector.hint((pattern, component), visited.content)
 
     def _is_new_segment(self, key: Key, text: str) -> bool:
-        """Decide whether this segment is left out for the first time.
+        """Decide whether this segment is left out for the first time; true of other components.
 
         A segment that is always the same, such as "print", does not show that any may stand there.
         """
+        if key[1][0] != "segment_at":
+            return True
         segments = self._segments.setdefault(key, set())
         if len(self._segments) > MAX_RULES:
             self._segments.popitem(last=False)
@@ -177,7 +184,7 @@ class Comparisons:
             return
         for pattern, component, text in between:
             key = pattern, component
-            if component[0] != "segment_at" or self._is_new_segment(key, text):
+            if self._is_new_segment(key, text):
                 confounders = [other for other in unproven if other != key]
                 self._collector.agree(key, visited.content, number, confounders=confounders)
 

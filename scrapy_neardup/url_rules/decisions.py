@@ -12,8 +12,7 @@ from .comparisons import CanonicalUrls
 from .crawl_traps import CrawlTraps
 from .known_urls import KnownUrls, SkippedUrl
 from .rule import UrlRule
-from .skeletons import LeftOut, ReducedUrl
-from .url_parts import Component, UrlParts, path_components
+from .url_parts import SCHEME, Component, LeftOut, ReducedUrl, UrlParts, path_components
 
 #: Parameters and probes that are remembered.
 _MAX_REMEMBERED = 4096
@@ -114,7 +113,7 @@ class Decisions:
                 self.skipped[key] = count
                 due[key] = max(1, of_each - self.probes[key])
         chosen = []
-        for one in reversed(skipped):
+        for one in reversed(list(skipped)):
             if any(due[key] > 0 for key in keys[one.digest]):
                 chosen.append(one)
                 due.subtract(keys[one.digest])
@@ -144,11 +143,7 @@ class Decisions:
         if self._canonical_urls.is_canonical(digest):
             return delay
         rest, by_key = reduced.parts, self._rules.by_key
-        components: dict[Component, None] = {("param", name): None for name, _ in rest.params}
-        components.update((("path_param", name), None) for _, name, _ in rest.path_params)
-        if rest.label:
-            components["host", rest.label] = None
-        for component in components:
+        for component in {component for component, _ in rest.pieces()} - {SCHEME}:
             rule = by_key.get((reduced.pattern, component))
             delay += rule is None or not rule.evidence.contradictions
         delay += self._canonical_urls.is_alias(parts.label, parts.scheme)

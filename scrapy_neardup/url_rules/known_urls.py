@@ -11,8 +11,7 @@ from typing import Any, Generic, TypeVar
 from .path_patterns import PathPatterns
 from .rule import UrlRule
 from .rule_set import RuleSet
-from .skeletons import ReducedUrl, UrlReducer
-from .url_parts import UrlParts
+from .url_parts import ReducedUrl, UrlParts, UrlReducer
 
 #: Visited URLs of a site that are known at most.
 MAX_URLS = 10_000
@@ -73,50 +72,74 @@ class _Groups(dict[int, dict[int, _Url]], Generic[_Url]):
         return self.get(number, {}).values()
 
 
-class VisitedUrls:
-    """Visited URLs by their digests, by what is left of them, and by their contents.
+class _Urls(Generic[_Url]):
+    """URLs by their digests, and by what the rules in force leave of them."""
+
+    def __init__(self) -> None:
+        # A plain dict takes long to find its first entry when many before it were deleted.
+        self._all: OrderedDict[int, _Url] = OrderedDict()
+        self._by_normalized: _Groups[_Url] = _Groups()
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[_Url]:
+        return iter(self._all.values())
+
+    def __contains__(self, url: _Url) -> bool:
+        return self._all.get(url.digest) is url
+
+    def with_normalized(self, digest: int) -> Collection[_Url]:
+        """Return those of which the rules in force leave the same."""
+        return self._by_normalized.of(digest)
+
+    def add(self, url: _Url) -> None:
+        if (before := self._all.get(url.digest)) is not None:
+            self.remove(before)
+        self._all[url.digest] = url
+        self._by_normalized.add(url.normalized.digest, url)
+
+    def remove(self, url: _Url) -> None:
+        del self._all[url.digest]
+        self._by_normalized.remove(url.normalized.digest, url)
+
+    def normalize(self, url: _Url, normalized: ReducedUrl) -> None:
+        """Set what changed rules leave of a URL."""
+        self._by_normalized.remove(url.normalized.digest, url)
+        url.normalized = normalized
+        self._by_normalized.add(normalized.digest, url)
+
+
+class VisitedUrls(_Urls[VisitedUrl]):
+    """Visited URLs, also by what the rules on trial leave of them, and by their contents.
 
     Of more than :data:`MAX_URLS`, the oldest judged one is forgotten.
     """
 
     def __init__(self) -> None:
-        # A plain dict takes long to find its first entry when many before it were deleted.
-        self._all: OrderedDict[int, VisitedUrl] = OrderedDict()
-        self._by_normalized = _Groups[VisitedUrl]()
+        super().__init__()
         self._by_trial = _Groups[VisitedUrl]()
         self._by_content = _Groups[VisitedUrl]()
 
-    def __len__(self) -> int:
-        return len(self._all)
-
-    def __iter__(self) -> Iterator[VisitedUrl]:
-        return iter(self._all.values())
-
     def get(self, digest: int) -> VisitedUrl | None:
         return self._all.get(digest)
-
-    def with_normalized(self, digest: int) -> Collection[VisitedUrl]:
-        """Return those of which the rules in force leave the same."""
-        return self._by_normalized.of(digest)
 
     def judged_with_trial(self, digest: int) -> Iterator[VisitedUrl]:
         """Return judged ones of which the rules on trial leave the same."""
         return (url for url in self._by_trial.of(digest) if url.content is not None)
 
-    def add(self, visited: VisitedUrl) -> None:
-        self._all[visited.digest] = visited
-        self._by_normalized.add(visited.normalized.digest, visited)
-        self._by_trial.add(visited.trial.digest, visited)
-        if len(self._all) > MAX_URLS:
+    def add(self, url: VisitedUrl) -> None:
+        super().add(url)
+        self._by_trial.add(url.trial.digest, url)
+        if len(self) > MAX_URLS:
             judged = (other for other in self if other.content is not None)
-            self.remove(next(judged, visited))
+            self.remove(next(judged, url))
 
-    def remove(self, visited: VisitedUrl) -> None:
-        if self._all.pop(visited.digest, None) is not None:
-            self._by_normalized.remove(visited.normalized.digest, visited)
-            self._by_trial.remove(visited.trial.digest, visited)
-            if visited.content is not None:
-                self._by_content.remove(visited.content, visited)
+    def remove(self, url: VisitedUrl) -> None:
+        super().remove(url)
+        self._by_trial.remove(url.trial.digest, url)
+        if url.content is not None:
+            self._by_content.remove(url.content, url)
 
     def judge(self, visited: VisitedUrl, content: int, observation: int) -> list[VisitedUrl]:
         """Set the content of a URL, and return some others of the same content."""
@@ -127,53 +150,15 @@ class VisitedUrls:
         self._by_content.add(content, visited)
         return others
 
-    def change(self, visited: VisitedUrl, normalized: ReducedUrl, trial: ReducedUrl) -> None:
-        """Set what is left of a URL by changed rules."""
-        self._by_normalized.remove(visited.normalized.digest, visited)
+    def try_out(self, visited: VisitedUrl, trial: ReducedUrl) -> None:
+        """Set what changed rules on trial leave of a URL."""
         self._by_trial.remove(visited.trial.digest, visited)
-        visited.normalized, visited.trial = normalized, trial
-        self._by_normalized.add(normalized.digest, visited)
+        visited.trial = trial
         self._by_trial.add(trial.digest, visited)
 
 
-class SkippedUrls:
-    """Skipped URLs by their digests, and by what is left of them."""
-
-    def __init__(self) -> None:
-        self._all: dict[int, SkippedUrl] = {}
-        self._by_normalized = _Groups[SkippedUrl]()
-
-    def __len__(self) -> int:
-        return len(self._all)
-
-    def __iter__(self) -> Iterator[SkippedUrl]:
-        return iter(self._all.values())
-
-    def __reversed__(self) -> Iterator[SkippedUrl]:
-        return reversed(self._all.values())
-
-    def __contains__(self, skipped: SkippedUrl) -> bool:
-        return self._all.get(skipped.digest) is skipped
-
-    def with_normalized(self, digest: int) -> Collection[SkippedUrl]:
-        """Return those of which the rules in force leave the same."""
-        return self._by_normalized.of(digest)
-
-    def add(self, skipped: SkippedUrl) -> None:
-        if (before := self._all.get(skipped.digest)) is not None:
-            self.remove(before)
-        self._all[skipped.digest] = skipped
-        self._by_normalized.add(skipped.normalized.digest, skipped)
-
-    def remove(self, skipped: SkippedUrl) -> None:
-        del self._all[skipped.digest]
-        self._by_normalized.remove(skipped.normalized.digest, skipped)
-
-    def change(self, skipped: SkippedUrl, normalized: ReducedUrl) -> None:
-        """Set what is left of a URL by changed rules."""
-        self._by_normalized.remove(skipped.normalized.digest, skipped)
-        skipped.normalized = normalized
-        self._by_normalized.add(normalized.digest, skipped)
+class SkippedUrls(_Urls[SkippedUrl]):
+    """Skipped URLs."""
 
     def drop(self, number: int) -> int:
         """Forget URLs, those of the best proven rules first, and return how many."""

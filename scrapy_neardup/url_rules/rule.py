@@ -72,15 +72,19 @@ class UrlRule:
         return f"{_meaning(self.component)} {where} on {self.site}"
 
     @property
+    def wrong_at_most(self) -> float:
+        """The upper bound of the share of contradictions, with 95 % confidence."""
+        contradictions = self.evidence.contradictions
+        return upper_bound(contradictions, self.evidence.agreements + contradictions)
+
+    @property
     def evidence_text(self) -> str:
         """The evidence, in words."""
-        agreements, contradictions = self.evidence.agreements, self.evidence.contradictions
-        bound = upper_bound(contradictions, agreements + contradictions)
         named = self.evidence.agreements_by_name
         by_name = f" ({named} by their canonical URLs alone)" if named else ""
         return (
-            f"{agreements} contents agree{by_name}, {contradictions} contradictions, so wrong "
-            f"for at most {bound:.1%} with 95 % confidence"
+            f"{self.evidence.agreements} contents agree{by_name}, {self.evidence.contradictions} "
+            f"contradictions, so wrong for at most {self.wrong_at_most:.1%} with 95 % confidence"
         )
 
     def to_bytes(self) -> bytes:

@@ -248,20 +248,17 @@ class RuleSet:
             for key, rule in self.by_key.items()
             if rule.state == "watched" and rule.evidence.hints < _HINTS_FOR_TRIAL
         ]
-        for key in weak[: MAX_RULES // 4]:
-            self._forget(key)
-        for key in list(self.by_key)[: max(0, len(self.by_key) - 2 * MAX_RULES)]:
-            self._forget(key)
+        forgotten = dict.fromkeys(weak[: MAX_RULES // 4])
+        rest = [key for key in self.by_key if key not in forgotten]
+        for key in (*forgotten, *rest[: max(0, len(rest) - 2 * MAX_RULES)]):
+            del self.by_key[key]
+            self._reset_at.pop(key, None)
+            self.retests.pop(key, None)
+            if not key[0]:
+                self.agreed_patterns.pop(key[1], None)
+            _set_member(self.applied, key, False)
+            _set_member(self.on_trial, key, False)
         self.agreed &= {component for _, component in self.by_key}
-
-    def _forget(self, key: Key) -> None:
-        del self.by_key[key]
-        self._reset_at.pop(key, None)
-        self.retests.pop(key, None)
-        if not key[0]:
-            self.agreed_patterns.pop(key[1], None)
-        _set_member(self.applied, key, False)
-        _set_member(self.on_trial, key, False)
 
 
 def _set_member(patterns: dict[Component, set[str]], key: Key, is_member: bool) -> bool:

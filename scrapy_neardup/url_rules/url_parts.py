@@ -1,4 +1,4 @@
-"""Splits URLs into the components that a rule may leave out, and hashes them.
+"""Splits URLs into components, hashes them, and computes what is left without some of them.
 
 The digest of a URL is the sum, modulo 2**64, of the hashes of its parts. So the digest without a
 part takes one subtraction, and the order of parameters does not matter.
@@ -7,18 +7,22 @@ part takes one subtraction, and the order of parameters does not matter.
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Callable, Collection, Iterator, Set
 from functools import lru_cache
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from xxhash import xxh3_64_intdigest
 
 from .._util.urls import site_of_host
+from .path_patterns import PathPatterns
 
 #: What is left out by a rule: ``("param", name)``, ``("param", name, value)``,
 #: ``("segment", text, place)``, ``("segment_at", index)``, ``("path_param", name)``,
 #: ``("host", label)`` or ``("scheme",)``.
 Component = tuple[str | int, ...]
+#: What was left out: the path pattern, the component, and its text.
+LeftOut = tuple[str, Component, str]
 
 SCHEME: Component = ("scheme",)
 
@@ -31,7 +35,7 @@ _PLACES = 5
 #: Of the digests.
 MASK = 2**64 - 1
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
-_DEFAULT_PORTS = {"http": "80", "https": "443"}
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class UrlParts(NamedTuple):
@@ -58,26 +62,28 @@ class UrlParts(NamedTuple):
     def digest(self) -> int:
         """64 bits that are the same in every process."""
         total = part_hash("origin", self.site, self.base) + path_hash(self.segments)
-        if self.scheme:
-            total += part_hash("scheme", self.scheme)
+        return (total + sum(part_hash(*piece) for _, piece in self.pieces())) & MASK
+
+    def pieces(self) -> Iterator[tuple[Component, tuple[str, ...]]]:
+        """Yield what a rule may leave out besides segments: components, and the whole pieces."""
+        for name, value in self.params:
+            yield ("param", name), ("param", name, value)
+        for segment, name, value in self.path_params:
+            yield ("path_param", name), ("path_param", segment, name, value)
         if self.label:
-            total += part_hash("host", self.label)
-        for param in self.params:
-            total += part_hash("param", *param)
-        for path_param in self.path_params:
-            total += part_hash("path_param", *path_param)
-        return total & MASK
+            yield ("host", self.label), ("host", self.label)
+        if self.scheme:
+            yield SCHEME, ("scheme", self.scheme)
 
     def has_any(self, components: Set[Component]) -> bool:
         """Decide whether the URL has one of these components, or may have it.
 
         :param components: without values and places, that is, their first two items.
         """
-        own: list[Component] = [("param", name) for name, _ in self.params]
-        own += [("path_param", name) for _, name, _ in self.path_params]
+        own = [component for component, _ in self.pieces()]
         own += [("segment", text) for text in self.segments]
         own += [("segment_at", index) for index in range(-1, len(self.segments))]
-        return not components.isdisjoint((*own, ("host", self.label), SCHEME))
+        return not components.isdisjoint(own)
 
 
 def parse_url(url: str) -> UrlParts | None:
@@ -151,19 +157,16 @@ def is_path_component(component: Component) -> bool:
 @lru_cache(maxsize=4096)
 def _origin(scheme: str, authority: str) -> tuple[str, str, str] | None:
     """Return site, first label, and the rest of an authority."""
-    if not authority or "@" in authority:
+    try:
+        split = urlsplit(f"//{authority}")
+        host, port = (split.hostname or "").rstrip("."), split.port
+    except ValueError:
         return None
-    host, _, port = authority.partition(":")
-    if authority.startswith("["):
-        host, _, port = authority[1:].partition("]")
-        port = port.removeprefix(":")
-    host = host.lower().rstrip(".")
-    if not host:
+    if not host or "@" in authority:
         return None
     site = site_of_host(host)
     label, _, further = host[: -len(site)].rstrip(".").partition(".")
-    port = "" if port == _DEFAULT_PORTS[scheme] else port
-    return site, label, f"{further}:{port}"
+    return site, label, f"{further}:{'' if port in (None, _DEFAULT_PORTS[scheme]) else port}"
 
 
 def _without_params(
@@ -185,3 +188,138 @@ def _name_and_value(piece: str) -> tuple[str, str]:
 def text_hash(text: str) -> int:
     """Return 64 bits of any text that are the same in every process."""
     return int(xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")))
+
+
+class ReducedUrl(NamedTuple):
+    """A URL without the components that rules leave out.
+
+    :ivar digest: of the URL that is left.
+    :ivar pattern: of the path that is left.
+    :ivar parts: those that are left.
+    :ivar left_out: all that was left out.
+    """
+
+    digest: int
+    pattern: str
+    parts: UrlParts
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def shape(self) -> str:
+        """Path pattern and names of parameters."""
+        names = sorted({name for name, _ in self.parts.params})
+        return f"{self.pattern}?{'&'.join(names)}" if names else self.pattern
+
+
+class Skeleton(NamedTuple):
+    """A URL without one component.
+
+    :ivar pattern: of the path that is left.
+    :ivar digest: of what is left.
+    :ivar varying: ``None`` for a component that a URL has or has not. Else other ones may stand in
+        its place; for any segment at a place, it is the segment.
+    """
+
+    component: Component
+    pattern: str
+    digest: int
+    varying: str | None
+
+
+def differing(one: UrlParts, other: UrlParts, patterns: PathPatterns) -> list[LeftOut]:
+    """Return what two URLs differ in; nothing where their paths have little in common."""
+    found: list[LeftOut] = []
+    shorter = one.segments
+    if one.segments != other.segments:
+        longer, shorter = sorted((one.segments, other.segments), key=len, reverse=True)
+        for component, rest, text in path_components(longer):
+            if rest == shorter:
+                found.append((patterns.name(rest), component, text))
+        if not found:
+            return []
+    pattern = patterns.name(shorter)
+    differ = set(one.pieces()) ^ set(other.pieces())
+    ordered = filter(differ.__contains__, [*one.pieces(), *other.pieces()])
+    components = dict.fromkeys(component for component, _ in ordered)
+    return found + [(pattern, component, "") for component in components]
+
+
+class UrlReducer:
+    """Leaves components out of the URLs of a site.
+
+    :param patterns: of the site.
+    :param is_left_out: decides on a path pattern and a component.
+    :param components: those that are left out anywhere; kept up to date by the caller.
+    """
+
+    def __init__(
+        self,
+        patterns: PathPatterns,
+        is_left_out: Callable[[str, Component], bool],
+        components: Collection[Component],
+    ) -> None:
+        self.patterns = patterns
+        self._is_left_out = is_left_out
+        self._components = components
+
+    def reduce(self, parts: UrlParts, digest: int) -> ReducedUrl:
+        """Return a URL without what is left out of it.
+
+        :param digest: of the URL.
+        """
+        if not self._components:
+            return ReducedUrl(digest, self.patterns.name(parts.segments), parts, ())
+        segments, left = self._path(parts.segments)
+        pattern = self.patterns.name(segments)
+
+        def stays(text: str, *components: Component) -> bool:
+            for component in components:
+                if component in self._components and self._is_left_out(pattern, component):
+                    left.append((pattern, component, text))
+                    return False
+            return True
+
+        rest = parts._replace(
+            segments=segments,
+            params=tuple([p for p in parts.params if stays(p[1], ("param", p[0]), ("param", *p))]),
+            path_params=tuple([p for p in parts.path_params if stays(p[2], ("path_param", p[1]))]),
+            label=parts.label if stays(parts.label, ("host", parts.label)) else "",
+            scheme=parts.scheme if stays(parts.scheme, SCHEME) else "",
+        )
+        return ReducedUrl(rest.digest if left else digest, pattern, rest, tuple(left))
+
+    def skeletons(self, reduced: ReducedUrl) -> Iterator[Skeleton]:
+        """Yield what is left when one more component is left out."""
+        digest, pattern, parts, _ = reduced
+        hashes: dict[Component, int] = {}
+        for component, piece in parts.pieces():
+            hashed = part_hash(*piece)
+            hashes[component] = hashes.get(component, 0) + hashed
+            if component[0] == "param":
+                yield Skeleton(piece, pattern, (digest - hashed) & MASK, None)
+        # All values of a parameter are left out together.
+        for component, hashed in hashes.items():
+            yield Skeleton(component, pattern, (digest - hashed) & MASK, "")
+        whole = path_hash(parts.segments)
+        for component, segments, text in path_components(parts.segments):
+            rest = (digest - whole + path_hash(segments)) & MASK
+            varying = text if component[0] == "segment_at" else None
+            yield Skeleton(component, self.patterns.name(segments), rest, varying)
+
+    def _path(self, segments: tuple[str, ...]) -> tuple[tuple[str, ...], list[LeftOut]]:
+        """Return the segments of a path that are left, and what is left out."""
+        left: list[LeftOut] = []
+        # Once each: a rule does not apply to what takes the place.
+        done = set[Component]()
+        again = True
+        while again:
+            again = False
+            for component, rest, text in path_components(segments):
+                if component in self._components and component not in done:
+                    pattern = self.patterns.name(rest)
+                    if self._is_left_out(pattern, component):
+                        left.append((pattern, component, text))
+                        done.add(component)
+                        segments, again = rest, True
+                        break
+        return segments, left

@@ -207,7 +207,7 @@ def main(control: int) -> None:
     try:
         _fork_on_request(socket.socket(fileno=control))
     except ConnectionError:  # the parent has just ended
-        pass
+        os._exit(0)
     except BaseException:
         traceback.print_exc()
     finally:
@@ -227,7 +227,7 @@ def _fork_on_request(control: socket.socket) -> None:
                     continue
                 data, handles, _, _ = socket.recv_fds(control, len(_FORK), 2)
                 if not data:
-                    return
+                    os._exit(0)  # a return would warn of open sockets, if asked to
                 if len(handles) == 2:
                     _fork(selector, *handles)
                 else:  # out of file descriptors; the caller notices the closed socket

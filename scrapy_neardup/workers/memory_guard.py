@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import mmap
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 #: From this part of the memory limit on, what was read is not trusted.
 TRUSTED_SHARE = 0.85
-_STATM, _STATUS = Path("/proc/self/statm"), Path("/proc/self/status")
+_STATUS = Path("/proc/self/status")
 
 
 class MemoryGuard:
@@ -27,9 +27,9 @@ class MemoryGuard:
         self._refused = False
         self._bound = mebibytes * 2**20
         if mebibytes and _set_data_limit(self._bound):
-            virtual, data = _virtual_and_data_bytes()
+            size = _sizes()
             # The system keeps the peak of the virtual size, but not of the data.
-            self._other = virtual - data
+            self._other = size["VmSize"] - size["VmData"] - size["VmStk"]
             # Cython reports an error that it cannot raise through the second hook.
             sys.excepthook, sys.unraisablehook = self._on_error, self._on_unraisable
         else:
@@ -39,7 +39,7 @@ class MemoryGuard:
         """Has this process come near its limit since it was started?"""
         if not self._bound:
             return False
-        return self._refused or _peak_virtual_bytes() - self._other > TRUSTED_SHARE * self._bound
+        return self._refused or _sizes()["VmPeak"] - self._other > TRUSTED_SHARE * self._bound
 
     def _on_error(self, kind: type[BaseException], error: BaseException, trace: Any, /) -> None:
         if isinstance(error, MemoryError):
@@ -65,16 +65,12 @@ def _set_data_limit(size: int) -> bool:
         resource.setrlimit(resource.RLIMIT_DATA, (size, hard))
     except (OSError, ValueError):
         return False
-    return _STATM.exists()
+    return _STATUS.exists()
 
 
-def _virtual_and_data_bytes() -> tuple[int, int]:
-    fields = _STATM.read_text().split()
-    return int(fields[0]) * mmap.PAGESIZE, int(fields[5]) * mmap.PAGESIZE
-
-
-def _peak_virtual_bytes() -> int:
-    for line in _STATUS.read_text().splitlines():
-        if line.startswith("VmPeak:"):
-            return int(line.split()[1]) * 1024
-    return 0
+def _sizes() -> Counter[str]:
+    """Return the sizes that the system names, such as ``VmPeak``, in bytes; others are 0."""
+    lines = (line.partition(":") for line in _STATUS.read_text().splitlines())
+    return Counter(
+        {name: int(text.split()[0]) * 1024 for name, _, text in lines if name.startswith("Vm")}
+    )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
@@ -43,7 +42,10 @@ _LEAST_SECONDS = 0.5
 
 
 class Supervisor(threading.Thread, Generic[T]):
-    """Sends pages to a worker, waits for its results, and replaces it when it is lost."""
+    """Sends pages to a worker, waits for its results, and replaces it when it is lost.
+
+    :ivar slot: holds the worker; the thread ends when it is stopped.
+    """
 
     def __init__(self, recipe: WorkerRecipe, queue: TaskQueue[T], deliver: Deliver) -> None:
         super().__init__(name="neardup-supervisor", daemon=True)
@@ -53,60 +55,38 @@ class Supervisor(threading.Thread, Generic[T]):
         self._batch_seconds = min(_BATCH_SECONDS, self._limit)
         #: Seconds that the slowest of the recent pages took.
         self._pace = _BATCH_SECONDS
-        self._is_serving = True
-        self._slot = WorkerSlot(recipe)
-
-    @property
-    def lost(self) -> int:
-        """How many workers died or were killed over a page."""
-        return self._slot.lost
+        self.slot = WorkerSlot(recipe)
 
     def start(self) -> None:
         """Start the thread; if that fails, the other supervisors do its share of the work."""
         try:
             super().start()
         except Exception as error:
-            self._leave(f"no thread can be started for a worker: {error}")
-
-    def stop(self) -> None:
-        """Kill the worker; :meth:`run` then returns."""
-        self._slot.stop()
+            self._queue.leave(self, f"no thread can be started for a worker: {error}")
 
     def run(self) -> None:
-        """Serve the queue until :meth:`stop` is called."""
+        """Serve the queue until the slot is stopped."""
         try:
             self._supervise()
         finally:
-            self._slot.discard()
-            self._leave("the thread of a worker has ended")
+            self.slot.discard()
+            self._queue.leave(self, "the thread of a worker has ended")
 
     def _supervise(self) -> None:
         seconds, pause = _START_SECONDS, _RESTART_PAUSE
-        while not self._slot.stopping.is_set():
+        while not self.slot.stopping.is_set():
             try:
-                worker = self._slot.ready_worker(seconds)
+                worker = self.slot.ready_worker(seconds)
             except BaseException as error:
-                self._slot.discard()
-                self._leave(str(error))
-                self._slot.stopping.wait(pause)
+                self.slot.discard()
+                self._queue.leave(self, str(error))
+                self.slot.stopping.wait(pause)
                 seconds, pause = _RESTART_SECONDS, min(2 * pause, _LONGEST_PAUSE)
                 continue
             if worker is not None:
-                self._join()
+                self._queue.join(self)
                 self._serve(worker)
                 seconds, pause = _START_SECONDS, _RESTART_PAUSE
-
-    def _leave(self, failure: str) -> None:
-        """Stop serving the queue, unless that was done already."""
-        if self._is_serving:
-            self._is_serving = False
-            self._queue.leave(failure)
-
-    def _join(self) -> None:
-        """Serve the queue again."""
-        if not self._is_serving:
-            self._queue.join()
-            self._is_serving = True
 
     def _serve(self, worker: WorkerProcess) -> None:
         """Send the next tasks to the worker, and complete them or put them back."""
@@ -114,7 +94,7 @@ class Supervisor(threading.Thread, Generic[T]):
         most = _BATCH_PAGES if _BATCH_PAGES * self._pace <= expected else int(expected / self._pace)
         tasks = self._queue.get(most, _BATCH_BYTES)
         try:
-            if self._slot.stopping.is_set():
+            if self.slot.stopping.is_set():
                 for task in tasks:
                     task.cancel()
             # Tasks that have begun can no longer be cancelled.
@@ -124,7 +104,7 @@ class Supervisor(threading.Thread, Generic[T]):
             elif tasks:
                 self._do_alone(worker, tasks[0])
         except BaseException as error:
-            self._slot.discard()
+            self.slot.discard()
             failure = Failure(Reason.FAILED, f"its supervisor failed: {error!r}")
             self._answer(tasks, [failure] * len(tasks))
 
@@ -139,7 +119,7 @@ class Supervisor(threading.Thread, Generic[T]):
         except Exception:
             answers = None
         if answers is None or any(map(lacks_memory, answers)):
-            self._slot.discard()
+            self.slot.discard()
             self._put_back(tasks)
         else:
             self._answer(tasks, answers)
@@ -150,10 +130,10 @@ class Supervisor(threading.Thread, Generic[T]):
         try:
             [answer] = self._ask(worker, [task], task.seconds_left)
         except TimeoutError:
-            self._slot.lose()
+            self.slot.lose()
             answer = Failure(Reason.TIMEOUT, f"it took more than {self._limit:g} s")
         except Exception as error:
-            code = self._slot.lose()
+            code = self.slot.lose()
             task.tries_left -= 1
             task.seconds_left = max(_LEAST_SECONDS, task.seconds_left - (monotonic() - started))
             if task.tries_left:
@@ -163,7 +143,7 @@ class Supervisor(threading.Thread, Generic[T]):
             answer = Failure(Reason.WORKER_DIED, how)
         else:
             if lacks_memory(answer):
-                self._slot.lose()
+                self.slot.lose()
         self._answer([task], [answer])
 
     def _ask(self, worker: WorkerProcess, tasks: Sequence[Task[T]], seconds: float) -> Any:
@@ -189,14 +169,13 @@ class Supervisor(threading.Thread, Generic[T]):
 
     def _answer(self, tasks: Sequence[Task[T]], answers: Sequence[T | Failure]) -> None:
         """Complete tasks, except those that are complete."""
-        call = partial(_answer_all, tasks, answers)
+
+        def answer_all() -> None:
+            for task, answer in zip(tasks, answers, strict=True):
+                task.answer(answer)
+
         try:
-            self._deliver(call)
+            self._deliver(answer_all)
         except Exception:
             # The event loop is closed, so any waiting code runs in another thread.
-            call()
-
-
-def _answer_all(tasks: Sequence[Task[T]], answers: Sequence[T | Failure]) -> None:
-    for task, answer in zip(tasks, answers, strict=True):
-        task.answer(answer)
+            answer_all()

@@ -78,14 +78,17 @@ class TaskQueue(Generic[T]):
         # Wakes a waiting supervisor for each task, and all at the end. A ``queue.PriorityQueue``
         # may keep its lock for good when ``put`` is interrupted.
         self._wakings = SimpleQueue[None]()
-        self._supervisors = self._serving = supervisors
+        self._supervisors = supervisors
+        #: Supervisors that have no worker.
+        self._absent: set[object] = set()
         self._failure = "no worker is running"
         self._has_ended = False
 
     def put(self, task: Task[T]) -> None:
         """Add a task."""
         with self._lock:
-            if is_accepted := bool(self._serving) and not self._has_ended:
+            is_served = len(self._absent) < self._supervisors
+            if is_accepted := is_served and not self._has_ended:
                 heappush(self._waiting, task)
         if is_accepted:
             self._wakings.put(None)
@@ -106,18 +109,18 @@ class TaskQueue(Generic[T]):
                     self._wakings.put(None)  # for the next supervisor
                     return []
 
-    def leave(self, failure: str) -> None:
+    def leave(self, supervisor: object, failure: str) -> None:
         """Count out a supervisor that has no worker, and say why."""
         with self._lock:
-            self._serving -= 1
+            self._absent.add(supervisor)
             self._failure = failure
-            refused = [] if self._serving else self._take_all()
+            refused = self._take_all() if len(self._absent) == self._supervisors else []
         self._refuse(refused)
 
-    def join(self) -> None:
-        """Count in a supervisor that had left."""
+    def join(self, supervisor: object) -> None:
+        """Count in a supervisor that has a worker."""
         with self._lock:
-            self._serving += 1
+            self._absent.discard(supervisor)
 
     def end(self) -> None:
         """End the queue for good, and cancel the waiting tasks."""

@@ -146,11 +146,6 @@ def sign_and_read(*, keep_text: bool) -> BatchTask[ReadPage, tuple[PageSignature
     return BatchTask(_page_of, partial(_signatures_and_readings, keep_text=keep_text))
 
 
-def main_tokens(signer: Signer, record: Record) -> list[str]:
-    """Return the tokens of a stored page's main text, in reading order."""
-    return signer.tokens(main_text(signer, record).text)
-
-
 def attempt(job: Job[T], signer: Signer, record: Record) -> T | Failure:
     """Do a job on one page; errors become failures."""
     try:

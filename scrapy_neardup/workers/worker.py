@@ -7,7 +7,7 @@ import pickle
 import signal
 import socket
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from threading import Thread
@@ -44,7 +44,10 @@ def serve(end: socket.socket) -> None:
     with suppress(EOFError, OSError):  # the parent has gone
         try:
             inbox = _Inbox(channel)
-            recipe, memory, signer = _set_up(*inbox.receive())
+            sys.path[:], packed = inbox.receive()
+            recipe: WorkerRecipe = pickle.loads(packed)
+            memory = MemoryGuard(recipe.limits.memory_mb)
+            signer = Signer(**recipe.signer)
         except Exception as error:
             channel.send(repr(error))
             return
@@ -56,16 +59,6 @@ def serve(end: socket.socket) -> None:
             if memory.is_exhausted():
                 answers = [_MEMORY_EXHAUSTED] * len(records)
             channel.send(answers)
-
-
-def _set_up(
-    module_path: list[str], recipe_bytes: bytes
-) -> tuple[WorkerRecipe, MemoryGuard, Signer]:
-    sys.path[:] = module_path
-    recipe: WorkerRecipe = pickle.loads(recipe_bytes)
-    memory = MemoryGuard(recipe.limits.memory_mb)
-    signer_arguments: Mapping[str, Any] = recipe.signer
-    return recipe, memory, Signer(**signer_arguments)
 
 
 class _Inbox:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from scrapy_neardup import Match, NearDupDetector, Rule
-from scrapy_neardup.commands.support.figures import DISTANCES, SIMILARITIES, Figures, Pair
+from scrapy_neardup.commands.evaluate import DISTANCES, SIMILARITIES, Figures, Pair
 from tests.support.texts import FERRY, MUSEUM, TEA, article, replaced
 
 

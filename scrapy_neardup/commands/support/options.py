@@ -1,10 +1,14 @@
-"""Options of several sub-commands, and the detector that they and the project configure."""
+"""Options of several sub-commands, and the detector that they configure and judge pages with."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import math
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from time import perf_counter
 from typing import Any, TypeVar
 
 from scrapy.settings import BaseSettings
@@ -13,11 +17,14 @@ from ...crawl.settings import Config, as_setting, unknown_settings
 from ...detector import NearDupDetector
 from ...exceptions import InvalidOption
 from ...matching.rule import SCOPES, Rule
+from ...matching.verdict import Verdict
+from ...signatures.signature import PageSignature
 from ...sources.readers import PageReader
 from ...sources.record import Record
 from ...stores import MemoryStore, Store
-from ...workers import Failure, Job, Limits, WorkerPool, usable_cores
-from .terminal import say, with_progress
+from ...workers import Failure, Job, Limits, WorkerPool, sign_record, usable_cores
+from .store_address import require_writable
+from .terminal import counted, quantity, say, with_progress
 
 T = TypeVar("T")
 
@@ -168,6 +175,51 @@ class Judge:
             yield from with_progress(workers.map(records or pages), pages, what)
 
 
+def say_undecided(record: Record, failure: Failure, known: Container[str]) -> None:
+    """Print why a page could not be read, once for each reason."""
+    if failure.reason not in known:
+        say(f"warning: <{record.url}> is undecided, {failure.reason}: {failure.detail}")
+
+
+class Tally:
+    """Judges pages and counts the verdicts."""
+
+    def __init__(self, judge: Judge) -> None:
+        #: Number of pages judged.
+        self.pages = 0
+        self._judge = judge
+        self._started = perf_counter()
+        self._verdicts: Counter[str] = Counter()
+        self._undecided: Counter[str] = Counter()
+
+    def judge(
+        self, pages: PageReader, what: str
+    ) -> Iterator[tuple[Record, PageSignature | Failure, Verdict]]:
+        """Judge all pages in order, and yield the results; stop if the store cannot be written."""
+        detector = self._judge.detector
+        for record, outcome in self._judge.results(sign_record, pages, what):
+            if isinstance(outcome, PageSignature):
+                verdict = detector.check(outcome)
+            else:
+                say_undecided(record, outcome, self._undecided)
+                verdict = Verdict("undecided", record.url, outcome.reason)
+            self.pages += 1
+            self._verdicts[verdict.kind] += 1
+            if verdict.kind == "undecided":
+                self._undecided[verdict.reason] += 1
+            yield record, outcome, verdict
+            require_writable(detector.store)
+
+    def report(self) -> None:
+        """Print the counts."""
+        seconds = perf_counter() - self._started
+        say(
+            f"{quantity(self.pages, 'page')}: {counted(self._verdicts)}"
+            + (f"; undecided for: {counted(self._undecided)}" if self._undecided else "")
+            + f"; {seconds:.1f} s, {self.pages / seconds:.0f} pages/s"
+        )
+
+
 def _changed(rule: Rule, options: argparse.Namespace) -> Rule:
     given = {name: getattr(options, name, None) for name in _FLAGS}
     try:
@@ -176,29 +228,20 @@ def _changed(rule: Rule, options: argparse.Namespace) -> Rule:
         raise error.renamed(_FLAGS[error.option]) from None
 
 
-def at_least_0(text: str) -> int:
-    """Parse an option that is a whole number of 0 or more."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
-    return int(text)
+def _parser(
+    kind: Callable[[str], T], is_valid: Callable[[T], bool], what: str
+) -> Callable[[str], T]:
+    """Return a function that parses a number of an option."""
+
+    def parsed(text: str) -> T:
+        with suppress(ValueError):
+            if is_valid(number := kind(text)):
+                return number
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+
+    return parsed
 
 
-def above_0(text: str) -> float:
-    """Parse an option that is a number above 0."""
-    if not 0 < (number := _number(text)) < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return number
-
-
-def share(text: str) -> float:
-    """Parse an option from 0 to 1."""
-    if not 0 <= (number := _number(text)) <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
-    return number
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
+at_least_0 = _parser(int, lambda number: number >= 0, "a whole number of 0 or more")
+above_0 = _parser(float, lambda number: 0 < number < math.inf, "a number above 0")
+share = _parser(float, lambda number: 0 <= number <= 1, "a number from 0 to 1")

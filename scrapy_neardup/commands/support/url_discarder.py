@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from ...url_rules.rule import UrlRule
-from ...url_rules.url_parts import Component
+from ...url_rules.url_parts import Component, is_path_component
 
 _WWW: Component = ("host", "www")
 _TRAILING_SLASH: Component = ("segment", "", "last")
@@ -111,11 +111,11 @@ class _Paths(NamedTuple):
 _ALL = _Paths(("",), is_open=True)
 
 
-class _Cut(NamedTuple):
-    """A segment to remove from some paths."""
+class _Target(NamedTuple):
+    """What to remove from URLs with some paths: a segment by its place, or a parameter."""
 
     paths: _Paths
-    place: int
+    what: int | str
 
 
 def convert(rules: Iterable[UrlRule]) -> Conversion:
@@ -148,7 +148,8 @@ class _Site:
             if not rule.pattern
             and rule.evidence.contradictions <= len(self._failures(rule.component))
         }
-        self._cuts: list[_Cut] = []
+        #: The segments that are removed.
+        self._cuts: list[_Target] = []
 
     def convert(self, done: Conversion) -> None:
         """Convert the rules in force, and add them to what is done."""
@@ -176,36 +177,27 @@ class _Site:
                 raise Inexpressible("it removes both www. and trailing slashes on a whole site")
             yield _Removal("normalizer", rule.site, (), None)
             return
-        kind = str(rule.component[0])
-        if kind in _NO_PROCESSOR:
+        if (kind := str(rule.component[0])) in _NO_PROCESSOR:
             raise Inexpressible(_NO_PROCESSOR[kind])
-        if kind == "param":
-            if len(rule.component) == 3:
-                raise Inexpressible("it removes a parameter whatever its value")
-            [paths] = _where(rule)
-            yield self._removal(rule, "queryRemoval", rule.component[1], paths)
-            return
-        cuts = _cuts(rule)
+        targets = _targets(rule)
+        cuts = targets if is_path_component(rule.component) else []
         for number, cut in enumerate(cuts):
             others = [*self._cuts, *cuts[:number]]
             if any(cut.paths.meets(other.paths) for other in others if cut != other):
                 raise Inexpressible("it would remove two segments of a path instead of one")
-        for cut in cuts:
-            yield self._removal(rule, "subpathRemoval", cut.place, cut.paths)
+        for target in targets:
+            yield self._removal(rule, target, "subpathRemoval" if cuts else "queryRemoval")
         self._cuts += cuts
 
-    def _removal(
-        self, rule: UrlRule, processor: str, argument: str | int, paths: _Paths
-    ) -> _Removal:
-        failing = [
-            other.pattern for failure in self._failures(rule.component) for other in _where(failure)
-        ]
+    def _removal(self, rule: UrlRule, target: _Target, processor: str) -> _Removal:
+        paths, failures = target.paths, self._failures(rule.component)
+        failing = [other.paths.pattern for failure in failures for other in _targets(failure)]
         if any(map(paths.are_within, failing)):
             raise Inexpressible("its patterns cannot exclude the paths where the rule fails")
         excluded = {rule.site + path for path in (*paths.beyond, *failing)}
         # A pattern without a path is for all hosts of the site; excluded patterns have a path.
         where = "" if paths == _ALL and not excluded else paths.pattern
-        return _Removal(processor, rule.site + where, tuple(sorted(excluded)), argument)
+        return _Removal(processor, rule.site + where, tuple(sorted(excluded)), target.what)
 
     def _failures(self, component: Component) -> list[UrlRule]:
         """Return the rules of the families in which a component may not be removed."""
@@ -219,20 +211,17 @@ class _Site:
         ]
 
 
-def _where(rule: UrlRule) -> list[_Paths]:
-    """Return the paths to which a rule applies."""
-    if rule.component[0] in ("segment", "segment_at"):
-        return [cut.paths for cut in _cuts(rule)]
-    return [_Paths(_segments(rule.pattern)) if rule.pattern else _ALL]
+def _targets(rule: UrlRule) -> list[_Target]:
+    """Return what a rule removes from which paths; raise Inexpressible if nothing can.
 
-
-def _cuts(rule: UrlRule) -> list[_Cut]:
-    """Return the segments that a rule removes, with their paths.
-
-    The family of the rule is that of the path without the segment.
+    The family of a rule that removes a segment is that of the path without it.
     """
     kind, what, *more = rule.component
     place: int | None
+    if kind == "param":
+        if more:
+            raise Inexpressible("it removes a parameter whatever its value")
+        return [_Target(_Paths(_segments(rule.pattern)) if rule.pattern else _ALL, what)]
     if kind == "segment_at":
         text, place = "*", int(what)
     elif "*" in str(what):
@@ -244,7 +233,7 @@ def _cuts(rule: UrlRule) -> list[_Cut]:
     if not rule.pattern:
         if place is None or place < 0:
             raise Inexpressible("it counts segments from the first one only")
-        return [_Cut(_Paths(("*",) * place + (text, "*"), is_open=True), place)]
+        return [_Target(_Paths(("*",) * place + (text, "*"), is_open=True), place)]
     rest = _segments(rule.pattern)
     if place is None:
         places = list(range(1, len(rest)))
@@ -254,7 +243,7 @@ def _cuts(rule: UrlRule) -> list[_Cut]:
         # Behind a segment, the path of / is one empty segment.
         rest = rest or ("",)
         places = [place] if place < len(rest) else []
-    return [_Cut(_Paths((*rest[:n], text, *rest[n:])), n) for n in places]
+    return [_Target(_Paths((*rest[:n], text, *rest[n:])), n) for n in places]
 
 
 def _segments(family: str) -> tuple[str, ...]:

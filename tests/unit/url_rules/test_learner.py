@@ -18,8 +18,7 @@ from scrapy_neardup.url_rules.learner import Learner
 from scrapy_neardup.url_rules.path_patterns import PathPatterns
 from scrapy_neardup.url_rules.rule import NOTHING_NEW, UrlRule
 from scrapy_neardup.url_rules.rule_set import MAX_RULES
-from scrapy_neardup.url_rules.skeletons import UrlReducer
-from scrapy_neardup.url_rules.url_parts import parse_url
+from scrapy_neardup.url_rules.url_parts import UrlReducer, parse_url
 
 pytestmark = pytest.mark.slow
 

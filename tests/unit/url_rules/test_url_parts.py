@@ -5,8 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup.url_rules.path_patterns import MAX_SIBLINGS, MIN_MET, PathPatterns
-from scrapy_neardup.url_rules.skeletons import ReducedUrl, UrlReducer, differing
-from scrapy_neardup.url_rules.url_parts import UrlParts, parse_url
+from scrapy_neardup.url_rules.url_parts import (
+    ReducedUrl,
+    UrlParts,
+    UrlReducer,
+    differing,
+    parse_url,
+)
 
 NAMES = st.sampled_from(["a", "b", "page", "sid", "a.b", "%20", "ä", ""])
 WORDS = st.sampled_from(["news", "print", "index.html", "x-1", "", "s123", "a%2Fb"])
