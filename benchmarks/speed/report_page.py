@@ -12,7 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from scrapy_neardup.report import Columns, Decision, Origin, render_report
+from scrapy_neardup.report.decisions import Decision
+from scrapy_neardup.report.document import Columns, Origin, render_report
 
 from ..common.browser import browser
 from ..common.options import command_parser

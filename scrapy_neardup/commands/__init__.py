@@ -55,7 +55,7 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from ..exceptions import InvalidOption, NearDupError
-        from .support.terminal import say
+        from .support.output import say
 
         try:
             opts.run(opts, self.settings)

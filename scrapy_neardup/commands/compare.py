@@ -30,7 +30,7 @@ from ..text.tokenization import shingle_units
 from ..text.vocabulary import weigh
 from ..workers import main_text, sign_record
 from .support.options import Commands, Judge, add_pages, add_rule, add_workers
-from .support.terminal import show, table
+from .support.output import show, table
 
 #: Weights are whole numbers; in these units they are ``(1 + ln tf) * idf`` in nats.
 _UNITS = 16 * UNITS_PER_NAT

@@ -28,8 +28,7 @@ from ..sources.compression import reason_of
 from ..sources.readers import PageReader
 from ..workers import Failure, sign_record
 from .support.options import Commands, Judge, add_pages, add_rule, add_workers, share
-from .support.output_files import whole_file
-from .support.terminal import counted, report_skipped, say, show, table
+from .support.output import counted, report_skipped, say, show, table, whole_file
 
 DISTANCES = range(MAX_DISTANCE + 1)
 SIMILARITIES = tuple(round(0.05 * step, 2) for step in range(21))

@@ -19,8 +19,7 @@ from ..sources.record import Record
 from ..text.idf import UNITS_PER_NAT, read_table, write_table
 from ..workers import Failure, main_text
 from .support.options import Commands, Judge, add_pages, add_workers
-from .support.output_files import whole_file
-from .support.terminal import counted, report_skipped, say
+from .support.output import counted, report_skipped, say, whole_file
 
 #: IDF in nats of every token that is not in the table, and the bound of those that are; the
 #: shipped table has the same. Tokens on fewer than one page in 148 reach it and are left out.

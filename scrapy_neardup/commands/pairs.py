@@ -31,9 +31,8 @@ from .support.options import (
     add_workers,
     say_undecided,
 )
-from .support.output_files import lines_to
+from .support.output import counted, lines_to, quantity, report_skipped, say, with_progress
 from .support.store_address import add_store, copy_of
-from .support.terminal import counted, quantity, report_skipped, say, with_progress
 
 #: Pairs that are joined to clusters at once.
 _BATCH = 8192

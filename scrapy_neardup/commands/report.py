@@ -10,22 +10,15 @@ from time import time
 from scrapy.settings import BaseSettings
 
 from ..exceptions import InvalidOption
-from ..report import (
-    TEXT_BYTES,
-    Columns,
-    DecisionReader,
-    Origin,
-    UrlTable,
-    render_report,
-    stored_decisions,
-)
+from ..report.decisions import DecisionReader, stored_decisions
+from ..report.document import Columns, Origin, render_report
+from ..report.url_table import UrlTable
 from ..sources.readers import PageReader, beginning
 from ..stores.in_process import InProcessStore
 from ..workers import Failure, read_page
 from .support.options import Commands, Judge, add_pages, add_rule, add_workers
-from .support.output_files import lines_to
+from .support.output import lines_to, report_skipped, say, with_progress
 from .support.store_address import copy_of
-from .support.terminal import report_skipped, say, with_progress
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -70,7 +63,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
         max_distance=rule.max_distance,
         min_similarity=rule.min_similarity,
     )
-    with closing(UrlTable(TEXT_BYTES)) as texts:
+    with closing(UrlTable()) as texts:
         if options.pages:
             _read(pages, columns, texts, judge)
         text_of = texts.get if options.pages else None

@@ -16,7 +16,7 @@ from scrapy.settings import BaseSettings
 from ..exceptions import InvalidOption
 from ..url_rules.rule import State, UrlRule
 from .support.options import Commands
-from .support.output_files import lines_to
+from .support.output import iso, lines_to, quantity, say, show, table
 from .support.store_address import (
     add_store,
     domain,
@@ -25,7 +25,6 @@ from .support.store_address import (
     require_writable,
     writing_to,
 )
-from .support.terminal import iso, quantity, say, show, table
 from .support.url_discarder import convert
 
 _STATES: tuple[State, ...] = ("in_force", "off", "withdrawn", "watched")

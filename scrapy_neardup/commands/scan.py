@@ -16,16 +16,16 @@ from ..exceptions import InvalidOption
 from ..hashing.simhash import to_hex
 from ..matching.verdict import Verdict
 from ..reasons import Reason
-from ..report import Decision, UrlTable
+from ..report.decisions import Decision
+from ..report.url_table import UrlTable
 from ..signatures.signature import PageSignature
 from ..sources.readers import PageReader
 from ..sources.record import Record
 from ..stores import Store
 from ..workers import Failure
 from .support.options import Commands, Judge, Tally, add_pages, add_rule, add_workers
-from .support.output_files import lines_to
+from .support.output import lines_to, report_skipped
 from .support.store_address import add_store, looking_at, namespace_in, say_forgotten, writing_to
-from .support.terminal import report_skipped
 
 _FIELDS = (
     "id url verdict duplicate_of duplicate_of_id look_alike look_alike_id distance similarity "

@@ -23,7 +23,7 @@ from ..sources.readers import PageReader, beginning
 from ..stores import Entry, Namespace, Store, StoredPage, StoreReader
 from ..stores.exports import ExportReader, Head, end_line, is_export, page_line
 from .support.options import Commands, Judge, Tally, above_0, add_rule, add_workers, at_least_0
-from .support.output_files import lines_to
+from .support.output import iso, lines_to, quantity, report_skipped, say, show, table, with_progress
 from .support.store_address import (
     add_store,
     address_of,
@@ -33,7 +33,6 @@ from .support.store_address import (
     require_writable,
     writing_to,
 )
-from .support.terminal import iso, quantity, report_skipped, say, show, table, with_progress
 
 #: Fields that tell a line of a scan's output from a page.
 _OF_SCAN = {"verdict", "fingerprint"}

@@ -17,7 +17,9 @@ from tempfile import TemporaryFile
 from time import gmtime, strftime, time
 
 from ..matching.verdict import Verdict
-from ..report import TEXT_BYTES, Columns, Decision, Origin, UrlTable, render_report
+from ..report.decisions import Decision
+from ..report.document import Columns, Origin, render_report
+from ..report.url_table import UrlTable
 from ..workers import Reading
 from .settings import Config
 
@@ -74,7 +76,7 @@ class ReportRecorder:
         TemporaryFile(dir=self._path.parent).close()
         # Temporary files disappear with the process, even if it is killed.
         self._lines = TemporaryFile("w+", encoding="utf-8", prefix="neardup-")  # noqa: SIM115
-        self._texts = UrlTable(TEXT_BYTES)
+        self._texts = UrlTable()
 
     def _write(self) -> None:
         """Write the page under another name first, so that the old page stays until it is whole."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
+#: Space for the compressed texts of pages.
+_TEXT_BYTES = 32 * 10**6
+
 
 class UrlTable:
     """Values by URL, in a temporary file that is deleted on :meth:`close`.
@@ -14,7 +17,7 @@ class UrlTable:
     :ivar dropped: how many values were dropped for lack of space.
     """
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int = _TEXT_BYTES) -> None:
         self.dropped = 0
         self._most = most_bytes
         self._size = 0

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from scrapy_neardup.report import Columns, Decision, Origin, render_report
+from scrapy_neardup.report.decisions import Decision
+from scrapy_neardup.report.document import Columns, Origin, render_report
 from tests.support.browser import browser
 from tests.support.processes import wait_for
 from tests.support.reports import data_of, neardup

@@ -23,8 +23,8 @@ from ...sources.readers import PageReader
 from ...sources.record import Record
 from ...stores import MemoryStore, Store
 from ...workers import Failure, Job, Limits, WorkerPool, sign_record, usable_cores
+from .output import counted, quantity, say, with_progress
 from .store_address import require_writable
-from .terminal import counted, quantity, say, with_progress
 
 T = TypeVar("T")
 

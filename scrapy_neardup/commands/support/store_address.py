@@ -11,7 +11,7 @@ from ..._util.urls import site_of
 from ...exceptions import InputError, InvalidOption, StoreError
 from ...stores import MemoryStore, Namespace, Store, StoreReader, open_reader, open_store
 from ...stores.in_process import InProcessStore
-from .terminal import quantity, say
+from .output import quantity, say
 
 
 def add_store(parser: argparse.ArgumentParser, name: str = "store") -> None:
