@@ -140,7 +140,11 @@ class RedisConnection:
             except _ERRORS as error:
                 may_pass = isinstance(error, _MAY_PASS) and not isinstance(error, _LOGIN_IS_WRONG)
                 if is_again or not may_pass:
-                    raise self._failed(error) from error
+                    failure = store_error(
+                        error, self._address, self._client, has_answered=self._has_answered
+                    )
+                    self.problem = failure.problem
+                    raise failure from error
                 is_again = True
             else:
                 self.problem = None
@@ -152,11 +156,6 @@ class RedisConnection:
         if deadline is not None and monotonic() > deadline:
             self.problem = "its answers take too long"
             raise StoreUnreachable(self.name, self.problem)
-
-    def _failed(self, error: Exception) -> StoreError:
-        failure = store_error(error, self._address, self._client, has_answered=self._has_answered)
-        self.problem = failure.problem
-        return failure
 
 
 def check_server(connection: RedisConnection) -> None:

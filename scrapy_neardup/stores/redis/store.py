@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import secrets
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -33,19 +34,18 @@ from ..base import Claim, Entry, Ticket, Users, require_time
 from ..codec import key_digest, key_seed, packed, row_of, unpacked, with_items
 from ..hints import HintMethods
 from .address import RedisAddress
+from .claims import Changed, CommitMarks, PageJudge, Reservation, Reservations
 from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection, check_server, is_refusal
 from .hints import RedisHints
-from .layout import KeySpace
-from .leases import LEASE_SECONDS, LeaseRegistry
-from .lookup import Changed, PageJudge
-from .namespace import RedisNamespace
+from .namespace import LEASE_SECONDS, RedisNamespace
 from .pages import NewPage, StoredRow
-from .reservations import CommitMarks, Reservation, Reservations
 
 #: After so many seconds, a claim asks the server nothing more.
 CLAIM_SECONDS = 6.0
 #: A claim that others keep getting ahead of is judged so often; then it waits like a blocked one.
 _TRIES = 8
+#: Of a token, behind the id of its run.
+_TOKEN_BYTES = 8
 
 
 class RedisStore(HintMethods):
@@ -87,10 +87,10 @@ class RedisStore(HintMethods):
         self.ttl = ttl
         self.users = Users(threading.Lock())
         self.boilerplates = Boilerplates(self._teach)
-        self._leases = LeaseRegistry(self._connection, KeySpace(namespace), lease)
-        self._namespace = RedisNamespace(self._connection, namespace, self._leases)
+        self._namespace = RedisNamespace(self._connection, namespace, lease)
+        self._leases = self._namespace.leases
         self.hints: RedisHints = RedisHints(self._connection, self._namespace.whole)
-        self._reservations = Reservations(self._leases.id)
+        self._reservations = Reservations()
         self._marks = CommitMarks()
         self._judging = threading.RLock()
         self._recipe = ""
@@ -206,7 +206,7 @@ class RedisStore(HintMethods):
         try:
             # What cannot be given up now ends with the lease.
             with contextlib.suppress(StoreError):
-                for ticket in self._reservations.tickets():
+                for ticket in list(self._reservations):
                     self.release(ticket)
                 self._reservations.release_overdue()
                 parts = map(self._namespace.of, self._marks.sites)
@@ -240,7 +240,7 @@ class RedisStore(HintMethods):
             boilerplates=self.boilerplates, oldest=self._oldest,
             is_gone=self._namespace.is_gone, judging=self._alone,
         )  # fmt: skip
-        token = self._reservations.new_token()
+        token = self._leases.id + secrets.token_bytes(_TOKEN_BYTES)
         for _ in range(_TRIES):
             try:
                 found = judge.judge()
@@ -259,8 +259,9 @@ class RedisStore(HintMethods):
                     self._reservations.release_later(pages, page.key, token)
                 raise
             if number is not None:
-                held = self._reservations.hold(Reservation(pages, number, token, page))
-                return Claim(found.verdict, held, items=found.items)
+                held = Reservation(pages, number, token, page)
+                self._reservations[held.ticket] = held
+                return Claim(found.verdict, held.ticket, items=found.items)
         return Claim(Verdict("undecided", signature.url, Reason.WAITED), is_blocked=True)
 
     def _counts(self, stored: StoredRow) -> bool:
