@@ -153,7 +153,7 @@ def test_a_bad_record_is_counted_and_passed_over(tmp_path, line, reason):
 
 
 def test_a_record_that_is_too_large(tmp_path, monkeypatch):
-    for module in ("json_lines", "readers", "warc"):
+    for module in ("readers", "warc"):
         monkeypatch.setattr(f"scrapy_neardup.sources.{module}.MAX_PAGE_BYTES", 200)
     large = json.dumps({"url": "u", "html": "x" * 1000}).encode() + b"\n"
     reader = PageReader([stored(tmp_path, large + json_lines() + large)])
