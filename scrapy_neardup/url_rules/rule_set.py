@@ -43,7 +43,7 @@ class Crawl:
     """What the sites of a crawl have in common.
 
     :ivar sample_rate: share of what would be skipped that is fetched, 0.0 to 1.0.
-    :ivar cluster_budget: see :class:`~scrapy_neardup.url_rules.crawl_traps.CrawlTraps`.
+    :ivar cluster_budget: see :class:`~scrapy_neardup.url_rules.decisions.CrawlTraps`.
     :ivar seed: selects the share that is fetched.
     :ivar now: returns seconds since 1970.
     :ivar changes: of rules, in order.

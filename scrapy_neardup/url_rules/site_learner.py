@@ -8,8 +8,7 @@ from itertools import islice
 from typing import Any
 
 from .comparisons import CanonicalUrls, Comparisons
-from .crawl_traps import CrawlTraps
-from .decisions import Decisions
+from .decisions import CrawlTraps, Decisions
 from .evidence_collector import EvidenceCollector
 from .known_urls import KnownUrls, SkippedUrl, VisitedUrl
 from .rule import UrlRule
