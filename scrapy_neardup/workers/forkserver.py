@@ -26,8 +26,7 @@ from multiprocessing.spawn import get_executable
 from time import monotonic
 from typing import Any
 
-from .channel import seconds_until
-from .worker import serve
+from .worker import seconds_until, serve
 
 #: Seconds that a server may take to fork a worker, after its first.
 _FORK_SECONDS = 10.0
@@ -76,7 +75,7 @@ class ForkServer:
         """Start a worker.
 
         :param end: the worker's end of a channel; the caller closes its own copy.
-        :param deadline: as for a :class:`~scrapy_neardup.workers.channel.Channel`.
+        :param deadline: as for a :class:`~scrapy_neardup.workers.worker.Channel`.
         :raises OSError, EOFError: when the worker cannot be started, or not in time.
         """
         if not self._lock.acquire(timeout=seconds_until(deadline)):

@@ -82,7 +82,7 @@ class WorkerPool(Generic[T]):
     @property
     def lost(self) -> int:
         """How many workers died or were killed over a page, and were replaced."""
-        return sum(supervisor.slot.lost for supervisor in self._supervisors)
+        return sum(supervisor.lost for supervisor in self._supervisors)
 
     def start(self) -> None:
         """Start the workers without waiting until they are ready."""
@@ -92,7 +92,7 @@ class WorkerPool(Generic[T]):
     def stop(self) -> None:
         """Kill all workers and cancel waiting pages; does not wait until the workers have ended."""
         for supervisor in self._supervisors:
-            supervisor.slot.stop()
+            supervisor.stop()
         self._queue.end()
 
     def submit(self, record: Record) -> Future[T | Failure]:

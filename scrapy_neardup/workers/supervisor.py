@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
+from ..exceptions import WorkersFailed
 from ..reasons import Reason
-from .process import WorkerProcess, WorkerSlot
+from .process import WorkerProcess
 from .task_queue import Task, TaskQueue
 from .tasks import Failure, WorkerRecipe, lacks_memory
 
@@ -30,6 +32,8 @@ _PART_EXPECTED = 0.25
 #: The pace of the slowest page decays by this factor with each faster batch.
 _DECAY = 0.75
 
+#: Seconds of pause before each try to start a worker.
+_PAUSES = 0.0, 0.1, 0.4
 #: Seconds that pages wait for a worker to start.
 _START_SECONDS = 60.0
 #: After a failed start, pages no longer wait. Further starts may take longer, as a user's tokenizer
@@ -44,7 +48,7 @@ _LEAST_SECONDS = 0.5
 class Supervisor(threading.Thread, Generic[T]):
     """Sends pages to a worker, waits for its results, and replaces it when it is lost.
 
-    :ivar slot: holds the worker; the thread ends when it is stopped.
+    :ivar lost: how many workers died or were killed over a page.
     """
 
     def __init__(self, recipe: WorkerRecipe, queue: TaskQueue[T], deliver: Deliver) -> None:
@@ -55,7 +59,11 @@ class Supervisor(threading.Thread, Generic[T]):
         self._batch_seconds = min(_BATCH_SECONDS, self._limit)
         #: Seconds that the slowest of the recent pages took.
         self._pace = _BATCH_SECONDS
-        self.slot = WorkerSlot(recipe)
+        self.lost = 0
+        self._stopping = threading.Event()
+        self._recipe = recipe
+        self._worker: WorkerProcess | None = None
+        self._lock = threading.Lock()
 
     def start(self) -> None:
         """Start the thread; if that fails, the other supervisors do its share of the work."""
@@ -65,22 +73,29 @@ class Supervisor(threading.Thread, Generic[T]):
             self._queue.leave(self, f"no thread can be started for a worker: {error}")
 
     def run(self) -> None:
-        """Serve the queue until the slot is stopped."""
+        """Serve the queue until :meth:`stop`."""
         try:
             self._supervise()
         finally:
-            self.slot.discard()
+            self._discard()
             self._queue.leave(self, "the thread of a worker has ended")
+
+    def stop(self) -> None:
+        """Kill the worker, and start no other one."""
+        with self._lock:
+            self._stopping.set()
+            if self._worker is not None:
+                self._worker.kill()
 
     def _supervise(self) -> None:
         seconds, pause = _START_SECONDS, _RESTART_PAUSE
-        while not self.slot.stopping.is_set():
+        while not self._stopping.is_set():
             try:
-                worker = self.slot.ready_worker(seconds)
+                worker = self._ready_worker(seconds)
             except BaseException as error:
-                self.slot.discard()
+                self._discard()
                 self._queue.leave(self, str(error))
-                self.slot.stopping.wait(pause)
+                self._stopping.wait(pause)
                 seconds, pause = _RESTART_SECONDS, min(2 * pause, _LONGEST_PAUSE)
                 continue
             if worker is not None:
@@ -88,13 +103,60 @@ class Supervisor(threading.Thread, Generic[T]):
                 self._serve(worker)
                 seconds, pause = _START_SECONDS, _RESTART_PAUSE
 
+    def _ready_worker(self, seconds: float) -> WorkerProcess | None:
+        """Return the worker, starting it if needed; ``None`` after :meth:`stop`.
+
+        :raises WorkersFailed: when none can be started, or not within so many seconds.
+        """
+        if self._worker is not None:
+            return self._worker
+        deadline, problem = monotonic() + seconds, ""
+        for pause in _PAUSES:
+            if self._stopping.wait(pause):
+                return None
+            if monotonic() > deadline:
+                break
+            try:
+                return self._started_worker(deadline)
+            except WorkersFailed:
+                raise
+            except Exception as error:
+                code = self._discard()
+                problem = str(error) or repr(error)
+                if code is not None and not isinstance(error, TimeoutError):
+                    problem = f"it ended with exit code {code}"
+        raise WorkersFailed(f"a worker process cannot be started: {problem}")
+
+    def _started_worker(self, deadline: float) -> WorkerProcess:
+        worker = WorkerProcess(self._recipe, deadline)
+        with self._lock:
+            self._worker = worker
+            if self._stopping.is_set():
+                worker.kill()
+        worker.wait_until_ready(deadline)
+        return worker
+
+    def _lose(self) -> int | None:
+        """Kill and count a worker that failed over a page; return its exit code."""
+        self.lost += not self._stopping.is_set()
+        return self._discard()
+
+    def _discard(self) -> int | None:
+        """Kill the worker, if there is one; return its exit code if it is known."""
+        with self._lock:
+            worker, self._worker = self._worker, None
+        if worker is not None:
+            with suppress(Exception):
+                return worker.close()
+        return None
+
     def _serve(self, worker: WorkerProcess) -> None:
         """Send the next tasks to the worker, and complete them or put them back."""
         expected = _PART_EXPECTED * self._batch_seconds
         most = _BATCH_PAGES if _BATCH_PAGES * self._pace <= expected else int(expected / self._pace)
         tasks = self._queue.get(most, _BATCH_BYTES)
         try:
-            if self.slot.stopping.is_set():
+            if self._stopping.is_set():
                 for task in tasks:
                     task.cancel()
             # Tasks that have begun can no longer be cancelled.
@@ -104,7 +166,7 @@ class Supervisor(threading.Thread, Generic[T]):
             elif tasks:
                 self._do_alone(worker, tasks[0])
         except BaseException as error:
-            self.slot.discard()
+            self._discard()
             failure = Failure(Reason.FAILED, f"its supervisor failed: {error!r}")
             self._answer(tasks, [failure] * len(tasks))
 
@@ -119,7 +181,7 @@ class Supervisor(threading.Thread, Generic[T]):
         except Exception:
             answers = None
         if answers is None or any(map(lacks_memory, answers)):
-            self.slot.discard()
+            self._discard()
             self._put_back(tasks)
         else:
             self._answer(tasks, answers)
@@ -130,10 +192,10 @@ class Supervisor(threading.Thread, Generic[T]):
         try:
             [answer] = self._ask(worker, [task], task.seconds_left)
         except TimeoutError:
-            self.slot.lose()
+            self._lose()
             answer = Failure(Reason.TIMEOUT, f"it took more than {self._limit:g} s")
         except Exception as error:
-            code = self.slot.lose()
+            code = self._lose()
             task.tries_left -= 1
             task.seconds_left = max(_LEAST_SECONDS, task.seconds_left - (monotonic() - started))
             if task.tries_left:
@@ -143,7 +205,7 @@ class Supervisor(threading.Thread, Generic[T]):
             answer = Failure(Reason.WORKER_DIED, how)
         else:
             if lacks_memory(answer):
-                self.slot.lose()
+                self._lose()
         self._answer([task], [answer])
 
     def _ask(self, worker: WorkerProcess, tasks: Sequence[Task[T]], seconds: float) -> Any:

@@ -92,9 +92,9 @@ def in_helpers() -> None:
 
 
 def main() -> None:
-    from scrapy_neardup.workers import process, supervisor
+    from scrapy_neardup.workers import supervisor
 
-    process._PAUSES = 0.0, 0.02, 0.02
+    supervisor._PAUSES = 0.0, 0.02, 0.02
     supervisor._RESTART_PAUSE = supervisor._LONGEST_PAUSE = 0.02
     for fault, place, answers in (*_rounds_of_ours(), *_rounds_of_theirs()):
         sys.stdout.write(json.dumps([fault, place, answers]) + "\n")
