@@ -29,7 +29,7 @@ from ..text.idf import UNITS_PER_NAT
 from ..text.tokenization import shingle_units
 from ..text.vocabulary import weigh
 from ..workers import main_text, sign_record
-from .support.options import Commands, Judge, add_pages, add_rule, add_workers
+from .support.options import Commands, Judge, add_judge, add_pages
 from .support.output import show, table
 
 #: Weights are whole numbers; in these units they are ``(1 + ln tf) * idf`` in nats.
@@ -91,8 +91,7 @@ def add_command(commands: Commands) -> None:
         metavar="N",
         help="number of words to show, those that differ most (default: %(default)s)",
     )
-    add_rule(parser)
-    add_workers(parser)
+    add_judge(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:

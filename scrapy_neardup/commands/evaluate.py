@@ -27,7 +27,7 @@ from ..signatures.signature import PageSignature
 from ..sources.compression import reason_of
 from ..sources.readers import PageReader
 from ..workers import Failure, sign_record
-from .support.options import Commands, Judge, add_pages, add_rule, add_workers, share
+from .support.options import Commands, Judge, add_judge, add_pages, share
 from .support.output import counted, report_skipped, say, show, table, whole_file
 
 DISTANCES = range(MAX_DISTANCE + 1)
@@ -74,8 +74,7 @@ def add_command(commands: Commands) -> None:
     parser.add_argument(
         "--plot", metavar="FILE", help="plot precision and recall to a .svg, .png or .pdf file"
     )
-    add_rule(parser, "max_distance", "min_similarity")
-    add_workers(parser)
+    add_judge(parser, thresholds=("min_features", "scope"))
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:

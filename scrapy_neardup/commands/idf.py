@@ -18,7 +18,7 @@ from ..sources.readers import PageReader
 from ..sources.record import Record
 from ..text.idf import UNITS_PER_NAT, read_table, write_table
 from ..workers import Failure, main_text
-from .support.options import Commands, Judge, add_pages, add_workers
+from .support.options import Commands, Judge, add_judge, add_pages
 from .support.output import counted, report_skipped, say, whole_file
 
 #: IDF in nats of every token that is not in the table, and the bound of those that are; the
@@ -47,7 +47,7 @@ def add_command(commands: Commands) -> None:
         "-o", "--output", required=True, metavar="FILE", help="table to write, ending in .gz"
     )
     parser.add_argument("--name", help="what logs call the table (default: the file's name)")
-    add_workers(parser)
+    add_judge(parser, thresholds=())
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:

@@ -22,15 +22,7 @@ from ..sources.readers import PageReader
 from ..stores import MemoryStore
 from ..stores.in_process import InProcessStore
 from ..workers import sign_record
-from .support.options import (
-    OFFLINE_KEY,
-    Commands,
-    Judge,
-    add_pages,
-    add_rule,
-    add_workers,
-    say_undecided,
-)
+from .support.options import OFFLINE_KEY, Commands, Judge, add_judge, add_pages, say_undecided
 from .support.output import counted, lines_to, quantity, report_skipped, say, with_progress
 from .support.store_address import add_store, copy_of
 
@@ -50,8 +42,7 @@ def add_command(commands: Commands) -> None:
         "--clusters", metavar="OUT.jsonl", help="write a line per cluster to a file, or - (stdout)"
     )
     add_store(parser, "--store")
-    add_rule(parser)
-    add_workers(parser)
+    add_judge(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:

@@ -16,7 +16,7 @@ from ..report.url_table import UrlTable
 from ..sources.readers import PageReader, beginning
 from ..stores.in_process import InProcessStore
 from ..workers import Failure, read_page
-from .support.options import Commands, Judge, add_pages, add_rule, add_workers
+from .support.options import Commands, Judge, add_judge, add_pages
 from .support.output import lines_to, report_skipped, say, with_progress
 from .support.store_address import copy_of
 
@@ -41,8 +41,7 @@ def add_command(commands: Commands) -> None:
         "--namespace", metavar="NAME", help="namespace of the store (default: its only one)"
     )
     add_pages(parser, "--pages", default=[])
-    add_rule(parser)
-    add_workers(parser)
+    add_judge(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:

@@ -23,7 +23,7 @@ from ..sources.readers import PageReader
 from ..sources.record import Record
 from ..stores import Store
 from ..workers import Failure
-from .support.options import Commands, Judge, Tally, add_pages, add_rule, add_workers
+from .support.options import Commands, Judge, Tally, add_judge, add_pages
 from .support.output import lines_to, report_skipped
 from .support.store_address import add_store, looking_at, namespace_in, say_forgotten, writing_to
 
@@ -45,8 +45,7 @@ def add_command(commands: Commands) -> None:
     parser.add_argument(
         "--add", action="store_true", help="add pages that are not duplicates to the store"
     )
-    add_rule(parser)
-    add_workers(parser)
+    add_judge(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:

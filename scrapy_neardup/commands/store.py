@@ -22,7 +22,7 @@ from ..matching.stored_items import NO_ITEMS
 from ..sources.readers import PageReader, beginning
 from ..stores import Entry, Namespace, Store, StoredPage, StoreReader
 from ..stores.exports import ExportReader, Head, end_line, is_export, page_line
-from .support.options import Commands, Judge, Tally, above_0, add_rule, add_workers, at_least_0
+from .support.options import Commands, Judge, Tally, above_0, add_judge, at_least_0
 from .support.output import iso, lines_to, quantity, report_skipped, say, show, table, with_progress
 from .support.store_address import (
     add_store,
@@ -104,8 +104,7 @@ def _add_transfers(group: Commands) -> None:
         nargs="+",
         help="exports, or pages as for scan: a feed, WARC files, folders of HTML files, -",
     )
-    add_rule(parser)
-    add_workers(parser)
+    add_judge(parser)
 
 
 def _info(options: argparse.Namespace, settings: BaseSettings) -> None:

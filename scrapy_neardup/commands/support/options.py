@@ -87,10 +87,10 @@ def add_pages(
     )
 
 
-def add_rule(parser: argparse.ArgumentParser, *left_out: str) -> None:
-    """Add the thresholds; each overrides the project's setting.
+def add_judge(parser: argparse.ArgumentParser, thresholds: Container[str] = _FLAGS) -> None:
+    """Add the options of a :class:`Judge`; each overrides the project's setting.
 
-    :param left_out: names of thresholds that the sub-command does not take.
+    :param thresholds: names of those that the sub-command takes.
     """
     for name, kind, metavar, what in (
         ("max_distance", int, "K", "bits, 0 to 11, in which fingerprints of copies may differ"),
@@ -98,7 +98,7 @@ def add_rule(parser: argparse.ArgumentParser, *left_out: str) -> None:
         ("min_features", int, "N", "texts with fewer distinct words are copies only if equal"),
         ("scope", str, None, "compare all pages, or only pages of one site"),
     ):
-        if name not in left_out:
+        if name in thresholds:
             parser.add_argument(
                 _FLAGS[name],
                 dest=name,
@@ -107,10 +107,6 @@ def add_rule(parser: argparse.ArgumentParser, *left_out: str) -> None:
                 choices=SCOPES if name == "scope" else None,
                 help=f"{what} (default: NEARDUP_{name.upper()}, or {getattr(Rule, name)})",
             )
-
-
-def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add the number of worker processes and their timeout."""
     parser.add_argument(
         "--workers",
         type=at_least_0,
