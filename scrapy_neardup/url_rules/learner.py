@@ -92,11 +92,11 @@ class Learner:
         """
         while self.process_pending(_STEP):
             pass
-        for site in self._sites:
+        for site in self._sites.values():
             for parts in site.in_flight():
                 site.fail(parts)
         if not self.crawl.refetches:
-            for site in self._sites:
+            for site in self._sites.values():
                 site.refetch_probes()
         return bool(self.crawl.refetches)
 
@@ -177,7 +177,7 @@ class Learner:
     @property
     def in_force(self) -> list[UrlRule]:
         """All rules in force."""
-        rules = (rule for site in self._sites for rule in site.rules.by_key.values())
+        rules = (rule for site in self._sites.values() for rule in site.rules.by_key.values())
         return [rule for rule in rules if rule.state == "in_force"]
 
     @property
@@ -203,7 +203,7 @@ class Learner:
         known: list[Any] = []
         kept: list[Any] = []
         probes: dict[str, Any] = {}
-        for site in self._sites:
+        for site in self._sites.values():
             known += ((tuple(one.parts), one.content) for one in site.urls.visited)
             requests = ((tuple(one.parts), packed(one.request)) for one in site.urls.skipped)
             kept += (one for one in requests if one[1] is not None)
@@ -243,7 +243,7 @@ def _on_site(site: str, urls: Iterable[str]) -> Iterator[UrlParts]:
     return (parts for parts in map(parse_url, urls) if parts is not None and parts.site == site)
 
 
-class _Sites:
+class _Sites(OrderedDict[str, SiteLearner]):
     """The learners of sites, those used last at the end, and the rules of a store.
 
     :ivar pending: sites whose URLs are to be updated after changes of rules.
@@ -251,32 +251,26 @@ class _Sites:
     """
 
     def __init__(self, crawl: Crawl) -> None:
+        super().__init__()
         self.pending: dict[str, SiteLearner] = {}
         self.dropped = 0
         self._crawl = crawl
-        self._sites: OrderedDict[str, SiteLearner] = OrderedDict()
         #: Rules by sites and names; sites change them as they learn.
         self._stored: dict[str, dict[str, UrlRule]] = {}
         #: Digests of the loaded rules, by their names.
         self._digests: dict[str, int] = {}
         self._calls = 0
 
-    def __iter__(self) -> Iterator[SiteLearner]:
-        return iter(self._sites.values())
-
     def has_rules(self, name: str) -> bool:
-        return name in self._sites or name in self._stored
-
-    def get(self, name: str) -> SiteLearner | None:
-        return self._sites.get(name)
+        return name in self or name in self._stored
 
     def get_or_add(self, name: str) -> SiteLearner:
-        site = self._sites.get(name)
+        site = self.get(name)
         if site is None:
-            site = self._sites[name] = SiteLearner(name, self._crawl)
+            site = self[name] = SiteLearner(name, self._crawl)
             site.adopt(self._stored.get(name, {}).values())
             self.note(site)
-        self._sites.move_to_end(name)
+        self.move_to_end(name)
         return site
 
     def note(self, site: SiteLearner) -> None:
@@ -313,13 +307,13 @@ class _Sites:
         self._calls += 1
         if self._calls % _CHECKED_EVERY:
             return
-        visited = sum(len(site.urls.visited) for site in self)
-        while len(self._sites) > 1 and (visited > MAX_URLS or len(self._sites) > MAX_SITES):
-            name, site = self._sites.popitem(last=False)
+        visited = sum(len(site.urls.visited) for site in self.values())
+        while len(self) > 1 and (visited > MAX_URLS or len(self) > MAX_SITES):
+            name, site = self.popitem(last=False)
             self.pending.pop(name, None)
             visited -= len(site.urls.visited)
             self.dropped += len(site.urls.skipped)
-        skipped = sum(len(site.urls.skipped) for site in self)
+        skipped = sum(len(site.urls.skipped) for site in self.values())
         if skipped > MAX_SKIPPED:
-            largest = max(self, key=lambda site: len(site.urls.skipped))
+            largest = max(self.values(), key=lambda site: len(site.urls.skipped))
             self.dropped += largest.urls.skipped.drop(skipped - MAX_SKIPPED + _STEP)

@@ -8,7 +8,7 @@ because these may replace the item.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Container
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakSet, finalize
 
 from scrapy.http import Request, Response
+from scrapy.utils.datatypes import LocalCache
 
 from ...matching.stored_items import NO_ITEMS, OWN_ITEMS, merge
 from ...matching.verdict import Verdict
@@ -198,7 +199,7 @@ class ItemTracker:
         self._active = active
         self._by_item = by_item
         self.on_stored: Callable[[Judgement, int], None] = lambda judgement, digest: None
-        self._sent: OrderedDict[int, tuple[Any, deque[ItemJudgement]]] = OrderedDict()
+        self._sent = LocalCache[int, tuple[Any, deque[ItemJudgement]]](_MAX_ITEMS)
         self._pending_claims: WeakKeyDictionary[Response, list[PendingClaim]] = WeakKeyDictionary()
         #: What to settle when Scrapy has finished processing a response.
         self._at_end: WeakKeyDictionary[Response, list[PendingClaim]] = WeakKeyDictionary()
@@ -227,8 +228,6 @@ class ItemTracker:
         One object may be sent several times, so there is a queue for each.
         """
         self._sent.setdefault(id(item), (item, deque()))[1].append(judgement)
-        if len(self._sent) > _MAX_ITEMS:
-            self._sent.popitem(last=False)
 
     def receive(self, item: Any) -> ItemJudgement:
         """Return the judgement on an item that reaches our pipeline; ``NOT_SENT`` if unknown."""

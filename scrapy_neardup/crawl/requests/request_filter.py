@@ -132,8 +132,8 @@ class RequestFilter:
             refusal = refusal or self.rules.cancel(request, policy) or False
         if refusal:
             self.redirected(request)
-        else:
-            self.rules.begin(request.url)
+        elif self.rules.learns:
+            self.rules.learner.begin(request.url)
         return refusal
 
     def _explores(self, request: Request) -> bool:

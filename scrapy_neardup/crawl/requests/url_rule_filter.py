@@ -125,11 +125,6 @@ class UrlRuleFilter:
             self.count_by_rule("explored", decision.rules[0])
         return None
 
-    def begin(self, url: str) -> None:
-        """Note that a URL is being fetched."""
-        if self.learns:
-            self.learner.begin(url)
-
     def fail(self, urls: Iterable[str]) -> None:
         """Note that fetches of these URLs yielded nothing."""
         for url in urls:

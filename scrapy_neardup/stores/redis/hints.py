@@ -9,15 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import hints
-from ..hints import (
-    COPY,
-    KNOWN,
-    in_order,
-    known_at,
-    newest,
-    packed_name,
-    unpacked_name,
-)
+from ..hints import COPY, KNOWN, in_order, known_at, newest, packed_name, unpacked_name
 from .connection import RedisConnection, Script
 from .layout import KeySpace, pieces
 

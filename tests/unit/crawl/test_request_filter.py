@@ -133,7 +133,7 @@ def test_a_redirect_to_what_is_superfluous_has_come_to_its_end(refusing):
         one = filter_of(Engine())
         await one.open(client_of(MemoryStore()))
         assert not one.should_cancel(Request(first), Policy())
-        site = one.rules.learner._sites._sites["a.example"]
+        site = one.rules.learner._sites["a.example"]
         numbers = [len(site.in_flight())]
         knowing(one, target)
         assert refusing(one, redirected, Policy())

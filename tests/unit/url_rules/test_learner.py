@@ -250,7 +250,7 @@ def test_what_stood_in_both_of_two_urls_is_not_what_they_differ_in():
     urls = (f"{SITE}/docs/{n}{end}" for n in range(20) for end in ("?v=1", "/lite?v=1", "?v=2"))
     for url in urls:
         world.visit([url])
-        rule = world.learner._sites._sites["example.com"].rules.by_key.get(
+        rule = world.learner._sites["example.com"].rules.by_key.get(
             ("/docs/*", ("param", "v"))
         )
         assert rule is None or rule.evidence.agreements == 0
@@ -342,7 +342,7 @@ def test_what_is_known_to_matter_explains_what_comes_of_a_trial():
 def test_what_was_left_out_of_one_url_may_stand_in_both():
     world = World(by_id)
     world.visit([f"{SITE}/?id=1"])
-    [site] = world.learner._sites
+    [site] = world.learner._sites.values()
     one, other = (
         comparisons._Observation(1, number, number, number, False, ((*key, text),))
         for number, key, text in ((1, LITE, "lite"), (2, V, "1"))
@@ -883,7 +883,7 @@ def sizes(learner: Learner) -> int:
         + len(site._comparisons._met)
         + len(site._comparisons._segments)
         + len(site.urls.patterns._places)
-        for site in learner._sites
+        for site in learner._sites.values()
     )
 
 
@@ -902,7 +902,7 @@ def test_memory_is_bounded_whatever_urls_come(monkeypatch):
             yield f"{SITE}/{chr(97 + number % 26)}{number}/{number}?q={number}"
 
     world.visit(urls())
-    [site] = world.learner._sites
+    [site] = world.learner._sites.values()
     assert len(site.urls.visited) <= 100
     assert len(site.rules.by_key) <= 2 * MAX_RULES
     assert len(site._collector._confounders) <= MAX_RULES
@@ -929,7 +929,7 @@ def test_sites_that_were_not_met_for_long_are_forgotten(monkeypatch):
     monkeypatch.setattr(learner_module, "MAX_SITES", 10)
     world = World(lambda url: url)
     world.visit(f"http://site{number}.example/" for number in range(200))
-    assert len(list(world.learner._sites)) <= 10 + 50
+    assert len(world.learner._sites) <= 10 + 50
 
 
 def test_of_too_much_that_was_skipped_the_surest_is_let_go(monkeypatch):
@@ -937,7 +937,7 @@ def test_of_too_much_that_was_skipped_the_surest_is_let_go(monkeypatch):
     monkeypatch.setattr(learner_module, "_STEP", 20)
     world = World(by_id)
     world.visit(sessions(range(500)))
-    kept = sum(len(site.urls.skipped) for site in world.learner._sites)
+    kept = sum(len(site.urls.skipped) for site in world.learner._sites.values())
     assert kept <= 150
     assert world.learner.dropped == len(world.skipped) - kept > 0
 
