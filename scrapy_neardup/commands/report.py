@@ -10,9 +10,8 @@ from time import time
 from scrapy.settings import BaseSettings
 
 from ..exceptions import InvalidOption
-from ..report.decisions import DecisionReader, stored_decisions
+from ..report.decisions import DecisionReader, UrlTable, stored_decisions
 from ..report.document import Columns, Origin, render_report
-from ..report.url_table import UrlTable
 from ..sources.readers import PageReader, beginning
 from ..stores.in_process import InProcessStore
 from ..workers import Failure, read_page

@@ -16,8 +16,7 @@ from ..exceptions import InvalidOption
 from ..hashing.simhash import to_hex
 from ..matching.verdict import Verdict
 from ..reasons import Reason
-from ..report.decisions import Decision
-from ..report.url_table import UrlTable
+from ..report.decisions import Decision, UrlTable
 from ..signatures.signature import PageSignature
 from ..sources.readers import PageReader
 from ..sources.record import Record

@@ -17,8 +17,7 @@ from ..exceptions import InvalidOption
 from ..reasons import Reason
 from ..url_rules.rule import UrlRule
 from .durability.job import Job, recover_where_asked
-from .items.built_items import BuiltItems, Place
-from .items.item_origins import ITEM_ORIGINS, carries_values
+from .items.built_items import ITEM_ORIGINS, BuiltItems, Place, carries_values
 from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
 from .monitoring.crawl_log import CrawlStats
 from .monitoring.start_errors import log_start_error

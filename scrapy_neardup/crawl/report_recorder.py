@@ -17,9 +17,8 @@ from tempfile import TemporaryFile
 from time import gmtime, strftime, time
 
 from ..matching.verdict import Verdict
-from ..report.decisions import Decision
+from ..report.decisions import Decision, UrlTable
 from ..report.document import Columns, Origin, render_report
-from ..report.url_table import UrlTable
 from ..workers import Reading
 from .settings import Config
 

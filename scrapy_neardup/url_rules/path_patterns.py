@@ -7,6 +7,8 @@ any other one when many different ones were met at its place.
 from __future__ import annotations
 
 import re
+import sys
+from functools import lru_cache
 
 #: The segments of a path, ``"*"`` for each that varies.
 Pattern = tuple[str, ...]
@@ -53,23 +55,12 @@ class PathPatterns:
 
     def __init__(self) -> None:
         self._places: dict[Pattern, _Place] = {}
-        self._names: dict[tuple[str, ...], str] = {}
-        self._same: dict[str, str] = {}
+        self.name = lru_cache(_MAX_NAMES)(self._name)
 
-    def name(self, segments: tuple[str, ...]) -> str:
+    def _name(self, segments: tuple[str, ...]) -> str:
         """Return the pattern of a path as one string, such as ``"/news/*"``."""
-        name = self._names.get(segments)
-        if name is None:
-            if len(self._names) >= _MAX_NAMES:
-                self._forget_names()
-            # The same string for each pattern makes lookups in dicts faster.
-            pattern = "/" + "/".join(self.of(segments))
-            name = self._names[segments] = self._same.setdefault(pattern, pattern)
-        return name
-
-    def _forget_names(self) -> None:
-        self._names.clear()
-        self._same.clear()
+        # The same string for each pattern makes lookups in dicts faster.
+        return sys.intern("/" + "/".join(self.of(segments)))
 
     def of(self, segments: tuple[str, ...]) -> Pattern:
         """Return the pattern of a path, as far as is known."""
@@ -92,7 +83,7 @@ class PathPatterns:
                         return False
                     place = self._places[pattern] = _Place()
                 if place.meet(text):
-                    self._forget_names()
+                    self.name.cache_clear()
                     return True
                 is_fixed = place.is_fixed(text)
             pattern = (*pattern, text if is_fixed else VARIES)

@@ -81,19 +81,14 @@ class BatchTask(Generic[P, T]):
 def _page_of(signer: Signer, record: Record) -> ReadPage:
     if record.kind == "html":
         return signer.html_page(record.url, record.content, record.content_type, record.encoding)
-    content = _decoded(signer, record)
-    if record.kind == "fragment":
-        return signer.fragment_page(record.url, content)
-    is_whole = isinstance(record.content, bytes)
-    return signer.text_page(record.url, content, record.title, is_whole=is_whole)
-
-
-def _decoded(signer: Signer, record: Record) -> str:
     content = record.content
     if isinstance(content, bytes):
         signer.limits.check_body(content)
         content = decode(content, record.content_type, record.encoding)
-    return content
+    if record.kind == "fragment":
+        return signer.fragment_page(record.url, content)
+    is_whole = isinstance(record.content, bytes)
+    return signer.text_page(record.url, content, record.title, is_whole=is_whole)
 
 
 def _signatures(signer: Signer, pages: Sequence[ReadPage]) -> list[PageSignature]:

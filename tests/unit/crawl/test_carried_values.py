@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from scrapy import Request
 from scrapy.loader import ItemLoader
 
+from scrapy_neardup.crawl.items.built_items import Arrival, Origin, arrival_at, note_origins
 from scrapy_neardup.crawl.items.carried_values import carried_by, held_by, item_values, weight_of
-from scrapy_neardup.crawl.items.item_origins import Arrival, Origin, arrival_at, note_origins
 
 
 @dataclasses.dataclass

@@ -17,9 +17,9 @@ from scrapy.http import Request, Response
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.crawl.durability.job import Job
-from scrapy_neardup.crawl.requests import refetch_queue
-from scrapy_neardup.crawl.requests.refetch_queue import read_left, write_left
+from scrapy_neardup.crawl.requests import url_rule_filter
 from scrapy_neardup.crawl.requests.request_filter import RequestFilter
+from scrapy_neardup.crawl.requests.url_rule_filter import read_left, write_left
 from scrapy_neardup.crawl.settings import Policy, UrlRuleSettings
 from scrapy_neardup.crawl.store_client import StoreClient
 from scrapy_neardup.matching.verdict import Verdict
@@ -154,14 +154,14 @@ def test_many_requests_are_made_bit_by_bit(tmp_path):
         # Nothing is asked of an engine that may not be ready.
         assert engine.urls == []
         await request_filter.sync(client)
-        assert len(engine.urls) == refetch_queue._MADE_AT_ONCE
+        assert len(engine.urls) == url_rule_filter._MADE_AT_ONCE
         while len(engine.urls) < 100:
             await asyncio.sleep(0)
         counting.cancel()
 
     asyncio.run(made())
     assert engine.urls == urls
-    assert max(map(engine.turns.count, engine.turns)) == refetch_queue._MADE_AT_ONCE
+    assert max(map(engine.turns.count, engine.turns)) == url_rule_filter._MADE_AT_ONCE
 
 
 def test_what_was_not_made_before_the_end_is_left_to_the_next_run(tmp_path):

@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup.exceptions import InputError
-from scrapy_neardup.report.decisions import Decision, DecisionReader
+from scrapy_neardup.report.decisions import Decision, DecisionReader, UrlTable
 from scrapy_neardup.report.document import Columns, Origin, render_report, safe_json
-from scrapy_neardup.report.url_table import UrlTable
 
 ASSETS = files("scrapy_neardup.report") / "assets"
 WORDS = json.loads((ASSETS / "words.json").read_text("utf-8"))

@@ -250,9 +250,7 @@ def test_what_stood_in_both_of_two_urls_is_not_what_they_differ_in():
     urls = (f"{SITE}/docs/{n}{end}" for n in range(20) for end in ("?v=1", "/lite?v=1", "?v=2"))
     for url in urls:
         world.visit([url])
-        rule = world.learner._sites["example.com"].rules.by_key.get(
-            ("/docs/*", ("param", "v"))
-        )
+        rule = world.learner._sites["example.com"].rules.by_key.get(("/docs/*", ("param", "v")))
         assert rule is None or rule.evidence.agreements == 0
     assert rule is not None
     assert rule.evidence.contradictions == 20
