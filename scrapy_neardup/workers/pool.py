@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..signatures.signature import Signer
 from ..sources.record import Record
 from .supervisor import Deliver, Supervisor
-from .task_queue import Task, TaskQueue
-from .tasks import Failure, Job, Limits, WorkerRecipe, attempt
+from .tasks import Failure, Job, Limits, Task, TaskQueue, WorkerRecipe, attempt
 
 if TYPE_CHECKING:
     from typing_extensions import Self

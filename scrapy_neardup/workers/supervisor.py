@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..exceptions import WorkersFailed
 from ..reasons import Reason
 from ..sources.record import Record
-from .task_queue import Task, TaskQueue
-from .tasks import Failure, WorkerRecipe, lacks_memory
+from .tasks import Failure, Task, TaskQueue, WorkerRecipe, lacks_memory
 from .worker import Channel, pack_recipe
 
 if TYPE_CHECKING:
