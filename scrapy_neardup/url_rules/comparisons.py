@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from .evidence import MAX_COUNTED, Key
 from .evidence_collector import EvidenceCollector
 from .known_urls import KnownUrls, VisitedUrl
+from .rule import MAX_COUNTED, Key
 from .rule_set import MAX_RULES
 from .url_parts import (
     Component,

@@ -13,9 +13,8 @@ from typing import Literal, NamedTuple
 from xxhash import xxh3_64_intdigest
 
 from .comparisons import CanonicalUrls
-from .evidence import Evidence
 from .known_urls import KnownUrls, SkippedUrl
-from .rule import NOTHING_NEW, UrlRule
+from .rule import NOTHING_NEW, Evidence, UrlRule
 from .rule_set import RuleSet
 from .url_parts import SCHEME, Component, LeftOut, ReducedUrl, UrlParts, path_components
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 
-from .evidence import Key
+from .rule import Key
 from .rule_set import EVERYWHERE, MAX_RULES, RuleSet
 from .url_parts import text_hash
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .evidence import Evidence, Key
 from .path_patterns import PathPatterns
-from .rule import NOTHING_NEW, State, UrlRule
+from .rule import NOTHING_NEW, Evidence, Key, State, UrlRule
 from .url_parts import Component, is_path_component
 
 #: The pattern of a rule for all paths.

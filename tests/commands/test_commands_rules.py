@@ -20,9 +20,8 @@ from tldextract import TLDExtract
 
 from benchmarks.url_rules.site import UrlSite
 from scrapy_neardup.commands.support.url_discarder import convert
-from scrapy_neardup.url_rules.evidence import Evidence
 from scrapy_neardup.url_rules.learner import Learner
-from scrapy_neardup.url_rules.rule import State, UrlRule
+from scrapy_neardup.url_rules.rule import Evidence, State, UrlRule
 from scrapy_neardup.url_rules.url_parts import Component
 from tests.commands.test_commands_store import ISO, TIME, lines, neardup, opened, said
 from tests.support.redis_servers import RedisServer

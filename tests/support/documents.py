@@ -11,8 +11,7 @@ from pathlib import Path
 
 from scrapy_neardup.signatures.signature import Signer
 from scrapy_neardup.stores.sqlite.store import SqliteStore
-from scrapy_neardup.url_rules.evidence import Evidence
-from scrapy_neardup.url_rules.rule import UrlRule
+from scrapy_neardup.url_rules.rule import Evidence, UrlRule
 from tests.support.texts import BRIDGE, FERRY, MUSEUM, TEA, page
 from tests.unit.sources.test_readers import warc
 

@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup.url_rules.evidence import (
+from scrapy_neardup.url_rules.rule import (
     MAX_BEFORE,
     MAX_COUNTED,
+    NOTHING_NEW,
     Evidence,
     Key,
+    UrlRule,
     is_rarer,
     upper_bound,
 )
-from scrapy_neardup.url_rules.rule import NOTHING_NEW, UrlRule
 from scrapy_neardup.url_rules.url_parts import Component
 
 

@@ -11,12 +11,11 @@ import pytest
 
 from scrapy_neardup.url_rules import comparisons, decisions, known_urls, rule_set
 from scrapy_neardup.url_rules import learner as learner_module
-from scrapy_neardup.url_rules.evidence import Evidence, Key
 from scrapy_neardup.url_rules.evidence_collector import EvidenceCollector
 from scrapy_neardup.url_rules.known_urls import SkippedUrl, SkippedUrls
 from scrapy_neardup.url_rules.learner import Learner
 from scrapy_neardup.url_rules.path_patterns import PathPatterns
-from scrapy_neardup.url_rules.rule import NOTHING_NEW, UrlRule
+from scrapy_neardup.url_rules.rule import NOTHING_NEW, Evidence, Key, UrlRule
 from scrapy_neardup.url_rules.rule_set import MAX_RULES
 from scrapy_neardup.url_rules.url_parts import UrlReducer, parse_url
 
