@@ -102,7 +102,8 @@ class DocumentFrequencies:
             self.pages += 1
             self._counts.update(words)
             if len(self._counts) > _MAX_COUNTED:
-                self._forget_rare()
+                least = self.pages * math.exp(-BOUND) / _FAR
+                self._counts = Counter({t: n for t, n in self._counts.items() if n > least})
 
     def weights(self) -> dict[str, int]:
         """Return the IDF of each token that is not rare: ``ln(pages / pages with the token)``."""
@@ -112,10 +113,6 @@ class DocumentFrequencies:
             for token, nats in idf.items()
             if nats < BOUND
         }
-
-    def _forget_rare(self) -> None:
-        least = self.pages * math.exp(-BOUND) / _FAR
-        self._counts = Counter({token: n for token, n in self._counts.items() if n > least})
 
 
 def _report(target: Path, counts: DocumentFrequencies, failures: Counter[str]) -> None:

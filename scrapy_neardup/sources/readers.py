@@ -75,14 +75,12 @@ class PageReader:
         return total
 
     def _pages_of(self, source: str) -> Iterator[Record]:
-        if source == "-":
-            yield from self._pages_in(sys.stdin.buffer, "standard input")
-        elif Path(source).is_dir():
+        if source != "-" and Path(source).is_dir():
             yield from self._pages_under(Path(source))
         else:
             before = self.bytes_read
-            with reading(source), Path(source).open("rb") as file:
-                for record in self._pages_in(file, source):
+            with reading(source), _opened(source) as file:
+                for record in self._pages_in(file, "standard input" if source == "-" else source):
                     if file.seekable():
                         self.bytes_read = before + file.tell()
                     yield record
@@ -126,7 +124,7 @@ class LineReader:
         self._source = source
 
     def __iter__(self) -> Iterator[bytes]:
-        with reading(self._source), self._opened() as file:
+        with reading(self._source), _opened(self._source) as file:
             stream = unpacked(file, self._source)
             while line := stream.readline(MAX_PAGE_BYTES):
                 if len(line) == MAX_PAGE_BYTES:
@@ -141,10 +139,9 @@ class LineReader:
         path = Path(self._source)
         return path.stat().st_size if self._source != "-" and path.is_file() else None
 
-    def _opened(self) -> AbstractContextManager[BinaryIO]:
-        return (
-            nullcontext(sys.stdin.buffer) if self._source == "-" else Path(self._source).open("rb")
-        )
+
+def _opened(source: str) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdin.buffer) if source == "-" else Path(source).open("rb")
 
 
 def beginning(source: str) -> bytes:

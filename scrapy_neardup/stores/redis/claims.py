@@ -207,13 +207,9 @@ class Reservation:
     outcome: Future[None] = field(default_factory=Future)
 
     @property
-    def site(self) -> str | None:
-        return self.pages.part.site
-
-    @property
     def ticket(self) -> Ticket:
         """Its number, and the site where each has numbers of its own."""
-        return self.site, self.number
+        return self.pages.part.site, self.number
 
 
 class Reservations(dict[Ticket, Reservation]):
@@ -233,7 +229,7 @@ class Reservations(dict[Ticket, Reservation]):
 
     def settle_key(self, site: str | None, key: bytes) -> None:
         for ticket, held in list(self.items()):
-            if (held.site, held.page.key) == (site, key):
+            if (held.pages.part.site, held.page.key) == (site, key):
                 self.settle(ticket)
 
     def release(self, ticket: Ticket) -> None:

@@ -138,7 +138,7 @@ class RedisStore(HintMethods):
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         if (held := self._reservations.get(ticket)) is None:
             return
-        with self._marks.next(held.site, confirmed=confirmed) as mark:
+        with self._marks.next(held.pages.part.site, confirmed=confirmed) as mark:
             if not held.pages.commit(held.number, held.page, mark, items):
                 # The reservation is gone, but the page has been stored.
                 held.pages.add(held.page._replace(row=with_items(held.page.row, items)), mark)
