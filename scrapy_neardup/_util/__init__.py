@@ -1,1 +1,1 @@
-"""Helpers for arrays, option values, terminal output, counting and URLs."""
+"""Helpers for arrays, option values, terminal output and URLs."""
