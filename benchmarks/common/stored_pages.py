@@ -1,4 +1,4 @@
-"""Stored pages: one JSON object a line, plain or gzip.
+"""Reads stored pages: one JSON object per line, plain or gzip.
 
 A record has ``url`` and either ``html`` (text) or ``html_b64`` (the page's raw
 bytes); ``id`` and ``content_type`` are optional.  A bad record is counted and

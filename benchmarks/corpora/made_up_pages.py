@@ -1,4 +1,4 @@
-"""Made-up pages of the web, English and Chinese, as large and as manifold as real ones.
+"""Generates English and Chinese web pages with the sizes and structure of real ones.
 
 Of 3,476 real pages the HTML has 50,000 characters on average and 640 elements; the main text of
 those in Chinese 2,500 characters, of the others 6,500. Words come as often as in made_up_texts.py:

@@ -1,4 +1,4 @@
-"""Made-up texts, whose words come as often as in real ones.
+"""Generates texts with the word frequencies of real ones.
 
 A word's frequency falls with its rank (Zipf's law: Manning, Raghavan, Schütze, "Introduction to
 Information Retrieval", 2008, section 5.1.2), over a vocabulary of 50,000 words; three words of a

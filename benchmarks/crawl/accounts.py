@@ -1,4 +1,4 @@
-"""What became of every page, and whether it adds up."""
+"""Accounts for every page of a crawl: each must have exactly one outcome."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CatalogueEntry:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a page, or the verdict on it as the add-on's signal reports it.
+    """The outcome of a page, or the verdict on it as the add-on's signal reports it.
 
     ``kind`` is "stored", "dropped" or "failed", or that of the verdict. Only a near-duplicate whose
     original is named counts as dropped; an item that was dropped for another cause has failed, with

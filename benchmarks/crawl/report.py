@@ -1,4 +1,4 @@
-"""What overhead.py prints and writes."""
+"""Formats the results of overhead.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many disguised copies are found.
+"""Counts the disguised copies that are found.
 
 Each pair is an original page and a copy of it that looks different (corpora/disguises.py). A new
 detector checks the original and then the copy; the copy is found when it is called a duplicate.

@@ -1,4 +1,4 @@
-"""What NearDupDetector makes of a corpus, pair by pair and in the order of a crawl.
+"""Runs NearDupDetector on a corpus, pair by pair and in the order of a crawl.
 
 Only its public methods are called, so the figures follow the rule as it is.
 """

@@ -1,4 +1,4 @@
-"""Figures: what was found of what should be found, and what was hit that should not be."""
+"""Figures: recall, precision and the counts behind them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def half_of_name(name: str) -> int:
 
 
 def share(pairs: Iterable[Pair], hits: Collection[Pair]) -> Share:
-    """How many of the pairs were hit."""
+    """Return the share of the pairs that were hit."""
     wanted = list(pairs)
     return Share(sum(pair in hits for pair in wanted), len(wanted))
 
@@ -84,7 +84,7 @@ class PairFigures:
 
 @dataclass(frozen=True)
 class LabelFigures:
-    """What readers called duplicate and was found; what they called distinct and was hit."""
+    """Shares of the labelled pairs that were hit: duplicate and distinct ones."""
 
     duplicates: Share
     distinct: Share
@@ -186,7 +186,7 @@ class Yardstick:
     def called_duplicate(
         self, hits: Collection[Pair], keep: Callable[[Label], bool] = lambda _: True
     ) -> Share:
-        """How many of the labelled pairs that are hit were called duplicate, unclear ones counted.
+        """Return the share of duplicates among the labelled hits, unclear ones included.
 
         This is the precision of the hits as far as readers have seen them.
         """

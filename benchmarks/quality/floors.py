@@ -1,4 +1,4 @@
-"""Recorded bounds that figures must keep. They are only ever tightened, unless one insists."""
+"""Bounds that the figures must keep; they are tightened only, unless an option allows otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many different pages of one form are dropped for each other.
+"""Counts the pages of one form that are wrongly dropped as duplicates of each other.
 
 The pages of a form (corpora/forms.py) are all different contents, so none should be dropped. Each
 kind is measured in four situations, each time by a new detector that checks page after page.

@@ -1,4 +1,4 @@
-"""Judges the pages of a folder, and the written corpora, in all ways that are compared."""
+"""Judges stored pages and the written corpora by every method that is compared."""
 
 from __future__ import annotations
 

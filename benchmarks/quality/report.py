@@ -1,4 +1,4 @@
-"""What the benchmark of quality prints and writes."""
+"""Formats the results of the quality benchmark."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _crawl_table(result: Result) -> Table:
 
 
 def listing(result: Result) -> list[str]:
-    """What went wrong, pair by pair: hits of little resemblance and what readers disagree with."""
+    """Return the errors: hits of little resemblance, and hits that contradict labels."""
     yardstick, hits = result.yardstick, result.hits
     lines = ["", "hits with J<0.7"]
     lines += _described(result, [pair for _, pair in yardstick.unlike(hits)])

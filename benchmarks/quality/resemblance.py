@@ -1,4 +1,4 @@
-"""How much the main texts of two pages resemble each other, without any estimate.
+"""Computes the exact resemblance of the main texts of two pages.
 
 The measure is the one that ``pairs.csv`` was made with: the Jaccard measure of sets of five
 consecutive tokens of the text that trafilatura extracts with its defaults, or of all text where
@@ -72,7 +72,7 @@ class Truth:
 
     @cached_property
     def long_enough(self) -> npt.NDArray[np.bool_]:
-        """Which pages count."""
+        """Return which pages have enough text to be counted."""
         return self.n_tokens >= MIN_TOKENS
 
     def counts(self, pair: Pair) -> bool:

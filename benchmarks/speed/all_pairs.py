@@ -1,4 +1,4 @@
-"""All pairs of a stored set: this package, simhash-cpp's ``find_all``, and what numpy takes.
+"""Times the search for all pairs: this package, simhash-cpp's ``find_all``, and plain numpy.
 
 All are given the same distinct random fingerprints, of which one in a hundred is near another.
 Ours tells distances and clusters besides. ``find_all`` is asked with each number of blocks that may
@@ -207,7 +207,7 @@ def _timed(search: Callable[[_Words], int], words: _Words) -> Found:
 
 
 def ours(words: _Words) -> int:
-    """How many pairs there are; what clusters they form is worked out as well."""
+    """Return the number of pairs; their clusters are computed as well."""
     clusters, pairs = Clusters(words.size), 0
     for batch in near_pairs(words, _DISTANCE):
         clusters.join(batch.first, batch.second)
@@ -217,7 +217,7 @@ def ours(words: _Words) -> int:
 
 
 def four_blocks(words: _Words) -> int:
-    """How many pairs there are: those that are equal in a block are compared with each other.
+    """Return the number of pairs, found by comparing the fingerprints that are equal in a block.
 
     A pair that is equal in several blocks counts in the first of them.
     """

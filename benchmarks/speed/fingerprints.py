@@ -1,4 +1,4 @@
-"""From a text's tokens to a fingerprint: this package and others, on the same texts.
+"""Times fingerprints of tokens: this package and others, on the same texts.
 
 Counting and weighing are in the time of both sides. Whoever weighs is given the same tokens and the
 same weights; what a word weighs is looked up in a dictionary by the others. MinHash is of 128
@@ -349,7 +349,7 @@ def _micros(contestant: Contestant, given: Sequence[Sample]) -> float:
 
 
 def is_exact(sample: Sample) -> bool:
-    """Is the fingerprint what whole numbers give, and the same for the tokens in another order?"""
+    """Return whether the fingerprint equals that of integers, in any order of the tokens."""
     shuffled = Spans.of(random.Random(1).sample(sample.tokens, len(sample.tokens)))
     found = {fingerprint(sample.spans), fingerprint(shuffled), _ours_of_strings(None, sample)}
     return found == {_by_the_letter(sample)}

@@ -1,4 +1,4 @@
-"""Lookups in an index of fingerprints while it grows: this package's and others'.
+"""Times lookups in a growing index of fingerprints: this package's and others'.
 
 Each index lives in a process of its own, which holds nothing else, so that its memory can be told.
 All are filled with the same random fingerprints up to one size, asked in turn, and filled on. Asked
@@ -62,7 +62,7 @@ class _Index(Protocol):
     takes_bits: bool
 
     def item(self, fingerprint: int) -> Any:
-        """What it is given for a fingerprint."""
+        """Return the form in which the index takes a fingerprint."""
 
     def add(self, item: Any, key: int) -> None: ...
     def find(self, item: Any, distance: int) -> bool: ...
@@ -175,7 +175,7 @@ _WORDS = {"new": "look up, new", "near": "look up, near", "add": "add", "check":
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an index is given to do in a round: ``"new"``, ``"near"``, ``"add"`` or ``"check"``.
+    """The kind of operations in a round: ``"new"``, ``"near"``, ``"add"`` or ``"check"``.
 
     A check is a lookup of what is new, and then its add.
     """
@@ -187,7 +187,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How an index came to its size.
+    """The growth of an index to its size.
 
     :ivar longest_ms: the longest add, by the clock: other programs had their part in it.
     :ivar longest_processor_ms: the add that took the most processor time.
@@ -274,7 +274,7 @@ def _stored(size: int) -> int:
 
 @dataclass(frozen=True)
 class Lookups(Part):
-    """What was measured, by contestant and size."""
+    """The measured times, by contestant and size."""
 
     growth: dict[tuple[str, int], Growth]
     timed: dict[tuple[str, int, Work], Timed]
@@ -411,7 +411,7 @@ class Lookups(Part):
         return [Plot("bytes", "Memory", "fingerprints stored", "bytes a fingerprint", room)]
 
     def curves(self) -> dict[str, list[tuple[float, float]]]:
-        """What a lookup of something new takes, over the sizes."""
+        """Return the time of a lookup of a new fingerprint, by size."""
         curves: dict[str, list[tuple[float, float]]] = {}
         for (name, size, work), timed in self.timed.items():
             if work.kind == "new":

@@ -1,4 +1,4 @@
-"""The way of a page: what reading its main text takes, and what all the rest does.
+"""Times the steps of processing a page: extraction, and everything after it.
 
 Extraction is all that leads from a page's bytes to its text: lxml's parsing and trafilatura's
 extraction, and around them what the package does so that no text is lost and no page takes for
@@ -229,7 +229,7 @@ def _readable(pages: Iterable[Page]) -> tuple[list[Page], list[str]]:
 
 
 def _read(pages: Iterable[Page]) -> list[ReadPage]:
-    """What is signed of pages; those that cannot be read are left out."""
+    """Return the texts from which pages are signed; unreadable pages are left out."""
     signer, read = NearDupDetector(tokenizer="pairs").signer, []
     for page in pages:
         with suppress(UnreadablePage):

@@ -1,4 +1,4 @@
-"""What the benchmark of speed prints and writes: ratios first."""
+"""Formats the results of the speed benchmark, ratios first."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def exactness(result: Result) -> list[str]:
 
 
 def peer_lines(result: Result) -> list[str]:
-    """Who took part, and who did not."""
+    """Return lines on the packages that were compared, and those that were not."""
     taking = [f"{name} {one.version}" for name, one in result.peers.items() if not one.trouble]
     lines = [f"compared with {', '.join(taking)}"] if taking else []
     return lines + [
@@ -148,5 +148,5 @@ def page(result: Result, command: str) -> str:
 
 
 def _paragraphs(about: str) -> str:
-    """What a module says of itself, its title included."""
+    """Return the docstring of a module as paragraphs, its title included."""
     return about.strip().replace("``", "`")

@@ -1,4 +1,4 @@
-"""What the benchmark of URL rules prints and writes."""
+"""Formats the results of the URL rules benchmark."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _where(seed: int, *, change: bool) -> str:
 
 
 def goals(result: Result) -> list[Goal]:
-    """What has to be reached, by the worst of all sites."""
+    """Return the goals, with the figures of the worst site."""
     found = []
     for seed, change in result.sites:
         where = _where(seed, change=change)
@@ -207,7 +207,7 @@ def _spent(run: Run) -> list[str]:
 
 
 def _losses(run: Run) -> list[str]:
-    """What was lost, and whether it was never fetched or fetched and not stored."""
+    """Return the lost contents, and whether they were not fetched or not stored."""
     notes = []
     if run.crawl.failed:
         notes.append(f"{run.title}: {run.crawl.failed} answers of no content")
@@ -223,7 +223,7 @@ def _losses(run: Run) -> list[str]:
 
 
 def seen_table(result: Result) -> Table:
-    """How long the dupefilter took where something is learned."""
+    """Return a table of the dupefilter's times for the methods that learn."""
     table = Table("request_seen: processor time of one call, in microseconds", _SEEN_HEAD)
     for run in result.runs:
         if run.crawl.seen is None or run.method not in ("report", "on"):

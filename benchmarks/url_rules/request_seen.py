@@ -1,4 +1,4 @@
-"""How long request_seen holds a crawl up: processor time of each call, within and after it."""
+"""Measures the processor time of each ``request_seen`` call, during a crawl and after it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Times:
 
 @dataclass(frozen=True)
 class SeenTimes:
-    """What request_seen took.
+    """Times of ``request_seen``.
 
     :ivar whole: with what it wraps.
     :ivar wrapped: Scrapy's filter alone.

@@ -1,4 +1,4 @@
-"""Draws the sections of a site from a seed: their names, addresses, and what means nothing in them.
+"""Draws the sections of a site from a seed: names, URLs, and the parts that have no effect.
 
 A name that selects a page in one section may mean nothing in another: the number of a version
 there is what keeps a cache from answering here.
@@ -85,7 +85,7 @@ class Sections:
         ]
 
     def _noises_of_items(self) -> list[Noise]:
-        """What means nothing in one section: a print view and some of the rest."""
+        """Return the URL parts without effect in one section: a print view and some others."""
         print_name, amp = self._names["print"][0], self._names["amp"][0]
         printed = [
             first_segment(print_name),
@@ -109,7 +109,7 @@ class Sections:
         return Section(name, [*self._shared, *items], [*self._shared, *(lists or [])])
 
     def is_everywhere(self, noise: Noise) -> bool:
-        """Does it mean nothing on the whole site?"""
+        """Whether the part has no effect on the whole site."""
         return noise in self._shared
 
     def _slug(self) -> str:
@@ -415,7 +415,7 @@ def _selecting(plain: Address, choice: list[tuple[str, str]], *, paths: bool) ->
 
 
 def _listable(budget: int, pages: int = 1) -> int:
-    """How many items of so many pages each are within a budget, with their lists."""
+    """Return how many items of so many pages each, with their lists, fit into a budget."""
     return budget * _LISTED // (pages * _LISTED + 1)
 
 
