@@ -1,4 +1,4 @@
-"""``scrapy neardup pairs`` as people run it."""
+"""``scrapy neardup pairs`` as a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scrapy neardup report`` as people run it."""
+"""``scrapy neardup report`` as a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scrapy neardup rules`` as people run it, and what duplicate-url-discarder reads of it."""
+"""``scrapy neardup rules`` as a program, and its export read by duplicate-url-discarder."""
 
 from __future__ import annotations
 

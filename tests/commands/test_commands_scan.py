@@ -1,4 +1,4 @@
-"""``scrapy neardup scan`` as people run it, and what pages can do to its workers."""
+"""``scrapy neardup scan`` as a program, also with pages that harm its workers."""
 
 from __future__ import annotations
 

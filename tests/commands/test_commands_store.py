@@ -1,4 +1,4 @@
-"""``scrapy neardup store`` and ``scan --store`` as people run them."""
+"""``scrapy neardup store`` and ``scan --store`` as programs."""
 
 from __future__ import annotations
 

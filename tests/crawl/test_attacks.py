@@ -1,4 +1,4 @@
-"""What somebody can do who has the code and the victim's page, but not the store's secret."""
+"""Attackers who know the code and a page, but not the store's secret, cannot forge a copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every hostile page through a real crawl, each with good pages behind it."""
+"""Crawls of hostile pages: the pages after each hostile one are still judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which page is an item from? Pages that yield only links, and items built over several pages."""
+"""The page of an item: pages that yield only links, and items built over several pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crawls that are stopped in the middle lose no content; benchmarks.crawl.kills kills more."""
+"""Crawls that are killed lose no content; benchmarks.crawl.kills kills more of them."""
 
 from __future__ import annotations
 

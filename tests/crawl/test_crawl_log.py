@@ -1,4 +1,4 @@
-"""What a crawl says of itself: single items, the end, and one page in the place of many."""
+"""The log of a crawl: dropped items, the summary, and warnings of duplicate floods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real crawls: what is remembered, when, and for how long."""
+"""Real crawls: which pages are recorded, when, and for how long."""
 
 from __future__ import annotations
 

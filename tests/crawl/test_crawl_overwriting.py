@@ -1,4 +1,4 @@
-"""Real crawls: of a job whose feeds are overwritten, or that is recovered, no content is lost."""
+"""Real crawls with overwritten feeds, or a recovered job, lose no content."""
 
 from __future__ import annotations
 

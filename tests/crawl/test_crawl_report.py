@@ -1,4 +1,4 @@
-"""The report that a crawl writes of itself."""
+"""The report that a crawl writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crawls of sites whose pages show the same and are not: scripts fill them, or files differ."""
+"""Crawls of distinct pages with equal text: scripts fill them, or embedded files differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is learned of URLs in real crawls, over real HTTP."""
+"""URL rules in real crawls, over real HTTP."""
 
 from __future__ import annotations
 

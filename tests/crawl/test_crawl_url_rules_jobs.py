@@ -1,4 +1,4 @@
-"""What rules held back outlives a stop: real crawls with JOBDIR, stopped and gone on with."""
+"""Skipped requests survive a stop: real crawls with JOBDIR, stopped and resumed."""
 
 from __future__ import annotations
 

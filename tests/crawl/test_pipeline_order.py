@@ -1,4 +1,4 @@
-"""Pipelines that stand before ours, in real crawls."""
+"""Pipelines that run before NearDupPipeline, in real crawls."""
 
 from __future__ import annotations
 

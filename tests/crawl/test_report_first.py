@@ -1,4 +1,4 @@
-"""From a first crawl that touches nothing to thresholds, and to a crawl that drops by them."""
+"""From a first crawl with ``NEARDUP_ACTION = "report"`` to thresholds and to a crawl that drops."""
 
 from __future__ import annotations
 

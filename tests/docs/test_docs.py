@@ -1,4 +1,4 @@
-"""What is public is documented, and what the documents show runs."""
+"""Everything public is documented, and the documented examples are correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the documents show is run: settings, modules, scripts and commands, page by page.
+"""Runs the code blocks of the documentation page by page: settings, modules, scripts, commands.
 
 The blocks of a page are run in their order in one folder. A comment above a block, which readers
 do not see, says what else it needs; what is not run at all is counted here.

@@ -1,4 +1,4 @@
-"""The example project does what is written down beside its site, however it is run."""
+"""The example project stores the expected pages, however it is run."""
 
 from __future__ import annotations
 

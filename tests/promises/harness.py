@@ -1,4 +1,4 @@
-"""What situations are made of: sites, spiders, pages, and the registry."""
+"""Building blocks of situations: sites, spiders, pages, and the registry."""
 
 from __future__ import annotations
 

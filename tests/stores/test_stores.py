@@ -1,4 +1,4 @@
-"""What every store must do. Each backend runs the whole class."""
+"""The store contract, run on every backend."""
 
 from __future__ import annotations
 

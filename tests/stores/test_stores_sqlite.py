@@ -1,4 +1,4 @@
-"""A store in a file: killed, cut off, locked, on a full disk, and opened again."""
+"""The SQLite store: killed, truncated, locked, on a full disk, and reopened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spiders that build their items over several pages, or visit pages for their links alone."""
+"""Spiders that build items over several pages, or visit pages only for their links."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A process that stores made-up pages in a file and comes to no good end.
+"""A program that stores generated pages in a file and then dies.
 
     python -m tests.support.storer WHAT FILE
 
-It says what it did, a line each; those who started it end it.
+It prints a line for each step; most modes run until the caller ends the process.
 """
 
 from __future__ import annotations

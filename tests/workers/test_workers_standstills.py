@@ -1,4 +1,4 @@
-"""Pools of workers whose processes, files or calls fail: every page is answered all the same."""
+"""Worker pools whose processes, files or calls fail: every page still gets a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that wait before their callbacks, and everything else, which must not wait for them."""
+"""Pages wait before their callbacks; other responses do not wait for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes with a request, and which of it an item holds."""
+"""The values that a request carries, and those of them that an item holds."""
 
 from __future__ import annotations
 

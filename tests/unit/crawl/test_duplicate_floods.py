@@ -1,4 +1,4 @@
-"""Which clusters are seen to swallow pages: by hand, and against the rule spelt out."""
+"""Detected floods: hand-made cases, and a comparison with a plain version of the rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a crawl does with what it learned, where no whole crawl is needed to see it."""
+"""The request filter without a crawl."""
 
 from __future__ import annotations
 

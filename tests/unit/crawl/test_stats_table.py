@@ -1,4 +1,4 @@
-"""The table at the end of the log, from stats as crawls make them."""
+"""The summary table at the end of the log, for stats of real crawls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A crawl's memory: what it says of the disk is true of all who share its store."""
+"""The store client confirms only pages that are on disk, for all users of the store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report's parts: decisions, columns, kept texts, and the page that they become."""
+"""The parts of the report: decisions, columns, kept texts, and the HTML document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is learned of sites that say what they show, without a crawl."""
+"""URL rules learned from simulated sites, without a crawl."""
 
 from __future__ import annotations
 
