@@ -1,4 +1,4 @@
-"""Crawl the example's site and show what was stored, and what was dropped for which page.
+"""Crawl the example site; show the stored pages, and the dropped pages with their originals.
 
 Run ``make demo`` at the root of the repository, or ``python demo.py`` here. The site is served on
 loopback by a process of its own; two spiders crawl it side by side. At the end the stored pages
