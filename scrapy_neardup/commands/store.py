@@ -275,7 +275,7 @@ def _is_of_scan(start: bytes) -> bool:
 
 
 def _is_newer(page: StoredPage, known: Entry) -> bool:
-    """Does a page of an export replace the stored page with its URL?"""
+    """Return whether a page of an export replaces the stored page with its URL."""
     if (page.items == NO_ITEMS) != (known.items == NO_ITEMS):
         return known.items == NO_ITEMS
     return page.stored_at > known.stored_at

@@ -225,7 +225,7 @@ def find_judge(crawler: Crawler) -> NearDupJudge:
 
 
 def _is_off(crawler: Crawler, config: Config) -> bool:
-    """Is it switched off by the setting, by the spider argument, or by a command of Scrapy?"""
+    """Return whether a setting, a spider argument or a command of Scrapy disables the add-on."""
     if _is_inspection(crawler):
         return True
     wish = getattr(crawler.spider, META_KEY, None)
@@ -233,7 +233,7 @@ def _is_off(crawler: Crawler, config: Config) -> bool:
 
 
 def _is_inspection(crawler: Crawler) -> bool:
-    """Is this ``scrapy shell``, ``fetch`` or ``parse``? They inspect a page and need no store.
+    """Return whether this is ``scrapy shell``, ``fetch`` or ``parse``, which need no store.
 
     A crawl may have the store open at the same time. ``shell`` is the only command that sets
     LOGSTATS_INTERVAL; the others replace the spider's ``start`` with a function of their own.

@@ -40,7 +40,7 @@ class RuleChange:
 
 @dataclass(slots=True)
 class Crawl:
-    """What the sites of a crawl have in common.
+    """Options and state that the sites of a crawl share.
 
     :ivar sample_rate: share of what would be skipped that is fetched, 0.0 to 1.0.
     :ivar cluster_budget: see :class:`~scrapy_neardup.url_rules.crawl_traps.CrawlTraps`.

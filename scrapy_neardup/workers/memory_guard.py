@@ -36,7 +36,7 @@ class MemoryGuard:
             self._bound = 0
 
     def is_exhausted(self) -> bool:
-        """Has this process come near its limit since it was started?"""
+        """Return whether this process has come near its limit since its start."""
         if not self._bound:
             return False
         return self._refused or _sizes()["VmPeak"] - self._other > TRUSTED_SHARE * self._bound

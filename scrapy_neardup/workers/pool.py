@@ -81,7 +81,7 @@ class WorkerPool(Generic[T]):
 
     @property
     def lost(self) -> int:
-        """How many workers died or were killed over a page, and were replaced."""
+        """Number of workers that died or were killed while reading a page, and were replaced."""
         return sum(supervisor.slot.lost for supervisor in self._supervisors)
 
     def start(self) -> None:

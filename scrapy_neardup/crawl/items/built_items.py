@@ -136,7 +136,7 @@ class BuiltItems:
     def _is_lossless(
         self, parts: ItemParts, digest: int, page: Judgement | None, began: Judgement
     ) -> bool:
-        """Is an item, whose origin is superfluous, stored with the values of its own page too?"""
+        """Return whether an item with a superfluous origin keeps the values of its own page."""
         is_judged = page is not None and page.verdict.kind != "undecided"
         is_other = page is not None and page.verdict.is_duplicate and not began.verdict.is_duplicate
         if page is not None and is_judged and not is_other:

@@ -1,4 +1,4 @@
-"""What is known of URLs that led to a duplicate, and of their originals."""
+"""Records URLs that led to a duplicate, and whether their originals are unchanged."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class _Original:
 
     @property
     def is_known(self) -> bool:
-        """Whether there is anything that has not ended."""
+        """Whether a record is still in force."""
         return bool(self.copies) or self.ended < 0
 
     def show(self, content: int) -> None:
