@@ -104,7 +104,7 @@ def _extractor_table(result: Result) -> Table:
 
 
 def _goal_table(result: Result) -> Table:
-    table = Table("what it has to reach", ("figure", "measured", "goal"))
+    table = Table("goals", ("figure", "measured", "goal"))
     yardstick = result.yardstick
     articles = yardstick.of_pairs(result.hits, yardstick.is_article_pair)
     table.add("no lists, no theme notice: J>=0.9 found", articles.found_90, ">= 0.99")

@@ -1,9 +1,9 @@
 """Times the search for all pairs: this package, simhash-cpp's ``find_all``, and plain numpy.
 
-All are given the same distinct random fingerprints, of which one in a hundred is near another.
-Ours tells distances and clusters besides. ``find_all`` is asked with each number of blocks that may
-be its best; which one it is shows in the first round of each size, and the others are out of the
-rest. What takes more than half as long again at a million is not tried at ten.
+All get the same distinct random fingerprints, one in a hundred of which is near another. This
+package also computes distances and clusters. ``find_all`` runs with each number of blocks that may
+be its fastest; the first round of each size selects the fastest, and the later rounds omit the
+others. Candidates that take more than 1.5 times as long at a million are not run at ten million.
 """
 
 from __future__ import annotations

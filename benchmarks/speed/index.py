@@ -1,14 +1,14 @@
 """Times lookups in a growing index of fingerprints: this package's and others'.
 
-Each index lives in a process of its own, which holds nothing else, so that its memory can be told.
-All are filled with the same random fingerprints up to one size, asked in turn, and filled on. Asked
-are fingerprints like none that is stored, and stored ones of which up to three bits have changed.
-Each process has first held and freed eight megabytes, as a crawl does with its pages: until then
-glibc would fetch large blocks from the system at every lookup.
+Each index is in a process of its own, which holds nothing else, so that its memory can be
+measured. All are filled with the same random fingerprints up to one size, queried in turn, and
+filled further. The queries are fingerprints unlike all stored ones, and stored ones with up to
+three changed bits. Each process first allocates and frees eight megabytes, as a crawl does with
+its pages; otherwise glibc requests large blocks from the system at every lookup.
 
-Where another package takes no fingerprints, it is given what makes one at the least cost: gaoya a
-text of one word, pyLSHash the bits as a vector. A word's bits cannot be changed, so gaoya is asked
-for what it has stored. What each of them is given is put together before time is taken.
+A package that takes no fingerprints gets the cheapest input that yields one: gaoya a text of one
+word, pyLSHash the bits as a vector. The bits of a word cannot be changed, so the queries of gaoya
+are stored words. All inputs are prepared before the time is measured.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ class Lookups(Part):
     growth: dict[tuple[str, int], Growth]
     timed: dict[tuple[str, int, Work], Timed]
     name = "index"
-    heading = "An index that grows"
+    heading = "A growing index"
     about = _ABOUT
 
     def micros(self, name: str, size: int, kind: str, distance: int) -> float | None:

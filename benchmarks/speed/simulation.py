@@ -76,7 +76,7 @@ class Simulation(Part):
     lookups: dict[tuple[int, int], int]
     many: Many
     name = "simulation"
-    heading = "A hundred times as many fingerprints"
+    heading = "A simulated larger index"
     about = _ABOUT
 
     def tables(self) -> list[Table]:

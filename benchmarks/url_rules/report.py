@@ -159,7 +159,7 @@ def _goal(name: str, value: float | None, bound: float, n: int, of: str) -> Goal
 
 
 def goal_table(result: Result) -> Table:
-    table = Table("what it has to reach", ("figure", "of", "measured", "to reach", "reached"))
+    table = Table("goals", ("figure", "of", "measured", "to reach", "reached"))
     for goal in goals(result):
         # Of two thousand pages one is half a thousandth.
         cells = [*goal.row()]
@@ -297,7 +297,7 @@ def write_docs(result: Result, command: str, folder: Path) -> None:
     about = (_ABOUT_SITES, _ABOUT_MAYBE_DONT, _ABOUT_SEEN)
     paragraphs = (_INTRODUCTION.format(command=command), *about)
     blocks = ["# What learning from URLs saves", *(_filled(text) for text in paragraphs)]
-    blocks += [f"{machine_line()}.", *_left_out(result), "## What it has to reach"]
+    blocks += [f"{machine_line()}.", *_left_out(result), "## Goals"]
     blocks += [goal_table(result).markdown_body(), "## The crawls"]
     blocks += [table.as_markdown() for table in _tables(result)]
     (folder / PAGE).write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
