@@ -17,9 +17,9 @@ from .plots import draw
 
 PAGE = "performance.md"
 _INTRODUCTION = (
-    "Written by `{command}` in one run. The times are medians, with quartiles, over rounds in which "
-    "all packages are timed in turn. They are processor time: of the process, or of the thread for "
-    "a single add. Other programs affect them only through the processor's caches."
+    "Written by `{command}` in one run. The times are medians, with quartiles, over rounds in "
+    "which all packages are timed in turn. They are processor time: of the process, or of the "
+    "thread for a single add. Other programs affect them only through the processor's caches."
 )
 _GOAL_HEAD = ("of", "measured", "to reach", "reached")
 
@@ -49,9 +49,9 @@ def ratio_table(result: Result) -> Table:
         name, *others = goal.row()
         table.add(name, goal.against, *others)
     table.notes.append(
-        "A ratio of lookups, fingerprints or all pairs is the speed of this package divided by that "
-        "of the other. A ratio of bytes, or a share, is the value of this package divided by that "
-        "of the other."
+        "A ratio of lookups, fingerprints or all pairs is the speed of this package divided by "
+        "that of the other. A ratio of bytes, or a share, is the value of this package divided by "
+        "that of the other."
     )
     return table
 
