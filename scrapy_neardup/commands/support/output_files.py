@@ -15,7 +15,9 @@ from ...sources.compression import zstd_module
 
 
 @contextmanager
-def whole_file(target: str, inputs: Iterable[str] = (), *, private: bool = False) -> Iterator[Path]:
+def atomic_output(
+    target: str, inputs: Iterable[str] = (), *, private: bool = False
+) -> Iterator[Path]:
     """Yield a path to write to, which replaces the target when the block ends without error.
 
     After an error, the output stays at that path, which ends in ``.part``.
@@ -50,8 +52,10 @@ def whole_file(target: str, inputs: Iterable[str] = (), *, private: bool = False
 
 
 @contextmanager
-def lines_to(target: str, inputs: Iterable[str] = (), *, private: bool = False) -> Iterator[TextIO]:
-    """Open a text stream to a file as with :func:`whole_file`, or to standard output (``-``).
+def open_output(
+    target: str, inputs: Iterable[str] = (), *, private: bool = False
+) -> Iterator[TextIO]:
+    """Open a text stream to a file as with :func:`atomic_output`, or to standard output (``-``).
 
     The file is compressed when its name ends in ``.gz`` or ``.zst``.
     """
@@ -64,7 +68,7 @@ def lines_to(target: str, inputs: Iterable[str] = (), *, private: bool = False) 
     elif target.endswith(".zst"):
         opened = zstd_module(target).open
     with (
-        whole_file(target, inputs, private=private) as part,
+        atomic_output(target, inputs, private=private) as part,
         opened(part, "wt", encoding="utf-8") as stream,
     ):
         yield stream

@@ -24,7 +24,7 @@ T = TypeVar("T")
 _FILE_WIDTH = 110
 
 
-class Measured(Protocol):
+class HasProgress(Protocol):
     """An input whose progress is known."""
 
     @property
@@ -34,12 +34,12 @@ class Measured(Protocol):
     def total_bytes(self) -> int | None: ...
 
 
-def say(message: str) -> None:
+def print_message(message: str) -> None:
     """Print a line on standard error."""
     print(printable(message), file=sys.stderr)  # noqa: T201
 
 
-def show(*blocks: str | Table) -> None:
+def print_output(*blocks: str | Table) -> None:
     """Print lines and tables on standard output."""
     console = _Console(markup=False, highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
@@ -67,7 +67,7 @@ def table(
     return made
 
 
-def counted(counts: Counter[str]) -> str:
+def format_counts(counts: Counter[str]) -> str:
     """Return counts on one line, the greatest first."""
     return ", ".join(f"{name} {number}" for name, number in counts.most_common())
 
@@ -77,7 +77,7 @@ def quantity(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def iso(seconds: int | None) -> str | None:
+def format_time(seconds: int | None) -> str | None:
     """Return a time in seconds since 1970 in ISO 8601."""
     if seconds is None:
         return None
@@ -87,13 +87,13 @@ def iso(seconds: int | None) -> str | None:
 def report_skipped(pages: PageReader) -> None:
     """Print which records of the input were not used."""
     if pages.passed_over:
-        say(f"passed over: {counted(pages.passed_over)}")
+        print_message(f"passed over: {format_counts(pages.passed_over)}")
     if pages.bad:
-        say(f"bad records skipped: {pages.bad.total()} ({counted(pages.bad)})")
+        print_message(f"bad records skipped: {pages.bad.total()} ({format_counts(pages.bad)})")
 
 
 def with_progress(
-    results: Iterable[T], source: Measured | None, what: str, unit: str = "pages"
+    results: Iterable[T], source: HasProgress | None, what: str, unit: str = "pages"
 ) -> Iterator[T]:
     """Yield the results, with a progress bar on standard error when that is a terminal.
 
