@@ -16,8 +16,8 @@ from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
 from ..reasons import Reason
 from ..url_rules.rule import UrlRule
-from .durability.job import Job, recover_where_asked
-from .items.built_items import BuiltItems, Place
+from .durability.job import Job, recover_if_enabled
+from .items.built_items import BuiltItems, ItemPosition
 from .items.item_origins import ITEM_ORIGINS, carries_values
 from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
 from .monitoring.crawl_log import CrawlStats
@@ -67,10 +67,10 @@ class NearDupJudge:
         try:
             config = Config.from_settings(crawler.settings)
             if _is_off(crawler, config):
-                logger.info("Switched off for this run: near-duplicate pages are stored")
+                logger.info("Disabled for this run: near-duplicate pages are not dropped")
                 raise NotConfigured
             job = None if config.job is None else Job(config.job)
-            recover_where_asked(config, job)
+            recover_if_enabled(config, job)
             judge = cls(crawler, config, job)
         except InvalidOption as error:
             log_start_error(error)
@@ -116,7 +116,7 @@ class NearDupJudge:
         return judgement
 
     async def send_from_page(
-        self, item: Any, response: Response, page: Judgement | None, place: Place
+        self, item: Any, response: Response, page: Judgement | None, place: ItemPosition
     ) -> None:
         """Note which judgement applies to an item: that of its page, or of where it began."""
         items = self.session.items
@@ -178,7 +178,7 @@ class NearDupJudge:
         """Count and log a refused request; return the reason in words."""
         if isinstance(refusal, UrlRule):
             self.session.request_filter.rules.count_by_rule("skipped", refusal)
-            logger.debug("Skipped request by a URL rule (%s): %s", refusal.text, request)
+            logger.debug("Skipped request because of a URL rule (%s): %s", refusal.text, request)
             return refusal.text
         self.stats.count("requests/refused")
         logger.debug("Refused request that leads to a near-duplicate: %s", request)
@@ -259,4 +259,6 @@ def _policy_with(policy: Policy, options: Any) -> Policy | str:
         require_choice("item_origin", policy_options.pop("item_origin", "auto"), ITEM_ORIGINS)
         return policy.changed(policy_options)
     except InvalidOption as error:
-        raise error.renamed(f"{name}[{error.option!r}]") from None
+        is_unknown = error.option == "option"
+        where = f"an option in {name}" if is_unknown else f"{name}[{error.option!r}]"
+        raise error.renamed(where) from None

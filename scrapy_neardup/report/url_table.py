@@ -1,4 +1,4 @@
-"""A table on disk, in bounded space."""
+"""A table of values by URL, in a temporary file of bounded size."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from xxhash import xxh3_64_intdigest
 
 from .decisions import Decision
 from .rule import UrlRule
-from .rule_set import Crawl, RuleChange
+from .rule_set import CrawlState, RuleChange
 from .site_learner import SiteLearner
 from .url_parts import UrlParts, parse_url, text_hash
 
@@ -50,7 +50,7 @@ class Learner:
         now: Callable[[], int] = lambda: int(time.time()),
     ) -> None:
         self.urls_ignored = 0
-        self.crawl = Crawl(sample_rate, cluster_budget, seed, now)
+        self.crawl = CrawlState(sample_rate, cluster_budget, seed, now)
         self._sites = _Sites(self.crawl)
 
     # --- requests ---------------------------------------------------------------------------
@@ -250,7 +250,7 @@ class _Sites:
     :ivar dropped: number of skipped requests that were dropped.
     """
 
-    def __init__(self, crawl: Crawl) -> None:
+    def __init__(self, crawl: CrawlState) -> None:
         self.pending: dict[str, SiteLearner] = {}
         self.dropped = 0
         self._crawl = crawl

@@ -39,7 +39,7 @@ class RuleChange:
 
 
 @dataclass(slots=True)
-class Crawl:
+class CrawlState:
     """Options and state that the sites of a crawl share.
 
     :ivar sample_rate: share of what would be skipped that is fetched, 0.0 to 1.0.
@@ -70,7 +70,7 @@ class RuleSet:
     :ivar observations: number of the last observation.
     """
 
-    def __init__(self, site: str, crawl: Crawl) -> None:
+    def __init__(self, site: str, crawl: CrawlState) -> None:
         self.by_key: dict[Key, UrlRule] = {}
         self.applied: dict[Component, set[str]] = {}
         self.on_trial: dict[Component, set[str]] = {}

@@ -13,7 +13,7 @@ from .decisions import Decisions
 from .evidence_collector import EvidenceCollector
 from .known_urls import KnownUrls, SkippedUrl, VisitedUrl
 from .rule import UrlRule
-from .rule_set import Crawl, RuleSet
+from .rule_set import CrawlState, RuleSet
 from .url_parts import SCHEME, Component, UrlParts
 
 #: Of each rule so many skipped URLs are fetched before a crawl ends.
@@ -25,7 +25,7 @@ _COMPARED_AT_ONCE = 30
 class SiteLearner:
     """The rules of a site, and its URLs."""
 
-    def __init__(self, site: str, crawl: Crawl) -> None:
+    def __init__(self, site: str, crawl: CrawlState) -> None:
         self.name = site
         self.rules = rules = RuleSet(site, crawl)
         self.urls = urls = KnownUrls(rules)

@@ -52,7 +52,7 @@ def test_what_is_learned_is_not_fetched_again(loop):
         crawl = run_crawl([site.url()], ON, loop=loop)
     assert ids_of(crawl.stored) == set(range(60))
     assert len(crawl.stored) == 61
-    assert f"Rule taken up: {RULE} (29 contents agree, 0 contradictions" in "\n".join(
+    assert f"URL rule comes into force: {RULE} (29 contents agree, 0 contradictions" in "\n".join(
         crawl.logged("INFO")
     )
     fetched = sum(site.hits.values())
@@ -85,7 +85,9 @@ def test_http_and_https_of_one_host_are_not_both_fetched(tmp_path):
     assert ids_of(crawl.stored) == set(range(60))
     assert len(crawl.stored) == 61
     rule = f"http and https show the same under /item on {host}"
-    assert any(f"Rule taken up: {rule} (29 contents" in line for line in crawl.logged("INFO"))
+    assert any(
+        f"URL rule comes into force: {rule} (29 contents" in line for line in crawl.logged("INFO")
+    )
     fetched = sum(proxy.hits.values())
     # Of 29 pages both may come, then one of each, what was under way, and what is tried at the end.
     assert 61 + 29 <= fetched < 61 + 29 + 20
@@ -151,7 +153,7 @@ def test_what_changes_its_meaning_half_way_is_recovered_from():
     with serving({"/": hub(paths), **{path: body(path) for path in paths}}) as site:
         crawl = run_crawl([site.url()], {**PACE, "NEARDUP_URL_RULES": "on"})
     assert set(asked) == set(paths)
-    assert any(line.startswith(f"Rule withdrawn: {RULE}") for line in crawl.logged("INFO"))
+    assert any(line.startswith(f"URL rule withdrawn: {RULE}") for line in crawl.logged("INFO"))
     assert crawl.stats["neardup/url_rules/withdrawn"] >= 1
     assert crawl.stats["neardup/url_rules/refetched"] >= 1
     # All pages of after the change, whatever they are copies of by their addresses.

@@ -127,7 +127,7 @@ class Job:
             self._lock.release(force=True)
 
 
-def recover_where_asked(config: Config, job: Job | None) -> None:
+def recover_if_enabled(config: Config, job: Job | None) -> None:
     """Recover an unclean job if NEARDUP_RECOVER is on; otherwise warn of its lost requests."""
     if job is None or not job.ended_uncleanly:
         return

@@ -22,7 +22,14 @@ from ...signatures.signature import PageSignature
 from ..monitoring.crawl_log import CrawlStats
 from ..settings import Policy
 from .carried_values import fields_of, hash_of, values_of
-from .item_origins import Arrival, ItemParts, Origin, arrival_at, item_origin_of, note_origins
+from .item_origins import (
+    CarriedValues,
+    ItemParts,
+    Origin,
+    carried_values_of,
+    item_origin_of,
+    note_origins,
+)
 from .item_tracker import ItemJudgement, Judgement, PendingClaim
 
 _HOST = re.compile(r"^https?://[^/?#\s]*")
@@ -43,7 +50,7 @@ _DIFFERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ItemPosition:
     """The position of an item among those of its page, from 1 on.
 
     :ivar is_listed: whether the page yielded an item of the same class before.
@@ -66,36 +73,41 @@ class BuiltItems:
     ) -> None:
         self._judge_origin = judge_origin
         self._stats = stats
-        self._arrivals: WeakKeyDictionary[Response, Arrival] = WeakKeyDictionary()
+        self._carried: WeakKeyDictionary[Response, CarriedValues] = WeakKeyDictionary()
         self._here: WeakKeyDictionary[Response, Origin] = WeakKeyDictionary()
         self._visits = LocalCache[str, Judgement](_MAX_VISITS)
         self._stored = StoredItems()
 
-    def record_arrival(self, response: Response) -> None:
+    def record_carried_values(self, response: Response) -> None:
         """Record the values that a request carries, before the callback can change them."""
         judged_by = item_origin_of(response.request)
-        arrival = arrival_at(response.request, judged_by)
-        if arrival.values or arrival.origins or judged_by != "auto":
-            self._arrivals[response] = arrival
+        carried = carried_values_of(response.request, judged_by)
+        if carried.values or carried.origins or judged_by != "auto":
+            self._carried[response] = carried
 
     def note_origins(
         self, request: Request, response: Response, judgement: Judgement | None
     ) -> bool:
         """Note on a request which pages its values are from; return whether it carries any."""
-        arrival = self._arrivals.get(response, Arrival())
+        carried = self._carried.get(response, CarriedValues())
         here = self._visit_of(response, judgement)
-        return note_origins(request, here, arrival, item_origin_of(request))
+        return note_origins(request, here, carried, item_origin_of(request))
 
     async def judge(
-        self, item: Any, response: Response, page: Judgement | None, policy: Policy, place: Place
+        self,
+        item: Any,
+        response: Response,
+        page: Judgement | None,
+        policy: Policy,
+        place: ItemPosition,
     ) -> ItemJudgement:
         """Return the judgement that applies to an item, given that on its own page."""
-        arrival = self._arrivals.get(response, Arrival())
-        parts = arrival.parts_of(item)
+        carried = self._carried.get(response, CarriedValues())
+        parts = carried.parts_of(item)
         fields = [*fields_of(item), _callback_of(response)]
-        digest = _digest_of(item, response, arrival)
+        digest = _digest_of(item, response, carried)
         items = item_bits(place.number, fields, parts.held, is_listed=place.is_listed)
-        is_explicit = arrival.judged_by == "parent"
+        is_explicit = carried.judged_by == "parent"
         if page is not None and page.is_superfluous and not is_explicit:
             if not self._is_stored(page, digest, item_bits(place.number, fields), place):
                 self._stats.count("kept_items")
@@ -107,7 +119,7 @@ class BuiltItems:
         self._stats.count("built_items")
         began = None
         if is_explicit or (page and page.is_superfluous) or parts.carried >= parts.own:
-            began = await self._judge_where_it_began(arrival.origin_of(parts), policy)
+            began = await self._judge_where_it_began(carried.origin_of(parts), policy)
         if began is None:
             return ItemJudgement(self._keep_untied(page, response), items)
         if began.is_superfluous and (is_explicit or self._is_lossless(parts, digest, page, began)):
@@ -154,7 +166,7 @@ class BuiltItems:
         """Record an item that was stored, because copies of its page may yield the same one."""
         self._stored.note(page.verdict.url, digest)
 
-    def _is_stored(self, page: Judgement, digest: int, bits: int, place: Place) -> bool:
+    def _is_stored(self, page: Judgement, digest: int, bits: int, place: ItemPosition) -> bool:
         """Was an equivalent item of the page's original stored?"""
         original = page.verdict.duplicate_of or page.verdict.url
         if self._stored.has(original, digest):
@@ -210,9 +222,9 @@ def _whole(digest: int) -> int:
     return item_bits(1, (), [f"{digest:x}"])
 
 
-def _digest_of(item: Any, response: Response, arrival: Arrival) -> int:
+def _digest_of(item: Any, response: Response, carried: CarriedValues) -> int:
     """Return 64 bits for the content of an item, independent of the URLs of its pages."""
-    urls = {response.url.casefold(), *(origin.url.casefold() for origin in arrival.origins)}
+    urls = {response.url.casefold(), *(origin.url.casefold() for origin in carried.origins)}
     if response.request is not None:
         urls.add(response.request.url.casefold())
     values = (v for v in values_of(item, is_whole=True) if v not in urls)

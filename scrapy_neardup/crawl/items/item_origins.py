@@ -63,7 +63,7 @@ class Origin:
         """Signature of the page; ``None`` where there is none."""
         return unpacked(b64decode(self.page), self.recipe) if self.page else None
 
-    def gave(self, values: Iterable[str]) -> list[str]:
+    def provided_of(self, values: Iterable[str]) -> list[str]:
         """Return those of the values that are from this page."""
         return [value for value in values if hash_of(value) in self.hashes]
 
@@ -78,7 +78,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class CarriedValues:
     """The values that the request of a page carried.
 
     :ivar values: see :func:`~scrapy_neardup.crawl.items.carried_values.carried_by`.
@@ -101,8 +101,8 @@ class Arrival:
         """Return the page that gave most of the carried values; ``None`` where none is known."""
         if self.judged_by == "parent":
             return self.origins[0] if self.origins else None
-        gave = [(origin, origin.gave(parts.held)) for origin in self.origins]
-        weights = [(origin, weight_of(values)) for origin, values in gave if values]
+        given = [(origin, origin.provided_of(parts.held)) for origin in self.origins]
+        weights = [(origin, weight_of(values)) for origin, values in given if values]
         return max(weights, key=lambda weight: weight[1], default=(None, 0))[0]
 
 
@@ -120,15 +120,15 @@ class ItemParts:
     own: int
 
 
-def arrival_at(request: Request | None, judged_by: ItemOrigin) -> Arrival:
+def carried_values_of(request: Request | None, judged_by: ItemOrigin) -> CarriedValues:
     """Return the values that a request carries, before its callback can change them."""
     if request is None or judged_by == "own":
-        return Arrival(judged_by=judged_by)
+        return CarriedValues(judged_by=judged_by)
     try:
         origins = tuple(map(Origin.from_data, request.meta.get(_KEY, ())))
     except (TypeError, ValueError):
         origins = ()  # not our data
-    return Arrival(tuple(carried_by(request)), origins, judged_by)
+    return CarriedValues(tuple(carried_by(request)), origins, judged_by)
 
 
 def item_origin_of(request: Request | None) -> ItemOrigin:
@@ -143,11 +143,13 @@ def carries_values(request: Request) -> bool:
     return bool(request.meta.get(_KEY)) and item_origin_of(request) != "own"
 
 
-def note_origins(request: Request, here: Origin, arrival: Arrival, judged_by: ItemOrigin) -> bool:
+def note_origins(
+    request: Request, here: Origin, carried: CarriedValues, judged_by: ItemOrigin
+) -> bool:
     """Note on a request which pages gave the values that it carries; return whether any did.
 
     :param here: the page that yields the request.
-    :param arrival: the values that the request of that page carried.
+    :param carried: the values that the request of that page carried.
     :param judged_by: the option ``item_origin`` of the request.
     """
     # The request may have copied the note of its page, as with ``meta=response.meta``.
@@ -157,13 +159,13 @@ def note_origins(request: Request, here: Origin, arrival: Arrival, judged_by: It
     if not values and not is_parent:
         return False
     origins = []
-    for origin in arrival.origins:
+    for origin in carried.origins:
         hashes = tuple(known for known in origin.hashes if known in values)
-        if hashes or (is_parent and arrival.judged_by == "parent"):
+        if hashes or (is_parent and carried.judged_by == "parent"):
             origins.append(replace(origin, hashes=hashes))
     # Values of unknown origin, such as those of a start request, are not from this page either.
     elsewhere = {known for origin in origins for known in origin.hashes}
-    elsewhere.update(map(hash_of, arrival.values))
+    elsewhere.update(map(hash_of, carried.values))
     new = tuple(known for known in values if known not in elsewhere)[:_MAX_HASHES]
     if new or (is_parent and not origins):
         origins.append(replace(here, hashes=new))

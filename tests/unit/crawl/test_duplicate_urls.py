@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from scrapy_neardup.crawl.requests import duplicate_urls, known_copies
-from scrapy_neardup.crawl.requests.duplicate_urls import DuplicateUrls, Unsaved
-from scrapy_neardup.crawl.requests.known_copies import MANY, StoredDuplicateUrls
+from scrapy_neardup.crawl.requests.duplicate_urls import DuplicateUrls, UnsavedRows
+from scrapy_neardup.crawl.requests.known_copies import CONFIRM_FROM, StoredDuplicateUrls
 from scrapy_neardup.matching.verdict import Verdict
 from scrapy_neardup.reasons import Reason
 from scrapy_neardup.stores import MemoryStore
@@ -77,7 +77,7 @@ def numbered(count: int) -> list[str]:
     return [f"{SITE}/copy/{number}" for number in range(count)]
 
 
-def taken(known: DuplicateUrls, confirmed: int = EVERYTHING) -> Unsaved:
+def taken(known: DuplicateUrls, confirmed: int = EVERYTHING) -> UnsavedRows:
     unsaved = known.take_unsaved(confirmed)
     assert unsaved is not None
     return unsaved
@@ -96,13 +96,13 @@ def test_it_is_believed_for_its_time_once_the_original_showed_its_content():
     world.crawl_with(URL, f"{SITE}/other")
     world.clock.now += 60
     later = world.crawl()
-    assert later.standing(URL) == "copy"
+    assert later.status_of(URL) == "copy"
     later.judged(unchanged(f"{ORIGINAL}#top"))
     assert f"{SITE}/a?a=1&b=2#top" in later
-    assert later.standing(f"{SITE}/b") == "unknown"
+    assert later.status_of(f"{SITE}/b") == "unknown"
     world.clock.now += 60
-    assert later.standing(URL) == "unknown"
-    assert world.crawl().standing(URL) == "unknown"
+    assert later.status_of(URL) == "unknown"
+    assert world.crawl().status_of(URL) == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -120,30 +120,30 @@ def test_nothing_else_lets_it_be_believed(shown):
     world.crawl_with(URL)
     later = world.next_day()
     later.judged(shown)
-    assert later.standing(URL) == "copy"
+    assert later.status_of(URL) == "copy"
 
 
 def test_what_this_crawl_learned_needs_the_original_again():
     known = World().crawl()
     known.judged(NEW)
     copy(known, URL)
-    assert known.standing(URL) == "copy"
+    assert known.status_of(URL) == "copy"
     known.judged(unchanged())
     assert URL in known
     copy(known, URL)
-    assert known.standing(URL) == "copy"
+    assert known.status_of(URL) == "copy"
 
 
 @pytest.mark.parametrize("is_loaded", [True, False])
 def test_of_many_copies_one_must_have_led_to_it_again(is_loaded):
-    world, urls = World(), numbered(MANY)
+    world, urls = World(), numbered(CONFIRM_FROM)
     world.crawl_with(*urls)
     known = world.next_day() if is_loaded else World().crawl()
     if not is_loaded:
         for url in urls:
             copy(known, url)
     known.judged(unchanged())
-    assert {known.standing(url) for url in urls} == {"copy"}
+    assert {known.status_of(url) for url in urls} == {"copy"}
     known.judged(duplicate(urls[0]))
     assert all(url in known for url in urls[1:])
 
@@ -153,7 +153,7 @@ def test_with_no_time_nothing_is_known():
     known = world.crawl()
     copy(known, URL)
     known.judged(unchanged())
-    assert known.standing(URL) == "unknown"
+    assert known.status_of(URL) == "unknown"
     assert known.take_unsaved(EVERYTHING) is None
 
 
@@ -198,7 +198,7 @@ def test_what_shows_something_else_ends_all_that_is_known_of_an_original(verdict
     assert other in known
     known.judged(verdict, urls)
     for _ in range(2):
-        assert {known.standing(url) for url in (URL, other)} == {"unknown"}
+        assert {known.status_of(url) for url in (URL, other)} == {"unknown"}
         world.save(known)
         known = world.next_day()
         known.judged(unchanged())
@@ -211,7 +211,7 @@ def test_a_document_that_is_not_judged_ends_it_too():
         known = world.next_day()
         known.judged(unchanged())
         known.passed([address])
-        assert known.standing(URL) == "unknown"
+        assert known.status_of(URL) == "unknown"
 
 
 def test_a_page_that_cannot_be_judged_ends_it_for_this_crawl():
@@ -221,7 +221,7 @@ def test_a_page_that_cannot_be_judged_ends_it_for_this_crawl():
         known = world.next_day()
         known.judged(Verdict("undecided", address, Reason.NO_TEXT))
         known.judged(unchanged())
-        assert known.standing(URL) == "copy"
+        assert known.status_of(URL) == "copy"
         world.save(known)
         known = world.next_day()
         known.judged(unchanged())
@@ -234,7 +234,7 @@ def test_a_redirect_to_the_original_or_to_a_copy_of_it_agrees():
     known = world.next_day()
     known.judged(unchanged(), [URL])
     known.judged(duplicate(f"{SITE}/c"), [ORIGINAL, other])
-    assert {known.standing(url) for url in (URL, other)} == {"superfluous"}
+    assert {known.status_of(url) for url in (URL, other)} == {"superfluous"}
 
 
 def test_what_is_learned_after_an_ending_holds():
@@ -252,7 +252,7 @@ def test_what_is_learned_after_an_ending_holds():
     world.save(known)
     known = world.next_day()
     known.judged(unchanged())
-    assert known.standing(URL) == "unknown"
+    assert known.status_of(URL) == "unknown"
 
 
 def test_an_original_that_another_crawl_stored_anew_ends_what_was_learned_before():
@@ -261,7 +261,7 @@ def test_an_original_that_another_crawl_stored_anew_ends_what_was_learned_before
     other = f"{SITE}/b"
     copy(known, other, text=OTHER_TEXT)
     known.judged(unchanged(text=OTHER_TEXT))
-    assert [known.standing(url) for url in (URL, other)] == ["unknown", "superfluous"]
+    assert [known.status_of(url) for url in (URL, other)] == ["unknown", "superfluous"]
     assert [row[0] for row in taken(known).rows[1:].tolist()] == [known._digest(other)]
 
 
@@ -277,7 +277,7 @@ def test_an_ending_is_later_than_all_it_ends_whatever_the_clock_says():
     world.save(behind)
     known = world.crawl()
     known.judged(unchanged())
-    assert known.standing(URL) == "unknown"
+    assert known.status_of(URL) == "unknown"
 
 
 # --- floods -----------------------------------------------------------------------------
@@ -297,13 +297,13 @@ def test_a_flood_is_neither_kept_nor_learned():
     for url in urls[4:]:
         copy(known, url)
     known.judged(unchanged())
-    assert {known.standing(url) for url in urls} == {"unknown"}
-    assert known.standing(f"{SITE}/other") == "copy"
+    assert {known.status_of(url) for url in urls} == {"unknown"}
+    assert known.status_of(f"{SITE}/other") == "copy"
     world.save(known)
     known = world.next_day()
     known.judged(unchanged())
     known.judged(unchanged(f"{SITE}/original", OTHER_TEXT))
-    assert {known.standing(url) for url in urls} == {"unknown"}
+    assert {known.status_of(url) for url in urls} == {"unknown"}
     assert f"{SITE}/other" in known
 
 
@@ -361,7 +361,7 @@ def test_memory_is_bounded(monkeypatch):
     known, urls = World().crawl(), numbered(30)
     for number, url in enumerate(urls):
         copy(known, url, f"{SITE}/original/{number // 3}")
-    assert [url for url in urls if known.standing(url) == "copy"] == urls[-10:]
+    assert [url for url in urls if known.status_of(url) == "copy"] == urls[-10:]
     assert len(known._known._originals) == 4
     rows = taken(known).rows
     assert rows.shape == (10,)

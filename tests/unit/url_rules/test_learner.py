@@ -318,7 +318,7 @@ def test_skipped_urls_are_refetched_when_merged_patterns_disagree():
 
 
 def new_rules() -> rule_set.RuleSet:
-    return rule_set.RuleSet("example.com", rule_set.Crawl(0.0, None, 0, lambda: 1_800_000_000))
+    return rule_set.RuleSet("example.com", rule_set.CrawlState(0.0, None, 0, lambda: 1_800_000_000))
 
 
 LITE: Key = "/docs/*", ("segment", "lite", "last")
