@@ -26,7 +26,7 @@ def apart(function: Callable[..., _Result], *given: object) -> _Result:
 
 
 def own_process() -> ProcessPoolExecutor:
-    """One process that has inherited nothing."""
+    """Return an executor of one process, which inherits no memory."""
     return ProcessPoolExecutor(1, get_context("spawn"))
 
 

@@ -32,7 +32,7 @@ class InputError(Exception):
 
 
 class BadRecord(ValueError):
-    """One record cannot be served; the message is the reason it is counted under."""
+    """A record cannot be served; the message is the reason under which it is counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ class Article:
 
     @property
     def text(self) -> str:
-        """All text but the title, one cell a line."""
+        """The text without the title, one cell per line."""
         return "\n".join(cell for block in self.blocks for row in block.rows for cell in row)
 
     def has(self, kind: str) -> bool:

@@ -77,7 +77,7 @@ def nested_tables(depth: int) -> bytes:
 
 
 def marks(count: int, *, mixed: bool = False) -> bytes:
-    """One letter with many combining marks, of one class or of two by turns."""
+    """Return a letter with many combining marks, of one class or alternating between two."""
     run = "\u0301" * count if not mixed else "\u0301\u0323" * (count // 2)
     return html(f"<p>e{run}</p><p>{FERRY}</p>")
 

@@ -28,7 +28,7 @@ _ALL_AROUND, _SENTENCE = 1500, 9
 
 
 def pages(count: int) -> list[Page]:
-    """So many pages, half of them in each language; the same at every call."""
+    """Return this number of pages, half of them in each language; the same at every call."""
     made = []
     for number, words in enumerate(made_up_texts.ranks(count, max(_WORDS.values()) + _ALL_AROUND)):
         language = ("en", "zh")[number % 2]

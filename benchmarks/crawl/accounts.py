@@ -40,7 +40,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Crawl:
-    """One crawl: figures, Scrapy's stats, and for each page all that happened to it."""
+    """The record of a crawl: figures, Scrapy's stats, and the events of each page."""
 
     addon: bool
     figures: dict[str, float]
@@ -151,7 +151,7 @@ def sum_of(stats: dict[str, Any], prefix: str) -> int:
 
 @dataclass(slots=True)
 class Run:
-    """All crawls of one call, what was served to them, and what they add up to."""
+    """The crawls of one invocation, the pages served to them, and the totals."""
 
     served: dict[str, Any]
     catalogue: list[CatalogueEntry]

@@ -20,7 +20,7 @@ _HEAD = ("pages", "dropped", "J<0.7", "J<0.5", "labelled distinct", "kept, merge
 
 
 def first_pages(corpus: Corpus) -> list[Table]:
-    """Return the drops within a site, by the number of its pages that were known then."""
+    """Return the drops within a site, by the number of its titles that were known then."""
     yardstick = known(corpus)
     signatures = signed(corpus)
     table = Table(

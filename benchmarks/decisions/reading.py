@@ -180,7 +180,7 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 
 
 class Decoded(NamedTuple):
-    """One page in one encoding under one label."""
+    """A page in one encoding with one declared encoding."""
 
     encoding: str
     label: str

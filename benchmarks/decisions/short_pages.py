@@ -88,7 +88,7 @@ def likeness(a: Iterable[str], b: Iterable[str]) -> float:
 
 
 def alike_sets(sets: Sequence[frozenset[str]], least: float) -> Iterator[Pair]:
-    """All pairs of sets with a Jaccard measure of at least ``least``.
+    """Yield the pairs of sets with a Jaccard measure of at least ``least``.
 
     Two such sets share one of the rarest tokens of each: all but ``least`` of a set, and one
     more (prefix filtering; Bayardo, Ma, Srikant, WWW 2007).
@@ -220,7 +220,7 @@ def _bar_table(title: str, yardstick: Yardstick, cut: _Cut, keep: Callable[[Pair
 
 
 def _changed_table(sizes: Sequence[int]) -> Table:
-    """Return the number of pages of which a copy with one token changed or added is a duplicate."""
+    """Return a table of the pages of which a copy with one token changed or added passes."""
     table = Table(
         "the same pages against a copy with one changed token that occurs once",
         ("Jaccard of distinct tokens", "pass with one replaced", "pass with one more"),

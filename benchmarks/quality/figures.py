@@ -27,7 +27,7 @@ _BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 
 class Share(NamedTuple):
-    """So many of so many."""
+    """A part and the whole that it is of."""
 
     part: int
     whole: int
@@ -101,7 +101,7 @@ class LabelFigures:
 
 @dataclass(frozen=True)
 class CrawlFigures:
-    """One crawl: pages that were dropped, and what was lost or missed by it.
+    """Figures of a crawl: dropped pages, lost contents, missed duplicates.
 
     :ivar below_50: dropped pages that resemble their original less than 0.5; 70 likewise.
     :ivar duplicates: labelled pairs of which one page remains, or both have one original.
@@ -169,7 +169,7 @@ class Yardstick:
         return self.lists.isdisjoint(pair) and self.corpus.notices.isdisjoint(pair)
 
     def labels_of(self, half: int | None = None) -> list[Label]:
-        """All labels, or those of one half of the sites; a pair is never between the halves."""
+        """Return the labels of all sites or of one half; no pair is between the halves."""
         return [
             label
             for label in self.corpus.labels

@@ -30,7 +30,7 @@ _NOISE = 0.02
 
 @dataclass(frozen=True)
 class Result:
-    """All that was measured.
+    """The results of the benchmark.
 
     :ivar by_extractor: what is hit by the texts of other extractors.
     """
@@ -232,7 +232,7 @@ def figures_of(result: Result) -> dict[str, Figure]:
 
 
 def content_of(result: Result, digest: str) -> dict[str, object]:
-    """All figures, and the hits of little resemblance, to be written as JSON."""
+    """Return all figures and the hits of little resemblance as JSON data."""
     yardstick = result.yardstick
     ids = yardstick.corpus.ids
     return {

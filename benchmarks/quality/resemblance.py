@@ -79,7 +79,7 @@ class Truth:
         return bool(self.long_enough[pair[0]] and self.long_enough[pair[1]])
 
     def pairs(self, least: float) -> Iterator[Pair]:
-        """All pairs that count, of at least this resemblance (0.3 or more)."""
+        """Return the counted pairs with at least this resemblance (0.3 or more)."""
         return (p for p, j in self.corpus.pairs.items() if j >= least and self.counts(p))
 
     def resemblance(self, pair: Pair) -> float:

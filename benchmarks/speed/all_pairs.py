@@ -154,7 +154,7 @@ class AllPairs(Part):
 
 
 def measure(sizes: Sequence[int], rounds: int, folder: Path, trouble: str) -> AllPairs:
-    """All contestants at each size.
+    """Measure all packages at each size.
 
     :param folder: where ``find_all`` is.
     :param trouble: why it is not.

@@ -298,7 +298,7 @@ class Fingerprints(Part):
 
 
 def measure(given: Sequence[Sample], source: str, rounds: int) -> Fingerprints:
-    """All contestants in turn, over other texts in each round; at least two texts a round."""
+    """Measure all packages in turn, each round with other texts, at least two."""
     each = min(_TEXTS, len(given) // (2 * rounds))
     timed, before = given[: rounds * each], given[rounds * each :]
     for sample in before:

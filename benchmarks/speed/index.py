@@ -83,7 +83,7 @@ class _Ours:
 
 
 class _Gaoya:
-    """It finds what is nearer than the distance it is given, and not what is as far.
+    """gaoya's index, which finds fingerprints below the given distance, not at it.
 
     To find all within three bits it is given four, and needs five blocks at least.
     """
@@ -261,7 +261,7 @@ def _do(work: Work, size: int) -> tuple[float, int]:
 
 
 def _stored(size: int) -> int:
-    """One that is stored, with up to three bits changed where that can be."""
+    """Return a stored fingerprint, with up to three bits changed if possible."""
     asked = _Process.asked
     number = asked.randrange(size)
     [one] = next(fingerprints(number, number + 1)).tolist()
@@ -443,7 +443,7 @@ def works(contestant: Contestant) -> list[Work]:
 
 
 def measure(sizes: Sequence[int], rounds: int) -> Lookups:
-    """All contestants at each size that they can come to."""
+    """Measure all packages at each size that they can reach."""
     figures = Lookups({}, {})
     with ExitStack() as stack:
         processes = {}

@@ -85,12 +85,12 @@ class Way:
 
     @property
     def share(self) -> float:
-        """All else, as a part of extraction; by means."""
+        """Return the mean time of everything except extraction, divided by that of extraction."""
         return self.rest[1] / self.extraction[1]
 
     @property
     def whole_share(self) -> float:
-        """All that is ours, as a part of what parser and extractor take; by means."""
+        """Return the mean time of the package's own code relative to parser and extractor."""
         return (self.extraction[1] + self.rest[1]) / self.parsing[1] - 1
 
 

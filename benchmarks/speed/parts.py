@@ -55,7 +55,7 @@ class Check(NamedTuple):
 
 
 class Part:
-    """One part of the benchmark, measured.
+    """The results of one part of the benchmark.
 
     :ivar about: how it was measured: a line that is its title, and paragraphs.
     """

@@ -26,7 +26,7 @@ _GOAL_HEAD = ("of", "measured", "to reach", "reached")
 
 @dataclass(frozen=True)
 class Result:
-    """All that was measured.
+    """The results of the benchmark.
 
     :ivar checks: what has to hold.
     """

@@ -80,7 +80,7 @@ _HEAD = np.dtype(
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one size.
+    """Figures of a store of one size.
 
     :ivar times: of each claim, milliseconds by the clock and of the processor, by kind of page and
         Hamming distance.

@@ -75,7 +75,7 @@ class Run:
         return len(self.contents) - len(self.lost)
 
     def learned(self, name: str) -> int | None:
-        """One of the learner's counts; ``None`` where nothing learns."""
+        """Return a count of the learner; ``None`` for a method that does not learn."""
         if self.method not in ("report", "on"):
             return None
         return int(self.crawl.stats.get(_STATS + name, 0))
@@ -95,7 +95,7 @@ class Run:
 
 @dataclass
 class Result:
-    """All crawls.
+    """The results of all crawls.
 
     :ivar troubles: by method, why it could not take part.
     """

@@ -19,7 +19,7 @@ from scrapy_neardup import NearDupDupeFilter
 
 @dataclass(frozen=True)
 class Times:
-    """Of so many calls, in microseconds."""
+    """Times of a number of calls, in microseconds."""
 
     calls: int
     median: float
@@ -55,7 +55,7 @@ class SeenTimes:
 
 
 def fresh_urls(urls: Iterable[str], number: int, seed: int) -> Iterator[str]:
-    """So many of a site's URLs, each with a value that its last parameter never had.
+    """Return URLs of a site with new values of their last parameters.
 
     :param urls: at least one of them with parameters.
     """

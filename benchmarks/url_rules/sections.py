@@ -42,7 +42,7 @@ _LANGUAGES = ("en", "zh")
 
 
 class Sections:
-    """All contents of a site, with their addresses and the links between them.
+    """The contents of a site, their URLs, and the links between them.
 
     :param pages: how many contents there are; at least 200.
     :param urls: how many URLs shall lead to them.
@@ -367,7 +367,7 @@ class Sections:
         self.front.targets.append(with_events[0])
 
     def _sign_in(self) -> None:
-        """One page that asks who is there, whatever page was wanted."""
+        """Add a login page, whose URLs name the pages that were requested."""
         name = self._name("sign in")
         page = self._content(name, Section(name, []), self._address(name), "en")
         back = self._random.choice(("next", "return", "back"))
@@ -394,7 +394,7 @@ class Sections:
 
 
 def _choices(facets: list[tuple[str, list[str]]]) -> Iterator[list[tuple[str, str]]]:
-    """One quality, or one of each kind."""
+    """Yield single qualities, and pairs of qualities of different kinds."""
     for name, values in facets:
         for value in values:
             yield [(name, value)]
@@ -404,7 +404,7 @@ def _choices(facets: list[tuple[str, list[str]]]) -> Iterator[list[tuple[str, st
 
 
 def _selecting(plain: Address, choice: list[tuple[str, str]], *, paths: bool) -> list[Address]:
-    """All addresses of a list of what has these qualities, but for the order of a query."""
+    """Return the URLs of the list with these qualities: with a query, or one per order of segments."""
     if not paths:
         return [replace(plain, query=tuple(choice))]
     orders = [choice, choice[::-1]] if len(choice) > 1 else [choice]

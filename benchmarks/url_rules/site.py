@@ -72,7 +72,7 @@ class UrlSite:
 
     @property
     def urls(self) -> list[str]:
-        """All URLs, as they are linked."""
+        """Return the URLs of the site as they are linked."""
         return [url for content in self.contents for url in content.urls]
 
     def find(self, url: str, *, changed: bool = False) -> Found | None:
