@@ -31,7 +31,7 @@ from tests.support.texts import FERRY, article, replaced, word
 
 
 def detector(**options: Any) -> NearDupDetector:
-    """One whose secret the attacker does not use.
+    """Return a detector with a secret that the attacker does not know.
 
     It is the same in every run: under some secrets too few of the first bins of a short text are
     filled to tell it from a flood, and it is ``crowded``.

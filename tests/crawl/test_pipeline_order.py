@@ -18,7 +18,7 @@ CLEANING = "tests.support.crawl.Replacing"
 
 
 def crawl(folder: Any, pipelines: dict[str, int], **settings: Any) -> tuple[list[str], list[str]]:
-    """What was warned of, and what else was said, before the first page."""
+    """Return the warnings and the other messages before the first page."""
     settings = {"ITEM_PIPELINES": pipelines, "FILES_STORE": str(folder), **settings}
     with serving(PAGES) as site:
         done = run_crawl([site.url(path) for path in PAGES], settings)

@@ -116,7 +116,7 @@ def test_every_reason_is_documented(reason):
 
 
 def section(document: str, heading: str) -> str:
-    """What stands under a heading of the second level."""
+    """Return the text under a second-level heading."""
     return document.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
 
 
@@ -172,7 +172,7 @@ def test_the_drawing_names_modules_that_there_are():
 
 
 def anchors(path: Path) -> set[str]:
-    """What a link to a heading of a document may name, as GitHub and the site make it."""
+    """Return the anchors of a document's headings, as GitHub and the site make them."""
     headings = re.findall(r"^#+ (.*)$", path.read_text("utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -209,7 +209,7 @@ def ends_of(
 
 
 def own_options(parser: argparse.ArgumentParser) -> set[str]:
-    """What it takes beyond what all commands of Scrapy's do."""
+    """Return the options of a command that are not Scrapy's."""
     everywhere = argparse.ArgumentParser()
     command = Command()
     command.settings = Settings()

@@ -197,7 +197,7 @@ class Runner:
         assert "spider_exceptions" not in log
 
     def _run_script(self, text: str) -> None:
-        """What it prints is what its last lines say."""
+        """Run a script and compare its output with the comments at its end."""
         script = self._folder / "script.py"
         earlier = script.read_text("utf-8") if script.exists() else ""
         # A later block of a page goes on where an earlier one ended.

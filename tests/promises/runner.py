@@ -127,7 +127,7 @@ class _Killer:
 
 
 def crawl_and_kill(situation: Situation, site: Site) -> None:
-    """One run in a process of its own, which does not survive it."""
+    """Run a crawl in a process of its own, and kill it."""
     told = [situation.name, str(site.day), str(site.folder)]
     done = subprocess.run(
         [sys.executable, "-m", "tests.promises.runner", "--killed", *told],

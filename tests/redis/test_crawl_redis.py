@@ -72,7 +72,7 @@ def test_rules_that_one_learned_are_applied_by_another_at_the_same_time(server):
 
 
 def good(stored: list[str]) -> set[str]:
-    """What is no page of an error."""
+    """Return the pages that are not error pages."""
     return {
         path for path in stored if not ("sid=c" in path and ids_of([path]) < set(range(60, 70)))
     }

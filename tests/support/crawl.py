@@ -155,7 +155,7 @@ _SHARED: dict[str, Any] = {}
 
 
 def shared(**fields: Any) -> dict[str, Any]:
-    """One and the same dict, filled anew each time."""
+    """Return the same dict every time, with new values."""
     _SHARED.update(fields)
     return _SHARED
 
@@ -222,7 +222,7 @@ class WaitingSpider(CrawlSpider):
 
 
 class MutedSpider(CrawlSpider):
-    """Of most pages nothing comes, each time in another way."""
+    """Yields nothing from most pages, in different ways."""
 
     def parse(self, response: Response) -> Any:
         path = response.url.split("/", 3)[-1]
