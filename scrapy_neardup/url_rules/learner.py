@@ -170,7 +170,7 @@ class Learner:
     # --- rules ------------------------------------------------------------------------------
 
     def take_changes(self) -> list[RuleChange]:
-        """Return the rules that were taken up or withdrawn since the last call."""
+        """Return the rules that came into force or were withdrawn since the last call."""
         changes, self.crawl.changes = self.crawl.changes, []
         return changes
 

@@ -28,7 +28,7 @@ MAX_DEMAND = 8
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """A rule was taken up or withdrawn.
+    """A rule came into force or was withdrawn.
 
     :ivar evidence: the reason, in words.
     """
@@ -59,7 +59,7 @@ class CrawlState:
 
 
 class RuleSet:
-    """The rules of a site; an :class:`.EvidenceCollector` counts what speaks for them.
+    """The rules of a site; an :class:`.EvidenceCollector` counts their evidence.
 
     :ivar applied: what is left out of URLs by rules in force, with the path patterns.
     :ivar on_trial: that, and what is left out while rules are on trial.

@@ -71,7 +71,7 @@ class SiteLearner:
         return next((one.content for one in group if one.content is not None), None)
 
     def in_flight(self) -> list[UrlParts]:
-        """Return the URLs that are being fetched, or whose fetch was never heard of."""
+        """Return the URLs that are being fetched, or whose fetch has no known result."""
         return [visited.parts for visited in self.urls.visited if visited.content is None]
 
     def refetch_probes(self) -> None:

@@ -33,7 +33,7 @@ ITEM_ORIGINS = ("auto", "parent", "own")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A page that gave values for an item.
+    """A page that provided values of an item.
 
     :ivar visit: random id of this visit of the page.
     :ivar url: URL of the page.
@@ -98,7 +98,7 @@ class CarriedValues:
         return ItemParts(tuple(held), of_others, max(0, of_item - of_others))
 
     def origin_of(self, parts: ItemParts) -> Origin | None:
-        """Return the page that gave most of the carried values; ``None`` where none is known."""
+        """Return the page that provided most of the carried values; ``None`` if it is unknown."""
         if self.judged_by == "parent":
             return self.origins[0] if self.origins else None
         given = [(origin, origin.provided_of(parts.held)) for origin in self.origins]
@@ -146,7 +146,7 @@ def carries_values(request: Request) -> bool:
 def note_origins(
     request: Request, here: Origin, carried: CarriedValues, judged_by: ItemOrigin
 ) -> bool:
-    """Note on a request which pages gave the values that it carries; return whether any did.
+    """Note on a request which pages provided the values that it carries; return whether any did.
 
     :param here: the page that yields the request.
     :param carried: the values that the request of that page carried.

@@ -103,7 +103,7 @@ class DuplicateUrls:
         return self._known.status_of(self._digest(url), self.since)
 
     def explores(self, url: str) -> bool:
-        """Decide whether it is fetched all the same; the answer is the same in a whole crawl."""
+        """Return whether a URL is fetched as a sample; the answer does not change in a crawl."""
         digest = self._digest(url).to_bytes(8, "little")
         return xxh3_64_intdigest(digest, self._seed) < self._sampled_below
 
@@ -143,7 +143,7 @@ class DuplicateUrls:
                 self._end(known.shown.original)
 
     def flood(self, text: bytes) -> None:
-        """End what is known of URLs that lead to a text which stands for many pages.
+        """Discard the records of URLs that lead to a text which replaces many pages.
 
         :param text: its digest, see :attr:`~scrapy_neardup.matching.rule.Verdict.original_text`.
         """

@@ -32,7 +32,7 @@ _PERMANENT_REDIRECTS = (301, 308)
 
 
 class RequestFilter:
-    """Decides on requests, and learns from what came of them.
+    """Decides which requests are filtered, and learns from their responses.
 
     It has a method for each event of a crawl that concerns more than one of its parts.
 
@@ -170,7 +170,7 @@ class RequestFilter:
             self.rules.learn(response, dict.fromkeys((response.url, *urls)), verdict)
 
     def passed(self, response: Response) -> None:
-        """Note that a response is not judged, or that nothing came of it."""
+        """Note that a response is not judged, or that its callback yielded nothing."""
         self.failed(response.request)
         if response.request is not None and why_not_judged(response) == Reason.NOT_TEXT:
             self.duplicate_urls.passed(_urls(response.request))

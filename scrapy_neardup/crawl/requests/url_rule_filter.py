@@ -32,7 +32,7 @@ _MAX_COUNTED_RULES = 100
 
 
 class UrlRuleFilter:
-    """Decides on requests by rules, and learns from what came of them.
+    """Decides by rules which requests are skipped, and learns from responses.
 
     What is skipped is kept, and fetched when the page for which it was skipped fails or is not
     stored, or when the rule is withdrawn.
