@@ -404,7 +404,7 @@ def _choices(facets: list[tuple[str, list[str]]]) -> Iterator[list[tuple[str, st
 
 
 def _selecting(plain: Address, choice: list[tuple[str, str]], *, paths: bool) -> list[Address]:
-    """Return the URLs of the list with these qualities: with a query, or one per order of segments."""
+    """Return the URLs of the list with these qualities: one query, or each order of segments."""
     if not paths:
         return [replace(plain, query=tuple(choice))]
     orders = [choice, choice[::-1]] if len(choice) > 1 else [choice]
