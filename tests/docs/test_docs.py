@@ -47,7 +47,7 @@ def test_every_setting_is_documented(setting):
     assert f"### {setting}\n" in REFERENCE
 
 
-def test_no_other_setting_is():
+def test_documented_settings_exist():
     named = set(re.findall(r"NEARDUP_[A-Z_]+", README + REFERENCE))
     assert named == set(SETTINGS)
     for path in DOCUMENTS:
@@ -178,7 +178,7 @@ def anchors(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_links_lead_to_what_there_is(path):
+def test_links_lead_to_existing_targets(path):
     for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text("utf-8")):
         if "://" in target:
             continue

@@ -65,7 +65,7 @@ class Raising(dict):  # type: ignore[type-arg]
         raise ZeroDivisionError
 
 
-def test_no_value_of_a_request_costs_its_page():
+def test_no_carried_value_loses_a_page():
     item: dict[str, object] = {"raising": Raising(), "name": "Kettle"}
     item.update((f"self {number}", [item] * 20) for number in range(20))
     assert set(carried_by(Request("http://a.example/", cb_kwargs=item))) == {"kettle"}
@@ -140,6 +140,6 @@ def test_what_a_page_passes_on_by_its_meta_is_no_origin_of_what_it_does_not_hold
     assert "_neardup_origins" not in second.meta
 
 
-def test_data_of_somebody_else_is_no_origin():
+def test_foreign_data_is_no_origin():
     request = Request("http://a.example/", meta={"_neardup_origins": [1, "x"]})
     assert carried_values_of(request, "auto").origins == ()

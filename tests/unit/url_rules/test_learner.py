@@ -96,7 +96,7 @@ def sessions(numbers: Iterable[int], path: str = "/shop/item") -> list[str]:
     return [f"{SITE}{path}?id={number}&sid={copy}{number}" for number in numbers for copy in "ab"]
 
 
-def test_a_parameter_that_means_nothing_is_left_out():
+def test_irrelevant_parameter_is_left_out():
     world = World(by_id)
     world.visit(sessions(range(28)))
     assert world.texts == set()
@@ -118,7 +118,7 @@ def test_decisions_do_not_hang_on_the_order_of_parameters():
     assert one.texts == other.texts != set()
 
 
-def test_what_selects_pages_stays():
+def test_parameter_that_selects_pages_stays():
     world = World(lambda url: url)
     world.visit(f"{SITE}/posts?page={number}" for number in range(300))
     assert world.texts == set()
@@ -151,7 +151,7 @@ def test_one_contradiction_more_takes_more_agreements():
         ("/news/{}?start=0", "start=0 means nothing under /news/*"),
     ],
 )
-def test_a_part_that_means_nothing_is_left_out(form, text):
+def test_irrelevant_part_is_left_out(form, text):
     def content(url: str) -> str:
         plain = url.replace("/print", "").partition(";")[0].replace("index.html", "")
         plain = plain.removesuffix("?start=0").rstrip("/")
@@ -183,7 +183,7 @@ def test_names_of_a_host_and_schemes(one, other, text):
     assert len(world.skipped) > 5
 
 
-def test_what_means_nothing_under_many_paths_means_nothing_everywhere_but_where_it_does():
+def test_part_irrelevant_under_many_paths_is_irrelevant_elsewhere_unless_contradicted():
     def content(url: str) -> str:
         return url if "/docs/" in url else url.partition("?")[0]
 
@@ -227,7 +227,7 @@ def where_v_means_nothing() -> World:
     return world
 
 
-def test_what_matters_speaks_against_nothing_that_it_was_left_out_with():
+def test_relevant_part_contradicts_no_part_removed_with_it():
     world = where_v_means_nothing()
     # A page's versions, and a copy of one of them: while v is left out, it may be of the wrong one.
     for number in range(12):
@@ -244,7 +244,7 @@ def test_what_matters_speaks_against_nothing_that_it_was_left_out_with():
     }
 
 
-def test_what_stood_in_both_of_two_urls_is_not_what_they_differ_in():
+def test_parts_of_both_urls_are_no_difference():
     world = where_v_means_nothing()
     # Of what pattern v is left out depends on whether /lite is left out before.
     urls = (f"{SITE}/docs/{n}{end}" for n in range(20) for end in ("?v=1", "/lite?v=1", "?v=2"))
@@ -259,7 +259,7 @@ def test_what_stood_in_both_of_two_urls_is_not_what_they_differ_in():
 
 
 @pytest.mark.parametrize("together", ["012", "01"])
-def test_what_two_parts_that_change_together_show_ends_with_one_of_them(together):
+def test_evidence_of_parts_that_change_together_ends_with_one_of_them(together):
     def content_of(url: str) -> str:
         """In the first pages under /docs nothing hangs on v and sid, in others both do."""
         parts = urlsplit(url)
@@ -284,7 +284,7 @@ def test_what_two_parts_that_change_together_show_ends_with_one_of_them(together
     assert f"{SITE}/docs/7?v=1&sid=2" in world.fetched
 
 
-def test_a_rule_that_rests_on_what_proves_nothing_is_in_force_no_longer():
+def test_rule_without_valid_evidence_is_not_in_force():
     def content_of(url: str) -> str:
         number = by_id(url)
         return number if number < "9" else url
@@ -325,7 +325,7 @@ LITE: Key = "/docs/*", ("segment", "lite", "last")
 V: Key = "/docs/*", ("param", "v")
 
 
-def test_what_is_known_to_matter_explains_what_comes_of_a_trial():
+def test_relevant_part_explains_a_trial():
     rules = new_rules()
     collector = EvidenceCollector(rules)
     collector.hint(LITE, 1)
@@ -353,7 +353,7 @@ def test_what_was_left_out_of_one_url_may_stand_in_both():
     assert told(site.rules, LITE) == (1, 0)
 
 
-def test_what_was_taken_for_the_culprit_is_cleared_when_it_is_another():
+def test_suspected_part_is_cleared_when_another_one_matters():
     rules = new_rules()
     collector = EvidenceCollector(rules)
     sid: Key = "/docs/*", ("param", "sid")
@@ -364,7 +364,7 @@ def test_what_was_taken_for_the_culprit_is_cleared_when_it_is_another():
     assert (told(rules, sid), told(rules, V)) == ((0, 0), (0, 1))
 
 
-def test_of_what_may_explain_trials_no_more_is_kept_than_of_rules():
+def test_confounders_are_bounded_like_rules():
     rules = new_rules()
     collector = EvidenceCollector(rules)
     for number in range(3 * MAX_RULES):
@@ -387,7 +387,7 @@ def test_a_value_that_was_never_fetched_is_tried_first():
     assert world.would_skip(f"{SITE}/list?id=8&sort=price")
 
 
-def test_what_changes_its_meaning_is_recovered_from():
+def test_parameter_that_starts_to_matter_withdraws_its_rule():
     changed: set[str] = set()
 
     def content(url: str) -> str:
@@ -404,7 +404,7 @@ def test_what_changes_its_meaning_is_recovered_from():
     assert {f"{SITE}/shop/item?id={n}&sid=new{n}" for n in range(100)} <= set(world.fetched)
 
 
-def test_what_was_withdrawn_comes_back_with_twice_the_evidence_all_of_it_fresh():
+def test_withdrawn_rule_needs_twice_the_evidence_all_new():
     world = World(lambda url: url if "odd" in url else by_id(url), sample_rate=1.0)
     text = "the parameter sid means nothing under /shop/item on example.com"
     world.visit([*sessions(range(60)), f"{SITE}/shop/item?id=3&sid=odd"])
@@ -415,7 +415,7 @@ def test_what_was_withdrawn_comes_back_with_twice_the_evidence_all_of_it_fresh()
     assert world.texts == {text}
 
 
-def test_what_is_to_be_fetched_all_the_same_does_not_change_from_run_to_run():
+def test_samples_are_the_same_in_every_run():
     def skipped(seed: int) -> list[str]:
         world = World(by_id, sample_rate=0.2, seed=seed)
         world.visit(sessions(range(200)))
@@ -426,7 +426,7 @@ def test_what_is_to_be_fetched_all_the_same_does_not_change_from_run_to_run():
     assert 0.1 < share < 0.3
 
 
-def test_what_may_mean_nothing_comes_later():
+def test_parameter_of_unknown_effect_lowers_priority():
     world = World(lambda url: url.partition("&")[0])
 
     def delay(path: str) -> int:
@@ -439,7 +439,7 @@ def test_what_may_mean_nothing_comes_later():
     assert [delay(p) for p in ("/list?page=3", "/list?page=3&sort=a")] == [0, 1]
 
 
-def test_a_segment_that_may_mean_nothing_comes_later():
+def test_segment_of_unknown_effect_lowers_priority():
     world = World(lambda url: url.removesuffix("/print"))
     pages = [f"{SITE}/news/{number}" for number in (1, 2)]
 
@@ -479,7 +479,7 @@ def test_what_something_speaks_for_is_known_while_rules_are_forgotten(monkeypatc
         assert len(rules.agreed) <= len(rules.by_key)
 
 
-def test_one_of_two_rules_that_holds_no_longer_makes_nothing_superfluous():
+def test_urls_are_fetched_when_one_of_two_rules_is_withdrawn():
     world = World(by_id)
     world.visit(sessions(range(30)))
     world.visit([f"{SITE}/shop/item?id={n}&v={v}" for n in range(200, 229) for v in "ab"])
@@ -506,7 +506,7 @@ def waiting_for_one(copies: str) -> World:
     return world
 
 
-def test_for_a_fetch_that_fails_another_one_is_made():
+def test_failed_fetch_is_replaced():
     learner = waiting_for_one("23").learner
     assert learner.take_refetches() == []
     learner.fail(f"{SITE}/shop/item?id=500&sid=1")
@@ -517,14 +517,14 @@ def test_for_a_fetch_that_fails_another_one_is_made():
     assert learner.take_refetches() == [f"{SITE}/shop/item?id=500&sid=3"]
 
 
-def test_nothing_waits_for_what_is_never_heard_of():
+def test_lost_fetch_blocks_no_request():
     learner = waiting_for_one("23").learner
     assert learner.end()
     # Not what is tried of each rule before the end, which would be more.
     assert learner.take_refetches() == [f"{SITE}/shop/item?id=500&sid=2"]
 
 
-def test_before_the_end_some_of_what_each_rule_skipped_are_tried():
+def test_some_requests_of_each_rule_are_tested_before_the_end():
     late = World(lambda url: url if "last" in url else by_id(url))
     late.visit(sessions(range(60)))
     late.visit([f"{SITE}/shop/item?id={number}&sid=last{number}" for number in range(10)])
@@ -719,7 +719,7 @@ def test_what_canonical_urls_said_elsewhere_is_not_believed_either(is_loaded_fir
     assert rule.evidence.agreements == 15
 
 
-def test_what_the_operator_switched_off_stays_off():
+def test_disabled_rule_stays_disabled():
     world = World(by_id)
     world.visit(sessions(range(29)))
     [rule] = world.learner.in_force
@@ -738,7 +738,7 @@ def test_what_the_operator_switched_off_stays_off():
     assert set(running.learner.take_refetches()) == set(running.skipped)
 
 
-def test_what_cannot_be_read_is_passed_over():
+def test_unreadable_rules_are_ignored():
     world = World(by_id)
     assert world.learner.load({"x": b"nonsense", "y": b""}) == 2
 
@@ -787,7 +787,7 @@ def test_no_change_of_rules_updates_all_urls_at_once(reductions):
     assert at_once < 50
 
 
-def test_until_all_is_in_its_new_form_a_rule_that_fell_skips_nothing():
+def test_withdrawn_rule_skips_nothing_during_the_update():
     changed: set[str] = set()
     world = World(lambda url: url if changed else by_id(url))
     world.visit(sessions(range(100)))
@@ -802,7 +802,7 @@ def test_until_all_is_in_its_new_form_a_rule_that_fell_skips_nothing():
     assert set(learner.take_refetches()) == set(world.skipped)
 
 
-def test_what_fails_amid_a_change_leaves_nothing_behind():
+def test_failure_during_an_update_leaves_no_trace():
     world = World(by_id)
     world.visit(sessions(range(29)))
     learner = world.learner
@@ -836,7 +836,7 @@ def went_on(world: World, *, with_rules: bool = True) -> World:
     return later
 
 
-def test_what_was_known_and_skipped_is_so_in_the_next_run():
+def test_known_and_skipped_urls_survive_a_resume():
     world = World(by_id)
     world.visit(sessions(range(60)))
     later = went_on(world)
@@ -849,14 +849,14 @@ def test_what_was_known_and_skipped_is_so_in_the_next_run():
     assert not went_on(world).learner.end()
 
 
-def test_without_its_rule_what_was_skipped_is_refetched_in_the_next_run():
+def test_skipped_urls_without_a_rule_are_refetched_in_the_next_run():
     world = World(by_id)
     world.visit(sessions(range(60)))
     later = went_on(world, with_rules=False)
     assert set(later.learner.take_refetches()) == set(world.skipped)
 
 
-def test_what_was_never_heard_of_has_failed_in_the_next_run():
+def test_lost_fetches_count_as_failed_in_the_next_run():
     later = went_on(waiting_for_one("23"))
     assert later.learner.take_refetches() == []
     assert later.learner.end()
@@ -925,14 +925,14 @@ def test_hostile_urls_cost_no_more_than_a_counter():
     assert world.learner.urls_ignored == 8  # begun, and observed
 
 
-def test_sites_that_were_not_met_for_long_are_forgotten(monkeypatch):
+def test_least_recent_sites_are_forgotten(monkeypatch):
     monkeypatch.setattr(learner_module, "MAX_SITES", 10)
     world = World(lambda url: url)
     world.visit(f"http://site{number}.example/" for number in range(200))
     assert len(list(world.learner._sites)) <= 10 + 50
 
 
-def test_of_too_much_that_was_skipped_the_surest_is_let_go(monkeypatch):
+def test_surplus_skipped_requests_are_dropped_surest_rule_first(monkeypatch):
     monkeypatch.setattr(learner_module, "MAX_SKIPPED", 100)
     monkeypatch.setattr(learner_module, "_STEP", 20)
     world = World(by_id)
