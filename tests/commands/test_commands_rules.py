@@ -87,7 +87,7 @@ def test_json_says_all_that_is_known_of_them(store):
     ]  # fmt: skip
     assert told[1] == {
         "rule": "example.com param sort /shop/*",
-        "text": "the parameter sort means nothing under /shop/* on example.com",
+        "text": "the parameter sort has no effect under /shop/* on example.com",
         "site": "example.com",
         "family": "/shop/*",
         "kind": "param",
@@ -145,7 +145,7 @@ def test_control_characters_are_not_printed(tmp_path):
 
 def test_a_rule_is_switched_off_and_on_again(store):
     off = neardup("rules", store, "--off", SORT.name, "--off", SESSION.name)
-    assert f"off: {SORT.name} (the parameter sort means nothing under /shop/*" in said(off)
+    assert f"off: {SORT.name} (the parameter sort has no effect under /shop/*" in said(off)
     assert off.stdout == b""
     rules = held(store)
     assert {name for name, one in rules.items() if one.state == "off"} == {SORT.name, SESSION.name}

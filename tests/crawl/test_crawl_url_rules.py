@@ -20,7 +20,7 @@ Pages = dict[str, Answer | str]
 PACE = {"DOWNLOAD_DELAY": 0.04}
 ON = {**PACE, "NEARDUP_URL_RULES": "on", "NEARDUP_URL_RULES_SAMPLE_RATE": 0}
 SORRY = Answer("Sorry.", status=500)
-RULE = "the parameter sid means nothing under /item on 127.0.0.1"
+RULE = "the parameter sid has no effect under /item on 127.0.0.1"
 
 
 def unique(number: int) -> str:

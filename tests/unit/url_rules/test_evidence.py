@@ -302,7 +302,7 @@ def test_other_bytes_are_no_rule(packed):
 
 def test_text_of_a_rule():
     rule = UrlRule("example.com", "/shop/*", ("param", "sid"), evidence=Evidence(37, 0))
-    assert rule.text == "the parameter sid means nothing under /shop/* on example.com"
+    assert rule.text == "the parameter sid has no effect under /shop/* on example.com"
     assert rule.evidence_text == (
         "37 contents agree, 0 contradictions, so wrong for at most 7.8% with 95 % confidence"
     )

@@ -23,7 +23,7 @@ from scrapy_neardup.url_rules.url_parts import UrlReducer, parse_url
 pytestmark = pytest.mark.slow
 
 SITE = "http://example.com"
-RULE = "the parameter sid means nothing under /shop/item on example.com"
+RULE = "the parameter sid has no effect under /shop/item on example.com"
 
 
 class World:
@@ -102,7 +102,7 @@ def test_irrelevant_parameter_is_left_out():
     assert world.texts == set()
     assert not world.would_skip(f"{SITE}/shop/item?sid=c&id=3")
     world.visit(sessions([28]))
-    assert world.texts == {"the parameter sid means nothing under /shop/item on example.com"}
+    assert world.texts == {"the parameter sid has no effect under /shop/item on example.com"}
     assert world.would_skip(f"{SITE}/shop/item?sid=c&id=3")
     assert world.would_skip(f"{SITE}/shop/item?id=3")
     assert not world.would_skip(f"{SITE}/shop/item?sid=c&id=1000")
@@ -142,13 +142,13 @@ def test_one_contradiction_more_takes_more_agreements():
 @pytest.mark.parametrize(
     ("form", "text"),
     [
-        ("/print/news/{}", "the first segment /print/ means nothing under /news/*"),
-        ("/news/{}/print", "the last segment /print/ means nothing under /news/*"),
-        ("/news/{}/", "a trailing slash means nothing under /news/*"),
-        ("/news/{}/index.html", "the last segment /index.html/ means nothing under /news/*"),
-        ("/news/{};jsessionid={}9", "the path parameter jsessionid means nothing under /news/*"),
-        ("/s{}9/news/{}", "segment 1 of the path means nothing under /news/*"),
-        ("/news/{}?start=0", "start=0 means nothing under /news/*"),
+        ("/print/news/{}", "the first segment /print/ has no effect under /news/*"),
+        ("/news/{}/print", "the last segment /print/ has no effect under /news/*"),
+        ("/news/{}/", "a trailing slash has no effect under /news/*"),
+        ("/news/{}/index.html", "the last segment /index.html/ has no effect under /news/*"),
+        ("/news/{};jsessionid={}9", "the path parameter jsessionid has no effect under /news/*"),
+        ("/s{}9/news/{}", "segment 1 of the path has no effect under /news/*"),
+        ("/news/{}?start=0", "start=0 has no effect under /news/*"),
     ],
 )
 def test_irrelevant_part_is_left_out(form, text):
@@ -192,7 +192,7 @@ def test_part_irrelevant_under_many_paths_is_irrelevant_elsewhere_unless_contrad
         for path in "news", "blog", "docs", "shop", "help":
             world.visit(f"{SITE}/{path}/{number}?v={v}" for v in range(3))
     world.visit(f"{SITE}/{path}/70?v=0" for path in ("news", "docs"))
-    assert "the parameter v means nothing everywhere on example.com" in world.texts
+    assert "the parameter v has no effect under any path on example.com" in world.texts
     assert world.would_skip(f"{SITE}/news/70?v=1")
     assert not world.would_skip(f"{SITE}/docs/70?v=1")
     # A path of which nothing is known has to bear it out first.
@@ -223,7 +223,7 @@ def where_v_means_nothing() -> World:
     """Everywhere, as far as is known."""
     world = World(of_version)
     world.visit(versions_in_three_sections())
-    assert world.texts >= {"the parameter v means nothing everywhere on example.com"}
+    assert world.texts >= {"the parameter v has no effect under any path on example.com"}
     return world
 
 
@@ -237,7 +237,7 @@ def test_relevant_part_contradicts_no_part_removed_with_it():
     world.visit(f"{SITE}/docs/{n}{end}" for n in range(12, 20) for end in ("", "/lite?v=1"))
     world.visit(f"{SITE}/docs/{number}/lite?v=2" for number in range(12))
     world.visit(f"{SITE}/docs/{number}{end}" for number in range(20, 46) for end in ("", "/lite"))
-    assert world.texts >= {"the last segment /lite/ means nothing under /docs/* on example.com"}
+    assert world.texts >= {"the last segment /lite/ has no effect under /docs/* on example.com"}
     world.visit(f"{SITE}/docs/{number}?v={version}" for number in range(99) for version in (1, 2))
     assert {f"/docs/{number} v={version}" for number in range(99) for version in (1, 2)} <= {
         *world.originals
@@ -270,7 +270,7 @@ def test_evidence_of_parts_that_change_together_ends_with_one_of_them(together):
     urls = versions_in_three_sections()
     world.visit(f"{url}&sid=of{place}" for place, url in enumerate(urls))
     assert world.texts >= {
-        f"the parameter {name} means nothing everywhere on example.com" for name in ("v", "sid")
+        f"the parameter {name} has no effect under any path on example.com" for name in ("v", "sid")
     }
     for number in "012":
         version = 2 if number in together else 1
@@ -293,7 +293,7 @@ def test_rule_without_valid_evidence_is_not_in_force():
     world.visit(
         f"{SITE}/shop/item?id={n}&x={copy}{n}&y={copy}{n}" for n in range(80) for copy in "ab"
     )
-    texts = {f"the parameter {name} means nothing under /shop/item on example.com" for name in "xy"}
+    texts = {f"the parameter {name} has no effect under /shop/item on example.com" for name in "xy"}
     assert world.texts == texts
     for copy in "ab":
         world.fetch(f"{SITE}/shop/item?id=99&x={copy}&y=1")
@@ -399,14 +399,14 @@ def test_parameter_that_starts_to_matter_withdraws_its_rule():
     changed.add("now")
     world.visit(f"{SITE}/shop/item?id={number}&sid=new{number}" for number in range(100))
     world.end()
-    text = "the parameter sid means nothing under /shop/item on example.com"
+    text = "the parameter sid has no effect under /shop/item on example.com"
     assert (text, False) in world.changes
     assert {f"{SITE}/shop/item?id={n}&sid=new{n}" for n in range(100)} <= set(world.fetched)
 
 
 def test_withdrawn_rule_needs_twice_the_evidence_all_new():
     world = World(lambda url: url if "odd" in url else by_id(url), sample_rate=1.0)
-    text = "the parameter sid means nothing under /shop/item on example.com"
+    text = "the parameter sid has no effect under /shop/item on example.com"
     world.visit([*sessions(range(60)), f"{SITE}/shop/item?id=3&sid=odd"])
     assert world.changes == [(text, True), (text, False)]
     world.visit(sessions(range(1000, 1058)))
@@ -597,7 +597,7 @@ def test_canonical_urls_are_half_of_the_evidence():
     world.visit(f"{SITE}/news/{number}" for number in range(14))
     assert world.texts == set()
     world.visit([f"{SITE}/news/14"])
-    assert world.texts == {"the parameter ref means nothing under /news/* on example.com"}
+    assert world.texts == {"the parameter ref has no effect under /news/* on example.com"}
 
 
 @pytest.mark.parametrize("wrong", [range(50, 53), range(3)])
