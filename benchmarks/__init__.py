@@ -1,1 +1,1 @@
-"""Benchmarks: what the package finds, how fast it is, and what its decisions rest on."""
+"""Benchmarks of quality, speed, stores, crawls and URL rules, and of the design decisions."""

@@ -1,4 +1,4 @@
-"""Crawl the example's site and show what was stored, and what was dropped for which page.
+"""Crawl the example site; show the stored pages, and the dropped pages with their originals.
 
 Run ``make demo`` at the root of the repository, or ``python demo.py`` here. The site is served on
 loopback by a process of its own; two spiders crawl it side by side. At the end the stored pages
@@ -133,13 +133,13 @@ def result(crawler: Crawler, label: Label) -> dict[str, Any]:
 
 
 def differences(contents: list[dict[str, Any]], found: dict[str, Any]) -> list[str]:
-    """Sentences about all that is not as written down.
+    """Return a line for each difference between the stored pages and the expected contents.
 
-    Which of its pages stands for a content depends on the order of the answers and is all one.
+    Any page of a content may be the stored one, because that depends on the order of responses.
     """
     content_of = {url: number for number, entry in enumerate(contents) for url in entry["urls"]}
     stored = {page["url"] for page in found["stored"]}
-    lines = [f"stored, but not written down: {url}" for url in sorted(stored - set(content_of))]
+    lines = [f"stored, but not expected: {url}" for url in sorted(stored - set(content_of))]
     for content in contents:
         kept = sorted(stored.intersection(content["urls"]))
         if not kept:
@@ -173,11 +173,10 @@ def show(name: str, found: dict[str, Any], contents: int) -> None:
     print(f"\n=== {name}: {len(dropped)} near-duplicates dropped ===\n")
     print(format_table(["page", "duplicate of", "distance", "similarity", "reason"], dropped))
     if found["differences"]:
-        print(
-            f"\n{name}: the stored set is NOT as written down:", *found["differences"], sep="\n  "
-        )
+        heading = f"\n{name}: the stored pages DIFFER from website/expected.json:"
+        print(heading, *found["differences"], sep="\n  ")
     else:
-        print(f"\n{name}: stored set is exactly as written down ({contents} contents)")
+        print(f"\n{name}: the stored pages match website/expected.json ({contents} contents)")
 
 
 if __name__ == "__main__":

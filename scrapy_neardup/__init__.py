@@ -1,4 +1,4 @@
-"""Near-duplicate pages, recognised while they are crawled.
+"""Detects near-duplicate pages during a crawl.
 
 The detector works without Scrapy. Every name is imported when it is asked for, so that to import
 the package costs nothing.

@@ -9,7 +9,7 @@ from typing import Any
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
-from .crawl.items.built_items import Place
+from .crawl.items.built_items import ItemPosition
 from .crawl.items.item_tracker import ItemJudgement, Judgement
 from .crawl.judge import NearDupJudge, find_judge
 from .reasons import Reason
@@ -31,7 +31,7 @@ class NearDupSpiderMiddleware:
     def process_spider_input(self, response: Response) -> None:
         """Record the values that the request carries, before the callback can change them."""
         if self._judge.config.item_field is None:
-            self._judge.built_items.record_arrival(response)
+            self._judge.built_items.record_carried_values(response)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -55,7 +55,7 @@ class NearDupSpiderMiddleware:
                     judged = True
                     judgement = await self._judge.judge_page(response)
                 if not isinstance(output, Request):
-                    place = Place(classes.total() + 1, is_listed=type(output) in classes)
+                    place = ItemPosition(classes.total() + 1, is_listed=type(output) in classes)
                     classes[type(output)] += 1
                     if judgement is not None and judgement.pending is not None:
                         judgement.pending.item_sent()

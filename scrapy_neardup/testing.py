@@ -1,4 +1,4 @@
-"""The promises of a store as tests, for who writes one. Needs pytest.
+"""The contract of stores as tests, for authors of stores. Needs pytest.
 
 class TestOwnStore(StoreContract):
     @pytest.fixture
@@ -50,7 +50,7 @@ BRIDGE = (
 
 
 class StoreContract:
-    """What every :class:`~scrapy_neardup.stores.Store` must do; subclass it as ``Test…``.
+    """Tests for every :class:`~scrapy_neardup.stores.Store`; subclass it as ``Test…``.
 
     It has many methods because each is a test of one promise.
     """
@@ -331,7 +331,7 @@ class StoreContract:
 
 
 class PersistentStoreContract(StoreContract):
-    """What a store must do, in addition, that is there when it is opened again."""
+    """Additional tests for stores that outlive their process."""
 
     @pytest.fixture
     def open_again(self) -> Callable[[], Store]:

@@ -1,1 +1,1 @@
-"""What all benchmarks measure, read and print with."""
+"""Helpers of several benchmarks: servers, measurement, tables, command lines."""

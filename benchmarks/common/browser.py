@@ -1,4 +1,4 @@
-"""A real browser without a window: the system's Chromium, driven by Selenium."""
+"""Runs headless Chromium, driven by Selenium."""
 
 from __future__ import annotations
 

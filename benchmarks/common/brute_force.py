@@ -1,4 +1,4 @@
-"""Near pairs found by comparing each row with all later ones."""
+"""Finds near pairs by comparing each row with all later ones."""
 
 from __future__ import annotations
 

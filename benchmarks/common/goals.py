@@ -1,4 +1,4 @@
-"""Figures that have to reach a bound."""
+"""Goals: figures with the bound that they must reach."""
 
 from __future__ import annotations
 

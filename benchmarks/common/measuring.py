@@ -1,4 +1,4 @@
-"""What several benchmarks measure with."""
+"""Measures functions: in processes of their own, repeatedly, and with the spread of the results."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 
 def apart(function: Callable[..., _Result], *given: object) -> _Result:
-    """What a function returns in a process of its own, whose memory is its own."""
+    """Return the result of a function that runs in a process of its own."""
     with own_process() as pool:
         return pool.submit(function, *given).result()
 
 
 def own_process() -> ProcessPoolExecutor:
-    """One process that has inherited nothing."""
+    """Return an executor of one process, which inherits no memory."""
     return ProcessPoolExecutor(1, get_context("spawn"))
 
 
@@ -65,7 +65,7 @@ def processor_seconds(work: Callable[[], object]) -> float:
 def in_turn(
     contestants: Mapping[_Key, Callable[[], _Result]], rounds: int
 ) -> dict[_Key, list[_Result]]:
-    """What each contestant returns in each round.
+    """Return the result of each contestant in each round.
 
     All take their turn in every round, each time from another one on: what the machine does
     meanwhile, or has in its caches, is nobody's advantage.
@@ -80,7 +80,7 @@ def in_turn(
 
 
 def machine() -> dict[str, str]:
-    """What figures hang on, without saying whose machine it is."""
+    """Return the properties of the machine and the software that affect the figures."""
     return {
         "processor": f"{usable_cores()} cores, {platform.machine()}",
         "system": platform.system(),

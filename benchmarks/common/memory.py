@@ -1,4 +1,4 @@
-"""Memory of this process; imports nothing that would add to it."""
+"""Measures the memory of this process; imports nothing that would add to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def free_as_a_crawl() -> None:
 
 
 def resident_bytes() -> int:
-    """What this process holds now; read from ``/proc``, on Linux only."""
+    """Return the resident memory of this process; read from ``/proc``, on Linux only."""
     gc.collect()
     [line] = [
         line

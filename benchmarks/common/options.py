@@ -1,4 +1,4 @@
-"""Command lines of the benchmarks, and what they say while they run."""
+"""Command-line options and progress messages of the benchmarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other packages that a benchmark compares with, and why one cannot be used."""
+"""Imports the packages that a benchmark compares with, or says why one is unavailable."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Package:
 
     @property
     def trouble(self) -> str:
-        """Why it cannot be used here; empty if it can."""
+        """The reason why the package cannot be used here; empty if it can."""
         try:
             importlib.import_module(self.module)
         except Exception as error:  # whatever a foreign module does while it is imported

@@ -1,4 +1,4 @@
-"""Programs of this package in processes of their own."""
+"""Commands and environment that run modules of this checkout in processes of their own."""
 
 from __future__ import annotations
 

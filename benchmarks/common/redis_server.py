@@ -1,4 +1,4 @@
-"""Redis servers, each with a port and a folder of its own."""
+"""Starts Redis servers, each with a port and a folder of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real HTTP server of made pages on loopback, in a thread of this process."""
+"""Serves generated pages over HTTP on loopback, in a thread of this process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server says under a path; a large body is made when it is asked for."""
+    """The response of the server for a path; large bodies are made on demand."""
 
     body: str | bytes | Callable[[], bytes] = ""
     content_type: str = "text/html; charset=utf-8"
@@ -78,7 +78,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_CONNECT(self) -> None:
-        """What follows is said to a site itself, in TLS."""
+        """Accept a tunnel; the client then speaks TLS to the site itself."""
         self.send_response(200)
         self.end_headers()
         with self.server.tls.wrap_socket(self.connection, server_side=True) as secure:

@@ -1,4 +1,4 @@
-"""Stored pages: one JSON object a line, plain or gzip.
+"""Reads stored pages: one JSON object per line, plain or gzip.
 
 A record has ``url`` and either ``html`` (text) or ``html_b64`` (the page's raw
 bytes); ``id`` and ``content_type`` are optional.  A bad record is counted and
@@ -32,7 +32,7 @@ class InputError(Exception):
 
 
 class BadRecord(ValueError):
-    """One record cannot be served; the message is the reason it is counted under."""
+    """A record cannot be served; the message is the reason under which it is counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Tables as plain text and as Markdown."""
+"""Formats tables as plain text and as Markdown."""
 
 from __future__ import annotations
 

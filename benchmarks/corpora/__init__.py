@@ -1,1 +1,1 @@
-"""Invented pages: forms, articles and their disguised copies, hostile and made-up pages."""
+"""Invented pages: forms, articles and disguised copies of them, hostile and generated pages."""

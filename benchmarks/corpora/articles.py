@@ -1,4 +1,4 @@
-"""Articles that copies are made of, read from text files.
+"""Reads the articles from which the disguised copies are made.
 
 A file starts with header lines (``language``, ``title``, ``site``, ``author``, ``date``), followed
 by a blank line and the body: ``## `` starts a heading, ``- `` a list entry, ``| a | b |`` is a
@@ -60,7 +60,7 @@ class Article:
 
     @property
     def spaced(self) -> bool:
-        """Whether blanks separate the words of the language."""
+        """Return whether the language separates words by blanks."""
         return self.language not in UNSPACED
 
     @property
@@ -70,7 +70,7 @@ class Article:
 
     @property
     def text(self) -> str:
-        """All text but the title, one cell a line."""
+        """The text without the title, one cell per line."""
         return "\n".join(cell for block in self.blocks for row in block.rows for cell in row)
 
     def has(self, kind: str) -> bool:

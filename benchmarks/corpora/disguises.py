@@ -1,4 +1,4 @@
-"""Disguised copies: pages with one article's content that look different.
+"""Disguised copies: pages with the content of an article and another appearance.
 
 ``DISGUISES`` has every disguise by its name; ``disguised_page(name, article)`` makes a copy, and
 ``original_page(article)`` the page that it is a copy of. Both return the same at every call.

@@ -1,4 +1,4 @@
-"""Disguises of a page on another site: other characters, spellings and words."""
+"""Disguises on another site that change characters, spellings and words."""
 
 from __future__ import annotations
 

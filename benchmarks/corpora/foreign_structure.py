@@ -1,4 +1,4 @@
-"""Disguises of a page on another site: what stands around the text, and the order of its parts."""
+"""Disguises on another site that change the text around the article and the order of its parts."""
 
 from __future__ import annotations
 

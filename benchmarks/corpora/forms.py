@@ -1,4 +1,4 @@
-"""Forms: kinds of pages that a site fills with other values again and again.
+"""Forms: templates from which a site makes many pages with different values.
 
 The pages of one kind have most of their words in common and are all different contents. A file
 starts with header lines (``language``, ``kind``, ``site``, ``address``, ``title``, ``fields``),

@@ -1,4 +1,4 @@
-"""The texts around an article, in its language: menus, teasers, comments, notices and labels."""
+"""The texts around an article, by language: menus, teasers, comments, notices and labels."""
 
 from __future__ import annotations
 

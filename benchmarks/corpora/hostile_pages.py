@@ -1,7 +1,7 @@
-"""Pages that do harm: slow, huge, deep, broken or in disguise.
+"""Hostile pages: slow to read, huge, deeply nested, broken, or of another type than declared.
 
-Each is made anew when asked for and is the same every time. None is a real page; each shape was
-seen in the wild, reported as a bug somewhere, or found by looking for what takes long.
+Each page is generated on demand and is the same every time. None is a real page. Each shape was
+seen on the web, reported as a bug of some software, or found by searching for slow inputs.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def nested_tables(depth: int) -> bytes:
 
 
 def marks(count: int, *, mixed: bool = False) -> bytes:
-    """One letter with many combining marks, of one class or of two by turns."""
+    """Return a letter with many combining marks, of one class or alternating between two."""
     run = "\u0301" * count if not mixed else "\u0301\u0323" * (count // 2)
     return html(f"<p>e{run}</p><p>{FERRY}</p>")
 
@@ -164,12 +164,12 @@ def scripts() -> bytes:
 
 
 def zeros(count: int) -> bytes:
-    """What a gzip bomb becomes."""
+    """Return the decompressed content of a gzip bomb."""
     return bytes(count)
 
 
 def inflated(count: int) -> bytes:
-    """What a gzip bomb becomes whose maker wrote HTML."""
+    """Return the decompressed content of a gzip bomb that is HTML."""
     return html("<p>a</p>" * (count // 8))
 
 

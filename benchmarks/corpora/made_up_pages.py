@@ -1,4 +1,4 @@
-"""Made-up pages of the web, English and Chinese, as large and as manifold as real ones.
+"""Generates English and Chinese web pages with the sizes and structure of real ones.
 
 Of 3,476 real pages the HTML has 50,000 characters on average and 640 elements; the main text of
 those in Chinese 2,500 characters, of the others 6,500. Words come as often as in made_up_texts.py:
@@ -28,7 +28,7 @@ _ALL_AROUND, _SENTENCE = 1500, 9
 
 
 def pages(count: int) -> list[Page]:
-    """So many pages, half of them in each language; the same at every call."""
+    """Return this number of pages, half of them in each language; the same at every call."""
     made = []
     for number, words in enumerate(made_up_texts.ranks(count, max(_WORDS.values()) + _ALL_AROUND)):
         language = ("en", "zh")[number % 2]

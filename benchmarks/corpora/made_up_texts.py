@@ -1,4 +1,4 @@
-"""Made-up texts, whose words come as often as in real ones.
+"""Generates texts with the word frequencies of real ones.
 
 A word's frequency falls with its rank (Zipf's law: Manning, Raghavan, Schütze, "Introduction to
 Information Retrieval", 2008, section 5.1.2), over a vocabulary of 50,000 words; three words of a
@@ -21,12 +21,12 @@ _SEED = 7
 
 
 def texts(number: int, length: int) -> list[list[str]]:
-    """So many texts of so many words each; the same at every call."""
+    """Return texts of this number and length in words; the same at every call."""
     return [list(map(word, text)) for text in ranks(number, length)]
 
 
 def ranks(number: int, length: int, seed: int = _SEED) -> list[list[int]]:
-    """So many texts, their words as ranks; those from :data:`VOCABULARY` on come once."""
+    """Return texts with words as ranks; ranks from :data:`VOCABULARY` on occur once."""
     generator = np.random.default_rng(seed)
     chances = np.arange(1, VOCABULARY + 1, dtype=float) ** -_EXPONENT
     chances /= chances.sum()

@@ -1,4 +1,4 @@
-"""Changes to a text that leave its content as it is: each function returns the changed text."""
+"""Changes a text without changing its content; each function returns the changed text."""
 
 from __future__ import annotations
 

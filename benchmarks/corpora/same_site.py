@@ -1,4 +1,4 @@
-"""Disguises of a page on its own site: another address of the same article."""
+"""Disguises on the same site: other URLs of one article."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates of sites: they turn an article's blocks and the texts around them into HTML."""
+"""Site templates, which render an article and the texts around it as HTML."""
 
 from __future__ import annotations
 

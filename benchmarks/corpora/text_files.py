@@ -1,4 +1,4 @@
-"""Text files of the corpora: header lines, a blank line, a body."""
+"""Reads the text files of the corpora: header lines, a blank line, a body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Short written texts, pages of them, and ways to change them a little or a lot."""
+"""Short texts, pages that contain them, and functions that change them slightly or strongly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of other spellings: characters that look alike, other scripts, other words."""
+"""Tables of variant spellings: look-alike characters, other scripts, synonyms."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the add-on costs a crawl, and what a killed crawl loses."""
+"""Benchmarks of whole crawls: the overhead of the add-on, and the losses of a killed crawl."""

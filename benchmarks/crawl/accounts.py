@@ -1,4 +1,4 @@
-"""What became of every page, and whether it adds up."""
+"""Accounts for every page of a crawl: each must have exactly one outcome."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CatalogueEntry:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a page, or the verdict on it as the add-on's signal reports it.
+    """The outcome of a page, or the verdict on it as the add-on's signal reports it.
 
     ``kind`` is "stored", "dropped" or "failed", or that of the verdict. Only a near-duplicate whose
     original is named counts as dropped; an item that was dropped for another cause has failed, with
@@ -40,7 +40,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Crawl:
-    """One crawl: figures, Scrapy's stats, and for each page all that happened to it."""
+    """The record of a crawl: figures, Scrapy's stats, and the events of each page."""
 
     addon: bool
     figures: dict[str, float]
@@ -151,7 +151,7 @@ def sum_of(stats: dict[str, Any], prefix: str) -> int:
 
 @dataclass(slots=True)
 class Run:
-    """All crawls of one call, what was served to them, and what they add up to."""
+    """The crawls of one invocation, the pages served to them, and the totals."""
 
     served: dict[str, Any]
     catalogue: list[CatalogueEntry]

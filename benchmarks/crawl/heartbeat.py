@@ -1,4 +1,4 @@
-"""How long the event loop, or the reactor, was held, and by whose work."""
+"""Measures how long the event loop is blocked, and which function blocks it."""
 
 from __future__ import annotations
 

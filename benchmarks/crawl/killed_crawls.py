@@ -1,4 +1,4 @@
-"""Crawls that are killed: a site, the crawl of it, and what of it is on disk.
+"""Crawls a site, kills the crawl, and reads the items that are on disk.
 
 As a program, ``serve`` is the site and ``crawl`` a crawl of it, each as its standard input says, in
 a process of its own.
@@ -61,14 +61,14 @@ class Process(Protocol):
 
 @dataclass(frozen=True)
 class Shape:
-    """What a site is made of: so many contents, each on two or three pages."""
+    """The composition of a site: a number of contents, each on two or three pages."""
 
     contents: int
     seed: int = 0
 
     @property
     def copies(self) -> dict[int, int]:
-        """How many pages each content is on."""
+        """Number of pages with each content."""
         return {content: 2 + content % 2 for content in range(self.contents)}
 
 
@@ -217,7 +217,7 @@ class Runs:
 
     @property
     def log(self) -> Path:
-        """What the last run said."""
+        """The log of the last run."""
         return self.folder / f"log-{self.number}.txt"
 
     def start(self, **settings: Any) -> Process:
@@ -245,7 +245,7 @@ class Runs:
         assert self.start(**settings).wait(seconds) == 0, self.log.read_text()
 
     def stored(self) -> list[dict[str, Any]]:
-        """What is stored; a line that is not whole is not."""
+        """Return the stored items; an incomplete line is not one."""
         found = []
         for file in sorted(self.folder.glob("items*.jsonl")):
             for line in file.read_bytes().splitlines():
@@ -323,7 +323,7 @@ def confirmed_in(store: Store) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Account:
-    """What is stored after the last run.
+    """The contents stored after the last run, compared with the site.
 
     :ivar lost: contents that are not stored.
     :ivar pairs: pairs of pages of one content that are both stored.

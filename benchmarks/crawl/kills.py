@@ -1,4 +1,4 @@
-"""What a kill -9 at a random moment of a crawl costs: lost contents, copies stored twice.
+"""Counts lost and repeated contents of crawls that are killed (SIGKILL) at random moments.
 
 Crawls a site of its own making, which a server in another process serves, kills the crawl, and
 runs it again until it ends by itself. Moments are spread over the whole life of a crawl, its start
@@ -44,7 +44,7 @@ from .killed_crawls import (
 
 @dataclass(frozen=True)
 class Case:
-    """How a crawl stores, and how it is run again.
+    """A configuration of the crawl: how it stores, and how it is run again.
 
     :ivar job: does it have a JOBDIR, and recovers? Or is it a fresh crawl with the same store?
     :ivar fails: does a pipeline fail on one page of each third content?
@@ -59,7 +59,7 @@ class Case:
 
     @property
     def stores_again(self) -> bool:
-        """Are pages stored again that are known and have not changed?"""
+        """Whether known and unchanged pages are stored again."""
         return not self.job and not self.settings
 
     def store(self, folder: Path) -> Path:

@@ -1,10 +1,10 @@
-"""What the add-on costs and drops: stored pages crawled over HTTP, without it and with it.
+"""Measures the time, the memory and the drops of the add-on in crawls of stored pages.
 
-Prints what the add-on costs, what it dropped of what, how long it held the reactor, and whether
-every page is accounted for.
+Prints the costs of the add-on, the dropped pages by kind, how long it blocked the reactor, and
+whether every page is accounted for.
 
-Exit status: 0 when every page is accounted for, 1 when not or when a crawl failed, 2 when the input
-or the options cannot be used.
+Exit status: 0 if every page is accounted for, 1 if not or if a crawl failed, 2 if the input or the
+options cannot be used.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Entry:
 
 
 class Library:
-    """All pages: entries in memory, bodies in a file."""
+    """The served pages: entries in memory, bodies in a file."""
 
     def __init__(self, bodies: IO[bytes]) -> None:
         self.entries: list[Entry] = []

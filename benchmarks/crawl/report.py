@@ -1,4 +1,4 @@
-"""What overhead.py prints and writes."""
+"""Formats the results of overhead.py."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDTH = 38
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """One page of the crawl with the add-on, for files; URLs are those of the records."""
+    """A row about a page of the crawl with the add-on; URLs are those of the records."""
 
     id: str
     url: str

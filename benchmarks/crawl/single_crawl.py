@@ -1,4 +1,4 @@
-"""One crawl of the served pages, in a process of its own.
+"""Runs one crawl of the served pages, in a process of its own.
 
 Started by overhead.py and workers.py, so that neither crawl warms up or slows down the
 other.  Reads a job (JSON), writes an :class:`accounts.Crawl`.
@@ -32,7 +32,7 @@ from .slices import Slices
 
 @dataclass(frozen=True)
 class Job:
-    """What to crawl and how."""
+    """The pages to crawl, and the settings."""
 
     catalogue: str
     proxy: str | None

@@ -1,4 +1,4 @@
-"""How long the add-on's own code runs between two turns of the event loop."""
+"""Measures how long the add-on's code runs between two iterations of the event loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What worker processes gain: the same crawl without them and with each number of them.
+"""Compares crawls with different numbers of worker processes.
 
 Stored pages are served and crawled as by overhead.py, the kinds of crawl in turn. Prints pages a
 second and their ratio to the first kind, how long the reactor was held (heartbeat.py), and how long

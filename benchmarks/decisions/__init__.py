@@ -1,1 +1,1 @@
-"""What the decisions of docs/design.md rest on: their alternatives, measured."""
+"""Measures the alternatives to the decisions in docs/design.md."""

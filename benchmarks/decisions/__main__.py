@@ -1,4 +1,4 @@
-"""What the decisions of docs/design.md rest on: the alternatives, measured on the same pages.
+"""Measures the alternatives to the decisions in docs/design.md, all on the same pages.
 
 One function answers a question. Times are processor time in a worker process, so that they hardly
 depend on what else the machine does. Pairs are counted as in the benchmark of quality.

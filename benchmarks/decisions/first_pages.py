@@ -1,4 +1,4 @@
-"""A question about the first pages of a site, judged before its frame is known."""
+"""Decision on the first pages of a site, whose boilerplate is not known yet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEAD = ("pages", "dropped", "J<0.7", "J<0.5", "labelled distinct", "kept, merge
 
 
 def first_pages(corpus: Corpus) -> list[Table]:
-    """What is dropped for a page of its own site, by how much was known of the site then."""
+    """Return the drops within a site, by the number of its titles that were known then."""
     yardstick = known(corpus)
     signatures = signed(corpus)
     table = Table(
@@ -66,7 +66,7 @@ def _figures(
 
 
 def titles_known(signatures: Signatures, order: Iterable[int]) -> dict[int, int]:
-    """How many titles of its site were known, its own included, when each page was judged."""
+    """Return the number of titles of its site that were known when each page was judged."""
     titles: defaultdict[str, set[Title]] = defaultdict(set)
     counts = {}
     for place in order:

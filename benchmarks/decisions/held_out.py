@@ -1,4 +1,4 @@
-"""A question about tuning: thresholds chosen on half of the sites, held against the other half."""
+"""Decision on tuning: thresholds chosen on half of the sites, tested on the other half."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def constants(choice: Choice) -> Iterator[Rule]:
 
 @dataclass
 class Judge:
-    """Which pairs are hit by which choice; each choice is judged once."""
+    """Returns the pairs that a choice of thresholds hits; each choice is judged once."""
 
     signatures: Signatures
     candidates: Sequence[Pair] = field(init=False)
@@ -106,7 +106,7 @@ class Judge:
         return self._known[choice]
 
     def _learned(self) -> Boilerplates:
-        """What the crawl teaches; of what can be chosen it hangs on what a thin text is."""
+        """Return the boilerplate learned in the crawl; only the bound of thin texts affects it."""
         thin = judgement.THIN_COVERAGE, judgement.THIN_FEATURES
         if thin not in self._frames:
             self._frames[thin] = Boilerplates()
@@ -147,7 +147,7 @@ def _shown_alike(signatures: Signatures) -> Iterator[Pair]:
 
 @dataclass(frozen=True)
 class HalfFigures:
-    """What a choice does on one half of the sites."""
+    """The figures of a choice on one half of the sites."""
 
     labels: LabelFigures
     found_90: Share
@@ -218,7 +218,7 @@ def tuned(worth: Callable[[Choice], tuple[float, ...]], start: Choice) -> Choice
 
 
 def steps(choice: Choice, start: Choice) -> int:
-    """How many steps of the grid lie between two choices, all in all."""
+    """Return the number of grid steps between two choices, summed over all thresholds."""
     return sum(
         abs(values.index(value) - values.index(other))
         for values, value, other in zip(GRID.values(), choice, start, strict=True)

@@ -1,4 +1,4 @@
-"""Questions about what could be evened out in a text: numbers and dates."""
+"""Decisions on masking numbers and dates in a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about reading a page: whose tree, which extraction, whose words."""
+"""Decisions on reading a page: parser, extractor, tokenizer."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 
 
 class Decoded(NamedTuple):
-    """One page in one encoding under one label."""
+    """A page in one encoding with one declared encoding."""
 
     encoding: str
     label: str
@@ -206,7 +206,7 @@ def encoded(page: Page) -> Iterator[tuple[str, bytes]]:
 
 
 def decoded(page: Page) -> list[Decoded]:
-    """What becomes of the page under right, wrong and no labels."""
+    """Return the decoded page for the right, a wrong and no declared encoding."""
     return [
         _decoded(encoding, body, label)
         for encoding, body in encoded(page)

@@ -1,4 +1,4 @@
-"""Questions about judging: weights and distances, titles, the size of a sketch."""
+"""Decisions on the rule: weights, distances, titles, the size of a sketch."""
 
 from __future__ import annotations
 

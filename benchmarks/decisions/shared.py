@@ -1,4 +1,4 @@
-"""What several questions need, measured once a run."""
+"""Measurements that several decisions use, made once per run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LABEL_HEAD = ("duplicates found", "distinct hit")
 
 
 def main_page(page: Page) -> MainText:
-    """What the package reads of a page; nothing of one that it cannot read."""
+    """Return the main text that the package extracts from a page; empty for an unreadable page."""
     try:
         return read_page(html_of(page), shipped_extractor("trafilatura")[0])
     except UnreadablePage:

@@ -1,4 +1,4 @@
-"""A question about short pages: is a text of a few words a duplicate only of an equal one?
+"""Decision on short pages: whether a short text is a duplicate only of an equal one.
 
 There are few such pages, so more are cut from the others: of each page the sentences it begins
 with, as long as they have few distinct tokens.
@@ -45,7 +45,7 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ShortPage:
-    """What a page begins with, as if it were all of its text."""
+    """The beginning of a page's text, treated as its whole text."""
 
     words: Words
     signature: PageSignature
@@ -88,7 +88,7 @@ def likeness(a: Iterable[str], b: Iterable[str]) -> float:
 
 
 def alike_sets(sets: Sequence[frozenset[str]], least: float) -> Iterator[Pair]:
-    """All pairs of sets with a Jaccard measure of at least ``least``.
+    """Yield the pairs of sets with a Jaccard measure of at least ``least``.
 
     Two such sets share one of the rarest tokens of each: all but ``least`` of a set, and one
     more (prefix filtering; Bayardo, Ma, Srikant, WWW 2007).
@@ -220,7 +220,7 @@ def _bar_table(title: str, yardstick: Yardstick, cut: _Cut, keep: Callable[[Pair
 
 
 def _changed_table(sizes: Sequence[int]) -> Table:
-    """How many of the pages let pass a copy in which one token is another, or one is added."""
+    """Return a table of the pages of which a copy with one token changed or added passes."""
     table = Table(
         "the same pages against a copy with one changed token that occurs once",
         ("Jaccard of distinct tokens", "pass with one replaced", "pass with one more"),

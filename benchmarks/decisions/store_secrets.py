@@ -1,4 +1,4 @@
-"""A question about chance: a store draws its secret, and the secret draws the sketches."""
+"""Decision on the store's secret: how much results vary between random secrets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sketches(page: Page) -> list[bytes]:
 
 
 def secrets_drawn(corpus: Corpus) -> list[Table]:
-    """What the detector finds with each secret, the crawl that teaches it included."""
+    """Return the figures of the detector with each secret."""
     yardstick = known(corpus)
     signatures = signed(corpus)
     rows = [

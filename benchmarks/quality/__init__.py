@@ -1,1 +1,1 @@
-"""How well near-duplicates are found, in all and by other packages."""
+"""Measures how well this and other packages find near-duplicates."""

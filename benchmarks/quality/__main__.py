@@ -1,4 +1,4 @@
-"""How well near-duplicates are found: on real pages, on invented forms, on disguised copies.
+"""Measures the quality of detection on real pages, on invented forms and on disguised copies.
 
 ``--data`` names a folder of pages (known_pairs.py); resemblance.py measures their resemblance J;
 peers.py has the packages that are compared with (``pip install --group benchmarks``; what cannot be

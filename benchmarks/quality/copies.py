@@ -1,4 +1,4 @@
-"""How many disguised copies are found.
+"""Counts the disguised copies that are found.
 
 Each pair is an original page and a copy of it that looks different (corpora/disguises.py). A new
 detector checks the original and then the copy; the copy is found when it is called a duplicate.
@@ -31,7 +31,7 @@ _LISTED = 25
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One pair.
+    """The result for one pair of original and copy.
 
     :ivar trouble: why the copy was not found; empty when it was.
     :ivar digest: of the two pages.
@@ -45,7 +45,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class CopyFigures:
-    """All pairs."""
+    """The figures over all pairs."""
 
     outcomes: tuple[Outcome, ...]
 

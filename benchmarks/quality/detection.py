@@ -1,4 +1,4 @@
-"""What NearDupDetector makes of a corpus, pair by pair and in the order of a crawl.
+"""Runs NearDupDetector on a corpus, pair by pair and in the order of a crawl.
 
 Only its public methods are called, so the figures follow the rule as it is.
 """
@@ -88,7 +88,7 @@ def shuffled(count: int, seed: int) -> list[int]:
 
 
 def compare_all(detector: NearDupDetector, signatures: Signatures) -> Hits:
-    """All pairs that the detector takes for one content, given what it has learned so far."""
+    """Return the pairs of duplicates by the detector, with the boilerplate learned so far."""
     hits = {}
     for a, b in sorted(set(_worth_comparing(signatures))):
         first, second = signatures[a], signatures[b]

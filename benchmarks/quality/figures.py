@@ -1,4 +1,4 @@
-"""Figures: what was found of what should be found, and what was hit that should not be."""
+"""Figures: recall, precision and the counts behind them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 
 class Share(NamedTuple):
-    """So many of so many."""
+    """A part and the whole that it is of."""
 
     part: int
     whole: int
@@ -66,7 +66,7 @@ def half_of_name(name: str) -> int:
 
 
 def share(pairs: Iterable[Pair], hits: Collection[Pair]) -> Share:
-    """How many of the pairs were hit."""
+    """Return the share of the pairs that were hit."""
     wanted = list(pairs)
     return Share(sum(pair in hits for pair in wanted), len(wanted))
 
@@ -84,7 +84,7 @@ class PairFigures:
 
 @dataclass(frozen=True)
 class LabelFigures:
-    """What readers called duplicate and was found; what they called distinct and was hit."""
+    """Shares of the labelled pairs that were hit: duplicate and distinct ones."""
 
     duplicates: Share
     distinct: Share
@@ -101,7 +101,7 @@ class LabelFigures:
 
 @dataclass(frozen=True)
 class CrawlFigures:
-    """One crawl: pages that were dropped, and what was lost or missed by it.
+    """Figures of a crawl: dropped pages, lost contents, missed duplicates.
 
     :ivar below_50: dropped pages that resemble their original less than 0.5; 70 likewise.
     :ivar duplicates: labelled pairs of which one page remains, or both have one original.
@@ -169,7 +169,7 @@ class Yardstick:
         return self.lists.isdisjoint(pair) and self.corpus.notices.isdisjoint(pair)
 
     def labels_of(self, half: int | None = None) -> list[Label]:
-        """All labels, or those of one half of the sites; a pair is never between the halves."""
+        """Return the labels of all sites or of one half; no pair is between the halves."""
         return [
             label
             for label in self.corpus.labels
@@ -186,7 +186,7 @@ class Yardstick:
     def called_duplicate(
         self, hits: Collection[Pair], keep: Callable[[Label], bool] = lambda _: True
     ) -> Share:
-        """How many of the labelled pairs that are hit were called duplicate, unclear ones counted.
+        """Return the share of duplicates among the labelled hits, unclear ones included.
 
         This is the precision of the hits as far as readers have seen them.
         """

@@ -1,4 +1,4 @@
-"""Recorded bounds that figures must keep. They are only ever tightened, unless one insists."""
+"""Bounds that the figures must keep; they are tightened only, unless an option allows otherwise."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def write_floors(path: Path, floors: Floors) -> None:
 
 
 def broken(floors: Floors, digest: str, figures: Figures) -> list[str]:
-    """One line for each figure that does not keep its bound, or is not there.
+    """Return a line for each figure that is missing or does not keep its bound.
 
     :raises OtherData: when the digests differ.
     """

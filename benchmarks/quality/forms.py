@@ -1,4 +1,4 @@
-"""How many different pages of one form are dropped for each other.
+"""Counts the pages of one form that are wrongly dropped as duplicates of each other.
 
 The pages of a form (corpora/forms.py) are all different contents, so none should be dropped. Each
 kind is measured in four situations, each time by a new detector that checks page after page.
@@ -34,7 +34,7 @@ OTHER_PAGES = 12
 
 @dataclass(frozen=True, slots=True)
 class KindDrops:
-    """One kind: how many of its pages were dropped in each situation.
+    """Numbers of dropped pages of one kind of form, by situation.
 
     :ivar digest: of the pages.
     """
@@ -46,7 +46,7 @@ class KindDrops:
 
 @dataclass(frozen=True, slots=True)
 class FormFigures:
-    """All kinds, in the order of their names."""
+    """Figures of all kinds of forms, sorted by name."""
 
     kinds: tuple[KindDrops, ...]
 

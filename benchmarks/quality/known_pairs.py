@@ -1,4 +1,4 @@
-"""Pages whose pairs are known: which pages resemble each other, and what readers said of them.
+"""Pages with known pairs: their resemblance, and the labels of readers.
 
 A folder holds ``pages-*.jsonl.gz``, ``pairs.csv`` (``id_a``, ``id_b``, ``jaccard`` of every pair
 from 0.3 on), ``labels.csv`` (``id_a``, ``id_b``, ``label``, ``reason``, ``jaccard``),
@@ -44,7 +44,7 @@ _SUFFIX = re.compile(r"\.(?:html?|php|aspx?)$")
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a reader said of a pair: ``"duplicate"``, ``"distinct"`` or ``"unclear"``.
+    """A reader's label of a pair: ``"duplicate"``, ``"distinct"`` or ``"unclear"``.
 
     :ivar drawn_from: in labels2.csv, ``"hit"`` for a random sample of what the detector dropped, or
         ``"near"`` for pairs that it did not drop; empty in labels.csv.
@@ -95,7 +95,7 @@ class Corpus:
         return read_pages(map(str, self.files), Counter())
 
     def map(self, work: Callable[[Page], _Result]) -> list[_Result]:
-        """What ``work``, a function that can be pickled, makes of each page, on all cores."""
+        """Call ``work``, a picklable function, for each page on all cores; return the results."""
         with Pool() as pool:
             return list(pool.imap(work, self.pages(), _CHUNK))
 
@@ -131,7 +131,7 @@ def read_corpus(folder: Path) -> Corpus:
 
 
 def _rows(path: Path, make: Callable[[dict[str, str]], _Result]) -> Iterator[_Result]:
-    """What ``make`` makes of each row of a table; nothing when there is no such file.
+    """Return the results of ``make`` for each row of a table; none if there is no such file.
 
     :raises InputError: when it raises KeyError, TypeError or ValueError.
     """

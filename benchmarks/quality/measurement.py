@@ -1,4 +1,4 @@
-"""Judges the pages of a folder, and the written corpora, in all ways that are compared."""
+"""Judges stored pages and the written corpora by every method that is compared."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ORDERS = 3
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One page as the detector, the truth and the peers see it.
+    """The measurements of one page by the detector, the exact resemblance and the peers.
 
     :ivar by_others: its signatures by the other extractors.
     """
@@ -97,7 +97,7 @@ def _judge(
 
 
 def _compare(extractor: str, measured: Sequence[Measured]) -> Hits:
-    """All pairs by another extractor's texts, after a crawl in the order of the files."""
+    """Return the pairs found with another extractor, after a crawl in file order."""
     detector = new_detector(extractor=extractor)
     signatures = [m.by_others[extractor] for m in measured]
     crawl(detector, signatures, range(len(signatures)))

@@ -1,4 +1,4 @@
-"""Other ways to find near-duplicates, and how they are called for a fair comparison.
+"""Other methods of finding near-duplicates, with the adapters for a fair comparison.
 
 All are given the text that the ground truth was measured on, whole and extracted well, which is
 more than a page alone gives them. Words are ours, so that Chinese is not one long word to them.
@@ -106,7 +106,7 @@ def usable() -> tuple[Peer, ...]:
 
 
 def fingerprints(text: str, words: list[str]) -> dict[str, Sequence[int]]:
-    """What each usable peer makes of a text."""
+    """Return the fingerprint of a text by each usable peer."""
     return {
         peer.name: peer.fingerprint(importlib.import_module(peer.module), text, words)
         for peer in usable()

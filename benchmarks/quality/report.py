@@ -1,4 +1,4 @@
-"""What the benchmark of quality prints and writes."""
+"""Formats the results of the quality benchmark."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOISE = 0.02
 
 @dataclass(frozen=True)
 class Result:
-    """All that was measured.
+    """The results of the benchmark.
 
     :ivar by_extractor: what is hit by the texts of other extractors.
     """
@@ -104,7 +104,7 @@ def _extractor_table(result: Result) -> Table:
 
 
 def _goal_table(result: Result) -> Table:
-    table = Table("what it has to reach", ("figure", "measured", "goal"))
+    table = Table("goals", ("figure", "measured", "goal"))
     yardstick = result.yardstick
     articles = yardstick.of_pairs(result.hits, yardstick.is_article_pair)
     table.add("no lists, no theme notice: J>=0.9 found", articles.found_90, ">= 0.99")
@@ -148,7 +148,7 @@ def _crawl_table(result: Result) -> Table:
 
 
 def listing(result: Result) -> list[str]:
-    """What went wrong, pair by pair: hits of little resemblance and what readers disagree with."""
+    """Return the errors: hits of little resemblance, and hits that contradict labels."""
     yardstick, hits = result.yardstick, result.hits
     lines = ["", "hits with J<0.7"]
     lines += _described(result, [pair for _, pair in yardstick.unlike(hits)])
@@ -232,7 +232,7 @@ def figures_of(result: Result) -> dict[str, Figure]:
 
 
 def content_of(result: Result, digest: str) -> dict[str, object]:
-    """All figures, and the hits of little resemblance, to be written as JSON."""
+    """Return all figures and the hits of little resemblance as JSON data."""
     yardstick = result.yardstick
     ids = yardstick.corpus.ids
     return {

@@ -1,4 +1,4 @@
-"""How much the main texts of two pages resemble each other, without any estimate.
+"""Computes the exact resemblance of the main texts of two pages.
 
 The measure is the one that ``pairs.csv`` was made with: the Jaccard measure of sets of five
 consecutive tokens of the text that trafilatura extracts with its defaults, or of all text where
@@ -72,14 +72,14 @@ class Truth:
 
     @cached_property
     def long_enough(self) -> npt.NDArray[np.bool_]:
-        """Which pages count."""
+        """Return which pages have enough text to be counted."""
         return self.n_tokens >= MIN_TOKENS
 
     def counts(self, pair: Pair) -> bool:
         return bool(self.long_enough[pair[0]] and self.long_enough[pair[1]])
 
     def pairs(self, least: float) -> Iterator[Pair]:
-        """All pairs that count, of at least this resemblance (0.3 or more)."""
+        """Return the counted pairs with at least this resemblance (0.3 or more)."""
         return (p for p, j in self.corpus.pairs.items() if j >= least and self.counts(p))
 
     def resemblance(self, pair: Pair) -> float:

@@ -1,4 +1,4 @@
-"""The table that comes first: what the detector does, in a dozen figures."""
+"""The summary table: a dozen figures of the detector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of the written corpora: forms and disguised copies. They need no stored pages."""
+"""Measures the written corpora, forms and disguised copies, which need no stored pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CORPORA = Path(__file__).parents[1] / "corpora"
 
 @dataclass(frozen=True, slots=True)
 class CorporaResult:
-    """What was measured on the written corpora."""
+    """The figures measured on the written corpora."""
 
     forms: FormFigures
     copies: CopyFigures

@@ -1,1 +1,1 @@
-"""How fast single parts of the package are, beside other packages."""
+"""Measures the speed of parts of the package, beside other packages."""

@@ -1,4 +1,4 @@
-"""How fast the package is: fingerprints, lookups, all pairs and whole pages, beside others.
+"""Measures the speed of fingerprints, lookups, all pairs and whole pages, beside other packages.
 
 Measured in one run are fingerprints, an index that grows to ``--max-size`` (and, simulated, to a
 hundred times as much), all pairs of a stored set, and what a page takes. Ratios come first, then
@@ -103,7 +103,7 @@ def arguments() -> argparse.Namespace:
 
 
 def command(options: argparse.Namespace) -> str:
-    """What to type for another run like this one; where pages lie is nobody's business."""
+    """Return the command line of this run, without the folder of the pages."""
     words = ["python", "-m", _NAME, *(["PAGES.jsonl.gz"] if options.pages else [])]
     words += ["--max-size", str(options.max_size), "--rounds", str(options.rounds)]
     return shlex.join(words)

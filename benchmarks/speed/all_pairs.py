@@ -1,9 +1,9 @@
-"""All pairs of a stored set: this package, simhash-cpp's ``find_all``, and what numpy takes.
+"""Times the search for all pairs: this package, simhash-cpp's ``find_all``, and plain numpy.
 
-All are given the same distinct random fingerprints, of which one in a hundred is near another.
-Ours tells distances and clusters besides. ``find_all`` is asked with each number of blocks that may
-be its best; which one it is shows in the first round of each size, and the others are out of the
-rest. What takes more than half as long again at a million is not tried at ten.
+All get the same distinct random fingerprints, one in a hundred of which is near another. This
+package also computes distances and clusters. ``find_all`` runs with each number of blocks that may
+be its fastest; the first round of each size selects the fastest, and the later rounds omit the
+others. Candidates that take more than 1.5 times as long at a million are not run at ten million.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class AllPairs(Part):
 
 
 def measure(sizes: Sequence[int], rounds: int, folder: Path, trouble: str) -> AllPairs:
-    """All contestants at each size.
+    """Measure all packages at each size.
 
     :param folder: where ``find_all`` is.
     :param trouble: why it is not.
@@ -207,7 +207,7 @@ def _timed(search: Callable[[_Words], int], words: _Words) -> Found:
 
 
 def ours(words: _Words) -> int:
-    """How many pairs there are; what clusters they form is worked out as well."""
+    """Return the number of pairs; their clusters are computed as well."""
     clusters, pairs = Clusters(words.size), 0
     for batch in near_pairs(words, _DISTANCE):
         clusters.join(batch.first, batch.second)
@@ -217,7 +217,7 @@ def ours(words: _Words) -> int:
 
 
 def four_blocks(words: _Words) -> int:
-    """How many pairs there are: those that are equal in a block are compared with each other.
+    """Return the number of pairs, found by comparing the fingerprints that are equal in a block.
 
     A pair that is equal in several blocks counts in the first of them.
     """

@@ -1,4 +1,4 @@
-"""Do the index and the search for all pairs find what brute force finds, no more and no less?"""
+"""Compares the index and the search for all pairs with brute force."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check() -> Check:
 
 
 def differences(count: int = COUNT, looked_up: int = LOOKED_UP) -> list[str]:
-    """What was found that is not there, or not found that is; one line for each way to look."""
+    """Return the wrong and the missing pairs, one line for each method of search."""
     words = planted(count)
     firsts, seconds = brute_force(words, MAX_DISTANCE)
     distances = np.bitwise_count(words[firsts] ^ words[seconds])

@@ -1,4 +1,4 @@
-"""``find_all`` of seomoz's simhash-cpp, in a process of its own.
+"""Runs ``find_all`` of seomoz's simhash-cpp, in a process of its own.
 
 Its binding, ``simhash-pybind``, is imported as ``simhash``, as another package is that is compared
 with. So it stands in a folder of its own, where :func:`install` puts it, and is imported by nobody
@@ -57,7 +57,7 @@ def install(folder: Path) -> str:
 
 
 def trouble_in(folder: Path) -> str:
-    """Why the binding that is in the folder cannot be used; empty when it can."""
+    """Return the reason why the binding in the folder cannot be used; empty if it can."""
     if not version_in(folder):
         return f"{PACKAGE} is not in {folder.name}"
     code = "import sys; sys.path.insert(0, sys.argv[1]); import simhash; simhash.find_all"

@@ -1,21 +1,20 @@
-"""From a text's tokens to a fingerprint: this package and others, on the same texts.
+"""Times fingerprints of tokens: this package and others, on the same texts.
 
-Counting and weighing are in the time of both sides. Whoever weighs is given the same tokens and the
-same weights; what a word weighs is looked up in a dictionary by the others. MinHash is of 128
-permutations and of word 3-grams, which are put together in the time that is measured.
+The times of all packages include counting and weighting. Packages that weight words get the same
+tokens and weights; the other packages look a weight up in a dictionary. MinHash has 128
+permutations and hashes word 3-grams; the time includes building them.
 
-Each round has texts of its own. Ours remembers words, as it does in a crawl, so it is timed twice:
-with a vocabulary in which all words of these texts stand, and with one that has read hundreds of
-other texts, in which one word of twenty did not stand.
+Each round has other texts, as a crawl does. This package caches words, so it is timed twice: with
+a vocabulary that contains all words of these texts, and with one that has read hundreds of other
+texts and lacks one word in twenty.
 
-The tokens of a text are made just before its turn, for whoever's turn it is: so a tokenizer hands
-them over, and tokens made long ago would be out of the caches. Ours hands over the places where
-tokens stand in the text, and no strings are made of them; a list of strings, which is what others
-are given and what a tokenizer of one's own makes, is a line of its own.
+The tokens of a text are made just before it is timed, because a tokenizer passes them on while
+they are in the processor's caches. This package's tokenizer passes on positions in the text and
+makes no strings. A list of strings, which other packages and custom tokenizers use, is timed on a
+line of its own.
 
-Other texts each time is what a crawl has. A single text again and again, as such figures are mostly
-taken, is in the caches after the first time, with all that is known of its words: that is a figure
-of its own.
+Many benchmarks time a single text repeatedly. After the first time, the text and its words are in
+the caches; these times are in a separate table.
 """
 
 from __future__ import annotations
@@ -299,7 +298,7 @@ class Fingerprints(Part):
 
 
 def measure(given: Sequence[Sample], source: str, rounds: int) -> Fingerprints:
-    """All contestants in turn, over other texts in each round; at least two texts a round."""
+    """Measure all packages in turn, each round with other texts, at least two."""
     each = min(_TEXTS, len(given) // (2 * rounds))
     timed, before = given[: rounds * each], given[rounds * each :]
     for sample in before:
@@ -349,7 +348,7 @@ def _micros(contestant: Contestant, given: Sequence[Sample]) -> float:
 
 
 def is_exact(sample: Sample) -> bool:
-    """Is the fingerprint what whole numbers give, and the same for the tokens in another order?"""
+    """Return whether the fingerprint equals that of integers, in any order of the tokens."""
     shuffled = Spans.of(random.Random(1).sample(sample.tokens, len(sample.tokens)))
     found = {fingerprint(sample.spans), fingerprint(shuffled), _ours_of_strings(None, sample)}
     return found == {_by_the_letter(sample)}

@@ -1,4 +1,4 @@
-"""What hostile pages take of a worker: time and memory.
+"""Measures the time and memory that a worker needs for hostile pages.
 
 Each page is read twice by one worker process under the default limits. Prints the slower time, the
 outcome, and the most memory that the worker had held by then.

@@ -1,14 +1,14 @@
-"""Lookups in an index of fingerprints while it grows: this package's and others'.
+"""Times lookups in a growing index of fingerprints: this package's and others'.
 
-Each index lives in a process of its own, which holds nothing else, so that its memory can be told.
-All are filled with the same random fingerprints up to one size, asked in turn, and filled on. Asked
-are fingerprints like none that is stored, and stored ones of which up to three bits have changed.
-Each process has first held and freed eight megabytes, as a crawl does with its pages: until then
-glibc would fetch large blocks from the system at every lookup.
+Each index is in a process of its own, which holds nothing else, so that its memory can be
+measured. All are filled with the same random fingerprints up to one size, queried in turn, and
+filled further. The queries are fingerprints unlike all stored ones, and stored ones with up to
+three changed bits. Each process first allocates and frees eight megabytes, as a crawl does with
+its pages; otherwise glibc requests large blocks from the system at every lookup.
 
-Where another package takes no fingerprints, it is given what makes one at the least cost: gaoya a
-text of one word, pyLSHash the bits as a vector. A word's bits cannot be changed, so gaoya is asked
-for what it has stored. What each of them is given is put together before time is taken.
+A package that takes no fingerprints gets the cheapest input that yields one: gaoya a text of one
+word, pyLSHash the bits as a vector. The bits of a word cannot be changed, so the queries of gaoya
+are stored words. All inputs are prepared before the time is measured.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Index(Protocol):
     takes_bits: bool
 
     def item(self, fingerprint: int) -> Any:
-        """What it is given for a fingerprint."""
+        """Return the form in which the index takes a fingerprint."""
 
     def add(self, item: Any, key: int) -> None: ...
     def find(self, item: Any, distance: int) -> bool: ...
@@ -83,7 +83,7 @@ class _Ours:
 
 
 class _Gaoya:
-    """It finds what is nearer than the distance it is given, and not what is as far.
+    """gaoya's index, which finds fingerprints below the given distance, not at it.
 
     To find all within three bits it is given four, and needs five blocks at least.
     """
@@ -175,7 +175,7 @@ _WORDS = {"new": "look up, new", "near": "look up, near", "add": "add", "check":
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an index is given to do in a round: ``"new"``, ``"near"``, ``"add"`` or ``"check"``.
+    """The kind of operations in a round: ``"new"``, ``"near"``, ``"add"`` or ``"check"``.
 
     A check is a lookup of what is new, and then its add.
     """
@@ -187,7 +187,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How an index came to its size.
+    """The growth of an index to its size.
 
     :ivar longest_ms: the longest add, by the clock: other programs had their part in it.
     :ivar longest_processor_ms: the add that took the most processor time.
@@ -261,7 +261,7 @@ def _do(work: Work, size: int) -> tuple[float, int]:
 
 
 def _stored(size: int) -> int:
-    """One that is stored, with up to three bits changed where that can be."""
+    """Return a stored fingerprint, with up to three bits changed if possible."""
     asked = _Process.asked
     number = asked.randrange(size)
     [one] = next(fingerprints(number, number + 1)).tolist()
@@ -274,12 +274,12 @@ def _stored(size: int) -> int:
 
 @dataclass(frozen=True)
 class Lookups(Part):
-    """What was measured, by contestant and size."""
+    """The measured times, by contestant and size."""
 
     growth: dict[tuple[str, int], Growth]
     timed: dict[tuple[str, int, Work], Timed]
     name = "index"
-    heading = "An index that grows"
+    heading = "A growing index"
     about = _ABOUT
 
     def micros(self, name: str, size: int, kind: str, distance: int) -> float | None:
@@ -411,7 +411,7 @@ class Lookups(Part):
         return [Plot("bytes", "Memory", "fingerprints stored", "bytes a fingerprint", room)]
 
     def curves(self) -> dict[str, list[tuple[float, float]]]:
-        """What a lookup of something new takes, over the sizes."""
+        """Return the time of a lookup of a new fingerprint, by size."""
         curves: dict[str, list[tuple[float, float]]] = {}
         for (name, size, work), timed in self.timed.items():
             if work.kind == "new":
@@ -443,7 +443,7 @@ def works(contestant: Contestant) -> list[Work]:
 
 
 def measure(sizes: Sequence[int], rounds: int) -> Lookups:
-    """All contestants at each size that they can come to."""
+    """Measure all packages at each size that they can reach."""
     figures = Lookups({}, {})
     with ExitStack() as stack:
         processes = {}

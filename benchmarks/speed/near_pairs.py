@@ -1,10 +1,9 @@
-"""What all pairs of many fingerprints take: by one search, and by lookups in the index.
+"""Compares the search for all pairs with one index lookup per fingerprint.
 
-The fingerprints are random, but for a thousand that lie two bits beside another one. Each
-measurement runs in a process of its own, on one core; seconds are of processor time, megabytes are
-what the process grew by at its peak. The lookups are a sample, and their time is multiplied to that
-of all of them; their pairs are those of the sample. The benchmark of speed compares with other
-packages.
+The fingerprints are random, except a thousand at a distance of two bits from another one. Each
+measurement runs in a process of its own, on one core. Seconds are processor time; megabytes are the
+growth of the process at its peak. The lookups are a sample: their time is scaled up to all
+fingerprints, their pairs are those of the sample. The speed benchmark compares with other packages.
 """
 
 from __future__ import annotations

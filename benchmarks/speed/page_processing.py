@@ -1,21 +1,22 @@
-"""The way of a page: what reading its main text takes, and what all the rest does.
+"""Times the steps of processing a page: extraction, and everything after it.
 
-Extraction is all that leads from a page's bytes to its text: lxml's parsing and trafilatura's
-extraction, and around them what the package does so that no text is lost and no page takes for
-ever (decoding, repairing, limits), and what else it reads (the title, what is shown, media). All
-else is tokens, weights, fingerprint, sketch, digests, address, and the store's claim and commit.
-The whole way is timed, inside it extraction, and inside that the parser and the extractor.
+Extraction leads from a page's bytes to its text. It consists of lxml's parsing, trafilatura's
+extraction, and this package's own steps: decoding, repairing, limits, and reading the title, the
+visible text and the embedded media. The rest consists of tokens, weights, fingerprint, sketch,
+digests, page key, and the claim and commit in the store. Three times are measured: the whole, the
+extraction in it, and the parser and extractor in that.
 
-A worker is given the pages that wait for it together, eight at most, and signs them when it has
-read them all: so the way is that of so many. In a busy crawl by two workers four wait for each, as
-a rule, and in a scan eight. The store is asked about them in a row, as a crawl does, and when
-another page has been read: it is in another process, where Scrapy has done something else before.
+A worker gets the waiting pages together, at most eight, and signs them after it has read all of
+them. Therefore the times are those of groups of pages. In a busy crawl with two workers usually
+four pages wait for each worker, and in a scan eight. The store is queried for the pages of a group
+in a row, after another page has been read, because Scrapy's process does other work in between.
 
-So there are two shares of our own: what is not extraction, as a part of it; and all that is
-neither lxml nor trafilatura, as a part of those two.
+There are two shares: that of everything except extraction, relative to extraction; and that of
+everything except lxml and trafilatura, relative to these two.
 
-The pages that are timed are from all over those given; all others come before, as in a crawl that
-is under way. Pages that are not given are made up, English and Chinese, as large as real ones.
+The timed pages are a sample of the given pages; all others are processed first, as in a crawl that
+has been running for some time. Without given pages, English and Chinese pages of realistic size
+are generated.
 """
 
 from __future__ import annotations
@@ -84,12 +85,12 @@ class Way:
 
     @property
     def share(self) -> float:
-        """All else, as a part of extraction; by means."""
+        """Return the mean time of everything except extraction, divided by that of extraction."""
         return self.rest[1] / self.extraction[1]
 
     @property
     def whole_share(self) -> float:
-        """All that is ours, as a part of what parser and extractor take; by means."""
+        """Return the mean time of the package's own code relative to parser and extractor."""
         return (self.extraction[1] + self.rest[1]) / self.parsing[1] - 1
 
 
@@ -100,7 +101,7 @@ class PagesWay(Part):
     source: str
     ways: list[Way]
     name = "pages"
-    heading = "The way of a page"
+    heading = "The steps of a page"
     about = _ABOUT
 
     def _way(self, language: str) -> Way | None:
@@ -229,7 +230,7 @@ def _readable(pages: Iterable[Page]) -> tuple[list[Page], list[str]]:
 
 
 def _read(pages: Iterable[Page]) -> list[ReadPage]:
-    """What is signed of pages; those that cannot be read are left out."""
+    """Return the texts from which pages are signed; unreadable pages are left out."""
     signer, read = NearDupDetector(tokenizer="pairs").signer, []
     for page in pages:
         with suppress(UnreadablePage):

@@ -1,4 +1,4 @@
-"""What each part of the benchmark of speed returns: goals, tables and curves."""
+"""The result of a part of the speed benchmark: goals, tables and curves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..common.tables import Table
 
 
 def ratio(ours: float | None, theirs: float | None) -> float | None:
-    """How many times theirs ours is; ``None`` where one of them was not measured."""
+    """Return ours divided by theirs; ``None`` if one of them was not measured."""
     return ours / theirs if ours is not None and theirs else None
 
 
@@ -55,7 +55,7 @@ class Check(NamedTuple):
 
 
 class Part:
-    """One part of the benchmark, measured.
+    """The results of one part of the benchmark.
 
     :ivar about: how it was measured: a line that is its title, and paragraphs.
     """

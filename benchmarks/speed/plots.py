@@ -1,4 +1,4 @@
-"""Curves as drawings whose bytes hang on the figures alone."""
+"""Draws curves as SVG; equal figures give equal bytes."""
 
 from __future__ import annotations
 

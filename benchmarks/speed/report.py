@@ -1,4 +1,4 @@
-"""What the benchmark of speed prints and writes: ratios first."""
+"""Formats the results of the speed benchmark, ratios first."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .plots import draw
 
 PAGE = "performance.md"
 _INTRODUCTION = (
-    "Written by `{command}`, all in one run: medians, with quartiles, over rounds in which all "
-    "take their turn. Times are processor time: of the process, or of the thread for a single "
-    "add. Other programs of the machine are not in them, though what they take of its caches is."
+    "Written by `{command}` in one run. The times are medians, with quartiles, over rounds in "
+    "which all packages are timed in turn. They are processor time: of the process, or of the "
+    "thread for a single add. Other programs affect them only through the processor's caches."
 )
 _GOAL_HEAD = ("of", "measured", "to reach", "reached")
 
 
 @dataclass(frozen=True)
 class Result:
-    """All that was measured.
+    """The results of the benchmark.
 
     :ivar checks: what has to hold.
     """
@@ -49,14 +49,15 @@ def ratio_table(result: Result) -> Table:
         name, *others = goal.row()
         table.add(name, goal.against, *others)
     table.notes.append(
-        "A ratio of lookups, fingerprints or all pairs says how many times as fast ours is; one of "
-        "bytes or a share, how many times theirs ours is."
+        "A ratio of lookups, fingerprints or all pairs is the speed of this package divided by "
+        "that of the other. A ratio of bytes, or a share, is the value of this package divided by "
+        "that of the other."
     )
     return table
 
 
 def goal_table(result: Result) -> Table:
-    table = Table("what it has to reach", ("figure", *_GOAL_HEAD))
+    table = Table("goals", ("figure", *_GOAL_HEAD))
     for goal in (goal for part in result.parts for goal in part.goals()):
         table.add(*goal.row())
     return table
@@ -70,7 +71,7 @@ def exactness(result: Result) -> list[str]:
 
 
 def peer_lines(result: Result) -> list[str]:
-    """Who took part, and who did not."""
+    """Return lines on the packages that were compared, and those that were not."""
     taking = [f"{name} {one.version}" for name, one in result.peers.items() if not one.trouble]
     lines = [f"compared with {', '.join(taking)}"] if taking else []
     return lines + [
@@ -137,7 +138,7 @@ def page(result: Result, command: str) -> str:
         "\n".join(fill(line, 100, subsequent_indent="  ") for line in about),
         "## Ratios",
         ratio_table(result).markdown_body(),
-        "## What it has to reach",
+        "## Goals",
         goal_table(result).markdown_body(),
     ]
     for part in result.parts:
@@ -148,5 +149,5 @@ def page(result: Result, command: str) -> str:
 
 
 def _paragraphs(about: str) -> str:
-    """What a module says of itself, its title included."""
+    """Return the docstring of a module as paragraphs, its title included."""
     return about.strip().replace("``", "`")

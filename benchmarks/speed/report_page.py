@@ -1,4 +1,4 @@
-"""What a report of many decisions takes: to make, to open, and to filter, in Chromium.
+"""Times making, opening and filtering a report of many decisions, in Chromium.
 
 Decisions are made up: half of them duplicates, with titles, times and sizes. Times of the browser
 are taken in the page, from its first byte to the first list that is laid out, and around what each

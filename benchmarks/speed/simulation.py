@@ -1,13 +1,13 @@
-"""Lookups in an index that does not fit into memory, as far as a lookup sees it; and many of them.
+"""Simulates lookups in an index that does not fit into memory.
 
-A lookup reads the buckets that it probes and no others. Of *n* random fingerprints a bucket holds
-*n* / 65,536, spread by Poisson's law. So for a set of lookups just the buckets that they probe are
-filled with as many fingerprints as they would hold, and before each round the processor's caches
-are emptied. At the size that the real index came to, the simulated one has to take the same time,
-or more where the real one is so small that parts of it stay in the caches.
+A lookup reads only the buckets that it probes. With *n* random fingerprints, the size of a bucket
+has a Poisson distribution with mean *n* / 65,536. The simulation therefore fills only the buckets
+that its lookups probe, and empties the processor's caches before each round. At the largest size
+of the real index, the simulated index must take the same time, or more if parts of the real one
+stay in the caches.
 
-Then: the real index, four times as large as its largest size in the other figures, and a million
-lookups one after the other (fewer where the sizes are smaller).
+The second part measures the real index at four times its largest size in the other figures, with a
+million consecutive lookups (fewer for smaller sizes).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Simulation(Part):
     lookups: dict[tuple[int, int], int]
     many: Many
     name = "simulation"
-    heading = "A hundred times as many fingerprints"
+    heading = "A simulated larger index"
     about = _ABOUT
 
     def tables(self) -> list[Table]:

@@ -1,4 +1,4 @@
-"""A worker's task that also returns the peak of its memory; workers import it by its name."""
+"""A worker's task that also returns its peak memory; workers import it by name."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What pages and claims take of a store."""
+"""Measures the memory, the disk space and the time that stores need for pages and claims."""

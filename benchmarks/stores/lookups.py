@@ -1,4 +1,4 @@
-"""How long a claim takes, in an ordinary store and amid a flood, and what a page takes of memory.
+"""Measures the time of a claim, ordinary or during a flood, and the memory of a page.
 
 Pages are made up: random fingerprints and sketches, sites of 50 pages, titles of six words. A
 flood is pages that one lookup has to look at:

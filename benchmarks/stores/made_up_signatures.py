@@ -1,4 +1,4 @@
-"""Made-up pages: random fingerprints and sketches, sites of 50 pages, titles of six words."""
+"""Generates signatures: random fingerprints and sketches, sites of 50 pages, six-word titles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page takes of a Redis, and how long a claim takes of it and of its clients.
+"""Measures the memory of a page in Redis, and the time of a claim for server and clients.
 
 It starts a server of its own, without a disk, and fills it with made-up pages
 (made_up_signatures.py). Then each client, a process of its own, claims more of them and commits
@@ -50,7 +50,7 @@ _INDEX = ("block0", "block1", "block2", "block3")
 
 
 class Spent(NamedTuple):
-    """What a client's claims took: milliseconds of each, and its processor time in all."""
+    """Milliseconds of each claim of a client, and its total processor time."""
 
     times: Sequence[float]
     processor: float

@@ -1,4 +1,4 @@
-"""What a SQLite store of many pages takes: to open it, of memory and disk, and for each claim.
+"""Measures large SQLite stores: time to open, memory, disk space, and time of a claim.
 
 Each file is filled at once, in one transaction, with the rows and packed pages that the store
 itself writes: random fingerprints and sketches, as many values as are kept at most, sites of 50
@@ -80,7 +80,7 @@ _HEAD = np.dtype(
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one size.
+    """Figures of a store of one size.
 
     :ivar times: of each claim, milliseconds by the clock and of the processor, by kind of page and
         Hamming distance.

@@ -1,1 +1,1 @@
-"""What URL rules save, on generated sites whose truth is known."""
+"""Measures the requests that URL rules save on generated sites with known duplicates."""

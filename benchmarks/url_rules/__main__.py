@@ -1,4 +1,4 @@
-"""What URL rules save: fetches on generated sites whose truth is known.
+"""Measures the requests that URL rules save on generated sites with known duplicates.
 
 Each site is crawled once by each method, in a process of its own: with Scrapy's own filter, where
 everything is fetched, judged and dropped after the fact; with NEARDUP_URL_RULES = "report"
@@ -48,7 +48,7 @@ def arguments() -> argparse.Namespace:
 
 
 def command(options: argparse.Namespace) -> str:
-    """What to type for another run like this one."""
+    """Return the command line of this run."""
     words = ["python", "-m", _NAME, "--seed", *map(str, options.seed)]
     words += ["--change", options.change]
     for name, usual in (("pages", PAGES), ("urls", URLS)):

@@ -1,4 +1,4 @@
-"""One crawl of a generated site, by one method, in a process of its own."""
+"""Crawls a generated site once, by one method, in a process of its own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAYBE_DONT = "avoid_dup_content"
 
 @dataclass(frozen=True)
 class UrlJob:
-    """What to crawl and how.
+    """The site to crawl, and the method.
 
     :ivar proxy: the server of the site.
     :ivar maybe_dont: does MaybeDont's middleware refuse requests?
@@ -40,7 +40,7 @@ class UrlJob:
 
 @dataclass
 class UrlCrawl:
-    """What came of a crawl.
+    """The result of a crawl.
 
     :ivar fetched: how many answers each content was in.
     :ivar stored: how many items each content was stored as.
@@ -85,7 +85,7 @@ class UrlSpider(Spider):
 
 
 def content_of(response: Response) -> str | None:
-    """Which content the server says it is."""
+    """Return the content that the server names in its response."""
     value = response.headers.get(CONTENT_HEADER)
     return None if value is None else value.decode()
 

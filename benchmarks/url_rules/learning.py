@@ -41,7 +41,7 @@ class Method:
 
     @property
     def trouble(self) -> str:
-        """Why it cannot take part; empty when it can."""
+        """The reason why the method cannot be measured; empty if it can."""
         if self.maybe_dont:
             return _MAYBE_DONT.trouble
         unknown = [name for name in self.settings if name not in SETTINGS]

@@ -1,4 +1,4 @@
-"""MaybeDont's own middleware, made to run on a Scrapy and a Python of today.
+"""Runs MaybeDont's own middleware on current versions of Scrapy and Python.
 
 What is changed: hooks without a spider; a seed; samples of a set, which Python refuses from 3.11
 on; and words are ours, so that Chinese is not one long word to it. Needs the group ``benchmarks``.

@@ -1,4 +1,4 @@
-"""Names that a generated site may give to its sections, parameters and segments."""
+"""Names of sections, parameters and segments of generated sites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of a generated site: texts of 80 to 400 words, in English and Chinese.
+"""Generates the pages of a site: texts of 80 to 400 words, in English and Chinese.
 
 Copies of a page have another counter, another date and another order of the side list; print views
 have nothing around the text; a list's items come in any order.
@@ -36,7 +36,7 @@ class SitePages:
         return made_up_texts.ranks(len(self._every), length, seed=self._site.seed)
 
     def page(self, url: str, *, changed: bool = False) -> tuple[Found, str] | None:
-        """What is at a URL, and the page; ``None`` where there is nothing."""
+        """Return the content at a URL and its page; ``None`` if there is none."""
         found = self._site.find(url, changed=changed)
         if found is None:
             return None

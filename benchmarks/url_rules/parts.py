@@ -1,4 +1,4 @@
-"""What a site's addresses are put together of, and what may be added to one for nothing."""
+"""Builds the URLs of a site from parts, some of which do not change the content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmark of URL rules prints and writes."""
+"""Formats the results of the URL rules benchmark."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Run:
         return len(self.contents) - len(self.lost)
 
     def learned(self, name: str) -> int | None:
-        """One of the learner's counts; ``None`` where nothing learns."""
+        """Return a count of the learner; ``None`` for a method that does not learn."""
         if self.method not in ("report", "on"):
             return None
         return int(self.crawl.stats.get(_STATS + name, 0))
@@ -95,7 +95,7 @@ class Run:
 
 @dataclass
 class Result:
-    """All crawls.
+    """The results of all crawls.
 
     :ivar troubles: by method, why it could not take part.
     """
@@ -129,7 +129,7 @@ def _where(seed: int, *, change: bool) -> str:
 
 
 def goals(result: Result) -> list[Goal]:
-    """What has to be reached, by the worst of all sites."""
+    """Return the goals, with the figures of the worst site."""
     found = []
     for seed, change in result.sites:
         where = _where(seed, change=change)
@@ -159,7 +159,7 @@ def _goal(name: str, value: float | None, bound: float, n: int, of: str) -> Goal
 
 
 def goal_table(result: Result) -> Table:
-    table = Table("what it has to reach", ("figure", "of", "measured", "to reach", "reached"))
+    table = Table("goals", ("figure", "of", "measured", "to reach", "reached"))
     for goal in goals(result):
         # Of two thousand pages one is half a thousandth.
         cells = [*goal.row()]
@@ -207,7 +207,7 @@ def _spent(run: Run) -> list[str]:
 
 
 def _losses(run: Run) -> list[str]:
-    """What was lost, and whether it was never fetched or fetched and not stored."""
+    """Return the lost contents, and whether they were not fetched or not stored."""
     notes = []
     if run.crawl.failed:
         notes.append(f"{run.title}: {run.crawl.failed} answers of no content")
@@ -223,7 +223,7 @@ def _losses(run: Run) -> list[str]:
 
 
 def seen_table(result: Result) -> Table:
-    """How long the dupefilter took where something is learned."""
+    """Return a table of the dupefilter's times for the methods that learn."""
     table = Table("request_seen: processor time of one call, in microseconds", _SEEN_HEAD)
     for run in result.runs:
         if run.crawl.seen is None or run.method not in ("report", "on"):
@@ -297,7 +297,7 @@ def write_docs(result: Result, command: str, folder: Path) -> None:
     about = (_ABOUT_SITES, _ABOUT_MAYBE_DONT, _ABOUT_SEEN)
     paragraphs = (_INTRODUCTION.format(command=command), *about)
     blocks = ["# What learning from URLs saves", *(_filled(text) for text in paragraphs)]
-    blocks += [f"{machine_line()}.", *_left_out(result), "## What it has to reach"]
+    blocks += [f"{machine_line()}.", *_left_out(result), "## Goals"]
     blocks += [goal_table(result).markdown_body(), "## The crawls"]
     blocks += [table.as_markdown() for table in _tables(result)]
     (folder / PAGE).write_text("\n\n".join(blocks) + "\n", encoding="utf-8")

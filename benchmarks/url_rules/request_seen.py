@@ -1,4 +1,4 @@
-"""How long request_seen holds a crawl up: processor time of each call, within and after it."""
+"""Measures the processor time of each ``request_seen`` call, during a crawl and after it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scrapy_neardup import NearDupDupeFilter
 
 @dataclass(frozen=True)
 class Times:
-    """Of so many calls, in microseconds."""
+    """Times of a number of calls, in microseconds."""
 
     calls: int
     median: float
@@ -36,7 +36,7 @@ class Times:
 
 @dataclass(frozen=True)
 class SeenTimes:
-    """What request_seen took.
+    """Times of ``request_seen``.
 
     :ivar whole: with what it wraps.
     :ivar wrapped: Scrapy's filter alone.
@@ -55,7 +55,7 @@ class SeenTimes:
 
 
 def fresh_urls(urls: Iterable[str], number: int, seed: int) -> Iterator[str]:
-    """So many of a site's URLs, each with a value that its last parameter never had.
+    """Return URLs of a site with new values of their last parameters.
 
     :param urls: at least one of them with parameters.
     """

@@ -1,4 +1,4 @@
-"""Draws the sections of a site from a seed: their names, addresses, and what means nothing in them.
+"""Draws the sections of a site from a seed: names, URLs, and the parts that have no effect.
 
 A name that selects a page in one section may mean nothing in another: the number of a version
 there is what keeps a cache from answering here.
@@ -42,7 +42,7 @@ _LANGUAGES = ("en", "zh")
 
 
 class Sections:
-    """All contents of a site, with their addresses and the links between them.
+    """The contents of a site, their URLs, and the links between them.
 
     :param pages: how many contents there are; at least 200.
     :param urls: how many URLs shall lead to them.
@@ -85,7 +85,7 @@ class Sections:
         ]
 
     def _noises_of_items(self) -> list[Noise]:
-        """What means nothing in one section: a print view and some of the rest."""
+        """Return the URL parts without effect in one section: a print view and some others."""
         print_name, amp = self._names["print"][0], self._names["amp"][0]
         printed = [
             first_segment(print_name),
@@ -109,7 +109,7 @@ class Sections:
         return Section(name, [*self._shared, *items], [*self._shared, *(lists or [])])
 
     def is_everywhere(self, noise: Noise) -> bool:
-        """Does it mean nothing on the whole site?"""
+        """Whether the part has no effect on the whole site."""
         return noise in self._shared
 
     def _slug(self) -> str:
@@ -367,7 +367,7 @@ class Sections:
         self.front.targets.append(with_events[0])
 
     def _sign_in(self) -> None:
-        """One page that asks who is there, whatever page was wanted."""
+        """Add a login page, whose URLs name the pages that were requested."""
         name = self._name("sign in")
         page = self._content(name, Section(name, []), self._address(name), "en")
         back = self._random.choice(("next", "return", "back"))
@@ -394,7 +394,7 @@ class Sections:
 
 
 def _choices(facets: list[tuple[str, list[str]]]) -> Iterator[list[tuple[str, str]]]:
-    """One quality, or one of each kind."""
+    """Yield single qualities, and pairs of qualities of different kinds."""
     for name, values in facets:
         for value in values:
             yield [(name, value)]
@@ -404,7 +404,7 @@ def _choices(facets: list[tuple[str, list[str]]]) -> Iterator[list[tuple[str, st
 
 
 def _selecting(plain: Address, choice: list[tuple[str, str]], *, paths: bool) -> list[Address]:
-    """All addresses of a list of what has these qualities, but for the order of a query."""
+    """Return the URLs of the list with these qualities: one query, or each order of segments."""
     if not paths:
         return [replace(plain, query=tuple(choice))]
     orders = [choice, choice[::-1]] if len(choice) > 1 else [choice]
@@ -415,7 +415,7 @@ def _selecting(plain: Address, choice: list[tuple[str, str]], *, paths: bool) ->
 
 
 def _listable(budget: int, pages: int = 1) -> int:
-    """How many items of so many pages each are within a budget, with their lists."""
+    """Return how many items of so many pages each, with their lists, fit into a budget."""
     return budget * _LISTED // (pages * _LISTED + 1)
 
 

@@ -1,4 +1,4 @@
-"""A generated site with known truth: which of its many URLs lead to one content.
+"""A generated site that knows which of its URLs lead to one content.
 
 Some 2,000 contents stand behind 20,000 URLs, to all of which the site's own links lead. All is
 drawn from a seed: names of parameters and paths, which of them select a page, and where. Copies
@@ -29,7 +29,7 @@ _ENTRANCE = 20
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is at a URL.
+    """The content at a URL.
 
     :ivar place: which of the content's URLs it is.
     """
@@ -72,11 +72,11 @@ class UrlSite:
 
     @property
     def urls(self) -> list[str]:
-        """All URLs, as they are linked."""
+        """Return the URLs of the site as they are linked."""
         return [url for content in self.contents for url in content.urls]
 
     def find(self, url: str, *, changed: bool = False) -> Found | None:
-        """What is at a URL, before the change or after it."""
+        """Return the content at a URL, before the change or after it."""
         key = canonicalize_url(url)
         if changed:
             if found := self._later_found.get(key):
@@ -87,7 +87,7 @@ class UrlSite:
         return self._found.get(key)
 
     def links(self, found: Found, *, changed: bool = False) -> list[str]:
-        """Where a page leads to: other URLs of its own content, and other contents."""
+        """Return the links of a page: other URLs of its own content, and other contents."""
         content, urls = found.content, found.content.urls
         at = found.place
         random = Random(f"{self.seed} {content.number} {at}")
@@ -200,12 +200,12 @@ class UrlSite:
             content.urls.append(url)
 
     def _selects(self, content: Content, url: str) -> bool:
-        """Does this URL bear a parameter that selects from the change on?"""
+        """Return whether this URL has a parameter that selects content after the change."""
         name = None if content.shown else self._changing.get(content.section)
         return name is not None and name in parse_qs(urlsplit(url).query)
 
     def _later_of(self, key: str) -> Content:
-        """What an older URL selects after the change: always the same one."""
+        """Return the content that an older URL selects after the change: always the same one."""
         return Random(f"{self.seed} {key}").choice(self._selected)
 
 

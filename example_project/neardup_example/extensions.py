@@ -1,4 +1,4 @@
-"""What became of every item, kept for the table at the end of the crawl.
+"""Records the outcome of every item, for the table at the end of the crawl.
 
 Only what Scrapy and scrapy_neardup offer to everybody is used: two signals, and the attributes
 of the exception with which an item was dropped.

@@ -1,4 +1,4 @@
-"""What the spiders yield."""
+"""The items of the spiders."""
 
 from __future__ import annotations
 

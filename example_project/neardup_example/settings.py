@@ -1,4 +1,4 @@
-"""Settings of the example. One line is about near-duplicates."""
+"""Settings of the example; one line enables the add-on."""
 
 BOT_NAME = "neardup_example"
 SPIDER_MODULES = ["neardup_example.spiders"]

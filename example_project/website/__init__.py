@@ -1,1 +1,1 @@
-"""A small newspaper's site and a mirror of it, made to be crawled: ``python -m website``."""
+"""The example site, a small newspaper and its mirror: ``python -m website``."""

@@ -1,4 +1,4 @@
-"""What crawlers meet, case by case: which text the site shows under which further addresses.
+"""The duplicates of the site: which text is served under which additional URLs.
 
 The answer to each case is written down in ``expected.json``: the pages of one content, of which
 a crawl has to store exactly one.

@@ -1,4 +1,4 @@
-"""What the site says: one text file a page, a few header lines above its paragraphs."""
+"""Reads the texts of the site: one file per page, header lines above its paragraphs."""
 
 from __future__ import annotations
 

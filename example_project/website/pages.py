@@ -1,4 +1,4 @@
-"""The map of both hosts: which address answers with which page."""
+"""Maps the URLs of both hosts to pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both hosts on loopback, each on a port of its own."""
+"""Serves both hosts on loopback, each on its own port."""
 
 from __future__ import annotations
 

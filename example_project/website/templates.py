@@ -1,4 +1,4 @@
-"""How the pages look. Every ``$name`` is filled in by :mod:`website.pages`."""
+"""HTML templates of the pages; :mod:`website.pages` fills in every ``$name``."""
 
 from __future__ import annotations
 

@@ -55,13 +55,13 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from ..exceptions import InvalidOption, NearDupError
-        from .support.output import say
+        from .support.output import print_message
 
         try:
             opts.run(opts, self.settings)
             sys.stdout.flush()
         except NearDupError as error:
-            say(f"{opts.prog}: {error}")
+            print_message(f"{opts.prog}: {error}")
             self.exitcode = 2 if isinstance(error, InvalidOption) else 1
         except KeyboardInterrupt:
             self.exitcode = _INTERRUPTED

@@ -30,7 +30,7 @@ from ..text.tokenization import shingle_units
 from ..text.vocabulary import weigh
 from ..workers import main_text, sign_record
 from .support.options import Commands, Judge, add_judge, add_pages
-from .support.output import show, table
+from .support.output import print_output, table
 
 #: Weights are whole numbers; in these units they are ``(1 + ln tf) * idf`` in nats.
 _UNITS = 16 * UNITS_PER_NAT
@@ -110,9 +110,9 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
         _Page(replace(record, url=url or record.url), judge.detector.signer)
         for record, url in zip(records, (options.url_a, options.url_b), strict=True)
     )
-    show(_verdict(a, b, judge), _facts(a, b), _measures(a, b, judge))
+    print_output(_verdict(a, b, judge), _facts(a, b), _measures(a, b, judge))
     if options.words > 0:
-        show(_differences(a, b, options.words))
+        print_output(_differences(a, b, options.words))
 
 
 class _Page:

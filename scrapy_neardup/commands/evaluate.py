@@ -24,11 +24,18 @@ from ..matching.rule import Rule
 from ..matching.site_boilerplate import Boilerplates
 from ..matching.verdict import Match
 from ..signatures.signature import PageSignature
-from ..sources.compression import reason_of
+from ..sources.compression import error_text
 from ..sources.readers import PageReader
 from ..workers import Failure, sign_record
 from .support.options import Commands, Judge, add_judge, add_pages, share
-from .support.output import counted, report_skipped, say, show, table, whole_file
+from .support.output import (
+    atomic_output,
+    format_counts,
+    print_message,
+    print_output,
+    report_skipped,
+    table,
+)
 
 DISTANCES = range(MAX_DISTANCE + 1)
 SIMILARITIES = tuple(round(0.05 * step, 2) for step in range(21))
@@ -92,11 +99,11 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
         raise InputError(
             options.pairs,
             "no pair of duplicates whose pages are among the stored pages "
-            f"({counted(skipped) or 'no pair'}); pages are matched by id, or by URL where they "
-            "have none",
+            f"({format_counts(skipped) or 'no pair'}); pages are matched by id, or by URL where "
+            "they have none",
         )
     best = figures.recommended(options.precision)
-    show(
+    print_output(
         figures.sentence(),
         _grid("Recall, %", figures.recall),
         _grid("Precision, %", figures.precision),
@@ -104,9 +111,9 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     )
     if options.plot:
         _plot(options.plot, figures, best)
-        say(f"{options.plot}: written")
+        print_message(f"{options.plot}: written")
     if skipped:
-        say(f"pairs left out: {skipped.total()} ({counted(skipped)})")
+        print_message(f"pairs left out: {skipped.total()} ({format_counts(skipped)})")
     report_skipped(pages)
 
 
@@ -123,7 +130,7 @@ def _signatures(pairs: list[Pair], pages: PageReader, judge: Judge) -> dict[str,
         if str(record.id) in wanted:
             signatures.setdefault(str(record.id), outcome)
     if failures:
-        say(f"pages that cannot be judged: {counted(failures)}")
+        print_message(f"pages that cannot be judged: {format_counts(failures)}")
     return signatures
 
 
@@ -184,7 +191,7 @@ def _plot(path: str, figures: Figures, best: tuple[int, int] | None) -> None:
         panel.grid(alpha=0.3)
     panels[1].legend(title="distance", fontsize="small", ncols=2)
     drawing.suptitle(figures.sentence())
-    with whole_file(path) as part:
+    with atomic_output(path) as part:
         drawing.savefig(part, format=_kind(path), dpi=150)
 
 
@@ -213,7 +220,7 @@ def read_pairs(path: str, least_jaccard: float, skipped: Counter[str]) -> list[P
                 raise InputError(path, "the columns are id_a, id_b, and label or jaccard or both")
             return list(_pairs(rows, least_jaccard, skipped))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(path, reason_of(error)) from error
+        raise InputError(path, error_text(error)) from error
 
 
 def _pairs(

@@ -19,7 +19,7 @@ from ..sources.record import Record
 from ..text.idf import UNITS_PER_NAT, read_table, write_table
 from ..workers import Failure, main_text
 from .support.options import Commands, Judge, add_judge, add_pages
-from .support.output import counted, report_skipped, say, whole_file
+from .support.output import atomic_output, format_counts, print_message, report_skipped
 
 #: IDF in nats of every token that is not in the table, and the bound of those that are; the
 #: shipped table has the same. Tokens on fewer than one page in 148 reach it and are left out.
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     judge = Judge.from_options(options, settings)
     counts = DocumentFrequencies()
     failures: Counter[str] = Counter()
-    with whole_file(options.output, options.pages) as part:
+    with atomic_output(options.output, options.pages) as part:
         for _, outcome in judge.results(distinct_tokens, pages, "idf train"):
             if isinstance(outcome, Failure):
                 failures[outcome.reason] += 1
@@ -117,12 +117,14 @@ class DocumentFrequencies:
 
 def _report(target: Path, counts: DocumentFrequencies, failures: Counter[str]) -> None:
     table = read_table(target)
-    say(
+    print_message(
         f"{target}: {len(table)} tokens from {counts.pages} pages"
         f" ({counts.copies} more were copies), digest {table.digest}"
     )
     if failures:
-        say(f"pages not counted: {counted(failures)}")
+        print_message(f"pages not counted: {format_counts(failures)}")
     if counts.pages < _FEW_PAGES:
-        say(f"warning: a table of fewer than {_FEW_PAGES} pages is inaccurate for rare words")
-    say(f"to use it: NEARDUP_IDF = {str(target.resolve())!r}")
+        print_message(
+            f"warning: a table of fewer than {_FEW_PAGES} pages is inaccurate for rare words"
+        )
+    print_message(f"to use it: NEARDUP_IDF = {str(target.resolve())!r}")

@@ -22,9 +22,16 @@ from ..sources.readers import PageReader
 from ..stores import MemoryStore
 from ..stores.in_process import InProcessStore
 from ..workers import sign_record
-from .support.options import OFFLINE_KEY, Commands, Judge, add_judge, add_pages, say_undecided
-from .support.output import counted, lines_to, quantity, report_skipped, say, with_progress
-from .support.store_address import add_store, copy_of
+from .support.options import OFFLINE_KEY, Commands, Judge, add_judge, add_pages, warn_undecided
+from .support.output import (
+    format_counts,
+    open_output,
+    print_message,
+    quantity,
+    report_skipped,
+    with_progress,
+)
+from .support.store_address import add_store, open_copy
 
 #: Pairs that are joined to clusters at once.
 _BATCH = 8192
@@ -62,7 +69,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
             _write(found.pair_lines(judge.detector.rule), pair_lines)
             _write(found.cluster_lines(), cluster_lines)
             summary = found.summary()
-    say(f"{summary}; {perf_counter() - started:.1f} s")
+    print_message(f"{summary}; {perf_counter() - started:.1f} s")
     report_skipped(pages)
 
 
@@ -85,11 +92,11 @@ def _store(options: argparse.Namespace) -> AbstractContextManager[InProcessStore
     """Open a store in memory, with the pages of the given store, if any; that one stays as is."""
     if options.store is None:
         return nullcontext(MemoryStore(OFFLINE_KEY))
-    return copy_of(options.store, options.namespace)
+    return open_copy(options.store, options.namespace)
 
 
 def _lines_to(target: str | None, inputs: list[str]) -> AbstractContextManager[TextIO | None]:
-    return nullcontext() if target is None else lines_to(target, inputs)
+    return nullcontext() if target is None else open_output(target, inputs)
 
 
 def _write(lines: Iterator[dict[str, Any]], stream: TextIO | None) -> None:
@@ -117,7 +124,7 @@ class _Pairs:
         """Sign pages and add them to the store."""
         for record, outcome in judge.results(sign_record, pages, "read"):
             if not isinstance(outcome, PageSignature):
-                say_undecided(record, outcome, self._undecided)
+                warn_undecided(record, outcome, self._undecided)
                 self._undecided[outcome.reason] += 1
             elif not outcome.n_features:
                 self._undecided["no_text"] += 1
@@ -170,7 +177,7 @@ class _Pairs:
         if replaced := self._remembered + self._signed - compared:
             parts.append(f"{replaced} replaced by a later one with the same URL")
         if self._undecided:
-            parts.append(f"undecided: {counted(self._undecided)}")
+            parts.append(f"undecided: {format_counts(self._undecided)}")
         found = f"{', '.join(parts)}: {quantity(self._n_pairs, 'pair')}"
         if not self._sizes:
             return found

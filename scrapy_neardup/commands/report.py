@@ -16,8 +16,8 @@ from ..sources.readers import PageReader, beginning
 from ..stores.in_process import InProcessStore
 from ..workers import Failure, read_page
 from .support.options import Commands, Judge, add_judge, add_pages
-from .support.output import lines_to, report_skipped, say, with_progress
-from .support.store_address import copy_of
+from .support.output import open_output, print_message, report_skipped, with_progress
+from .support.store_address import open_copy
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -66,9 +66,9 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
             _read(pages, columns, texts, judge)
         text_of = texts.get if options.pages else None
         data = columns.packed(origin, text_of, texts.dropped)
-    with lines_to(options.output, [*options.sources, *options.pages]) as stream:
+    with open_output(options.output, [*options.sources, *options.pages]) as stream:
         stream.write(render_report(data))
-    say(f"{len(columns)} decisions, {len(columns.paired)} pages in pairs")
+    print_message(f"{len(columns)} decisions, {len(columns.paired)} pages in pairs")
     report_skipped(pages)
 
 
@@ -78,7 +78,7 @@ def _store(options: argparse.Namespace) -> AbstractContextManager[InProcessStore
     if stores and len(options.sources) > 1:
         raise InvalidOption("SOURCE", " ".join(options.sources), "one store, or verdicts alone")
     if stores:
-        return copy_of(stores[0], options.namespace)
+        return open_copy(stores[0], options.namespace)
     if options.namespace:
         raise InvalidOption("--namespace", options.namespace, "given with a store")
     return nullcontext()

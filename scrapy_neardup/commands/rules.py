@@ -16,14 +16,14 @@ from scrapy.settings import BaseSettings
 from ..exceptions import InvalidOption
 from ..url_rules.rule import State, UrlRule
 from .support.options import Commands
-from .support.output import iso, lines_to, quantity, say, show, table
+from .support.output import format_time, open_output, print_message, print_output, quantity, table
 from .support.store_address import (
     add_store,
-    domain,
-    looking_at,
     namespace_in,
+    open_for_reading,
+    open_for_writing,
+    parse_domain,
     require_writable,
-    writing_to,
 )
 from .support.url_discarder import convert
 
@@ -35,7 +35,7 @@ def add_command(commands: Commands) -> None:
     summary = "List the URL rules that crawls have learned, switch them off or on, and export them."
     parser = commands.add("rules", summary, _run)
     add_store(parser)
-    parser.add_argument("--site", type=domain, help="only rules of this registrable domain")
+    parser.add_argument("--site", type=parse_domain, help="only rules of this registrable domain")
     parser.add_argument("--json", action="store_true", help="print JSON Lines")
     for option, what in (
         ("--off", "switch off the rule of this name, for all crawls (may be repeated)"),
@@ -50,7 +50,7 @@ def add_command(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace, settings: BaseSettings) -> None:
-    with looking_at(options.store) as reader:
+    with open_for_reading(options.store) as reader:
         namespace = namespace_in(reader, options.namespace).name
         rules = _unpacked(reader.rules(namespace))
     rules = [rule for rule in rules if options.site in (None, rule.site)]
@@ -71,7 +71,7 @@ def _unpacked(packed: dict[str, bytes]) -> list[UrlRule]:
         with suppress(ValueError):
             rules.append(UrlRule.from_bytes(body))
     if unread := len(packed) - len(rules):
-        say(f"{quantity(unread, 'rule')} cannot be read: of a later version or damaged")
+        print_message(f"{quantity(unread, 'rule')} cannot be read: of a later version or damaged")
     return sorted(rules, key=lambda rule: (_STATES.index(rule.state), rule.name))
 
 
@@ -81,11 +81,11 @@ def _switch(rules: Sequence[UrlRule], options: argparse.Namespace, namespace: st
         *(_switched(rules, name, "--off", "off") for name in options.off),
         *(_switched(rules, name, "--on", "watched") for name in options.on),
     ]
-    with writing_to(options.store, namespace) as store:
+    with open_for_writing(options.store, namespace) as store:
         store.put_rules({rule.name: rule.to_bytes() for rule in changed})
         require_writable(store)
     for rule in changed:
-        say(f"{'off' if rule.state == 'off' else 'on again'}: {rule.name} ({rule.text})")
+        print_message(f"{'off' if rule.state == 'off' else 'on again'}: {rule.name} ({rule.text})")
 
 
 def _switched(rules: Sequence[UrlRule], name: str, option: str, state: State) -> UrlRule:
@@ -105,15 +105,15 @@ def _switched(rules: Sequence[UrlRule], name: str, option: str, state: State) ->
 def _export(rules: Sequence[UrlRule], options: argparse.Namespace) -> None:
     done = convert(rules)
     inputs = [options.store, options.store.removeprefix("sqlite:///")]
-    with lines_to(options.export, inputs) as output:
+    with open_output(options.export, inputs) as output:
         output.write(json.dumps(done.rules, indent=2, ensure_ascii=False) + "\n")
-    say(
+    print_message(
         f"{options.export}: {quantity(len(done.converted), 'rule')} in force, as {len(done.rules)} "
         f"of duplicate-url-discarder; {quantity(len(done.refused), 'rule')} could not be expressed"
     )
     for reason, number in Counter(reason for _, reason in done.refused).most_common():
         example = next(rule.name for rule, why in done.refused if why == reason)
-        say(f"  {number}: {reason} ({example})")
+        print_message(f"  {number}: {reason} ({example})")
 
 
 def _show(rules: Sequence[UrlRule], namespace: str) -> None:
@@ -124,7 +124,7 @@ def _show(rules: Sequence[UrlRule], namespace: str) -> None:
             f"{rule.evidence.agreements}{f' ({named} named)' if named else ''}",
             rule.evidence.contradictions,
             f"{rule.wrong_at_most:.1%}",
-            iso(rule.changed_at or None) or "-",
+            format_time(rule.changed_at or None) or "-",
         )
         for rule in rules
         for named in [rule.evidence.agreements_by_name]
@@ -132,7 +132,7 @@ def _show(rules: Sequence[UrlRule], namespace: str) -> None:
     heads = ("rule", "state", "agree", "contradict", "wrong at most", "since")
     counts = Counter(rule.state for rule in rules)
     states = ", ".join(f"{counts[state]} {state.replace('_', ' ')}" for state in _STATES)
-    show(
+    print_output(
         table(*heads, rows=rows),
         f"namespace {namespace}: {quantity(len(rules), 'rule')} ({states})",
     )
@@ -142,5 +142,5 @@ def _rule_object(rule: UrlRule) -> dict[str, object]:
     """Return the JSON object of a rule."""
     fields = json.loads(rule.to_bytes())
     fields["named"] = rule.evidence.agreements_by_name
-    fields["changed_at"] = iso(rule.changed_at or None)
+    fields["changed_at"] = format_time(rule.changed_at or None)
     return {"rule": rule.name, "text": rule.text, **fields, "wrong_at_most": rule.wrong_at_most}

@@ -22,9 +22,15 @@ from ..sources.readers import PageReader
 from ..sources.record import Record
 from ..stores import Store
 from ..workers import Failure
-from .support.options import Commands, Judge, Tally, add_judge, add_pages
-from .support.output import lines_to, report_skipped
-from .support.store_address import add_store, looking_at, namespace_in, say_forgotten, writing_to
+from .support.options import Commands, Judge, VerdictCounter, add_judge, add_pages
+from .support.output import open_output, report_skipped
+from .support.store_address import (
+    add_store,
+    namespace_in,
+    open_for_reading,
+    open_for_writing,
+    print_forgotten,
+)
 
 _FIELDS = (
     "id url verdict duplicate_of duplicate_of_id look_alike look_alike_id distance similarity "
@@ -51,8 +57,8 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Judge the pages and write the verdicts."""
     pages = PageReader(options.pages)
     with _store(options) as store:
-        tally = Tally(Judge.from_options(options, settings, store))
-        with closing(_Ids()) as ids, lines_to(options.output, options.pages) as output:
+        tally = VerdictCounter(Judge.from_options(options, settings, store))
+        with closing(_Ids()) as ids, open_output(options.output, options.pages) as output:
             for record, outcome, verdict in tally.judge(pages, "scan"):
                 ids.add(record, verdict)
                 output.write(json.dumps(_line(record, outcome, verdict, ids)) + "\n")
@@ -69,14 +75,14 @@ def _store(options: argparse.Namespace) -> Iterator[Store | None]:
                 raise InvalidOption(f"--{name}", "given alone", "given with --store")
         yield None
         return
-    with looking_at(options.store) as reader:
+    with open_for_reading(options.store) as reader:
         namespace = namespace_in(reader, options.namespace).name
         if not options.add:
             with closing(reader.overlay(namespace)) as store:
-                say_forgotten(store)
+                print_forgotten(store)
                 yield store
             return
-    with writing_to(options.store, namespace) as store:
+    with open_for_writing(options.store, namespace) as store:
         yield store
 
 

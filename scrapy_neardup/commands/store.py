@@ -22,16 +22,25 @@ from ..matching.stored_items import NO_ITEMS
 from ..sources.readers import PageReader, beginning
 from ..stores import Entry, Namespace, Store, StoredPage, StoreReader
 from ..stores.exports import ExportReader, Head, end_line, is_export, page_line
-from .support.options import Commands, Judge, Tally, above_0, add_judge, at_least_0
-from .support.output import iso, lines_to, quantity, report_skipped, say, show, table, with_progress
+from .support.options import Commands, Judge, VerdictCounter, above_0, add_judge, at_least_0
+from .support.output import (
+    format_time,
+    open_output,
+    print_message,
+    print_output,
+    quantity,
+    report_skipped,
+    table,
+    with_progress,
+)
 from .support.store_address import (
     add_store,
     address_of,
-    domain,
-    looking_at,
     namespace_in,
+    open_for_reading,
+    open_for_writing,
+    parse_domain,
     require_writable,
-    writing_to,
 )
 
 #: Fields that tell a line of a scan's output from a page.
@@ -50,7 +59,7 @@ def add_command(commands: Commands) -> None:
     summary = "Print a line per page: URL, time, fingerprint, number of distinct words."
     parser = group.add("list", summary, _list)
     add_store(parser)
-    parser.add_argument("--site", type=domain, help="only pages of this registrable domain")
+    parser.add_argument("--site", type=parse_domain, help="only pages of this registrable domain")
     parser.add_argument(
         "--limit", type=at_least_0, metavar="N", help="print the N oldest pages only"
     )
@@ -62,7 +71,9 @@ def add_command(commands: Commands) -> None:
     parser.add_argument(
         "urls", metavar="URL", nargs="*", help="URL of a page, canonicalized before the lookup"
     )
-    parser.add_argument("--site", type=domain, help="forget all pages of this registrable domain")
+    parser.add_argument(
+        "--site", type=parse_domain, help="forget all pages of this registrable domain"
+    )
 
     _add_transfers(group)
 
@@ -108,7 +119,7 @@ def _add_transfers(group: Commands) -> None:
 
 
 def _info(options: argparse.Namespace, settings: BaseSettings) -> None:
-    with looking_at(options.store) as reader:
+    with open_for_reading(options.store) as reader:
         facts = {
             "store": reader.name,
             "format": reader.format,
@@ -118,7 +129,7 @@ def _info(options: argparse.Namespace, settings: BaseSettings) -> None:
     if options.json:
         sys.stdout.write(json.dumps(facts) + "\n")
     else:
-        show(*_tables(facts))
+        print_output(*_tables(facts))
 
 
 def _spaces(reader: StoreReader, options: argparse.Namespace) -> list[Namespace]:
@@ -133,8 +144,8 @@ def _facts(reader: StoreReader, space: Namespace) -> dict[str, Any]:
     return {
         "name": space.name,
         **asdict(figures),
-        "oldest": iso(figures.oldest),
-        "newest": iso(figures.newest),
+        "oldest": format_time(figures.oldest),
+        "newest": format_time(figures.newest),
         "recipe": space.recipe or None,
         "parts": dict(space.parts),
     }
@@ -156,7 +167,7 @@ def _tables(facts: dict[str, Any]) -> Iterator[str | Table]:
 
 
 def _list(options: argparse.Namespace, settings: BaseSettings) -> None:
-    with looking_at(options.store) as reader:
+    with open_for_reading(options.store) as reader:
         pages = reader.pages(namespace_in(reader, options.namespace).name, options.site)
         for page in islice(pages, options.limit):
             facts = _page_facts(page)
@@ -166,7 +177,7 @@ def _list(options: argparse.Namespace, settings: BaseSettings) -> None:
 def _page_facts(page: StoredPage) -> dict[str, Any]:
     return {
         "url": page.signature.url,
-        "stored_at": iso(page.stored_at),
+        "stored_at": format_time(page.stored_at),
         "fingerprint": to_hex(page.signature.fingerprint),
         "features": page.signature.n_features,
         "confirmed": page.is_confirmed,
@@ -186,11 +197,11 @@ def _text_line(facts: dict[str, Any]) -> str:
 def _forget(options: argparse.Namespace, settings: BaseSettings) -> None:
     if not options.urls and options.site is None:
         raise InvalidOption("URL", "missing", "an address or more, or --site with a site")
-    with looking_at(options.store) as reader:
+    with open_for_reading(options.store) as reader:
         namespace = namespace_in(reader, options.namespace).name
         of_site = [] if options.site is None else reader.pages(namespace, options.site)
         keys = [page.signature.key for page in of_site]
-    with writing_to(options.store, namespace) as store:
+    with open_for_writing(options.store, namespace) as store:
         # Items that are judged by a field are stored under a URL that is not canonicalized.
         missing = [
             url for url in options.urls if not (store.forget(page_key(url)) or store.forget(url))
@@ -202,32 +213,34 @@ def _forget(options: argparse.Namespace, settings: BaseSettings) -> None:
         asked = missing if options.site is None else [*missing, f"site {options.site}"]
         raise StoreError(name, f"nothing to forget in namespace {namespace} of {', '.join(asked)}")
     for url in missing:
-        say(f"not there: {url}")
-    say(f"{name}: {quantity(forgotten, 'page')} forgotten, {left} left in namespace {namespace}")
+        print_message(f"not there: {url}")
+    print_message(
+        f"{name}: {quantity(forgotten, 'page')} forgotten, {left} left in namespace {namespace}"
+    )
 
 
 def _compact(options: argparse.Namespace, settings: BaseSettings) -> None:
-    with looking_at(options.store) as reader:
+    with open_for_reading(options.store) as reader:
         before = reader.n_bytes
         names = [space.name for space in _spaces(reader, options)]
         counts = {name: reader.figures(name).pages for name in names}
     for name, count in counts.items():
-        with writing_to(options.store, name, options.ttl) as store:
+        with open_for_writing(options.store, name, options.ttl) as store:
             store.compact()
-            say(f"namespace {name}: {quantity(count, 'page')} before, {len(store)} after")
-    with looking_at(options.store) as reader:
+            print_message(f"namespace {name}: {quantity(count, 'page')} before, {len(store)} after")
+    with open_for_reading(options.store) as reader:
         after = reader.n_bytes
         if before is not None and after is not None:
-            say(f"{reader.name}: {before:,} bytes before, {after:,} after")
+            print_message(f"{reader.name}: {before:,} bytes before, {after:,} after")
 
 
 def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
     left_out = written = 0
-    with looking_at(options.store) as reader:
+    with open_for_reading(options.store) as reader:
         space = namespace_in(reader, options.namespace)
         secret = space.secret if options.with_secret else None
         inputs = [options.store, reader.name.removeprefix("sqlite:///")]
-        with lines_to(options.output, inputs, private=options.with_secret) as output:
+        with open_output(options.output, inputs, private=options.with_secret) as output:
             output.write(Head(space.name, space.recipe, space.parts, secret).line() + "\n")
             for page in reader.pages(space.name):
                 if page.is_confirmed:
@@ -238,11 +251,11 @@ def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
             rules = reader.rules(space.name)
             output.write(end_line(written, rules) + "\n")
     what = _pages_and_rules(written, len(rules))
-    say(f"{options.output}: {what} of namespace {space.name}")
+    print_message(f"{options.output}: {what} of namespace {space.name}")
     if left_out:
-        say(f"{quantity(left_out, 'page')} left out: not known to be on disk yet")
+        print_message(f"{quantity(left_out, 'page')} left out: not known to be on disk yet")
     if options.with_secret:
-        say(
+        print_message(
             f"warning: {options.output} contains the store's secret, which allows to forge copies; "
             "keep it private"
         )
@@ -273,7 +286,7 @@ def _is_of_scan(start: bytes) -> bool:
 
 
 def _is_newer(page: StoredPage, known: Entry) -> bool:
-    """Does a page of an export replace the stored page with its URL?"""
+    """Return whether a page of an export replaces the stored page with its URL."""
     if (page.items == NO_ITEMS) != (known.items == NO_ITEMS):
         return known.items == NO_ITEMS
     return page.stored_at > known.stored_at
@@ -284,7 +297,7 @@ def _import_export(source: str, options: argparse.Namespace) -> None:
     name = _namespace_for(options, export.head.namespace)
     _require_comparable(export.head, source, options.store, name)
     older = read = rules = 0
-    with writing_to(options.store, name, secret=export.head.secret) as store:
+    with open_for_writing(options.store, name, secret=export.head.secret) as store:
         if export.head.recipe:
             store.adopt(export.head.recipe, export.head.parts)
         try:
@@ -304,7 +317,7 @@ def _import_export(source: str, options: argparse.Namespace) -> None:
             # After an error, too, because the pages read so far are stored.
             note = f", {older} were there already" if older else ""
             what = _pages_and_rules(read, rules)
-            say(f"{source}: {what} read{note}; {_size_line(store, name)}")
+            print_message(f"{source}: {what} read{note}; {_size_line(store, name)}")
 
 
 def _pages_and_rules(pages: int, rules: int) -> str:
@@ -316,8 +329,8 @@ def _import_pages(
 ) -> None:
     pages = PageReader(sources)
     name = _namespace_for(options)
-    with writing_to(options.store, name) as store:
-        tally = Tally(Judge.from_options(options, settings, store))
+    with open_for_writing(options.store, name) as store:
+        tally = VerdictCounter(Judge.from_options(options, settings, store))
         try:
             for _ in tally.judge(pages, "import"):
                 pass
@@ -325,7 +338,7 @@ def _import_pages(
             if tally.pages:
                 # After an error, too, because the pages read so far are stored.
                 tally.report()
-                say(_size_line(store, name))
+                print_message(_size_line(store, name))
     report_skipped(pages)
 
 
@@ -334,7 +347,7 @@ def _namespace_for(options: argparse.Namespace, of_export: str | None = None) ->
     address_of(options.store, f"; to create a store, give an address: sqlite:///{options.store}")
     if options.namespace is not None:
         return str(options.namespace)
-    with suppress(StoreMissing), looking_at(options.store) as reader:
+    with suppress(StoreMissing), open_for_reading(options.store) as reader:
         if reader.namespaces():
             return namespace_in(reader, None).name
     if of_export is None:
@@ -353,7 +366,7 @@ def _require_comparable(head: Head, source: str, given: str, namespace: str) -> 
     recipes are equal.
     """
     known, has_pages = None, False
-    with suppress(StoreMissing), looking_at(given) as reader:
+    with suppress(StoreMissing), open_for_reading(given) as reader:
         if namespace in [space.name for space in reader.namespaces()]:
             known = namespace_in(reader, namespace)
             has_pages = next(reader.pages(namespace), None) is not None

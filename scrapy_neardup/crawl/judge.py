@@ -16,8 +16,8 @@ from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
 from ..reasons import Reason
 from ..url_rules.rule import UrlRule
-from .durability.job import Job, recover_where_asked
-from .items.built_items import ITEM_ORIGINS, BuiltItems, Place, carries_values
+from .durability.job import Job, recover_if_enabled
+from .items.built_items import ITEM_ORIGINS, BuiltItems, ItemPosition, carries_values
 from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
 from .monitoring.crawl_log import CrawlStats
 from .monitoring.start_errors import log_start_error
@@ -66,10 +66,10 @@ class NearDupJudge:
         try:
             config = Config.from_settings(crawler.settings)
             if _is_off(crawler, config):
-                logger.info("Switched off for this run: near-duplicate pages are stored")
+                logger.info("Disabled for this run: near-duplicate pages are not dropped")
                 raise NotConfigured
             job = None if config.job is None else Job(config.job)
-            recover_where_asked(config, job)
+            recover_if_enabled(config, job)
             judge = cls(crawler, config, job)
         except InvalidOption as error:
             log_start_error(error)
@@ -115,7 +115,7 @@ class NearDupJudge:
         return judgement
 
     async def send_from_page(
-        self, item: Any, response: Response, page: Judgement | None, place: Place
+        self, item: Any, response: Response, page: Judgement | None, place: ItemPosition
     ) -> None:
         """Note which judgement applies to an item: that of its page, or of where it began."""
         items = self.session.items
@@ -177,7 +177,7 @@ class NearDupJudge:
         """Count and log a refused request; return the reason in words."""
         if isinstance(refusal, UrlRule):
             self.session.request_filter.rules.count_by_rule("skipped", refusal)
-            logger.debug("Skipped request by a URL rule (%s): %s", refusal.text, request)
+            logger.debug("Skipped request because of a URL rule (%s): %s", refusal.text, request)
             return refusal.text
         self.stats.count("requests/refused")
         logger.debug("Refused request that leads to a near-duplicate: %s", request)
@@ -224,7 +224,7 @@ def find_judge(crawler: Crawler) -> NearDupJudge:
 
 
 def _is_off(crawler: Crawler, config: Config) -> bool:
-    """Is it switched off by the setting, by the spider argument, or by a command of Scrapy?"""
+    """Return whether a setting, a spider argument or a command of Scrapy disables the add-on."""
     if _is_inspection(crawler):
         return True
     wish = getattr(crawler.spider, META_KEY, None)
@@ -232,7 +232,7 @@ def _is_off(crawler: Crawler, config: Config) -> bool:
 
 
 def _is_inspection(crawler: Crawler) -> bool:
-    """Is this ``scrapy shell``, ``fetch`` or ``parse``? They inspect a page and need no store.
+    """Return whether this is ``scrapy shell``, ``fetch`` or ``parse``, which need no store.
 
     A crawl may have the store open at the same time. ``shell`` is the only command that sets
     LOGSTATS_INTERVAL; the others replace the spider's ``start`` with a function of their own.
@@ -258,4 +258,6 @@ def _policy_with(policy: Policy, options: Any) -> Policy | str:
         require_choice("item_origin", policy_options.pop("item_origin", "auto"), ITEM_ORIGINS)
         return policy.changed(policy_options)
     except InvalidOption as error:
-        raise error.renamed(f"{name}[{error.option!r}]") from None
+        is_unknown = error.option == "option"
+        where = f"an option in {name}" if is_unknown else f"{name}[{error.option!r}]"
+        raise error.renamed(where) from None

@@ -17,17 +17,17 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 @contextmanager
-def reading(source: str) -> Iterator[None]:
+def naming_errors(source: str) -> Iterator[None]:
     """Turn errors of reading and decompressing into :class:`InputError`, which names the source."""
     try:
         yield
     except OSError as error:
-        raise InputError(source, reason_of(error)) from error
-    except unpacking_errors() as error:
+        raise InputError(source, error_text(error)) from error
+    except decompression_errors() as error:
         raise InputError(source, f"cut off or broken ({error})") from error
 
 
-def unpacked(raw: BinaryIO, source: str) -> io.BufferedReader:
+def decompressed(raw: BinaryIO, source: str) -> io.BufferedReader:
     """Return a stream of a file's content, decompressed if necessary.
 
     :raises InputError: if the package for the format is not installed.
@@ -61,7 +61,7 @@ def zstd_module(source: str) -> Any:
     return zstd
 
 
-def unpacking_errors() -> tuple[type[Exception], ...]:
+def decompression_errors() -> tuple[type[Exception], ...]:
     """Return the errors that broken data raise; with zstd's own once zstd has been imported."""
     module = sys.modules.get("compression.zstd") or sys.modules.get("backports.zstd")
     return (EOFError, zlib.error, *((module.ZstdError,) if module else ()))
@@ -72,6 +72,6 @@ def missing_package(file_format: str, extra: str) -> str:
     return f'{file_format} files need a package: pip install "scrapy-neardup[{extra}]"'
 
 
-def reason_of(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """Return the message of an error without the file's name."""
     return (isinstance(error, OSError) and error.strerror) or str(error)

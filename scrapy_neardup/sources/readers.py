@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, NoReturn
 
 from ..exceptions import InputError
-from .compression import buffered, reading, reason_of, unpacked
+from .compression import buffered, decompressed, error_text, naming_errors
 from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, Record
 from .warc import WARC, archive_iterator, warc_pages
 
@@ -79,7 +79,7 @@ class PageReader:
             yield from self._pages_under(Path(source))
         else:
             before = self.bytes_read
-            with reading(source), _opened(source) as file:
+            with naming_errors(source), _opened(source) as file:
                 for record in self._pages_in(file, "standard input" if source == "-" else source):
                     if file.seekable():
                         self.bytes_read = before + file.tell()
@@ -93,14 +93,14 @@ class PageReader:
                     raise BadRecord(TOO_LARGE)
                 body = path.read_bytes()
             except (OSError, BadRecord) as error:
-                self.bad[reason_of(error)] += 1
+                self.bad[error_text(error)] += 1
                 continue
             self.bytes_read += size
             yield _html_page(path, body, path.relative_to(folder).as_posix())
 
     def _pages_in(self, raw: BinaryIO, source: str) -> Iterator[Record]:
-        with reading(source):
-            stream = unpacked(raw, source)
+        with naming_errors(source):
+            stream = decompressed(raw, source)
             start = stream.peek(len(WARC))
             if start.startswith(WARC):
                 yield from warc_pages(stream, source, self.bad, self.passed_over)
@@ -124,8 +124,8 @@ class LineReader:
         self._source = source
 
     def __iter__(self) -> Iterator[bytes]:
-        with reading(self._source), _opened(self._source) as file:
-            stream = unpacked(file, self._source)
+        with naming_errors(self._source), _opened(self._source) as file:
+            stream = decompressed(file, self._source)
             while line := stream.readline(MAX_PAGE_BYTES):
                 if len(line) == MAX_PAGE_BYTES:
                     raise InputError(self._source, f"a line is {TOO_LARGE}")
@@ -152,16 +152,16 @@ def beginning(source: str) -> bytes:
     """
     if source == "-":
         # The peeked bytes may end anywhere; errors are left to whoever reads the whole stream.
-        with suppress(InputError), reading(source):
+        with suppress(InputError), naming_errors(source):
             start = io.BytesIO(buffered(sys.stdin.buffer).peek())
-            return unpacked(start, source).peek()
+            return decompressed(start, source).peek()
         return b""
-    with reading(source):
+    with naming_errors(source):
         if not stat.S_ISREG(Path(source).stat().st_mode):
             # Bytes read from a pipe could not be read again.
             return b""
         with Path(source).open("rb") as file:
-            return unpacked(file, source).peek()
+            return decompressed(file, source).peek()
 
 
 def _html_page(path: Path, body: bytes, name: str) -> Record:
@@ -182,14 +182,14 @@ def _check(source: str) -> None:
     if source == "-":
         return
     path = Path(source)
-    with reading(source):
+    with naming_errors(source):
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             if next(_html_files(path), None) is None:
                 raise InputError(source, f"no HTML files in it ({', '.join(HTML_SUFFIXES)})")
         elif stat.S_ISREG(mode):
             with path.open("rb") as file:
-                start = unpacked(file, source).peek(len(WARC))
+                start = decompressed(file, source).peek(len(WARC))
             if not start:
                 raise InputError(source, "empty")
             if start.startswith(WARC):

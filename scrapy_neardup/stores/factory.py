@@ -109,7 +109,7 @@ def _canonical(address: str) -> str:
         except ModuleNotFoundError as error:
             if not str(error.name).startswith("redis"):
                 raise
-            installed = "with the package redis installed: pip install 'scrapy-neardup[redis]'"
+            installed = "used with the package redis: pip install 'scrapy-neardup[redis]'"
             raise InvalidOption("store", f"{scheme}://…", installed) from None
         RedisAddress.parse(address)
         return address

@@ -34,7 +34,7 @@ _MIN_VALUES = 20
 
 
 class Difference(NamedTuple):
-    """How the values of two texts differ.
+    """Differences between the values of two texts.
 
     :ivar places: places at which both texts have values, and different ones; a date counts 0.4.
     :ivar words: stretches of such places in which both texts have words.

@@ -124,7 +124,7 @@ class Comparisons:
         return True
 
     def _is_first(self, component: Component) -> bool:
-        """Decide whether this segment, or this value, is met for the first time."""
+        """Return whether this segment, or this value, is seen for the first time."""
         if component in self._met:
             return False
         self._met[component] = None

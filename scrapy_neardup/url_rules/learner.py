@@ -11,7 +11,7 @@ from xxhash import xxh3_64_intdigest
 
 from .decisions import Decision
 from .rule import UrlRule
-from .rule_set import Crawl, RuleChange
+from .rule_set import CrawlState, RuleChange
 from .site_learner import SiteLearner
 from .url_parts import UrlParts, parse_url, text_hash
 
@@ -50,7 +50,7 @@ class Learner:
         now: Callable[[], int] = lambda: int(time.time()),
     ) -> None:
         self.urls_ignored = 0
-        self.crawl = Crawl(sample_rate, cluster_budget, seed, now)
+        self.crawl = CrawlState(sample_rate, cluster_budget, seed, now)
         self._sites = _Sites(self.crawl)
 
     # --- requests ---------------------------------------------------------------------------
@@ -170,7 +170,7 @@ class Learner:
     # --- rules ------------------------------------------------------------------------------
 
     def take_changes(self) -> list[RuleChange]:
-        """Return the rules that were taken up or withdrawn since the last call."""
+        """Return the rules that came into force or were withdrawn since the last call."""
         changes, self.crawl.changes = self.crawl.changes, []
         return changes
 
@@ -250,7 +250,7 @@ class _Sites(OrderedDict[str, SiteLearner]):
     :ivar dropped: number of skipped requests that were dropped.
     """
 
-    def __init__(self, crawl: Crawl) -> None:
+    def __init__(self, crawl: CrawlState) -> None:
         super().__init__()
         self.pending: dict[str, SiteLearner] = {}
         self.dropped = 0

@@ -1,4 +1,4 @@
-"""Learns the patterns of a site's paths from the paths that were met.
+"""Learns the patterns of a site's paths from the paths of its URLs.
 
 A segment that varies is written ``*``: one with digits, escapes or several hyphens from the start,
 any other one when many different ones were met at its place.
@@ -28,7 +28,7 @@ _FIXED = re.compile(r"[A-Za-z_.]{0,24}(?:-[A-Za-z_.]{1,24})?\Z")
 
 
 class _Place:
-    """Counts the segments that were met at a place of a path."""
+    """Counts the segments at one position of the paths."""
 
     __slots__ = ("met", "varies")
 

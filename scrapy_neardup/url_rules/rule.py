@@ -277,7 +277,7 @@ class UrlRule:
     @property
     def text(self) -> str:
         """The rule in words."""
-        where = f"under {self.pattern}" if self.pattern else "everywhere"
+        where = f"under {self.pattern}" if self.pattern else "under any path"
         return f"{_meaning(self.component)} {where} on {self.site}"
 
     @property
@@ -362,22 +362,22 @@ def _word(part: str | int) -> str:
 
 
 def _meaning(component: Component) -> str:
-    """Return what a rule says, in words."""
+    """Return the statement of a rule about a component."""
     match component:
         case ("param", name):
-            return f"the parameter {name} means nothing"
+            return f"the parameter {name} has no effect"
         case ("param", name, value):
-            return f"{name}={value} means nothing"
+            return f"{name}={value} has no effect"
         case ("segment", "", _):
-            return "a trailing slash means nothing"
+            return "a trailing slash has no effect"
         case ("segment", text, place):
-            return f"the {'' if place == 'inner' else f'{place} '}segment /{text}/ means nothing"
+            return f"the {'' if place == 'inner' else f'{place} '}segment /{text}/ has no effect"
         case ("segment_at", -1):
-            return "the last segment means nothing"
+            return "the last segment has no effect"
         case ("segment_at", int(index)):
-            return f"segment {index + 1} of the path means nothing"
+            return f"segment {index + 1} of the path has no effect"
         case ("path_param", name):
-            return f"the path parameter {name} means nothing"
+            return f"the path parameter {name} has no effect"
         case ("host", label):
             return f"the host {label}. shows the same"
         case ("scheme",):

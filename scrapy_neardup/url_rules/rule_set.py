@@ -27,7 +27,7 @@ MAX_DEMAND = 8
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """A rule was taken up or withdrawn.
+    """A rule came into force or was withdrawn.
 
     :ivar evidence: the reason, in words.
     """
@@ -38,8 +38,8 @@ class RuleChange:
 
 
 @dataclass(slots=True)
-class Crawl:
-    """What the sites of a crawl have in common.
+class CrawlState:
+    """Options and state that the sites of a crawl share.
 
     :ivar sample_rate: share of what would be skipped that is fetched, 0.0 to 1.0.
     :ivar cluster_budget: see :class:`~scrapy_neardup.url_rules.decisions.CrawlTraps`.
@@ -58,7 +58,7 @@ class Crawl:
 
 
 class RuleSet:
-    """The rules of a site; an :class:`.EvidenceCollector` counts what speaks for them.
+    """The rules of a site; an :class:`.EvidenceCollector` counts their evidence.
 
     :ivar applied: what is left out of URLs by rules in force, with the path patterns.
     :ivar on_trial: that, and what is left out while rules are on trial.
@@ -69,7 +69,7 @@ class RuleSet:
     :ivar observations: number of the last observation.
     """
 
-    def __init__(self, site: str, crawl: Crawl) -> None:
+    def __init__(self, site: str, crawl: CrawlState) -> None:
         self.by_key: dict[Key, UrlRule] = {}
         self.applied: dict[Component, set[str]] = {}
         self.on_trial: dict[Component, set[str]] = {}

@@ -12,7 +12,7 @@ from .decisions import CrawlTraps, Decisions
 from .evidence_collector import EvidenceCollector
 from .known_urls import KnownUrls, SkippedUrl, VisitedUrl
 from .rule import UrlRule
-from .rule_set import Crawl, RuleSet
+from .rule_set import CrawlState, RuleSet
 from .url_parts import SCHEME, Component, UrlParts
 
 #: Of each rule so many skipped URLs are fetched before a crawl ends.
@@ -24,7 +24,7 @@ _COMPARED_AT_ONCE = 30
 class SiteLearner:
     """The rules of a site, and its URLs."""
 
-    def __init__(self, site: str, crawl: Crawl) -> None:
+    def __init__(self, site: str, crawl: CrawlState) -> None:
         self.name = site
         self.rules = rules = RuleSet(site, crawl)
         self.urls = urls = KnownUrls(rules)
@@ -70,7 +70,7 @@ class SiteLearner:
         return next((one.content for one in group if one.content is not None), None)
 
     def in_flight(self) -> list[UrlParts]:
-        """Return the URLs that are being fetched, or whose fetch was never heard of."""
+        """Return the URLs that are being fetched, or whose fetch has no known result."""
         return [visited.parts for visited in self.urls.visited if visited.content is None]
 
     def refetch_probes(self) -> None:

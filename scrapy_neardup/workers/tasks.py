@@ -177,7 +177,7 @@ def attempt_all(job: Job[T], signer: Signer, records: Sequence[Record]) -> list[
 
 
 def lacks_memory(answer: Any) -> bool:
-    """Did the page exceed the worker's memory limit?"""
+    """Return whether the page exceeded the worker's memory limit."""
     return isinstance(answer, Failure) and answer.reason == Reason.OUT_OF_MEMORY
 
 

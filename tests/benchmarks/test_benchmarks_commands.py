@@ -1,4 +1,4 @@
-"""The commands of the benchmarks that the documentation names."""
+"""The benchmark commands that the documentation names exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The written corpora: what their readers refuse, what they hold, and that their gate closes."""
+"""The written corpora: rejected files, contents, and the gate on their figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of decisions: what its questions count, and that they run from end to end."""
+"""The decisions benchmark: its counts, and a run from end to end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of lookups: every claim is counted, and its floods are what they are called."""
+"""The lookups benchmark counts every claim, and its floods have the shapes they are named for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of all pairs: it finds those that it planted."""
+"""The benchmark of all pairs finds the planted pairs."""
 
 from __future__ import annotations
 

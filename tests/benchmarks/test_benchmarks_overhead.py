@@ -1,4 +1,4 @@
-"""The benchmark on pages of its own: a small crawl without the add-on and with it."""
+"""The overhead benchmark on a few pages: a crawl without the add-on and one with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The quality benchmark: what it counts, and that its gate closes."""
+"""The quality benchmark: its counts, and its gate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of large files: they are what the store itself would have written."""
+"""The large files of the scaling benchmark equal those that the store writes."""
 
 from __future__ import annotations
 

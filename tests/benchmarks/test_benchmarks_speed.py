@@ -1,4 +1,4 @@
-"""The benchmark of speed: what it counts and compares, what it says is exact, and its page."""
+"""The speed benchmark: its counts, comparisons, exactness checks, and documentation page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The generated site: its truth is what a detector, a walker and a crawl find."""
+"""The generated site: a detector, a walker and a crawl confirm its known duplicates."""
 
 from __future__ import annotations
 

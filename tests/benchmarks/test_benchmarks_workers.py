@@ -1,4 +1,4 @@
-"""The benchmarks of worker processes: every crawl adds up, every page has one outcome."""
+"""The worker benchmarks: every crawl adds up, every page has one outcome."""
 
 from __future__ import annotations
 

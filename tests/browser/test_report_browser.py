@@ -1,4 +1,4 @@
-"""The report as people use it: in a real browser."""
+"""The report in a real browser."""
 
 from __future__ import annotations
 

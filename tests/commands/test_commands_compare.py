@@ -164,7 +164,7 @@ def test_stored_pages_by_their_ids(tmp_path):
     assert "more than one page" in many.stderr
 
 
-def test_what_a_page_says_is_not_obeyed_by_the_terminal(written):
+def test_control_characters_of_pages_are_not_printed(written):
     a = written("a.html", page(FERRY, "\x1b[31mred\x1b[0m [bold]title[/bold]"))
     done = compare(a, a)
     assert "\x1b" not in done.stdout

@@ -108,7 +108,7 @@ def test_a_plot(folder, name):
         (["id_a,id_b,label"], ["--distance", "2"], "there is no option --distance"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(folder, rows, options, complaint):
+def test_errors_are_one_line(folder, rows, options, complaint):
     pairs(folder, *rows)
     done = evaluate("pages.jsonl", "--pairs", "pairs.csv", *options, cwd=folder)
     assert done.returncode != 0

@@ -63,7 +63,7 @@ def test_the_table_can_be_used(tmp_path, pages):
     assert flat[0] != trained[0]
 
 
-def test_tokens_of_which_a_table_can_say_nothing():
+def test_tokens_that_a_table_cannot_contain():
     counts = DocumentFrequencies()
     for page in (["tea", "b2b", "7", "two words", "\ud800"], ["pot", "x\x1cy"]):
         counts.add(page)
@@ -93,7 +93,7 @@ def test_common_tokens_survive_when_rare_ones_are_forgotten(monkeypatch):
         (["pages.jsonl", "-o", "tea.gz", "--pages", "3"], 2, "there is no option --pages"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(tmp_path, pages, arguments, exitcode, complaint):
+def test_errors_are_one_line(tmp_path, pages, arguments, exitcode, complaint):
     (tmp_path / "empty.jsonl").write_text('{"url": "u", "text": ""}\n')
     done = neardup("idf", "train", *arguments, "--workers", "0", cwd=tmp_path)
     assert done.returncode == exitcode

@@ -1,4 +1,4 @@
-"""``scrapy neardup pairs`` as people run it."""
+"""``scrapy neardup pairs`` as a program."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_with_no_similarity_asked_for_all_near_fingerprints_are_pairs(tmp_path, 
     ]
 
 
-def test_of_one_address_the_last_page_counts(tmp_path):
+def test_last_page_of_a_url_is_used(tmp_path):
     source = stored(tmp_path / "in", FERRY, FERRY)
     source.write_bytes(source.read_bytes() + stored(tmp_path / "more", TEA).read_bytes())
     done = pairs(source, "-o", "-")
@@ -266,7 +266,7 @@ def test_the_pages_of_a_redis(tmp_path):
         (["PAGES", "--clusters", "PAGES"], 1, "PAGES: is an input, and would be overwritten"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(tmp_path, arguments, exitcode, complaint):
+def test_errors_are_one_line(tmp_path, arguments, exitcode, complaint):
     stored(tmp_path / "PAGES", *(f"{FERRY} {seed}" for seed in range(20)))
     (tmp_path / "CUT").write_bytes(gzip.compress((tmp_path / "PAGES").read_bytes())[:-20])
     before = (tmp_path / "PAGES").read_bytes()

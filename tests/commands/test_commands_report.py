@@ -1,4 +1,4 @@
-"""``scrapy neardup report`` as people run it."""
+"""``scrapy neardup report`` as a program."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_store_in_a_redis(tmp_path, pages, redis_server: RedisServer):
         (["no-such-file"], "no-such-file: No such file or directory"),
     ],
 )
-def test_what_cannot_be_is_said(tmp_path, verdicts, arguments, complaint):
+def test_impossible_options_give_errors(tmp_path, verdicts, arguments, complaint):
     given = [verdicts if word == "VERDICTS" else word for word in arguments]
     done = neardup("report", *given, "-o", tmp_path / "report.html")
     assert done.returncode in (1, 2)

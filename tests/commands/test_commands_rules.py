@@ -1,4 +1,4 @@
-"""``scrapy neardup rules`` as people run it, and what duplicate-url-discarder reads of it."""
+"""``scrapy neardup rules`` as a program, and its export read by duplicate-url-discarder."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_json_says_all_that_is_known_of_them(store):
     ]  # fmt: skip
     assert told[1] == {
         "rule": "example.com param sort /shop/*",
-        "text": "the parameter sort means nothing under /shop/* on example.com",
+        "text": "the parameter sort has no effect under /shop/* on example.com",
         "site": "example.com",
         "family": "/shop/*",
         "kind": "param",
@@ -105,7 +105,7 @@ def test_json_says_all_that_is_known_of_them(store):
     assert [line["rule"] for line in of_site] == [OTHER.name]
 
 
-def test_it_is_said_for_what_only_canonical_addresses_speak(tmp_path, monkeypatch):
+def test_evidence_of_canonical_urls_is_listed_separately(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     half, some = rule("param", "a", agreements=30, named=100), rule("param", "b", named=7)
     with opened(tmp_path / "pages.sqlite") as made:
@@ -125,7 +125,7 @@ def test_a_store_without_rules_has_none(tmp_path):
     assert neardup("rules", tmp_path / "pages.sqlite", "--json").stdout == b""
 
 
-def test_what_is_no_rule_is_counted(store):
+def test_unreadable_rules_are_counted(store):
     with opened(store) as made:
         made.put_rules({"a": b"{}", "b": b"\xff", "c": b'{"kind": "of a later version"}'})
     done = neardup("rules", store)
@@ -133,7 +133,7 @@ def test_what_is_no_rule_is_counted(store):
     assert "5 rules" in done.stdout.decode()
 
 
-def test_what_a_terminal_would_obey_is_not_shown(tmp_path):
+def test_control_characters_are_not_printed(tmp_path):
     evil = rule("param", "\x1b[2J")
     with opened(tmp_path / "pages.sqlite") as made:
         made.put_rules({evil.name: evil.to_bytes()})
@@ -144,7 +144,7 @@ def test_what_a_terminal_would_obey_is_not_shown(tmp_path):
 
 def test_a_rule_is_switched_off_and_on_again(store):
     off = neardup("rules", store, "--off", SORT.name, "--off", SESSION.name)
-    assert f"off: {SORT.name} (the parameter sort means nothing under /shop/*" in said(off)
+    assert f"off: {SORT.name} (the parameter sort has no effect under /shop/*" in said(off)
     assert off.stdout == b""
     rules = held(store)
     assert {name for name, one in rules.items() if one.state == "off"} == {SORT.name, SESSION.name}
@@ -180,7 +180,7 @@ def test_rules_of_a_redis_are_switched_off_while_crawls_go_on(redis_server: Redi
         (["--on", SORT.name], "--on is 'example.com param sort /shop/*', but"),
     ],
 )
-def test_a_name_of_no_such_rule_is_refused(store, options, problem):
+def test_unknown_rule_name_is_refused(store, options, problem):
     before = store.read_bytes()
     assert problem in said(neardup("rules", store, *options), 2)
     assert store.read_bytes() == before
@@ -482,7 +482,7 @@ def test_two_segments_are_not_taken_out_of_one_path(tmp_path):
     assert made.process_url("https://example.com/print/print/1") == "https://example.com/print/1"
 
 
-def test_what_fails_nobody_knows_where_is_not_exported():
+def test_rule_with_unknown_exceptions_is_not_exported():
     general = rule("param", "v", contradictions=2, agreements=200)
     one, other = (rule("param", "v", family=f, state="withdrawn") for f in ("/a", "/b"))
     assert reasons(general, one) == ["the exceptions to the rule are not in the store"]
@@ -496,7 +496,7 @@ def test_a_rule_that_is_switched_off_everywhere_is_off_in_each_family():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_what_was_learned_of_a_site_makes_no_two_contents_one(tmp_path, seed):
+def test_exported_rules_merge_no_contents(tmp_path, seed):
     """All the way: learned, kept in a store, exported by the command, and read."""
     site = UrlSite(seed, 400, 4000)
     contents = {url: found.content for url in site.urls if (found := site.find(url))}

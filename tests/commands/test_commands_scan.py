@@ -1,4 +1,4 @@
-"""``scrapy neardup scan`` as people run it, and what pages can do to its workers."""
+"""``scrapy neardup scan`` as a program, also with pages that harm its workers."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_options_change_the_verdicts(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_projects_settings_hold_and_options_win(tmp_path):
+def test_project_settings_apply_and_options_take_precedence(tmp_path):
     project = tmp_path / "project"
     project.mkdir()
     (project / "scrapy.cfg").write_text("[settings]\ndefault = its_settings\n")
@@ -200,7 +200,7 @@ def test_standard_input_to_standard_output(tmp_path):
         (["PAGES", "-o", "PAGES"], 1, "PAGES: is an input, and would be overwritten"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(tmp_path, arguments, exitcode, complaint):
+def test_errors_are_one_line(tmp_path, arguments, exitcode, complaint):
     stored(tmp_path / "PAGES", *(f"{FERRY} {seed}" for seed in range(200)))
     (tmp_path / "CUT").write_bytes(gzip.compress((tmp_path / "PAGES").read_bytes())[:-20])
     (tmp_path / "EMPTY").touch()
@@ -258,7 +258,7 @@ def test_a_bar_on_a_terminal(tmp_path, mixed):
 
 
 @pytest.mark.slow
-def test_a_page_that_kills_or_hangs_its_worker_costs_itself_only(tmp_path):
+def test_page_that_kills_or_hangs_its_worker_affects_only_itself(tmp_path):
     hang = f"hang {tmp_path / 'marker'}"
     texts = FERRY, "kill me", TEA, hang, "raise an error", MUSEUM, "print this", FERRY
     source = stored(tmp_path / "in", *texts)

@@ -1,4 +1,4 @@
-"""``scrapy neardup store`` and ``scan --store`` as people run them."""
+"""``scrapy neardup store`` and ``scan --store`` as programs."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_store_that_a_crawl_has_open_can_be_looked_at(store, tmp_path):
     assert lines(scanned.stdout)[0]["duplicate_of"] == "https://b.example/tea"
 
 
-def test_what_a_terminal_would_obey_is_not_shown(tmp_path):
+def test_control_characters_are_not_printed(tmp_path):
     path = tmp_path / "pages.sqlite"
     with opened(path) as made:
         made.add(NearDupDetector(store=made).signature(url="https://a.example/\x1b[2J", text=TEA))
@@ -240,7 +240,7 @@ def test_scan_cannot_add_while_a_crawl_has_the_store(store, tmp_path):
         (["scan", "FEED", "-o", "OUT", "--namespace", "x"], 2, "--namespace is 'given alone'"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(store, tmp_path, arguments, exitcode, complaint):
+def test_errors_are_one_line(store, tmp_path, arguments, exitcode, complaint):
     opened(store, "empty").__enter__().close()
     feed(tmp_path / "FEED", tea=TEA)
     (tmp_path / "CUT").write_bytes(store.read_bytes()[:-5000])
@@ -330,7 +330,7 @@ def test_a_store_goes_to_another_machine_and_is_the_same_there(store, tmp_path, 
     assert verdict.duplicate_of == "https://b.example/tea"
 
 
-def test_rules_go_along_and_take_nobodys_place(store, tmp_path):
+def test_rules_are_imported_without_replacing_others(store, tmp_path):
     target, there = tmp_path / "out.jsonl", tmp_path / "there.sqlite"
     with opened(store) as made:
         made.put_rules({"a.example": b"theirs", "b.example": b"theirs"})
@@ -345,7 +345,7 @@ def test_rules_go_along_and_take_nobodys_place(store, tmp_path):
         assert made.rules() == {"a.example": b"own", "b.example": b"theirs"}
 
 
-def test_a_secret_is_nobody_elses_even_where_a_file_was_before(store, tmp_path):
+def test_export_with_secret_is_private_even_over_an_existing_file(store, tmp_path):
     target = tmp_path / "out.jsonl"
     for file in (target, tmp_path / "out.jsonl.part"):
         file.touch(0o666)
@@ -380,7 +380,7 @@ def test_without_its_secret_an_export_goes_back_where_it_came_from_and_nowhere_e
     assert held(store) == before
 
 
-def test_two_secrets_do_not_meet_in_one_namespace(store, tmp_path):
+def test_pages_with_another_secret_are_refused(store, tmp_path):
     target, other = tmp_path / "out.jsonl", tmp_path / "other.sqlite"
     said(neardup("store", "export", store, "-o", target, "--with-secret"))
     with opened(other) as made:
@@ -393,7 +393,7 @@ def test_two_secrets_do_not_meet_in_one_namespace(store, tmp_path):
     assert (held(other), held(other, "second")) == (before, held(store))
 
 
-def test_what_is_newer_stays(store, tmp_path):
+def test_newer_entries_stay(store, tmp_path):
     target = tmp_path / "out.jsonl"
     said(neardup("store", "export", store, "-o", target))
     with opened(store) as made:
@@ -406,7 +406,7 @@ def test_what_is_newer_stays(store, tmp_path):
     assert sorted(urls(store)) == sorted(TEXTS)
 
 
-def test_what_nobody_knows_to_be_on_disk_is_not_exported(store, tmp_path):
+def test_unconfirmed_pages_are_not_exported(store, tmp_path):
     with opened(store) as made:
         detector = NearDupDetector(store=made)
         claim = made.claim(detector.signature(url="https://c.example/", text=BRIDGE), Rule())
@@ -559,7 +559,7 @@ def test_pages_in_a_redis(store, tmp_path):
     assert "hush" not in said(done, 1)
 
 
-def test_a_disk_that_is_full_ends_an_import_with_what_it_says(store, tmp_path):
+def test_full_disk_ends_an_import_with_an_error(store, tmp_path):
     if not hasattr(os, "mkfifo"):
         pytest.skip("needs a limit on the size of files")
     import resource

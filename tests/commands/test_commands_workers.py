@@ -1,4 +1,4 @@
-"""Workers without the command around them."""
+"""The workers of the commands, called directly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody can do who has the code and the victim's page, but not the store's secret."""
+"""Attackers who know the code and a page, but not the store's secret, cannot forge a copy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.support.texts import FERRY, article, replaced, word
 
 
 def detector(**options: Any) -> NearDupDetector:
-    """One whose secret the attacker does not use.
+    """Return a detector with a secret that the attacker does not know.
 
     It is the same in every run: under some secrets too few of the first bins of a short text are
     filled to tell it from a flood, and it is ``crowded``.
@@ -95,7 +95,7 @@ def forged() -> list[str]:
 )
 @pytest.mark.parametrize("titles", [("Ferries", "Ferries"), ("Ferries", "Cheap pills"), ("", "")])
 @pytest.mark.parametrize("attacker_first", [True, False])
-def test_a_forged_fingerprint_drops_nobody(forged, attacker, titles, attacker_first):
+def test_forged_fingerprint_drops_no_page(forged, attacker, titles, attacker_first):
     judge = detector()
     victim = judge.signature(url="https://victim.example/1", text=" ".join(VICTIM), title=titles[0])
     forgery = judge.signature(url=attacker, text=" ".join(forged), title=titles[1])
@@ -104,7 +104,7 @@ def test_a_forged_fingerprint_drops_nobody(forged, attacker, titles, attacker_fi
     assert [judge.check(signature).kind for signature in order] == ["new", "new"]
 
 
-def test_nor_does_one_that_holds_half_of_the_victims_text():
+def test_forged_fingerprint_with_half_of_the_text_drops_no_page():
     words = VICTIM[:150] + OWN
     words += padding(words, public_fingerprint(VICTIM))
     judge = detector()
@@ -114,7 +114,7 @@ def test_nor_does_one_that_holds_half_of_the_victims_text():
     assert [judge.check(s).kind for s in (forgery, victim)] == ["new", "new"]
 
 
-def test_without_the_sketch_it_would():
+def test_forged_fingerprint_drops_the_page_without_a_sketch():
     # The attack is real: the plain method of 2007 drops the victim.
     words = OWN + padding(OWN, public_fingerprint(VICTIM))
     judge = detector(min_similarity=0, max_distance=3)
@@ -127,7 +127,7 @@ def test_without_the_sketch_it_would():
 
 
 @pytest.mark.parametrize("stuffed_first", [True, False])
-def test_a_page_stuffed_with_the_victims_text_drops_nobody(stuffed_first):
+def test_page_that_repeats_the_text_drops_no_page(stuffed_first):
     half = len(OWN) // 2
     words = OWN[:half] + 32 * VICTIM + OWN[half:]
     words += padding(words, public_fingerprint(VICTIM))
@@ -141,7 +141,7 @@ def test_a_page_stuffed_with_the_victims_text_drops_nobody(stuffed_first):
 
 
 @pytest.mark.parametrize(("own_words", "is_one"), [(30, True), (200, False)])
-def test_what_contains_the_victims_text_is_a_copy_while_little_else_is_there(own_words, is_one):
+def test_page_with_the_text_and_little_else_is_a_copy(own_words, is_one):
     # The rule asks for resemblance, not for containment: 300 words and 30 more resemble by 0.9.
     judge = detector()
     victim = judge.signature(url="https://victim.example/", text=" ".join(VICTIM))
@@ -187,7 +187,7 @@ def near(rng: random.Random, fingerprint: int, bits: int = 3) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["one block", "near"])
 @pytest.mark.parametrize("victim_first", [True, False])
-def test_verdicts_are_right_amid_a_flood(kind, victim_first):
+def test_verdicts_are_correct_during_a_flood(kind, victim_first):
     judge = detector()
     victim, copy, other = (
         judge.signature(url=f"https://{name}.example/", text=" ".join(words))
@@ -283,7 +283,7 @@ def test_a_sketch_is_forged_under_a_known_key_only():
         assert resemblance(sketched(forgery, real), sketched(VICTIM, real)) < 0.05
 
 
-def test_nor_do_texts_that_resemble_by_half_seem_to_resemble_more():
+def test_half_resembling_texts_are_not_overestimated():
     known = ShingleKey.from_secret(b"a key that the attacker knows")
     variants = [VICTIM[:180] + article(120, seed=seed) for seed in range(100)]
     best = max(variants, key=lambda v: resemblance(sketched(v, known), sketched(VICTIM, known)))
@@ -326,7 +326,7 @@ def taught(judge: NearDupDetector, titles: list[str], texts: list[str]) -> None:
         judge.check(url=f"https://host.example/~mallory/{title}", text=text, title=title)
 
 
-def test_who_teaches_a_sites_frame_cannot_make_two_pages_one():
+def test_forged_boilerplate_merges_no_pages():
     # Two archives of one title: most of their text is the site's, and the rest is their own.
     frame = article(400, seed=9)
     one, other = (" ".join(frame + article(60, seed=seed)) for seed in (10, 11))
@@ -348,7 +348,7 @@ def test_who_teaches_a_sites_frame_cannot_make_two_pages_one():
     assert not any(judge.check(signature).is_duplicate for signature in signed)
 
 
-def test_at_worst_a_copy_is_kept():
+def test_forged_boilerplate_keeps_a_copy_at_worst():
     # The attacker shows the victim's text as a notice, under many titles: its copies are kept.
     judge = detector()
     words = " ".join(VICTIM)
@@ -380,7 +380,7 @@ def kinds_of_two_wares(rest: str) -> list[str]:
     return [judge.check(ware).kind for ware in wares]
 
 
-def test_a_wares_name_beside_its_manual_and_its_reviews_is_not_the_sites():
+def test_product_name_on_its_manual_and_reviews_is_not_the_sites_name():
     assert kinds_of_two_wares("Shop") == ["new", "new"]
 
 
@@ -389,5 +389,5 @@ def test_a_wares_name_beside_its_manual_and_its_reviews_is_not_the_sites():
     "there; beside a third part, a ware's name cannot be told from a manual's version",
     strict=True,
 )
-def test_who_teaches_titles_cannot_make_two_wares_one():
+def test_forged_titles_merge_no_products():
     assert kinds_of_two_wares("red | Shop") == ["new", "new"]

@@ -69,7 +69,7 @@ TWO: Pages = {"/1": page(FERRY, "The ferry"), "/2": page(FERRY, "The ferry")}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("item", ["dict", "dataclass", "attrs", "pydantic", "scrapy"])
-def test_tagging_says_it_on_items_of_any_kind(item):
+def test_items_of_any_kind_are_tagged(item):
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/2")], {"NEARDUP_ACTION": "tag"}, item=item)
     tags = {stored["path"]: stored.get("neardup") for stored in crawl.items}
@@ -83,7 +83,7 @@ def test_tagging_says_it_on_items_of_any_kind(item):
 @pytest.mark.parametrize(
     "item", ["closed", "closed dataclass", "closed attrs", "closed pydantic", "frozen"]
 )
-def test_an_item_that_cannot_be_tagged_is_kept_and_said_once(item):
+def test_untaggable_item_is_kept_and_logged_once(item):
     pages = {**TWO, "/3": TWO["/1"]}
     with serving(pages) as site:
         crawl = run_crawl([site.url(p) for p in pages], {"NEARDUP_ACTION": "tag"}, item=item)
@@ -95,7 +95,7 @@ def test_an_item_that_cannot_be_tagged_is_kept_and_said_once(item):
     assert not any(text.startswith("Tagged") for text in crawl.logged("DEBUG"))
 
 
-def test_report_touches_nothing():
+def test_report_action_changes_nothing():
     pages = {
         "/1": page(FERRY, "The ferry", links="/a"),
         "/2": page(FERRY, "The ferry", links="/b"),
@@ -134,7 +134,7 @@ def test_one_object_sent_several_times_is_judged_each_time():
     assert "neardup/items/unjudged" not in crawl.stats
 
 
-def test_components_without_the_extension_say_what_is_missing():
+def test_components_without_the_judge_name_it_in_the_error():
     settings = {
         "ADDONS": {},
         "ITEM_PIPELINES": {"scrapy_neardup.NearDupPipeline": 100},
@@ -187,7 +187,7 @@ def test_links_of_a_duplicate_are_followed():
     assert len(crawl.items) == 4
 
 
-def test_or_skipped():
+def test_links_of_a_duplicate_are_skipped():
     with serving(LINKED) as site:
         crawl = run_crawl([site.url("/1"), site.url("/2")], {**ONE_BY_ONE, "NEARDUP_LINKS": "skip"})
     links = {"/1": 1, "/2": 2}[f"/{crawl.dropped[0]['path']}"]
@@ -198,7 +198,7 @@ def test_or_skipped():
 # --- what is not judged -----------------------------------------------------------------
 
 
-def test_what_is_no_page_of_text_passes_through_and_is_counted():
+def test_response_without_text_passes_through_and_is_counted():
     pages: Pages = {
         "/json": Answer('{"a": 1}', "application/json"),
         "/json2": Answer('{"a": 1}', "application/json"),
@@ -229,7 +229,7 @@ def test_a_page_that_yields_nothing_is_counted_and_not_remembered():
     assert crawl.counts() == {"responses": 1, "skipped/no_output": 1}
 
 
-def test_a_part_of_the_users_own_that_fails_costs_no_page():
+def test_failing_custom_part_loses_no_page():
     settings = {"NEARDUP_TOKENIZER": "tests.support.parts.never"}
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/2")], settings)
@@ -240,7 +240,7 @@ def test_a_part_of_the_users_own_that_fails_costs_no_page():
     assert site.url("/") in warning
 
 
-def test_an_extractor_that_fails_costs_no_page():
+def test_failing_extractor_loses_no_page():
     settings = {"NEARDUP_EXTRACTOR": "tests.support.parts.never"}
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/2")], settings)
@@ -253,7 +253,7 @@ def test_an_extractor_that_fails_costs_no_page():
 
 
 @pytest.mark.parametrize("wish", [False, "off", "0"])
-def test_a_request_can_switch_it_off(wish):
+def test_request_meta_disables_a_request(wish):
     with serving(TWO) as site:
         meta = {site.url("/2"): {"neardup": wish}}
         crawl = run_crawl([site.url("/1"), site.url("/2")], meta=meta)
@@ -280,7 +280,7 @@ def test_a_request_can_have_thresholds_of_its_own():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("wish", [{"max_distance": 12}, {"distance": 3}, "perhaps", 7])
-def test_a_wrong_wish_in_meta_is_said_and_costs_no_page(wish):
+def test_invalid_meta_is_logged_and_keeps_the_page(wish):
     with serving(TWO) as site:
         meta = {site.url(path): {"neardup": wish} for path in TWO}
         crawl = run_crawl([site.url(path) for path in TWO], meta=meta)
@@ -295,7 +295,7 @@ def test_a_wrong_wish_in_meta_is_said_and_costs_no_page(wish):
     ("settings", "arguments"),
     [({}, {"neardup": "off"}), ({"NEARDUP_ENABLED": "false"}, {}), ({"NEARDUP_ENABLED": 0}, {})],
 )
-def test_it_can_be_off_for_a_run(settings, arguments):
+def test_spider_argument_disables_a_run(settings, arguments):
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/2")], settings, arguments=arguments)
     assert crawl.stored == ["1", "2"]
@@ -303,7 +303,7 @@ def test_it_can_be_off_for_a_run(settings, arguments):
     assert crawl.logged("WARNING") == []
 
 
-def test_it_stays_out_of_contract_checks():
+def test_addon_is_disabled_in_contract_checks():
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/2")], environment={"SCRAPY_CHECK": "true"})
     assert crawl.stored == ["1", "2"]
@@ -321,7 +321,7 @@ def test_scope(scope, stored):
     assert len(crawl.items) == stored
 
 
-def test_the_same_address_again_is_a_revisit_and_stored():
+def test_same_url_again_is_a_revisit_and_stored():
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/1")], dont_filter=True)
     assert crawl.stored == ["1", "1"]
@@ -378,7 +378,7 @@ LED_BACK: Pages = {
 IN_ORDER = {"CONCURRENT_REQUESTS": 1, "DOWNLOAD_DELAY": 0.3, "NEARDUP_URL_RULES_SAMPLE_RATE": 0}
 
 
-def test_an_address_known_to_lead_to_a_duplicate_is_not_asked_for():
+def test_url_known_to_lead_to_a_duplicate_is_refused():
     with serving(LED_BACK) as site:
         # Scrapy's own filter does not know what was requested with dont_filter.
         crawl = run_crawl([site.url("/1"), site.url("/2")], IN_ORDER, dont_filter=True)
@@ -392,7 +392,7 @@ def test_an_address_known_to_lead_to_a_duplicate_is_not_asked_for():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("status", "hits"), [(301, 1), (302, 2)])
-def test_nor_is_an_address_that_redirects_to_one_for_good(status, hits):
+def test_url_with_a_permanent_redirect_to_a_duplicate_is_refused(status, hits):
     pages: Pages = {
         **LED_BACK,
         "/go": Answer(status=status, headers={"Location": "/2"}),
@@ -409,7 +409,7 @@ def test_nor_is_an_address_that_redirects_to_one_for_good(status, hits):
     ("settings", "meta"),
     [({"NEARDUP_ACTION": "tag"}, {}), ({"NEARDUP_ACTION": "report"}, {}), ({}, {"neardup": False})],
 )
-def test_unless_the_duplicate_was_kept(settings, meta):
+def test_url_of_a_kept_duplicate_is_fetched(settings, meta):
     with serving(LED_BACK) as site:
         run_crawl(
             [site.url("/1"), site.url("/2")],

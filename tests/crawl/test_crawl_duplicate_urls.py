@@ -85,7 +85,7 @@ def test_articles_behind_a_wall_are_stored_when_it_is_gone(
     assert refused(second) + refused(third) == 0
 
 
-def test_one_address_that_stays_behind_the_wall_does_not_take_the_others_with_it(exact):
+def test_url_that_stays_behind_a_wall_does_not_affect_others(exact):
     with serving({}) as site:
         first = crawl(site, with_walls(PATHS[:WALLED]), exact)
         original = original_of(first)
@@ -98,7 +98,7 @@ def test_one_address_that_stays_behind_the_wall_does_not_take_the_others_with_it
 
 
 @pytest.mark.slow
-def test_a_wall_that_comes_back_brings_nothing_back_that_has_ended(exact):
+def test_returning_wall_restores_no_discarded_record(exact):
     few = PATHS[:3]
     with serving({}) as site:
         first = crawl(site, with_walls(few), exact)
@@ -111,7 +111,7 @@ def test_a_wall_that_comes_back_brings_nothing_back_that_has_ended(exact):
 
 
 @pytest.mark.slow
-def test_what_is_explored_ends_what_it_contradicts(exact):
+def test_sample_discards_contradicted_records(exact):
     few = PATHS[:3]
     with serving({}) as site:
         first = crawl(site, with_walls(few), exact)
@@ -127,7 +127,7 @@ def test_what_is_explored_ends_what_it_contradicts(exact):
         assert set(few) - {original} <= articles_of(last)
 
 
-def test_of_a_flood_nothing_is_learned(exact, tmp_path):
+def test_floods_are_not_recorded(exact, tmp_path):
     prints = {f"{path}/print": text for path, text in list(ARTICLES.items())[38:]}
     pages: Pages = {**with_walls(PATHS[:38]), **prints}
     pages["/"] = hub([*prints, *PATHS])
@@ -140,7 +140,7 @@ def test_of_a_flood_nothing_is_learned(exact, tmp_path):
     assert len(without_ended(known)) == 2
 
 
-def test_an_address_that_was_behind_the_wall_at_the_start_is_asked_for_again():
+def test_url_behind_a_wall_at_the_start_is_requested_again():
     """A spider that logs in on the way: its start requests come first, and links come later."""
     asked: Counter[str] = Counter()
 
@@ -179,7 +179,7 @@ def test_print_views_are_not_fetched_on_the_second_day(exact):
         assert len(tagged.stored) == 81
 
 
-def test_a_copy_that_leads_on_is_fetched_each_day(exact):
+def test_copy_with_the_only_links_is_fetched_each_day(exact):
     lists = {f"/list?page={number}": 10 * number for number in range(1, 4)}
     pages: Pages = {
         **ARTICLES,

@@ -1,4 +1,4 @@
-"""Every hostile page through a real crawl, each with good pages behind it."""
+"""Crawls of hostile pages: the pages after each hostile one are still judged."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def mebibytes(pid: int, what: str) -> float:
 @pytest.mark.slow
 @linux
 def test_hostile_pages_are_kept_and_good_ones_judged_right():
-    """Each hostile page, a good one, a copy of that, and the hostile page again."""
+    """Crawl each hostile page, a good page, its copy, and the hostile page again."""
     pages: dict[str, Answer | str] = {}
     for number, (name, answer) in enumerate(HOSTILE.items()):
         pages[f"/hostile/{name}"] = answer

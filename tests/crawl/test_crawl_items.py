@@ -1,4 +1,4 @@
-"""Which page is an item from? Pages that yield only links, and items built over several pages."""
+"""The page of an item: pages that yield only links, and items built over several pages."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def names(crawl: Crawl) -> list[str]:
 
 @pytest.fixture
 def address(request, tmp_path):
-    """Of a store: in memory, in a file, or in a Redis."""
+    """Return the address of a store in memory, in a file, or in a Redis."""
     if request.param == "redis":
         return request.getfixturevalue("redis_server").address
     return {"memory": "memory", "sqlite": f"sqlite:///{tmp_path / 'seen.sqlite'}"}[request.param]

@@ -1,4 +1,4 @@
-"""Crawls that are stopped in the middle lose no content; benchmarks.crawl.kills kills more."""
+"""Crawls that are killed lose no content; benchmarks.crawl.kills kills more of them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def nothing_lost(runs: Runs, *at_kills: frozenset[str]) -> Account:
 @pytest.mark.parametrize(
     ("storing", "loop"), [("synced", LOOPS[-1]), ("feed", "reactor"), ("batches", "reactor")]
 )
-def test_killed_again_and_again_nothing_is_lost(tmp_path, port, storing, loop):
+def test_repeated_kills_lose_nothing(tmp_path, port, storing, loop):
     runs = in_job(tmp_path, port, storing=storing)
     runs.settings["TWISTED_REACTOR_ENABLED"] = loop == "reactor"
     at_kills = []
@@ -113,7 +113,7 @@ def test_a_page_counts_when_all_its_items_are_stored(tmp_path, port, storing):
 
 
 @pytest.mark.slow
-def test_a_kill_amid_recovery_is_recovered_from(tmp_path, port):
+def test_kill_during_recovery_is_recovered(tmp_path, port):
     runs = in_job(tmp_path, port)
     # Slow enough that its feed is known to be on disk in between.
     process = runs.start(DOWNLOAD_DELAY=0.1)
@@ -155,7 +155,7 @@ def test_a_job_that_runs_is_not_recovered(tmp_path, port):
 @pytest.mark.parametrize(
     ("number", "storing"), [(signal.SIGINT, "feed"), (signal.SIGTERM, "synced")]
 )
-def test_a_crawl_that_is_asked_to_end_goes_on_later(tmp_path, port, number, storing):
+def test_crawl_stopped_by_one_interrupt_resumes(tmp_path, port, number, storing):
     runs = in_job(tmp_path, port, storing=storing)
     process = runs.start()
     crawled(runs, 20)
@@ -171,7 +171,7 @@ def test_a_crawl_that_is_asked_to_end_goes_on_later(tmp_path, port, number, stor
 
 @pytest.mark.slow
 @pytest.mark.parametrize("storing", ["synced", "feed"])
-def test_a_crawl_that_is_made_to_end_is_recovered(tmp_path, port, storing):
+def test_crawl_stopped_by_two_interrupts_is_recovered(tmp_path, port, storing):
     runs = in_job(tmp_path, port, storing=storing)
     process = runs.start(**SLOW)
     crawled(runs, 6)
@@ -225,7 +225,7 @@ def test_a_crawl_ends_when_its_store_cannot_be_written_if_that_is_asked_for(tmp_
 
 
 @pytest.mark.slow
-def test_what_a_feed_did_not_take_is_stored_next_time(tmp_path, port):
+def test_items_rejected_by_a_feed_are_stored_by_the_next_run(tmp_path, port):
     runs = in_job(tmp_path, port, storing="feed")
     runs.items.symlink_to("/dev/full")
     runs.finish()
@@ -238,7 +238,7 @@ def test_what_a_feed_did_not_take_is_stored_next_time(tmp_path, port):
 
 
 @pytest.mark.slow
-def test_what_a_feed_without_a_folder_did_not_take_is_stored_next_time(tmp_path, port):
+def test_items_of_a_feed_without_a_folder_are_stored_by_the_next_run(tmp_path, port):
     runs = in_job(tmp_path, port, storing="feed")
     (tmp_path / "absent").write_bytes(b"no folder")
     runs.finish(FEEDS={str(tmp_path / "absent/items.jsonl"): {"format": "jsonlines"}})
@@ -248,7 +248,7 @@ def test_what_a_feed_without_a_folder_did_not_take_is_stored_next_time(tmp_path,
 
 
 @pytest.mark.slow
-def test_what_a_feed_did_not_take_for_a_while_is_stored_next_time(tmp_path, port):
+def test_items_rejected_for_a_while_are_stored_by_the_next_run(tmp_path, port):
     runs = in_job(tmp_path, port, storing="feed")
     pipelines = {LIMITING: 600}
     limits = {6: 8192, 16: None}
@@ -260,7 +260,7 @@ def test_what_a_feed_did_not_take_for_a_while_is_stored_next_time(tmp_path, port
     assert not account(SHAPE, runs.stored(), ()).lost
 
 
-def test_an_item_is_not_written_to_the_rest_of_another(tmp_path, port):
+def test_item_is_not_appended_to_a_truncated_line(tmp_path, port):
     runs = in_job(tmp_path, port, storing="feed")
     cut_off = b'{"path": "/content/0/0", "run": 0, "te'
     runs.items.write_bytes(cut_off)

@@ -1,4 +1,4 @@
-"""What a crawl says of itself: single items, the end, and one page in the place of many."""
+"""The log of a crawl: dropped items, the summary, and warnings of duplicate floods."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def said_of_items(crawl):
 @pytest.mark.slow
 @pytest.mark.parametrize("action", SAID)
 @pytest.mark.parametrize(("setting", "level"), [("debug", "DEBUG"), ("Info", "INFO")])
-def test_each_item_of_a_duplicate_is_said_at_the_level_that_is_set(action, setting, level):
+def test_items_of_duplicates_are_logged_at_the_configured_level(action, setting, level):
     settings = {**ONE_BY_ONE, "NEARDUP_ACTION": action, "NEARDUP_ITEM_LOG_LEVEL": setting}
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/2")], settings)
@@ -41,7 +41,7 @@ def test_each_item_of_a_duplicate_is_said_at_the_level_that_is_set(action, setti
 @pytest.mark.slow
 @pytest.mark.parametrize("action", SAID)
 @pytest.mark.parametrize("setting", ["off", None])
-def test_or_not_at_all(action, setting):
+def test_items_of_duplicates_are_not_logged_when_off(action, setting):
     settings = {**ONE_BY_ONE, "NEARDUP_ACTION": action, "NEARDUP_ITEM_LOG_LEVEL": setting}
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/2")], settings)
@@ -58,7 +58,7 @@ def test_the_text_of_a_dropped_item_is_not_logged():
     assert [text.partition(" ")[0] for text in shown] == ["Scraped"]
 
 
-def test_an_unchanged_page_that_is_dropped_is_said_too():
+def test_dropped_unchanged_page_is_logged():
     settings = {**ONE_BY_ONE, "NEARDUP_REVISIT": "drop", "NEARDUP_ITEM_LOG_LEVEL": "INFO"}
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1"), site.url("/1")], settings, dont_filter=True)
@@ -114,7 +114,7 @@ def test_the_end_is_a_line_and_a_table(loop, tmp_path):
     assert crawl.stats["neardup/bytes/duplicate"] == duplicate
 
 
-def test_of_items_that_are_judged_the_table_says_so():
+def test_table_counts_judged_items():
     with serving({"/1": page("nothing of importance")}) as site:
         settings = {"NEARDUP_ITEM_FIELD": "text", "NEARDUP_ACTION": "report"}
         crawl = run_crawl(
@@ -132,7 +132,7 @@ def test_of_items_that_are_judged_the_table_says_so():
     ]
 
 
-def test_what_was_refused_and_what_changed_is_in_the_table():
+def test_table_has_refused_requests_and_changed_pages():
     pages = {
         "/1": page(FERRY, "The ferry", links="/3"),
         "/2": page(FERRY, "The ferry", links="/3"),
@@ -145,7 +145,7 @@ def test_what_was_refused_and_what_changed_is_in_the_table():
     assert "requests refused 1" in table_of(crawl)
 
 
-def test_a_crawl_that_judged_nothing_has_little_to_say():
+def test_table_of_a_crawl_that_judged_nothing_is_short():
     with serving({}) as site:
         crawl = run_crawl([site.url("/none")])
     assert table_of(crawl) == [
@@ -249,7 +249,7 @@ def test_a_spider_can_stop_at_a_wall(loop):
     assert crawl.stats["finish_reason"] == f"wall {original}"
 
 
-def test_an_endless_space_is_called_one():
+def test_warning_names_an_endless_url_space():
     months = {f"/calendar/{n}": page(MUSEUM, "No events", FRAME) for n in range(40)}
     with serving({**GOOD, **months}) as site:
         crawl = run_crawl([site.url(path) for path in [*GOOD, *months]], ONE_BY_ONE)

@@ -1,4 +1,4 @@
-"""Real crawls: what is remembered, when, and for how long."""
+"""Real crawls: which pages are recorded, when, and for how long."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_items_judged_by_their_field_are_claimed_each_by_itself(loop, order):
     assert not {"0", "1"} & set(crawl.stored)
 
 
-def test_items_that_were_replaced_before_they_could_be_known_make_nobody_wait():
+def test_items_replaced_by_an_earlier_pipeline_block_no_page():
     settings = {
         "ITEM_PIPELINES": {"tests.support.crawl.Replacing": 50},
         "NEARDUP_ITEM_FIELD": "text",
@@ -120,7 +120,7 @@ def test_where_another_component_takes_the_items_away_a_copy_is_stored(loop, by)
 
 
 @pytest.mark.slow
-def test_who_waits_too_long_is_kept(tmp_path):
+def test_page_that_waits_too_long_is_kept(tmp_path):
     settings = {**FAILING, "FAIL_AFTER": 4, "NEARDUP_MAX_WAIT": "0.5"}
     crawl = crawled(COPIES, settings)
     assert len(crawl.stored) == 5
@@ -131,7 +131,7 @@ def test_who_waits_too_long_is_kept(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("concurrency", [1, 2, 16])
 @pytest.mark.parametrize("items", [1, 8])
-def test_no_setting_of_concurrency_leads_to_a_deadlock(concurrency, items):
+def test_no_concurrency_setting_deadlocks(concurrency, items):
     settings = {
         **FAILING, "FAIL_AFTER": 0, "FAIL_PATHS": {"0": "drop", "2": "raise"},
         "CONCURRENT_ITEMS": concurrency, "CONCURRENT_REQUESTS": concurrency,
@@ -260,7 +260,7 @@ def test_a_store_of_pages_that_were_signed_in_another_way_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"this is no store", b""])
-def test_what_is_no_store_is_refused(tmp_path, content):
+def test_invalid_store_is_refused(tmp_path, content):
     (tmp_path / "folder").mkdir()
     file = tmp_path / "pages.sqlite"
     file.write_bytes(content)
@@ -273,7 +273,7 @@ def test_what_is_no_store_is_refused(tmp_path, content):
     assert crawl.stats["finish_reason"] == "neardup_store"
 
 
-def test_a_store_that_another_crawl_has_is_refused(tmp_path):
+def test_store_opened_by_another_crawl_is_refused(tmp_path):
     from filelock import FileLock
 
     file = tmp_path / "pages.sqlite"
@@ -285,7 +285,7 @@ def test_a_store_that_another_crawl_has_is_refused(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [["shell", "-c", "response.text"], ["fetch"]])
-def test_who_only_looks_at_a_page_needs_no_store(tmp_path, command):
+def test_inspection_commands_need_no_store(tmp_path, command):
     store = f"NEARDUP_STORE=sqlite:///{tmp_path / 'pages.sqlite'}"
     with serving(COPIES) as site:
         done = subprocess.run(
@@ -303,7 +303,7 @@ def test_who_only_looks_at_a_page_needs_no_store(tmp_path, command):
 
 
 @pytest.mark.slow
-def test_what_the_last_stop_lost_is_said_and_fetched_again_when_asked_for(tmp_path):
+def test_lost_requests_cause_a_warning_and_are_recovered_if_configured(tmp_path):
     job = tmp_path / "job"
     settings = {"JOBDIR": str(job)}
     with serving(COPIES) as site:
@@ -340,7 +340,7 @@ def test_what_the_last_stop_lost_is_said_and_fetched_again_when_asked_for(tmp_pa
     ],
     ids=["plain", "in parts", "packed"],
 )
-def test_what_the_disk_did_not_take_in_the_end_is_stored_again(tmp_path, loop, name, how, files):
+def test_pages_not_written_at_the_end_are_stored_again(tmp_path, loop, name, how, files):
     feed = {str(tmp_path / name): {"format": "jsonlines", **how}}
     settings = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/pages.sqlite", "FEEDS": feed}
     settings |= {"EXTENSIONS": {"tests.support.crawl.Disk": 0}}
@@ -395,7 +395,7 @@ print(len(kept), [type(ref()).__name__ for ref in kept if ref() is not None])
 @pytest.mark.slow
 @pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 2.15")
 @pytest.mark.parametrize("store", ["memory", "sqlite"])
-def test_a_crawl_that_ended_takes_no_memory_of_the_next(tmp_path, store):
+def test_ended_crawl_keeps_no_memory(tmp_path, store):
     address = f"sqlite:///{tmp_path}/pages.sqlite" if store == "sqlite" else store
     program = [sys.executable, "-c", _ONE_AFTER_THE_OTHER, address]
     done = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)

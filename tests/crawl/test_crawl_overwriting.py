@@ -1,4 +1,4 @@
-"""Real crawls: of a job whose feeds are overwritten, or that is recovered, no content is lost."""
+"""Real crawls with overwritten feeds, or a recovered job, lose no content."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_feed_that_the_recovery_overwrites_is_complete_in_the_end(
 # --- what a clean stop leaves ---------------------------------------------------------------
 
 
-def test_of_what_a_resumed_run_overwrites_a_copy_is_stored(job, tmp_path):
+def test_copies_of_overwritten_items_are_stored(job, tmp_path):
     items = tmp_path / "items.jsonl"
     settings = {"FEEDS": feed(items, overwrite=True)}
     assert job.run("/1", "/museum", **settings).logged("WARNING") == []
@@ -129,7 +129,7 @@ def test_a_feed_that_was_moved_away_is_not_overwritten(job, tmp_path):
     assert resumed.logged("WARNING") == []
 
 
-def test_a_feed_that_no_run_of_the_job_wrote_is_overwritten_without_a_word(job, tmp_path):
+def test_feed_that_the_job_did_not_write_is_overwritten_without_a_warning(job, tmp_path):
     items, others = tmp_path / "items.jsonl", tmp_path / "others.jsonl"
     others.write_text('{"path": "yesterday"}\n')
     job.run("/1", FEEDS=feed(items))
@@ -139,7 +139,7 @@ def test_a_feed_that_no_run_of_the_job_wrote_is_overwritten_without_a_word(job, 
     assert resumed.logged("WARNING") == []
 
 
-def test_parts_that_are_numbered_anew_are_overwritten(job, tmp_path):
+def test_batches_numbered_from_one_again_are_overwritten(job, tmp_path):
     parts = feed(tmp_path / "items-%(batch_id)d.jsonl", overwrite=True, batch_item_count=1)
     job.run("/museum", "/1", FEEDS=parts)
     assert len(list(tmp_path.glob("items-*"))) == 2
@@ -152,7 +152,7 @@ def test_parts_that_are_numbered_anew_are_overwritten(job, tmp_path):
 # --- recovery -------------------------------------------------------------------------------
 
 
-def test_of_two_feeds_neither_lacks_a_content(job, tmp_path):
+def test_both_of_two_feeds_are_complete(job, tmp_path):
     whole, more = tmp_path / "whole.jsonl", tmp_path / "more.jsonl"
     feeds = {"FEEDS": {**feed(whole, overwrite=True), **feed(more)}}
     job.run("/1", "/museum", **feeds)
@@ -162,7 +162,7 @@ def test_of_two_feeds_neither_lacks_a_content(job, tmp_path):
     assert set(in_feed(more)) == {"1", "museum", "tea"}
 
 
-def test_what_lies_in_a_feed_of_another_name_is_not_stored_again(job, tmp_path):
+def test_items_in_a_feed_of_another_name_are_not_stored_again(job, tmp_path):
     one, other = tmp_path / "one.jsonl", tmp_path / "other.jsonl"
     job.run("/1", "/museum", FEEDS=feed(one, overwrite=True))
     job.leave_as_a_kill_does()
@@ -176,7 +176,7 @@ def test_what_lies_in_a_feed_of_another_name_is_not_stored_again(job, tmp_path):
     assert in_feed(other) == ["tea"]
 
 
-def test_what_earlier_jobs_stored_is_stored_again_where_that_is_asked_for(tmp_path, served):
+def test_pages_of_earlier_jobs_are_stored_again_if_so_configured(tmp_path, served):
     """Of a store that many jobs share, only what this one stored is not stored again."""
     store = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/pages.sqlite"}
     items = tmp_path / "items.jsonl"

@@ -1,4 +1,4 @@
-"""The report that a crawl writes of itself."""
+"""The report that a crawl writes."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_items_that_are_judged_by_a_field_are_reported(tmp_path):
 
 
 @pytest.mark.parametrize("place", ["folder", "below a file"])
-def test_a_report_that_cannot_be_written_is_said_at_the_start_and_costs_nothing(tmp_path, place):
+def test_unwritable_report_is_logged_at_the_start_and_changes_nothing(tmp_path, place):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
     report = tmp_path / "folder" if place == "folder" else tmp_path / "file" / "report.html"

@@ -1,4 +1,4 @@
-"""Crawls of sites whose pages show the same and are not: scripts fill them, or files differ."""
+"""Crawls of distinct pages with equal text: scripts fill them, or embedded files differ."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def ware(number: int, root: str, title: str, data: str) -> str:
         ("<div id=app></div>", "", "none"),
     ],
 )
-def test_all_wares_of_a_shop_that_scripts_fill_are_stored(root, title, data):
+def test_all_products_of_a_scripted_shop_are_stored(root, title, data):
     pages = {f"/ware/{n}": ware(n, root, title, data) for n in range(WARES)}
     with serving(pages) as site:
         crawl = run_crawl([site.url(path) for path in pages], {"CONCURRENT_REQUESTS": 1})

@@ -1,4 +1,4 @@
-"""What is learned of URLs in real crawls, over real HTTP."""
+"""URL rules in real crawls, over real HTTP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Pages = dict[str, Answer | str]
 PACE = {"DOWNLOAD_DELAY": 0.04}
 ON = {**PACE, "NEARDUP_URL_RULES": "on", "NEARDUP_URL_RULES_SAMPLE_RATE": 0}
 SORRY = Answer("Sorry.", status=500)
-RULE = "the parameter sid means nothing under /item on 127.0.0.1"
+RULE = "the parameter sid has no effect under /item on 127.0.0.1"
 
 
 def unique(number: int) -> str:
@@ -47,12 +47,12 @@ def ids_of(stored: Iterable[str]) -> set[int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
-def test_what_is_learned_is_not_fetched_again(loop):
+def test_learned_duplicate_urls_are_not_fetched(loop):
     with serving(items(60)) as site:
         crawl = run_crawl([site.url()], ON, loop=loop)
     assert ids_of(crawl.stored) == set(range(60))
     assert len(crawl.stored) == 61
-    assert f"Rule taken up: {RULE} (29 contents agree, 0 contradictions" in "\n".join(
+    assert f"URL rule comes into force: {RULE} (29 contents agree, 0 contradictions" in "\n".join(
         crawl.logged("INFO")
     )
     fetched = sum(site.hits.values())
@@ -85,7 +85,9 @@ def test_http_and_https_of_one_host_are_not_both_fetched(tmp_path):
     assert ids_of(crawl.stored) == set(range(60))
     assert len(crawl.stored) == 61
     rule = f"http and https show the same under /item on {host}"
-    assert any(f"Rule taken up: {rule} (29 contents" in line for line in crawl.logged("INFO"))
+    assert any(
+        f"URL rule comes into force: {rule} (29 contents" in line for line in crawl.logged("INFO")
+    )
     fetched = sum(proxy.hits.values())
     # Of 29 pages both may come, then one of each, what was under way, and what is tried at the end.
     assert 61 + 29 <= fetched < 61 + 29 + 20
@@ -134,7 +136,7 @@ def test_pages_of_a_list_are_all_fetched():
 
 
 @pytest.mark.slow
-def test_what_changes_its_meaning_half_way_is_recovered_from():
+def test_parameter_that_starts_to_matter_is_fetched_again():
     paths = urls(range(50))
     asked: list[str] = []
 
@@ -151,7 +153,7 @@ def test_what_changes_its_meaning_half_way_is_recovered_from():
     with serving({"/": hub(paths), **{path: body(path) for path in paths}}) as site:
         crawl = run_crawl([site.url()], {**PACE, "NEARDUP_URL_RULES": "on"})
     assert set(asked) == set(paths)
-    assert any(line.startswith(f"Rule withdrawn: {RULE}") for line in crawl.logged("INFO"))
+    assert any(line.startswith(f"URL rule withdrawn: {RULE}") for line in crawl.logged("INFO"))
     assert crawl.stats["neardup/url_rules/withdrawn"] >= 1
     assert crawl.stats["neardup/url_rules/refetched"] >= 1
     # All pages of after the change, whatever they are copies of by their addresses.
@@ -161,7 +163,7 @@ def test_what_changes_its_meaning_half_way_is_recovered_from():
 
 
 @pytest.mark.slow
-def test_a_page_that_fails_costs_nothing():
+def test_failed_page_loses_no_content():
     # Of the first ids, which come last, the copy that comes first is an error.
     pages = items(60)
     for number in range(20):
@@ -177,7 +179,7 @@ def test_a_page_that_fails_costs_nothing():
 
 
 @pytest.mark.slow
-def test_a_page_whose_item_is_not_stored_costs_nothing():
+def test_unstored_item_loses_no_content():
     settings = {
         **ON,
         "ITEM_PIPELINES": {"tests.support.crawl.Failing": 200},
@@ -221,7 +223,7 @@ def test_what_was_skipped_for_a_page_that_fails_is_fetched_at_once():
 
 
 @pytest.mark.slow
-def test_no_crawl_ends_before_some_of_what_it_skipped_are_tried():
+def test_some_skipped_requests_are_tested_before_the_end():
     # Whatever the rule says of them, the last ones are other pages.
     pages = items(60)
     hidden = urls(range(20), "ab")
@@ -286,7 +288,7 @@ def test_a_budget_that_is_spent_slows_down_and_then_skips():
 
 
 @pytest.mark.slow
-def test_when_what_is_beyond_the_budget_is_new_after_all_nothing_is_lost():
+def test_new_pages_beyond_the_budget_are_fetched():
     pages, others = colours()
     asked: list[str] = []
     with serving({path: noting(asked, path, page) for path, page in pages.items()}) as site:
@@ -324,7 +326,7 @@ def test_rules_outlive_a_crawl(tmp_path, redis_server, backend):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("ttl", "hits"), [(None, 0), (0, 1)])
-def test_what_led_to_a_duplicate_is_not_fetched_in_the_next_crawl(tmp_path, ttl, hits):
+def test_duplicate_url_is_not_fetched_in_the_next_crawl(tmp_path, ttl, hits):
     settings = {
         "NEARDUP_STORE": f"sqlite:///{tmp_path}/pages.sqlite",
         "CONCURRENT_REQUESTS": 1,
@@ -351,7 +353,7 @@ def test_what_led_to_a_duplicate_is_not_fetched_in_the_next_crawl(tmp_path, ttl,
 
 
 @pytest.mark.slow
-def test_unless_it_is_the_way_to_its_content_now(tmp_path):
+def test_duplicate_url_is_fetched_when_its_original_is_gone(tmp_path):
     settings = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/pages.sqlite", "CONCURRENT_REQUESTS": 1}
     pages: Pages = {
         "/": page(MUSEUM, "The museum", links="/1 /2"),

@@ -1,4 +1,4 @@
-"""What rules held back outlives a stop: real crawls with JOBDIR, stopped and gone on with."""
+"""Skipped requests survive a stop: real crawls with JOBDIR, stopped and resumed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def is_all(stored: list[str]) -> bool:
 
 
 @pytest.mark.slow
-def test_what_was_held_back_is_fetched_when_its_rule_falls_in_the_next_run(tmp_path):
+def test_skipped_requests_are_made_when_the_next_run_withdraws_their_rule(tmp_path):
     with serving(with_hidden_pages()) as site:
         first = run_crawl([site.url()], settings_of(tmp_path, **STOP))
         assert first.stats["finish_reason"] == "closespider_pagecount"
@@ -53,7 +53,7 @@ def test_what_was_held_back_is_fetched_when_its_rule_falls_in_the_next_run(tmp_p
 
 
 @pytest.mark.slow
-def test_what_was_held_back_is_fetched_when_the_other_page_fails_in_the_next_run(tmp_path):
+def test_skipped_requests_are_made_when_the_fetched_page_fails_in_the_next_run(tmp_path):
     pages = items(60)
     for number in range(1, 31, 2):
         pages[f"/item?id={number}&sid=c{number}"] = AWAY
@@ -67,7 +67,7 @@ def test_what_was_held_back_is_fetched_when_the_other_page_fails_in_the_next_run
 
 
 @pytest.mark.slow
-def test_pages_that_were_fetched_stand_for_others_in_the_next_run(tmp_path):
+def test_fetched_pages_represent_others_in_the_next_run(tmp_path):
     with serving(items(60)) as site:
         first = run_crawl([site.url()], settings_of(tmp_path, **STOP))
         fetched = sum(site.hits.values())
@@ -80,7 +80,7 @@ def test_pages_that_were_fetched_stand_for_others_in_the_next_run(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("learn", ["off", "report"])
-def test_what_was_held_back_is_fetched_by_a_run_that_skips_nothing(tmp_path, learn):
+def test_skipped_requests_are_made_by_a_run_without_skipping(tmp_path, learn):
     with serving(with_hidden_pages()) as site:
         first = run_crawl([site.url()], settings_of(tmp_path, **STOP))
         second = run_crawl([site.url()], settings_of(tmp_path, NEARDUP_URL_RULES=learn))
@@ -111,7 +111,7 @@ def killing(site: Site, pages: Pages, after: int) -> Pages:
 
 @pytest.mark.slow
 @linux
-def test_after_a_kill_all_that_was_held_back_is_met_again(tmp_path):
+def test_skipped_requests_are_found_again_after_a_kill(tmp_path):
     feeds = {str(tmp_path / "items.jsonl"): {"format": "jsonlines"}}
     settings = settings_of(tmp_path, FEEDS=feeds)
     pages = with_hidden_pages()
@@ -131,7 +131,7 @@ def test_after_a_kill_all_that_was_held_back_is_met_again(tmp_path):
 
 
 @pytest.mark.slow
-def test_what_is_said_to_help_when_the_file_cannot_be_read_does_help(tmp_path):
+def test_recovery_helps_when_the_file_cannot_be_read(tmp_path):
     # Whatever it learns, a run asks for the file; without a pace it is over soon.
     settings = settings_of(tmp_path, NEARDUP_URL_RULES="off", DOWNLOAD_DELAY=0)
     file = tmp_path / "job/neardup.held"

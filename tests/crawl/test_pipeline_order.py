@@ -1,4 +1,4 @@
-"""Pipelines that stand before ours, in real crawls."""
+"""Pipelines that run before NearDupPipeline, in real crawls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLEANING = "tests.support.crawl.Replacing"
 
 
 def crawl(folder: Any, pipelines: dict[str, int], **settings: Any) -> tuple[list[str], list[str]]:
-    """What was warned of, and what else was said, before the first page."""
+    """Return the warnings and the other messages before the first page."""
     settings = {"ITEM_PIPELINES": pipelines, "FILES_STORE": str(folder), **settings}
     with serving(PAGES) as site:
         done = run_crawl([site.url(path) for path in PAGES], settings)
@@ -29,7 +29,7 @@ def crawl(folder: Any, pipelines: dict[str, int], **settings: Any) -> tuple[list
     return warnings, others
 
 
-def test_a_pipeline_that_downloads_before_ours_is_warned_of(tmp_path):
+def test_downloading_pipeline_before_ours_causes_a_warning(tmp_path):
     [warning], others = crawl(tmp_path, {FILES: 1, CLEANING: 2})
     assert warning.startswith(f"{FILES} (order 1) runs before NearDupPipeline (order 100)")
     assert warning.endswith("Set its order above 100")
@@ -48,7 +48,7 @@ def test_a_pipeline_that_downloads_before_ours_is_warned_of(tmp_path):
     ],
     ids=["after", "tagging", "disabled", "moved"],
 )
-def test_what_costs_nothing_is_not_mentioned(tmp_path, pipelines, settings):
+def test_harmless_pipelines_are_not_logged(tmp_path, pipelines, settings):
     assert crawl(tmp_path, pipelines, **settings) == ([], [])
 
 

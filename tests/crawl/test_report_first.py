@@ -1,4 +1,4 @@
-"""From a first crawl that touches nothing to thresholds, and to a crawl that drops by them."""
+"""From a first crawl with ``NEARDUP_ACTION = "report"`` to thresholds and to a crawl that drops."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_report_first_then_judge_then_evaluate_then_drop(tmp_path):
     assert second.counts("items/") == {"kept": 18, "dropped": 6}
 
 
-def test_judgements_of_other_pages_say_what_is_amiss(tmp_path):
+def test_labels_of_other_pages_give_an_error(tmp_path):
     feed, judgements = tmp_path / "pages.jsonl", tmp_path / "judgements.csv"
     feed.write_text(json.dumps({"id": 1, "url": "https://a.example/", "text": "a page"}) + "\n")
     write_judgements(judgements, [("https://a.example/", "https://b.example/", "duplicate")])

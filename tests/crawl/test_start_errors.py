@@ -1,4 +1,4 @@
-"""What ends a crawl before it starts: one line in the log, and an exit status that cron notices."""
+"""Errors that end a crawl before it starts: one log line, and an exit status other than 0."""
 
 from __future__ import annotations
 

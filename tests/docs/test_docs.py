@@ -1,4 +1,4 @@
-"""What is public is documented, and what the documents show runs."""
+"""Everything public is documented, and the documented examples are correct."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_every_setting_is_documented(setting):
     assert f"### {setting}\n" in REFERENCE
 
 
-def test_no_other_setting_is():
+def test_documented_settings_exist():
     named = set(re.findall(r"NEARDUP_[A-Z_]+", README + REFERENCE))
     assert named == set(SETTINGS)
     for path in DOCUMENTS:
@@ -116,7 +116,7 @@ def test_every_reason_is_documented(reason):
 
 
 def section(document: str, heading: str) -> str:
-    """What stands under a heading of the second level."""
+    """Return the text under a second-level heading."""
     return document.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
 
 
@@ -172,13 +172,13 @@ def test_the_drawing_names_modules_that_there_are():
 
 
 def anchors(path: Path) -> set[str]:
-    """What a link to a heading of a document may name, as GitHub and the site make it."""
+    """Return the anchors of a document's headings, as GitHub and the site make them."""
     headings = re.findall(r"^#+ (.*)$", path.read_text("utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_links_lead_to_what_there_is(path):
+def test_links_lead_to_existing_targets(path):
     for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text("utf-8")):
         if "://" in target:
             continue
@@ -209,7 +209,7 @@ def ends_of(
 
 
 def own_options(parser: argparse.ArgumentParser) -> set[str]:
-    """What it takes beyond what all commands of Scrapy's do."""
+    """Return the options of a command that are not Scrapy's."""
     everywhere = argparse.ArgumentParser()
     command = Command()
     command.settings = Settings()

@@ -1,4 +1,4 @@
-"""What the documents show is run: settings, modules, scripts and commands, page by page.
+"""Runs the code blocks of the documentation page by page: settings, modules, scripts, commands.
 
 The blocks of a page are run in their order in one folder. A comment above a block, which readers
 do not see, says what else it needs; what is not run at all is counted here.
@@ -71,7 +71,7 @@ def code_of(path: Path) -> list[Block]:
 RUN = [path for path in DOCUMENTS if code_of(path) and path != CHINESE]
 
 
-def test_what_is_not_run_is_counted():
+def test_blocks_that_are_not_run_are_counted():
     found = Counter(
         (name_of(path), block.note)
         for path in DOCUMENTS
@@ -105,7 +105,7 @@ def test_the_chinese_quickstart_has_the_same_blocks():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", RUN, ids=name_of)
-def test_what_a_document_shows_runs(path, tmp_path, request, afterwards):
+def test_code_blocks_of_a_document_run(path, tmp_path, request, afterwards):
     shown = list(blocks(path))
     if any(block.note == IN_THE_BACKGROUND for block in shown):
         port = free_port()
@@ -197,7 +197,7 @@ class Runner:
         assert "spider_exceptions" not in log
 
     def _run_script(self, text: str) -> None:
-        """What it prints is what its last lines say."""
+        """Run a script and compare its output with the comments at its end."""
         script = self._folder / "script.py"
         earlier = script.read_text("utf-8") if script.exists() else ""
         # A later block of a page goes on where an earlier one ended.

@@ -1,4 +1,4 @@
-"""The first promise as tests: a crawl with the add-on stores every content that it stores without.
+"""A crawl with the add-on stores every content that a crawl without it stores.
 
 Each situation is a small site and an ordinary spider. It is crawled twice, with the add-on and
 without, by real Scrapy against a real server; the labels of what is stored must be the same.

@@ -1,4 +1,4 @@
-"""What situations are made of: sites, spiders, pages, and the registry."""
+"""Building blocks of situations: sites, spiders, pages, and the registry."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def content_of(response: Response) -> str:
 
 
 class Run:
-    """One run of a situation.
+    """A run of a situation.
 
     :param spiders: crawled at the same time, in one process.
     :param killed_after: so many items; the process is killed then.

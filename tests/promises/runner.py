@@ -1,4 +1,4 @@
-"""Crawls situations with and without the add-on, one after the other in this process.
+"""Crawls situations with and without the add-on, in this process.
 
 ``python -m tests.promises.runner [NAME …]`` prints what came of each as a line of JSON.
 """
@@ -92,7 +92,7 @@ async def crawl_situation(
 
 
 def _labels(path: Path) -> list[str]:
-    """What a file holds: lines that are labels, or items in lines of JSON."""
+    """Return the labels in a file of labels or of items as JSON Lines."""
     lines = path.read_text("utf-8").splitlines()
     return lines if path.name == STORED else [json.loads(line)["content"] for line in lines]
 
@@ -127,7 +127,7 @@ class _Killer:
 
 
 def crawl_and_kill(situation: Situation, site: Site) -> None:
-    """One run in a process of its own, which does not survive it."""
+    """Run a crawl in a process of its own, and kill it."""
     told = [situation.name, str(site.day), str(site.folder)]
     done = subprocess.run(
         [sys.executable, "-m", "tests.promises.runner", "--killed", *told],

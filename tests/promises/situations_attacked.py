@@ -1,4 +1,4 @@
-"""Values that come to an item's last page in unusual ways, and items that are hard to compare."""
+"""Items whose values reach their last page in unusual ways, or that are hard to compare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that one form makes: the same words around other names and numbers."""
+"""Pages made from one form: the same words around different names and numbers."""
 
 from __future__ import annotations
 

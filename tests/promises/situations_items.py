@@ -1,4 +1,4 @@
-"""What becomes of items: pipelines that fail, middlewares that take away, kinds of items, feeds."""
+"""Outcomes of items: failing pipelines, dropping middlewares, kinds of items, feeds."""
 
 from __future__ import annotations
 

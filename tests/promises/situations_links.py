@@ -1,4 +1,4 @@
-"""Pages that yield links alone, and their copies that yield items."""
+"""Pages that yield only links, and copies of them that yield items."""
 
 from __future__ import annotations
 

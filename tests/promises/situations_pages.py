@@ -1,4 +1,4 @@
-"""Pages that differ where a text does not show it, and texts that say little."""
+"""Pages that differ outside their text, and pages with little text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses that show several things: redirects, forms, languages, logins, cursors, walls."""
+"""URLs with several contents: redirects, forms, languages, logins, cursors, login walls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several runs and several spiders on one store: walls, stops, kills, other days."""
+"""Several runs and several spiders with one store: login walls, stops, kills, later days."""
 
 from __future__ import annotations
 

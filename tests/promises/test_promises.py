@@ -1,4 +1,4 @@
-"""With the add-on a crawl stores every content that it stores without: see this package."""
+"""Runs every situation of this package."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _named(names: list[str], *reasons: dict[str, str]) -> list[Any]:
 
 @pytest.fixture(scope="session")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What came of each situation: all are crawled once, by whichever test process asks first."""
+    """Return the result of each situation; the first test process that asks crawls all of them."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent

@@ -1,4 +1,4 @@
-"""One HTTP server that is every site: crawls reach it as their proxy."""
+"""An HTTP server for every site; crawls use it as their proxy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONTENT = "X-Content"
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server says to a request.
+    """The server's response to a request.
 
     :ivar content: label of what the page holds; ``None`` where that is nothing.
     """
@@ -56,7 +56,7 @@ Page = Answer | Callable[[Asked], Answer]
 
 
 class Site:
-    """What the server has for one crawl of a situation.
+    """The state of the server for one crawl of a situation.
 
     :ivar folder: an empty folder for stores, feeds and jobs.
     :ivar with_addon: is this the crawl with the add-on?
@@ -93,7 +93,7 @@ class Site:
         self.put(at, f"<title>Index</title><ul>{anchors}</ul>")
 
     def answer(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        """What is said to a request."""
+        """Return the response to a request."""
         plain = url.partition("?")[0]
         page = self._pages.get(url) or self._pages.get(plain)
         times = self.asked[url]

@@ -64,15 +64,15 @@ def test_rules_that_one_learned_are_applied_by_another_at_the_same_time(server):
         later = second.result()
     assert ids_of(good(first.stored)) == set(range(40))
     assert ids_of(good(later.stored)) == set(range(60, 100))
-    assert any("Rule taken up" in line for line in first.logged("INFO"))
+    assert any("URL rule comes into force" in line for line in first.logged("INFO"))
     # The second one was not told by its own pages.
-    assert not any("Rule taken up" in line for line in later.logged("INFO"))
+    assert not any("URL rule comes into force" in line for line in later.logged("INFO"))
     assert later.stats["neardup/url_rules/skipped"] > 20
     assert later.stats["neardup/url_rules/rules"] == 1
 
 
 def good(stored: list[str]) -> set[str]:
-    """What is no page of an error."""
+    """Return the pages that are not error pages."""
     return {
         path for path in stored if not ("sid=c" in path and ids_of([path]) < set(range(60, 70)))
     }

@@ -1,4 +1,4 @@
-"""A cluster of three servers, and a server that a Sentinel names."""
+"""The Redis store on a cluster of three servers, and behind a Sentinel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server is lost and another one takes its place, with all that was written or without some."""
+"""A server is replaced by its replica, with all writes or without the last ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of pages when a worker, a server or an answer is lost, and what is refused."""
+"""The Redis store when a worker, a server or an answer is lost, and its rejected options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Redis store: the contract, and what only a store of several processes is asked."""
+"""The Redis store: the contract, and the use by several processes."""
 
 from __future__ import annotations
 

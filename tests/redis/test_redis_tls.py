@@ -1,4 +1,4 @@
-"""Redis over TLS: a real handshake before a real server."""
+"""Redis over TLS, with a real server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real crawls with the scheduler, dupefilter, spider and pipeline of scrapy-redis, and a Redis."""
+"""Real crawls with scheduler, dupefilter, spider and pipeline of scrapy-redis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A damaged SQLite file is an error of the store, whatever is asked of it; no page is lost."""
+"""A damaged SQLite file raises a StoreError in every call; no page is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of an export: what was written is read, and nothing else."""
+"""The format of store exports: written lines are read back, others are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules and known duplicates: in a file, in a Redis, and where there is no room for them."""
+"""Rules and known duplicates: in a file, in Redis, and when the disk is full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking at a store: nothing of it changes, and whoever writes it goes on."""
+"""Opening a store for reading changes nothing and does not disturb its writer."""
 
 from __future__ import annotations
 

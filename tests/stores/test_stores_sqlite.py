@@ -1,4 +1,4 @@
-"""A store in a file: killed, cut off, locked, on a full disk, and opened again."""
+"""The SQLite store: killed, truncated, locked, on a full disk, and reopened."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def pages_in(path: Path) -> list[PageSignature]:
 
 
 def as_killed(path: Path, folder: Path) -> Path:
-    """What a kill would leave of a file that is open now, but for what is being written."""
+    """Copy an open file as a kill would leave it, without writes in progress."""
     folder.mkdir(exist_ok=True)
     for part in (path, Path(f"{path}-wal")):
         shutil.copy(part, folder)
@@ -739,7 +739,7 @@ class TestOpenedAgain:
         store.close()
 
     def reopened(self, model: Store) -> Store:
-        """What is learned of a site again: what its pages that are stored teach."""
+        """Return a memory store with only the stored pages, which know less boilerplate."""
         again = MemoryStore(model.secret)
         for entry in model.entries():
             again.add(entry.signature, entry.stored_at)
@@ -791,7 +791,7 @@ class OwnSite(TestOpenedAgain):
 
 
 def one_site_each(page: PageSignature, number: int) -> PageSignature:
-    """What one page teaches of its site concerns no other page, without a title."""
+    """Return the page on a site of its own, without a title, so that no page affects another."""
     return replace(page, site=f"{number}.example", title=())
 
 

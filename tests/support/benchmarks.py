@@ -1,4 +1,4 @@
-"""Benchmarks as people run them."""
+"""Runs benchmarks as programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The browser of the benchmarks; where there is none, the test is skipped."""
+"""Starts the benchmarks' browser, or skips the test where there is none."""
 
 from __future__ import annotations
 

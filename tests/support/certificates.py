@@ -1,4 +1,4 @@
-"""Certificates for servers on this machine."""
+"""Creates certificates for servers on this machine."""
 
 from __future__ import annotations
 

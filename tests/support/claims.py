@@ -1,4 +1,4 @@
-"""What a crawl does with a page whose storing succeeds at once."""
+"""Claims and commits a page in a store, as a crawl does when storing succeeds at once."""
 
 from __future__ import annotations
 

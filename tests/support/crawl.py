@@ -1,4 +1,4 @@
-"""A real crawl in a process of its own.
+"""Runs a real crawl in a process of its own.
 
 In a test: ``run_crawl(start, settings)``. As a program it reads what to do as JSON from
 standard input, crawls, and writes what came of it as JSON to standard output.
@@ -56,7 +56,7 @@ LOOPS = ["reactor", "no reactor"] if SCRAPY >= (2, 15) else ["reactor"]
 
 @dataclass
 class Crawl:
-    """What came of a crawl."""
+    """The result of a crawl."""
 
     items: list[dict[str, Any]]
     dropped: list[dict[str, Any]]
@@ -155,7 +155,7 @@ _SHARED: dict[str, Any] = {}
 
 
 def shared(**fields: Any) -> dict[str, Any]:
-    """One and the same dict, filled anew each time."""
+    """Return the same dict every time, with new values."""
     _SHARED.update(fields)
     return _SHARED
 
@@ -222,7 +222,7 @@ class WaitingSpider(CrawlSpider):
 
 
 class MutedSpider(CrawlSpider):
-    """Of most pages nothing comes, each time in another way."""
+    """Yields nothing from most pages, in different ways."""
 
     def parse(self, response: Response) -> Any:
         path = response.url.split("/", 3)[-1]
@@ -409,7 +409,7 @@ def _ignoring(*beginnings: str) -> list[str]:
 
 
 def is_documented(stat: str) -> bool:
-    """Is it Scrapy's, or in the table of ours?"""
+    """Return whether a stat is Scrapy's, or documented as one of the package's."""
     return not stat.startswith("neardup/") or any(known.fullmatch(stat) for known in _stats())
 
 

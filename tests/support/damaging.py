@@ -1,4 +1,4 @@
-"""A store's SQLite file, damaged at random places, and all that may be asked of it."""
+"""Damages a store's SQLite file at random places, and calls everything a store offers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What documents show: their code blocks, and a folder in which these can be run."""
+"""Extracts code blocks from the documentation, and creates a folder in which to run them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Block:
 
     @property
     def is_commands(self) -> bool:
-        """Is it to be typed? Without a language every line has to look like it."""
+        """Whether the block has commands; without a language, every line must look like one."""
         lines = [line for line in self.text.splitlines() if line]
         return self.language == "sh" or (
             self.language == "" and all(map(_COMMAND.match, lines)) and bool(lines)

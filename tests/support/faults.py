@@ -1,4 +1,4 @@
-"""Calls to the system that fail when they are told to, in a program and in its worker processes.
+"""Makes system calls fail on demand, in a program and in its worker processes.
 
 As a program, it makes pools of workers while one call after another fails, and writes what came of
 their pages as JSON, a line for each round.

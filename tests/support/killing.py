@@ -1,4 +1,4 @@
-"""Killed crawls as the tests run them: from a warm process, and stopped in more ways."""
+"""Runs the benchmarks' killed crawls from a warm process, with more ways to stop them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Runs(killed_crawls.Runs):
         return warm.start(arguments, stdin=stdin, folder=ROOT)
 
     def said(self, level: str) -> list[str]:
-        """What the last run said at this level, of our own."""
+        """Return the package's log messages of this level in the last run."""
         lines = self.log.read_text().splitlines()
         return [line for line in lines if re.search(rf"\[scrapy_neardup\.[\w.]+\] {level}:", line)]
 

@@ -1,4 +1,4 @@
-"""Parts that a user might write, named in tests by their import paths."""
+"""Example tokenizers, extractors and other parts, named in tests by their import paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes that the tests start, as /proc shows them."""
+"""Finds the processes that the tests start, in /proc."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def send_signal(process: subprocess.Popen[Any], number: signal.Signals) -> None:
 
 
 def shown_on_terminal(*command: object) -> bytes:
-    """What a command that ends well writes to a terminal as its standard error."""
+    """Return the standard error of a successful command that runs in a terminal."""
     ours, its = pty.openpty()
     process = subprocess.Popen([*map(str, command)], stderr=its)
     os.close(its)

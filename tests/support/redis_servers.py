@@ -1,4 +1,4 @@
-"""Real Redis servers, each with a port and a folder of its own, and a way to lose their answers."""
+"""Starts real Redis servers, each with a port and a folder, and can drop their answers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class RedisCluster:
         return f"redis+cluster://{hosts}"
 
     def keys(self) -> list[int]:
-        """How many keys each server has."""
+        """Return the number of keys of each server."""
         counts = []
         for server in self.servers:
             with server.client as client:
@@ -126,7 +126,7 @@ class Sentinel:
         return redis.Redis(port=self.port, password=self._password or None)
 
     def knows(self, replicas: int, sentinels: int) -> bool:
-        """Has it found so many replicas in step with their master, and other Sentinels?"""
+        """Return whether the Sentinel knows so many synchronized replicas and other Sentinels."""
         with self.client as client:
             [found] = [m for m in client.sentinel_masters().values() if m["name"] == "pages"]
             return (found["num-slaves"], found["num-other-sentinels"]) == (replicas, sentinels)
@@ -160,7 +160,7 @@ class Watched:
         return f"redis+sentinel://:of-servers@{hosts}/pages/0?sentinel_password=of-sentinels"
 
     def is_replicated(self) -> bool:
-        """Has the replica all that was written until now?"""
+        """Return whether the replica has everything that was written so far."""
         with self.master.client as client:
             return int(str(client.wait(1, 100))) == 1
 

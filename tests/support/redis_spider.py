@@ -1,4 +1,4 @@
-"""A spider of scrapy-redis: its start URLs come from a list in Redis, its requests from a queue."""
+"""A scrapy-redis spider: start URLs from a list in Redis, requests from a queue there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the package computes with numpy, written once more in plain Python.
+"""Reference implementations, in plain Python, of the package's numpy code.
 
 Slow and obvious on purpose; nothing here is imported from the package.
 """

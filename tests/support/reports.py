@@ -1,4 +1,4 @@
-"""The command that makes reports, and what there is in one."""
+"""Runs the report command, and reads the data in a report."""
 
 from __future__ import annotations
 

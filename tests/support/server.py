@@ -1,4 +1,4 @@
-"""The HTTP server that tests and benchmarks share."""
+"""An HTTP server for tests and benchmarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spiders that build their items over several pages, or visit pages for their links alone."""
+"""Spiders that build items over several pages, or visit pages only for their links."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Ware:
 
 
 class ByTemplate(CrawlSpider):
-    """Of pages with a ``.full`` text it yields an item, of all others their links."""
+    """Yields an item from pages with a ``.full`` text, and the links of all others."""
 
     def parse(self, response: Response) -> Iterator[Any]:
         for text in response.css(".full::text").getall():

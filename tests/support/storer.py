@@ -1,8 +1,8 @@
-"""A process that stores made-up pages in a file and comes to no good end.
+"""A program that stores generated pages in a file and then dies.
 
     python -m tests.support.storer WHAT FILE
 
-It says what it did, a line each; those who started it end it.
+It prints a line for each step; most modes run until the caller ends the process.
 """
 
 from __future__ import annotations
@@ -180,13 +180,13 @@ def compact_without_room(path: str, share: str) -> None:
 
 
 def allow_bytes(most: int) -> None:
-    """Of any file; from there on the system takes nothing more, as when the disk is full."""
+    """Limit the size of files; larger writes fail, as on a full disk."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
 
 
 def die_unconfirmed(path: str) -> None:
-    """Of two namespaces, confirm one more than the other."""
+    """Confirm more pages in one of two namespaces, and die."""
     stores = [SqliteStore(path, name) for name in ("a", "b")]
     for store in stores:
         for number in range(30):

@@ -1,4 +1,4 @@
-"""The texts of the benchmarks, and one of two languages."""
+"""Texts of the benchmarks' corpora, and a text in two languages."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Python programs in processes that start warm.
+"""Starts Python programs in processes that have already imported Scrapy.
 
-Most of what a short crawl takes is the import of Scrapy and of what extracts texts. A server that
-has imported all of it forks a process for each program, which then runs as ``python -m`` runs it:
-with arguments, environment, folder, warnings, standard input and exit status of its own.
+A short crawl spends most of its time on importing Scrapy and the text extractor. A server that has
+imported both forks a process for each program. The program then runs as with ``python -m``: with
+its own arguments, environment, folder, warnings, standard input and exit status.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The package as it is imported; `lint-imports` holds which module may import which."""
+"""Importing the package; ``lint-imports`` checks the layers."""
 
 from __future__ import annotations
 

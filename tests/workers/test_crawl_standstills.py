@@ -1,4 +1,4 @@
-"""Real crawls whose helpers are killed or cannot be started: each ends, and loses nothing."""
+"""Real crawls whose helper processes are killed or cannot start: each ends and loses nothing."""
 
 from __future__ import annotations
 

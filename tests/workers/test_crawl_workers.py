@@ -84,7 +84,7 @@ def test_equal_bytes_in_two_encodings_are_two_pages():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
-def test_what_harms_a_worker_is_kept_and_counted_and_the_rest_is_judged(tmp_path, loop):
+def test_harmful_page_is_kept_and_the_rest_is_judged(tmp_path, loop):
     hang = f"hang {tmp_path / 'marker'}"
     bad = {"kill": "kill me", "hang": hang, "raise": "raise an error", "hoard": "hoard it"}
     pages = {f"/{name}": page(text) for name, text in bad.items()}
@@ -109,7 +109,7 @@ def test_what_harms_a_worker_is_kept_and_counted_and_the_rest_is_judged(tmp_path
     assert any(f"<{site.url('/hang')}>, keeping it: timeout, it took more" in w for w in warnings)
 
 
-def test_a_part_that_no_worker_can_have_is_refused(tmp_path):
+def test_part_that_workers_cannot_import_is_refused(tmp_path):
     script = _script(tmp_path, "'NEARDUP_TOKENIZER': words", before="words = lambda t: t.split()")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert "NEARDUP_TOKENIZER is <function <lambda>" in done.stderr

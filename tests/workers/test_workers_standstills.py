@@ -1,4 +1,4 @@
-"""Pools of workers whose processes, files or calls fail: every page is answered all the same."""
+"""Worker pools whose processes, files or calls fail: every page still gets a result."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_whichever_call_fails_every_page_is_answered(tmp_path):
     assert {fault for fault, place, _ in rounds if place > 1} == set(faults.OURS)
 
 
-def test_answers_that_the_event_loop_does_not_take_are_given_all_the_same():
+def test_results_are_set_when_the_event_loop_is_closed():
     def deliver(call: Callable[[], None]) -> None:
         raise RuntimeError("Event loop is closed")
 

@@ -1,1 +1,1 @@
-"""The spiders: one with the default thresholds, one with thresholds of its own."""
+"""The spiders: one with the default thresholds, one with its own."""

@@ -1,4 +1,4 @@
-"""A crawl of the shop alone, with thresholds of its own."""
+"""Crawls the shop alone, with its own thresholds."""
 
 from __future__ import annotations
 

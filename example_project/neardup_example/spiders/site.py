@@ -1,4 +1,4 @@
-"""A crawl of the whole site, with the default settings."""
+"""Crawls the whole site, with the default settings."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from ...sources.readers import PageReader
 from ...sources.record import Record
 from ...stores import MemoryStore, Store
 from ...workers import Failure, Job, Limits, WorkerPool, sign_record, usable_cores
-from .output import counted, quantity, say, with_progress
+from .output import format_counts, print_message, quantity, with_progress
 from .store_address import require_writable
 
 T = TypeVar("T")
@@ -145,7 +145,7 @@ class Judge:
         """
         store = MemoryStore(OFFLINE_KEY) if store is None else store
         for warning in unknown_settings(settings):
-            say(f"warning: {warning}")
+            print_message(f"warning: {warning}")
         config = Config.from_settings(settings)
         rule = _changed(config.policy.rule, options)
         parts = {name: part for name, part in config.parts.items() if name != "store"}
@@ -171,13 +171,13 @@ class Judge:
             yield from with_progress(workers.map(records or pages), pages, what)
 
 
-def say_undecided(record: Record, failure: Failure, known: Container[str]) -> None:
+def warn_undecided(record: Record, failure: Failure, known: Container[str]) -> None:
     """Print why a page could not be read, once for each reason."""
     if failure.reason not in known:
-        say(f"warning: <{record.url}> is undecided, {failure.reason}: {failure.detail}")
+        print_message(f"warning: <{record.url}> is undecided, {failure.reason}: {failure.detail}")
 
 
-class Tally:
+class VerdictCounter:
     """Judges pages and counts the verdicts."""
 
     def __init__(self, judge: Judge) -> None:
@@ -197,7 +197,7 @@ class Tally:
             if isinstance(outcome, PageSignature):
                 verdict = detector.check(outcome)
             else:
-                say_undecided(record, outcome, self._undecided)
+                warn_undecided(record, outcome, self._undecided)
                 verdict = Verdict("undecided", record.url, outcome.reason)
             self.pages += 1
             self._verdicts[verdict.kind] += 1
@@ -209,9 +209,9 @@ class Tally:
     def report(self) -> None:
         """Print the counts."""
         seconds = perf_counter() - self._started
-        say(
-            f"{quantity(self.pages, 'page')}: {counted(self._verdicts)}"
-            + (f"; undecided for: {counted(self._undecided)}" if self._undecided else "")
+        print_message(
+            f"{quantity(self.pages, 'page')}: {format_counts(self._verdicts)}"
+            + (f"; undecided for: {format_counts(self._undecided)}" if self._undecided else "")
             + f"; {seconds:.1f} s, {self.pages / seconds:.0f} pages/s"
         )
 

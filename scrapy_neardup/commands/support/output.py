@@ -29,7 +29,7 @@ T = TypeVar("T")
 _FILE_WIDTH = 110
 
 
-class Measured(Protocol):
+class HasProgress(Protocol):
     """An input whose progress is known."""
 
     @property
@@ -39,12 +39,12 @@ class Measured(Protocol):
     def total_bytes(self) -> int | None: ...
 
 
-def say(message: str) -> None:
+def print_message(message: str) -> None:
     """Print a line on standard error."""
     print(printable(message), file=sys.stderr)  # noqa: T201
 
 
-def show(*blocks: str | Table) -> None:
+def print_output(*blocks: str | Table) -> None:
     """Print lines and tables on standard output."""
     console = _Console(markup=False, highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
@@ -72,7 +72,7 @@ def table(
     return made
 
 
-def counted(counts: Counter[str]) -> str:
+def format_counts(counts: Counter[str]) -> str:
     """Return counts on one line, the greatest first."""
     return ", ".join(f"{name} {number}" for name, number in counts.most_common())
 
@@ -82,7 +82,7 @@ def quantity(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def iso(seconds: int | None) -> str | None:
+def format_time(seconds: int | None) -> str | None:
     """Return a time in seconds since 1970 in ISO 8601."""
     if seconds is None:
         return None
@@ -92,13 +92,13 @@ def iso(seconds: int | None) -> str | None:
 def report_skipped(pages: PageReader) -> None:
     """Print which records of the input were not used."""
     if pages.passed_over:
-        say(f"passed over: {counted(pages.passed_over)}")
+        print_message(f"passed over: {format_counts(pages.passed_over)}")
     if pages.bad:
-        say(f"bad records skipped: {pages.bad.total()} ({counted(pages.bad)})")
+        print_message(f"bad records skipped: {pages.bad.total()} ({format_counts(pages.bad)})")
 
 
 def with_progress(
-    results: Iterable[T], source: Measured | None, what: str, unit: str = "pages"
+    results: Iterable[T], source: HasProgress | None, what: str, unit: str = "pages"
 ) -> Iterator[T]:
     """Yield the results, with a progress bar on standard error when that is a terminal.
 
@@ -128,7 +128,9 @@ class _Console(Console):
 
 
 @contextmanager
-def whole_file(target: str, inputs: Iterable[str] = (), *, private: bool = False) -> Iterator[Path]:
+def atomic_output(
+    target: str, inputs: Iterable[str] = (), *, private: bool = False
+) -> Iterator[Path]:
     """Yield a path to write to, which replaces the target when the block ends without error.
 
     After an error, the output stays at that path, which ends in ``.part``.
@@ -163,8 +165,10 @@ def whole_file(target: str, inputs: Iterable[str] = (), *, private: bool = False
 
 
 @contextmanager
-def lines_to(target: str, inputs: Iterable[str] = (), *, private: bool = False) -> Iterator[TextIO]:
-    """Open a text stream to a file as with :func:`whole_file`, or to standard output (``-``).
+def open_output(
+    target: str, inputs: Iterable[str] = (), *, private: bool = False
+) -> Iterator[TextIO]:
+    """Open a text stream to a file as with :func:`atomic_output`, or to standard output (``-``).
 
     The file is compressed when its name ends in ``.gz`` or ``.zst``.
     """
@@ -177,7 +181,7 @@ def lines_to(target: str, inputs: Iterable[str] = (), *, private: bool = False) 
     elif target.endswith(".zst"):
         opened = zstd_module(target).open
     with (
-        whole_file(target, inputs, private=private) as part,
+        atomic_output(target, inputs, private=private) as part,
         opened(part, "wt", encoding="utf-8") as stream,
     ):
         yield stream

@@ -11,7 +11,7 @@ from ..._util.urls import site_of
 from ...exceptions import InputError, InvalidOption, StoreError
 from ...stores import MemoryStore, Namespace, Store, StoreReader, open_reader, open_store
 from ...stores.in_process import InProcessStore
-from .output import quantity, say
+from .output import print_message, quantity
 
 
 def add_store(parser: argparse.ArgumentParser, name: str = "store") -> None:
@@ -26,7 +26,7 @@ def add_store(parser: argparse.ArgumentParser, name: str = "store") -> None:
     )
 
 
-def domain(text: str) -> str:
+def parse_domain(text: str) -> str:
     """Parse an option that is a registrable domain."""
     site = site_of(f"https://{text}/")
     if text and site != text:
@@ -56,7 +56,7 @@ def address_of(given: str, hint: str = "") -> str:
 
 
 @contextmanager
-def looking_at(given: str) -> Iterator[StoreReader]:
+def open_for_reading(given: str) -> Iterator[StoreReader]:
     """Open a store for reading.
 
     :raises StoreError: when it does not exist, or cannot be read.
@@ -90,14 +90,14 @@ def namespace_in(reader: StoreReader, wanted: str | None) -> Namespace:
 
 
 @contextmanager
-def copy_of(given: str, namespace: str | None) -> Iterator[InProcessStore]:
+def open_copy(given: str, namespace: str | None) -> Iterator[InProcessStore]:
     """Open a store so that changes stay in memory; the pages of a remote store are all read."""
-    with looking_at(given) as reader:
+    with open_for_reading(given) as reader:
         space = namespace_in(reader, namespace)
         store = _copied(reader, space) if reader.is_remote else reader.overlay(space.name)
         assert isinstance(store, InProcessStore)
         with closing(store):
-            say_forgotten(store)
+            print_forgotten(store)
             yield store
 
 
@@ -113,7 +113,7 @@ def _copied(reader: StoreReader, space: Namespace) -> MemoryStore:
 
 
 @contextmanager
-def writing_to(
+def open_for_writing(
     given: str, namespace: str, ttl: float | None = None, secret: bytes | None = None
 ) -> Iterator[Store]:
     """Open a store for writing, and print how many pages it forgot when it was opened.
@@ -125,7 +125,7 @@ def writing_to(
     except InvalidOption as error:
         raise error.renamed("STORE" if error.option == "store" else error.option) from None
     with closing(opened) as store:
-        say_forgotten(store)
+        print_forgotten(store)
         yield store
 
 
@@ -135,10 +135,10 @@ def require_writable(store: Store) -> None:
         raise StoreError(store.name, f"cannot be written: {store.problem}")
 
 
-def say_forgotten(store: Store) -> None:
+def print_forgotten(store: Store) -> None:
     """Print how many unconfirmed pages the store forgot."""
     if store.forgotten:
-        say(
+        print_message(
             f"{store.name}: {quantity(store.forgotten, 'page')} left out: after an unclean stop, "
             "their items may not be on disk"
         )

@@ -49,7 +49,7 @@ class Conversion:
 
 
 class _Removal(NamedTuple):
-    """What a processor does to the URLs that match ``include``, but none of ``exclude``."""
+    """The change of a processor to URLs that match ``include`` and none of ``exclude``."""
 
     processor: str
     include: str
@@ -102,7 +102,7 @@ class _Paths(NamedTuple):
         )
 
     def are_within(self, pattern: str) -> bool:
-        """Does a pattern match all of these paths?"""
+        """Return whether a pattern matches all of these paths."""
         sample = "/" + "/".join(segment.replace("*", "x") for segment in self.segments)
         expression = re.escape(pattern.removesuffix("|")).replace(r"\*", ".*")
         return bool(re.fullmatch(expression, sample + "x/x" * self.is_open, re.IGNORECASE))
@@ -112,7 +112,7 @@ _ALL = _Paths(("",), is_open=True)
 
 
 class _Target(NamedTuple):
-    """What to remove from URLs with some paths: a segment by its place, or a parameter."""
+    """The part to remove from URLs with some paths: a segment by its position, or a parameter."""
 
     paths: _Paths
     what: int | str

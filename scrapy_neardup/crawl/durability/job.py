@@ -85,7 +85,7 @@ class Job:
 
     @property
     def is_ours(self) -> bool:
-        """Does this process run the job?"""
+        """Whether this process runs the job."""
         return self._lock.is_locked
 
     def fail(self) -> None:
@@ -127,7 +127,7 @@ class Job:
             self._lock.release(force=True)
 
 
-def recover_where_asked(config: Config, job: Job | None) -> None:
+def recover_if_enabled(config: Config, job: Job | None) -> None:
     """Recover an unclean job if NEARDUP_RECOVER is on; otherwise warn of its lost requests."""
     if job is None or not job.ended_uncleanly:
         return
@@ -313,7 +313,7 @@ class JobJournal:
                     yield number, value
 
     def _is_among(self, digests: npt.NDArray[np.uint64], key: str) -> bool:
-        """Is a page among these digests, which are in ascending order?"""
+        """Return whether a page is among these digests, which are in ascending order."""
         digest = np.uint64(key_digest(key, self._seed))
         place = int(np.searchsorted(digests, digest))
         return place < len(digests) and bool(digests[place] == digest)

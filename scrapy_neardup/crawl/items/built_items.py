@@ -68,7 +68,7 @@ _DIFFERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ItemPosition:
     """The position of an item among those of its page, from 1 on.
 
     :ivar is_listed: whether the page yielded an item of the same class before.
@@ -91,36 +91,41 @@ class BuiltItems:
     ) -> None:
         self._judge_origin = judge_origin
         self._stats = stats
-        self._arrivals: WeakKeyDictionary[Response, Arrival] = WeakKeyDictionary()
+        self._carried: WeakKeyDictionary[Response, CarriedValues] = WeakKeyDictionary()
         self._here: WeakKeyDictionary[Response, Origin] = WeakKeyDictionary()
         self._visits = LocalCache[str, Judgement](_MAX_VISITS)
         self._stored = StoredItems()
 
-    def record_arrival(self, response: Response) -> None:
+    def record_carried_values(self, response: Response) -> None:
         """Record the values that a request carries, before the callback can change them."""
         judged_by = item_origin_of(response.request)
-        arrival = arrival_at(response.request, judged_by)
-        if arrival.values or arrival.origins or judged_by != "auto":
-            self._arrivals[response] = arrival
+        carried = carried_values_of(response.request, judged_by)
+        if carried.values or carried.origins or judged_by != "auto":
+            self._carried[response] = carried
 
     def note_origins(
         self, request: Request, response: Response, judgement: Judgement | None
     ) -> bool:
         """Note on a request which pages its values are from; return whether it carries any."""
-        arrival = self._arrivals.get(response, Arrival())
+        carried = self._carried.get(response, CarriedValues())
         here = self._visit_of(response, judgement)
-        return note_origins(request, here, arrival, item_origin_of(request))
+        return note_origins(request, here, carried, item_origin_of(request))
 
     async def judge(
-        self, item: Any, response: Response, page: Judgement | None, policy: Policy, place: Place
+        self,
+        item: Any,
+        response: Response,
+        page: Judgement | None,
+        policy: Policy,
+        place: ItemPosition,
     ) -> ItemJudgement:
         """Return the judgement that applies to an item, given that on its own page."""
-        arrival = self._arrivals.get(response, Arrival())
-        parts = arrival.parts_of(item)
+        carried = self._carried.get(response, CarriedValues())
+        parts = carried.parts_of(item)
         fields = [*fields_of(item), _callback_of(response)]
-        digest = _digest_of(item, response, arrival)
+        digest = _digest_of(item, response, carried)
         items = item_bits(place.number, fields, parts.held, is_listed=place.is_listed)
-        is_explicit = arrival.judged_by == "parent"
+        is_explicit = carried.judged_by == "parent"
         if page is not None and page.is_superfluous and not is_explicit:
             if not self._is_stored(page, digest, item_bits(place.number, fields), place):
                 self._stats.count("kept_items")
@@ -132,7 +137,7 @@ class BuiltItems:
         self._stats.count("built_items")
         began = None
         if is_explicit or (page and page.is_superfluous) or parts.carried >= parts.own:
-            began = await self._judge_where_it_began(arrival.origin_of(parts), policy)
+            began = await self._judge_where_it_began(carried.origin_of(parts), policy)
         if began is None:
             return ItemJudgement(self._keep_untied(page, response), items)
         if began.is_superfluous and (is_explicit or self._is_lossless(parts, digest, page, began)):
@@ -161,7 +166,7 @@ class BuiltItems:
     def _is_lossless(
         self, parts: ItemParts, digest: int, page: Judgement | None, began: Judgement
     ) -> bool:
-        """Is an item, whose origin is superfluous, stored with the values of its own page too?"""
+        """Return whether an item with a superfluous origin keeps the values of its own page."""
         is_judged = page is not None and page.verdict.kind != "undecided"
         is_other = page is not None and page.verdict.is_duplicate and not began.verdict.is_duplicate
         if page is not None and is_judged and not is_other:
@@ -179,7 +184,7 @@ class BuiltItems:
         """Record an item that was stored, because copies of its page may yield the same one."""
         self._stored.note(page.verdict.url, digest)
 
-    def _is_stored(self, page: Judgement, digest: int, bits: int, place: Place) -> bool:
+    def _is_stored(self, page: Judgement, digest: int, bits: int, place: ItemPosition) -> bool:
         """Was an equivalent item of the page's original stored?"""
         original = page.verdict.duplicate_of or page.verdict.url
         if self._stored.has(original, digest):
@@ -235,9 +240,9 @@ def _whole(digest: int) -> int:
     return item_bits(1, (), [f"{digest:x}"])
 
 
-def _digest_of(item: Any, response: Response, arrival: Arrival) -> int:
+def _digest_of(item: Any, response: Response, carried: CarriedValues) -> int:
     """Return 64 bits for the content of an item, independent of the URLs of its pages."""
-    urls = {response.url.casefold(), *(origin.url.casefold() for origin in arrival.origins)}
+    urls = {response.url.casefold(), *(origin.url.casefold() for origin in carried.origins)}
     if response.request is not None:
         urls.add(response.request.url.casefold())
     values = (v for v in values_of(item, is_whole=True) if v not in urls)
@@ -283,7 +288,7 @@ class Origin:
         """Signature of the page; ``None`` where there is none."""
         return unpacked(b64decode(self.page), self.recipe) if self.page else None
 
-    def gave(self, values: Iterable[str]) -> list[str]:
+    def provided_of(self, values: Iterable[str]) -> list[str]:
         """Return those of the values that are from this page."""
         return [value for value in values if hash_of(value) in self.hashes]
 
@@ -298,7 +303,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class CarriedValues:
     """The values that the request of a page carried.
 
     :ivar values: see :func:`~scrapy_neardup.crawl.items.carried_values.carried_by`.
@@ -321,7 +326,7 @@ class Arrival:
         """Return the page that gave most of the carried values; ``None`` where none is known."""
         if self.judged_by == "parent":
             return self.origins[0] if self.origins else None
-        gave = [(origin, origin.gave(parts.held)) for origin in self.origins]
+        gave = [(origin, origin.provided_of(parts.held)) for origin in self.origins]
         weights = [(origin, weight_of(values)) for origin, values in gave if values]
         return max(weights, key=lambda weight: weight[1], default=(None, 0))[0]
 
@@ -340,15 +345,15 @@ class ItemParts:
     own: int
 
 
-def arrival_at(request: Request | None, judged_by: ItemOrigin) -> Arrival:
+def carried_values_of(request: Request | None, judged_by: ItemOrigin) -> CarriedValues:
     """Return the values that a request carries, before its callback can change them."""
     if request is None or judged_by == "own":
-        return Arrival(judged_by=judged_by)
+        return CarriedValues(judged_by=judged_by)
     try:
         origins = tuple(map(Origin.from_data, request.meta.get(_KEY, ())))
     except (TypeError, ValueError):
         origins = ()  # not our data
-    return Arrival(tuple(carried_by(request)), origins, judged_by)
+    return CarriedValues(tuple(carried_by(request)), origins, judged_by)
 
 
 def item_origin_of(request: Request | None) -> ItemOrigin:
@@ -363,11 +368,13 @@ def carries_values(request: Request) -> bool:
     return bool(request.meta.get(_KEY)) and item_origin_of(request) != "own"
 
 
-def note_origins(request: Request, here: Origin, arrival: Arrival, judged_by: ItemOrigin) -> bool:
+def note_origins(
+    request: Request, here: Origin, carried: CarriedValues, judged_by: ItemOrigin
+) -> bool:
     """Note on a request which pages gave the values that it carries; return whether any did.
 
     :param here: the page that yields the request.
-    :param arrival: the values that the request of that page carried.
+    :param carried: the values that the request of that page carried.
     :param judged_by: the option ``item_origin`` of the request.
     """
     # The request may have copied the note of its page, as with ``meta=response.meta``.
@@ -377,13 +384,13 @@ def note_origins(request: Request, here: Origin, arrival: Arrival, judged_by: It
     if not values and not is_parent:
         return False
     origins = []
-    for origin in arrival.origins:
+    for origin in carried.origins:
         hashes = tuple(known for known in origin.hashes if known in values)
-        if hashes or (is_parent and arrival.judged_by == "parent"):
+        if hashes or (is_parent and carried.judged_by == "parent"):
             origins.append(replace(origin, hashes=hashes))
     # Values of unknown origin, such as those of a start request, are not from this page either.
     elsewhere = {known for origin in origins for known in origin.hashes}
-    elsewhere.update(map(hash_of, arrival.values))
+    elsewhere.update(map(hash_of, carried.values))
     new = tuple(known for known in values if known not in elsewhere)[:_MAX_HASHES]
     if new or (is_parent and not origins):
         origins.append(replace(here, hashes=new))

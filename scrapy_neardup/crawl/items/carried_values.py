@@ -234,7 +234,7 @@ def _folded(text: str) -> str:
 
 
 def _is_within(value: str, text: str) -> bool:
-    """Does the text contain the value? In ASCII, part of a longer word does not count."""
+    """Return whether the text contains the value; parts of longer ASCII words do not count."""
     if not _MIN_CONTAINED <= len(value) <= _MAX_CONTAINED or value not in text:
         return False
     before = "(?<![a-zA-Z0-9])" if _ASCII_WORD.match(value[0]) else ""

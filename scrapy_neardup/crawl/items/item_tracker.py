@@ -88,12 +88,12 @@ class PendingClaim:
 
     @property
     def is_settled(self) -> bool:
-        """Has the claim been settled?"""
+        """Whether the claim has been settled."""
         return self._on_settled is None
 
     @property
     def is_lost(self) -> bool:
-        """Has the claim been settled without any stored item?"""
+        """Whether the claim has been settled without a stored item."""
         return self.is_settled and not self._items
 
     def _settle_if_complete(self) -> None:
@@ -124,7 +124,7 @@ class Judgement:
 
     @property
     def is_copy(self) -> bool:
-        """Is the page stored already, as another one or under its own address?"""
+        """Whether the page is stored already, as another page or under its own URL."""
         verdict = self.verdict
         is_unchanged = verdict.kind == "revisit" and verdict.reason == Reason.UNCHANGED
         return verdict.is_duplicate or (is_unchanged and verdict.links_seen_at is None)

@@ -50,7 +50,7 @@ async def close_unstarted(crawler: Crawler, error: Exception, reason: str) -> No
 
 
 def _is_about_another(record: logging.LogRecord) -> bool:
-    """Is a record about an error that :func:`log_start_error` has not logged?"""
+    """Return whether a record is about an error that :func:`log_start_error` has not logged."""
     if record.name == "twisted" and record.getMessage().strip() == _UNHANDLED:
         return False
     return not (record.exc_info and hasattr(record.exc_info[1], _MARK))

@@ -1,4 +1,4 @@
-"""Remembers URLs that led to a duplicate, in this crawl and in earlier ones, by their digests.
+"""Records the URLs that led to a duplicate, in this crawl and in earlier ones, as digests.
 
 Each URL is remembered with its original and with the text that was stored for the original. It is
 believed only after the original's own URL has shown that text in this crawl, and until
@@ -25,7 +25,7 @@ from xxhash import xxh3_64_intdigest
 from ..._util.urls import page_key
 from ...matching.verdict import Verdict
 from ...stores.hints import COPY, MAX_KNOWN, ending_of, ending_of_copy, without_ended
-from .known_copies import KnownCopies, Shown, Standing
+from .known_copies import KnownCopies, OriginalContent, UrlStatus
 
 #: Texts that stand for many pages; beyond, the oldest are forgotten.
 _MAX_FLOODS = 10_000
@@ -33,7 +33,7 @@ _MAX_FLOODS = 10_000
 _MAX_SKEW = 3600
 
 
-class Unsaved(NamedTuple):
+class UnsavedRows(NamedTuple):
     """Rows to be saved by :meth:`~scrapy_neardup.stores.base.Store.note_duplicates`.
 
     :ivar rows: of type :data:`~scrapy_neardup.stores.hints.COPY`, shape ``(n,)``.
@@ -94,16 +94,16 @@ class DuplicateUrls:
 
     def __contains__(self, url: str) -> bool:
         """Decide whether a URL is known to lead to a duplicate."""
-        return self.standing(url) == "superfluous"
+        return self.status_of(url) == "superfluous"
 
-    def standing(self, url: str) -> Standing:
+    def status_of(self, url: str) -> UrlStatus:
         """Return ``"superfluous"`` for a URL that is contained, and ``"copy"`` if it may be."""
         if not (self._ttl and self._known):
             return "unknown"
-        return self._known.standing(self._digest(url), self.since)
+        return self._known.status_of(self._digest(url), self.since)
 
     def explores(self, url: str) -> bool:
-        """Decide whether it is fetched all the same; the answer is the same in a whole crawl."""
+        """Return whether a URL is fetched as a sample; the answer does not change in a crawl."""
         digest = self._digest(url).to_bytes(8, "little")
         return xxh3_64_intdigest(digest, self._seed) < self._sampled_below
 
@@ -121,17 +121,17 @@ class DuplicateUrls:
         page = self._digest(verdict.url)
         if (shown := self._shown(verdict)) is not None:
             self._end_other_content(shown)
-        end = self._known.doubt if verdict.kind == "undecided" else self._end
+        end = self._known.mark_doubtful if verdict.kind == "undecided" else self._end
         for digest in dict.fromkeys((page, *map(self._digest, urls))):
             if shown is None or shown.original != digest:
                 end(digest)
             elif digest == page:
-                self._known.meet(shown, by_copy=False)
+                self._known.record_content(shown, by_copy=False)
             # Else it redirects to a copy of what it showed itself, which says nothing new.
             known = self._known.get(digest)
             if known is not None and known.shown is not None:
                 if known.shown == shown:
-                    self._known.meet(shown, by_copy=True)
+                    self._known.record_content(shown, by_copy=True)
                 else:
                     end(known.shown.original)
 
@@ -143,7 +143,7 @@ class DuplicateUrls:
                 self._end(known.shown.original)
 
     def flood(self, text: bytes) -> None:
-        """End what is known of URLs that lead to a text which stands for many pages.
+        """Discard the records of URLs that lead to a text which replaces many pages.
 
         :param text: its digest, see :attr:`~scrapy_neardup.matching.rule.Verdict.original_text`.
         """
@@ -169,7 +169,7 @@ class DuplicateUrls:
         if (event := self._known.add(digest, shown, self._now())) is not None:
             self._unsaved.append((mark, digest, event))
 
-    def leads_on(self, urls: Iterable[str]) -> None:
+    def keep_fetching_urls(self, urls: Iterable[str]) -> None:
         """Keep fetching URLs whose duplicate was the first page of this crawl to name some URL.
 
         Later crawls would miss what is behind them.
@@ -178,14 +178,14 @@ class DuplicateUrls:
             if self._known.keep_fetching(digest, self._taken):
                 self._endings[ending_of_copy(digest)] = None
 
-    def _shown(self, verdict: Verdict) -> Shown | None:
+    def _shown(self, verdict: Verdict) -> OriginalContent | None:
         """Return the stored content that a page shows; ``None`` for one of its own."""
         if verdict.original_text is None:
             return None
         original = self._digest(verdict.duplicate_of or verdict.url)
-        return Shown(original, _content(verdict.original_text))
+        return OriginalContent(original, _content(verdict.original_text))
 
-    def _end_other_content(self, shown: Shown) -> None:
+    def _end_other_content(self, shown: OriginalContent) -> None:
         """End what is known of an original that another crawl stored anew."""
         if self._known.content_of(shown.original) not in (None, shown.content):
             self._end(shown.original)
@@ -197,7 +197,7 @@ class DuplicateUrls:
 
     # --- saving -----------------------------------------------------------------------------
 
-    def take_unsaved(self, confirmed: int) -> Unsaved | None:
+    def take_unsaved(self, confirmed: int) -> UnsavedRows | None:
         """Return what the store does not know yet, and may know; ``None`` if that is nothing.
 
         A copy must not be skipped for an original that a kill can still lose.
@@ -219,9 +219,9 @@ class DuplicateUrls:
         # An ending is later than all that it ends.
         seen_at = max(int(self._now()), self._last_noted + bool(endings))
         self._last_noted = seen_at
-        return Unsaved(np.array(rows, COPY), seen_at, endings, copies)
+        return UnsavedRows(np.array(rows, COPY), seen_at, endings, copies)
 
-    def put_back(self, unsaved: Unsaved) -> None:
+    def put_back(self, unsaved: UnsavedRows) -> None:
         """Take back what could not be saved."""
         self._endings = {**dict.fromkeys(unsaved.endings), **self._endings}
         room = MAX_KNOWN - len(self._unsaved)

@@ -1,4 +1,4 @@
-"""What is known of URLs that led to a duplicate, and of their originals."""
+"""Records URLs that led to a duplicate, and whether their originals are unchanged."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..._util.arrays import run_boundaries
 from ...stores.hints import KNOWN, MAX_KNOWN
 
 
-class Shown(NamedTuple):
+class OriginalContent(NamedTuple):
     """Digests of an original's URL, and of the text that is stored for it."""
 
     original: int
     content: int
 
 
-class Copy(NamedTuple):
+class DuplicateUrl(NamedTuple):
     """A URL that led to a duplicate.
 
     :ivar shown: ``None`` for a URL that is fetched again whatever it led to.
@@ -31,7 +31,7 @@ class Copy(NamedTuple):
     :ivar copies: number of copies of earlier crawls that led to the same.
     """
 
-    shown: Shown | None
+    shown: OriginalContent | None
     led_at: float
     event: int = 0
     copies: int = 0
@@ -64,14 +64,14 @@ class StoredDuplicateUrls:
     def __len__(self) -> int:
         return len(self._digests)
 
-    def get(self, digest: int) -> Copy | None:
+    def get(self, digest: int) -> DuplicateUrl | None:
         """Return the copy of this digest, if it is here."""
         at = bisect_left(self._digests, digest)
         if at == len(self._digests) or self._digests[at] != digest:
             return None
         group = self._group[at]
-        shown = Shown(self._originals[group], self._contents[group])
-        return Copy(shown, self._seen_at[at], copies=self._copies[group])
+        shown = OriginalContent(self._originals[group], self._contents[group])
+        return DuplicateUrl(shown, self._seen_at[at], copies=self._copies[group])
 
     def has_original(self, original: int) -> bool:
         """Decide whether copies of this original are here."""
@@ -89,11 +89,11 @@ def _ints(digests: npt.NDArray[np.uint64]) -> Sequence[int]:
     return np.ascontiguousarray(digests, np.uint64).data
 
 
-Standing = Literal["unknown", "copy", "superfluous"]
+UrlStatus = Literal["unknown", "copy", "superfluous"]
 
 #: Of an original with so many known duplicates, one must have been fetched and have led to it again
 #: before the others are believed: one login page answers many URLs.
-MANY = 4
+CONFIRM_FROM = 4
 
 _NONE = np.empty(0, KNOWN)
 
@@ -119,7 +119,7 @@ class _Original:
 
     @property
     def is_known(self) -> bool:
-        """Whether there is anything that has not ended."""
+        """Whether a record is still in force."""
         return bool(self.copies) or self.ended < 0
 
     def show(self, content: int) -> None:
@@ -138,7 +138,7 @@ class KnownCopies:
 
     def __init__(self, stored: npt.NDArray[np.void] = _NONE) -> None:
         self._stored = StoredDuplicateUrls(stored)
-        self._new: OrderedDict[int, Copy] = OrderedDict()
+        self._new: OrderedDict[int, DuplicateUrl] = OrderedDict()
         #: Those of new copies, and those of stored ones of which a page has shown something.
         self._originals: dict[int, _Original] = {}
         self._events = 0
@@ -146,7 +146,7 @@ class KnownCopies:
     def __bool__(self) -> bool:
         return bool(self._new or self._stored)
 
-    def standing(self, url: int, since: int) -> Standing:
+    def status_of(self, url: int, since: int) -> UrlStatus:
         """Return ``"superfluous"`` for a copy that is believed, and ``"copy"`` for another one.
 
         :param since: in seconds since 1970: what was seen before is unknown.
@@ -158,10 +158,10 @@ class KnownCopies:
         if original is None or original.content != copy.shown.content or original.is_doubted:
             return "copy"
         copies = original.copies if copy.event else copy.copies
-        is_confirmed = copies < MANY or original.confirmed > copy.event
+        is_confirmed = copies < CONFIRM_FROM or original.confirmed > copy.event
         return "superfluous" if is_confirmed and original.met > copy.event else "copy"
 
-    def get(self, url: int) -> Copy | None:
+    def get(self, url: int) -> DuplicateUrl | None:
         """Return what is known of a URL, unless that has ended."""
         copy = self._new.get(url) or self._stored.get(url)
         if copy is not None and copy.shown is not None:
@@ -179,7 +179,7 @@ class KnownCopies:
         new = [url for url, original in self._originals.items() if original.content == content]
         return [*new, *self._stored.originals_with(content)]
 
-    def add(self, url: int, shown: Shown, led_at: float) -> int | None:
+    def add(self, url: int, shown: OriginalContent, led_at: float) -> int | None:
         """Add a copy, and return the number of the event; ``None`` for one that is fetched."""
         if (known := self._new.get(url)) is not None and known.shown is None:
             return None
@@ -188,7 +188,7 @@ class KnownCopies:
         original.show(shown.content)
         original.copies += 1
         self._events += 1
-        self._new[url] = Copy(shown, led_at, self._events)
+        self._new[url] = DuplicateUrl(shown, led_at, self._events)
         if len(self._new) > MAX_KNOWN:
             self._forget(next(iter(self._new)))
         return self._events
@@ -205,7 +205,7 @@ class KnownCopies:
         self._new[url] = copy._replace(shown=None)
         return copy.event <= saved or self._stored.get(url) is not None
 
-    def meet(self, shown: Shown, *, by_copy: bool) -> None:
+    def record_content(self, shown: OriginalContent, *, by_copy: bool) -> None:
         """Note that an original's URL showed a content, or that a known copy led to it again."""
         if (original := self._original(shown.original)) is not None:
             original.show(shown.content)
@@ -215,7 +215,7 @@ class KnownCopies:
             else:
                 original.met = self._events
 
-    def doubt(self, url: int) -> None:
+    def mark_doubtful(self, url: int) -> None:
         """Believe nothing that leads to an original any more in this crawl."""
         if (original := self._original(url)) is not None:
             original.is_doubted = True

@@ -23,7 +23,7 @@ from ..responses import why_not_judged
 from ..settings import Policy, UrlRuleSettings
 from ..store_client import StoreClient
 from .duplicate_urls import DuplicateUrls
-from .url_rule_filter import UrlRuleFilter, done
+from .url_rule_filter import UrlRuleFilter, returning_true
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -32,7 +32,7 @@ _PERMANENT_REDIRECTS = (301, 308)
 
 
 class RequestFilter:
-    """Decides on requests, and learns from what came of them.
+    """Decides which requests are filtered, and learns from their responses.
 
     It has a method for each event of a crawl that concerns more than one of its parts.
 
@@ -80,7 +80,7 @@ class RequestFilter:
         """Save what was learned, and load what other workers learned."""
         if (unsaved := self.duplicate_urls.take_unsaved(client.confirmed)) is not None:
             note = partial(client.store.note_duplicates, unsaved.rows, unsaved.seen_at)
-            if not await client.advise(partial(done, note)):
+            if not await client.advise(partial(returning_true, note)):
                 self.duplicate_urls.put_back(unsaved)
         await self.rules.sync(client)
 
@@ -107,9 +107,9 @@ class RequestFilter:
             return False
         refusal: UrlRule | bool = False
         if policy.action == "drop":
-            standing = self.duplicate_urls.standing(request.url)
-            refusal = standing == "superfluous" and not self._explores(request)
-            request.priority -= standing == "copy"
+            status = self.duplicate_urls.status_of(request.url)
+            refusal = status == "superfluous" and not self._explores(request)
+            request.priority -= status == "copy"
         refusal = refusal or self.rules.refuse(request, policy) or False
         if refusal:
             self.redirected(request)
@@ -170,7 +170,7 @@ class RequestFilter:
             self.rules.learn(response, dict.fromkeys((response.url, *urls)), verdict)
 
     def passed(self, response: Response) -> None:
-        """Note that a response is not judged, or that nothing came of it."""
+        """Note that a response is not judged, or that its callback yielded nothing."""
         self.failed(response.request)
         if response.request is not None and why_not_judged(response) == Reason.NOT_TEXT:
             self.duplicate_urls.passed(_urls(response.request))
@@ -199,7 +199,7 @@ class RequestFilter:
     def is_new(self, request: Request) -> None:
         """Note that a request passed the dupefilter."""
         if (urls := self._linked.pop(request, None)) is not None:
-            self.duplicate_urls.leads_on(urls)
+            self.duplicate_urls.keep_fetching_urls(urls)
 
 
 def _may_skip(request: Request) -> bool:

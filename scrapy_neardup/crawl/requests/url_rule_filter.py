@@ -48,7 +48,7 @@ _VERSION = 1
 
 
 class UrlRuleFilter:
-    """Decides on requests by rules, and learns from what came of them.
+    """Decides by rules which requests are skipped, and learns from responses.
 
     What is skipped is kept, and fetched when the page for which it was skipped fails or is not
     stored, or when the rule is withdrawn.
@@ -96,7 +96,7 @@ class UrlRuleFilter:
         unsaved, self._unsaved = self._unsaved, {}
         packed = {name: rule.to_bytes() for name, rule in unsaved.items()}
         put = partial(store.put_rules, packed)
-        if packed and not await client.advise(partial(done, put)):
+        if packed and not await client.advise(partial(returning_true, put)):
             self._unsaved = {**unsaved, **self._unsaved}
         if self.learns and store.is_remote and now - self._loaded_at > _LOAD_SECONDS:
             self._loaded_at = now
@@ -178,9 +178,9 @@ class UrlRuleFilter:
         for change in self.learner.take_changes():
             self._unsaved[change.rule.name] = change.rule
             if change.is_taken_up:
-                logger.info("Rule taken up: %s (%s)", change.rule.text, change.evidence)
+                logger.info("URL rule comes into force: %s (%s)", change.rule.text, change.evidence)
             else:
-                logger.info("Rule withdrawn: %s (%s)", change.rule.text, change.evidence)
+                logger.info("URL rule withdrawn: %s (%s)", change.rule.text, change.evidence)
                 self._count("url_rules/withdrawn", 1)
         self.queue.process()
 
@@ -198,8 +198,8 @@ class UrlRuleFilter:
         return self._is_on and policy.action == "drop"
 
 
-def done(call: Callable[[], None]) -> bool:
-    """Call, and return that there was no error: what the store did without an answer."""
+def returning_true(call: Callable[[], None]) -> bool:
+    """Call a function that returns nothing, and return ``True`` if it raises no error."""
     call()
     return True
 

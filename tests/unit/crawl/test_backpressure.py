@@ -1,4 +1,4 @@
-"""Pages that wait before their callbacks, and everything else, which must not wait for them."""
+"""Pages wait before their callbacks; other responses do not wait for them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def test_a_page_that_has_been_read_lets_the_next_one_through():
 
 
 @in_a_loop
-async def test_who_was_let_through_counts_until_it_is_read_or_settled():
+async def test_released_page_counts_until_it_is_read_or_settled():
     throttle = Throttle(1)
     for _ in range(FULL):
         await throttle.turn()
@@ -81,14 +81,14 @@ async def test_who_was_let_through_counts_until_it_is_read_or_settled():
 
 
 @in_a_loop
-async def test_who_was_let_through_and_is_not_heard_of_counts_for_a_moment_only():
+async def test_released_page_without_news_counts_for_a_moment_only():
     throttle = Throttle(1)
     for _ in range(10 * FULL):
         await throttle.turn()
 
 
 @in_a_loop
-async def test_a_page_that_is_given_up_takes_no_turn():
+async def test_cancelled_page_takes_no_turn():
     throttle = Throttle(1)
     with ExitStack() as reading:
         for _ in range(FULL):
@@ -103,7 +103,7 @@ async def test_a_page_that_is_given_up_takes_no_turn():
 
 
 @in_a_loop
-async def test_without_workers_nobody_waits():
+async def test_pages_do_not_wait_without_workers():
     throttle = Throttle(0)
     with throttle.reading():
         for _ in range(1000):
@@ -137,7 +137,7 @@ def request(**how: object) -> Request:
         (request(callback=NO_CALLBACK), PAGE, {}, False),
     ],
 )
-def test_what_may_be_judged_is_held_back_and_nothing_else(asked, response, settings, held):
+def test_only_responses_that_may_be_judged_wait(asked, response, settings, held):
     async def test() -> None:
         crawler = _crawler({"NEARDUP_WORKERS": 1, **settings})
         middleware = NearDupDownloaderMiddleware.from_crawler(crawler)
@@ -153,7 +153,7 @@ def test_what_may_be_judged_is_held_back_and_nothing_else(asked, response, setti
 
 
 @no_reactor
-def test_a_page_that_nothing_comes_of_makes_room_at_once():
+def test_page_without_results_makes_room_at_once():
     async def test() -> None:
         judge = find_judge(_crawler({"NEARDUP_WORKERS": 1}))
         for _ in range(FULL):
@@ -169,7 +169,7 @@ def test_a_page_that_nothing_comes_of_makes_room_at_once():
 
 
 @no_reactor
-def test_without_workers_nothing_is_held_back():
+def test_responses_do_not_wait_without_workers():
     async def test() -> None:
         judge = find_judge(_crawler({"NEARDUP_WORKERS": 0}))
         for _ in range(10 * FULL):
@@ -228,7 +228,7 @@ def test_callbacks_that_wait_for_a_later_page_do_not_keep_it_away(loop):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("loop", LOOPS)
-def test_pages_that_nothing_comes_of_hold_nobody_up(loop):
+def test_pages_without_results_block_no_page(loop):
     pages = slow_pages(60)
     with serving(pages) as site:
         crawl = run_crawl(list(map(site.url, pages)), SLOW, loop=loop, spider="MutedSpider")

@@ -1,4 +1,4 @@
-"""What comes with a request, and which of it an item holds."""
+"""The values that a request carries, and those of them that an item holds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from hypothesis import strategies as st
 from scrapy import Request
 from scrapy.loader import ItemLoader
 
-from scrapy_neardup.crawl.items.built_items import Arrival, Origin, arrival_at, note_origins
+from scrapy_neardup.crawl.items.built_items import (
+    CarriedValues,
+    Origin,
+    carried_values_of,
+    note_origins,
+)
 from scrapy_neardup.crawl.items.carried_values import carried_by, held_by, item_values, weight_of
 
 
@@ -60,7 +65,7 @@ class Raising(dict):  # type: ignore[type-arg]
         raise ZeroDivisionError
 
 
-def test_no_value_of_a_request_costs_its_page():
+def test_no_carried_value_loses_a_page():
     item: dict[str, object] = {"raising": Raising(), "name": "Kettle"}
     item.update((f"self {number}", [item] * 20) for number in range(20))
     assert set(carried_by(Request("http://a.example/", cb_kwargs=item))) == {"kettle"}
@@ -100,7 +105,7 @@ def follow(request: Request, here: str, **given_with: object) -> Request:
     """A request of the page that another one led to, as a queue on disk or in Redis returns it."""
     made = Request("http://a.example/next", **given_with)  # type: ignore[arg-type]
     note_origins(
-        made, Origin(here, f"http://a.example/{here}"), arrival_at(request, "auto"), "auto"
+        made, Origin(here, f"http://a.example/{here}"), carried_values_of(request, "auto"), "auto"
     )
     json.dumps(made.meta.get("_neardup_origins"))
     unpacked: Request = pickle.loads(pickle.dumps(made))
@@ -108,8 +113,8 @@ def follow(request: Request, here: str, **given_with: object) -> Request:
 
 
 def origin_of(request: Request, item: object) -> str | None:
-    arrival = arrival_at(request, "auto")
-    origin = arrival.origin_of(arrival.parts_of(item))
+    carried = carried_values_of(request, "auto")
+    origin = carried.origin_of(carried.parts_of(item))
     return None if origin is None else origin.visit
 
 
@@ -131,10 +136,10 @@ def test_the_origin_is_the_page_that_gave_most_through_any_number_of_pages():
 def test_what_a_page_passes_on_by_its_meta_is_no_origin_of_what_it_does_not_hold():
     first = follow(Request("http://a.example/"), "ware", cb_kwargs={"name": "Kettle"})
     second = Request("http://b.example/", meta=first.meta)
-    note_origins(second, Origin("here", "http://a.example/here"), Arrival(), "auto")
+    note_origins(second, Origin("here", "http://a.example/here"), CarriedValues(), "auto")
     assert "_neardup_origins" not in second.meta
 
 
-def test_data_of_somebody_else_is_no_origin():
+def test_foreign_data_is_no_origin():
     request = Request("http://a.example/", meta={"_neardup_origins": [1, "x"]})
-    assert arrival_at(request, "auto").origins == ()
+    assert carried_values_of(request, "auto").origins == ()

@@ -1,4 +1,4 @@
-"""Which clusters are seen to swallow pages: by hand, and against the rule spelt out."""
+"""Detected floods: hand-made cases, and a comparison with a plain version of the rule."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_pages_of_every_site_that_show_one_content_are_noticed():
     assert (after, found.site, found.shapes) == (30, "", 30)
 
 
-def test_duplicates_of_many_originals_are_usual():
+def test_duplicates_of_many_originals_are_no_flood():
     mirror = [copy(f"https://mirror.example/{n}", f"{SHOP}/good/{n}") for n in range(100)]
     prints = [copy(f"{SHOP}/print/{n}", f"{SHOP}/good/{n}") for n in range(100)]
     assert noticed([*good(100), *mirror, *prints]) == []
@@ -101,7 +101,7 @@ def test_the_same_address_again_and_items_of_one_page_are_one():
     assert noticed([*again, *items]) == []
 
 
-def test_scattered_over_other_pages_they_are_usual():
+def test_scattered_duplicates_are_no_flood():
     pairs = zip(good(100), walled(100), strict=True)
     assert noticed([verdict for pair in pairs for verdict in pair]) == []
 
@@ -127,7 +127,7 @@ def test_what_was_usual_before_is_one_page_in_ten(short_before, is_noticed):
     assert bool(found) is is_noticed
 
 
-def test_other_reasons_for_judging_nothing_are_no_wall():
+def test_other_undecided_pages_are_no_wall():
     late = [undecided(f"{SHOP}/late/{n}", "timeout") for n in range(60)]
     assert noticed([*good(60), *late]) == []
 
@@ -159,7 +159,7 @@ def test_only_some_are_named_and_memory_is_bounded():
     assert len(swallowing._sites) == MAX_SITES
 
 
-def test_a_site_that_comes_again_and_again_is_not_let_go():
+def test_frequent_site_is_not_evicted():
     swallowing = DuplicateFloodDetector()
     wall = walled(30)
     assert not any(map(swallowing.judged, wall[:29]))
@@ -178,7 +178,7 @@ _urls = st.one_of(
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(_urls, min_size=1, max_size=5), st.text(max_size=20))
-def test_no_address_breaks_it(urls, original):
+def test_any_url_is_accepted(urls, original):
     """Whatever it raised would cost a page."""
     swallowing = DuplicateFloodDetector()
     for number in range(60):
@@ -243,7 +243,7 @@ def spelt_out(verdicts: list[Verdict]) -> list[tuple[int, str, str]]:
 
 @settings(max_examples=150, deadline=None)
 @given(_runs)
-def test_what_is_noticed_is_what_the_rule_says(runs):
+def test_detected_floods_match_the_rule(runs):
     verdicts = verdicts_of(runs)
     assert [
         (

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from scrapy_neardup.crawl.requests import duplicate_urls, known_copies
-from scrapy_neardup.crawl.requests.duplicate_urls import DuplicateUrls, Unsaved
-from scrapy_neardup.crawl.requests.known_copies import MANY, StoredDuplicateUrls
+from scrapy_neardup.crawl.requests.duplicate_urls import DuplicateUrls, UnsavedRows
+from scrapy_neardup.crawl.requests.known_copies import CONFIRM_FROM, StoredDuplicateUrls
 from scrapy_neardup.matching.verdict import Verdict
 from scrapy_neardup.reasons import Reason
 from scrapy_neardup.stores import MemoryStore
@@ -77,7 +77,7 @@ def numbered(count: int) -> list[str]:
     return [f"{SITE}/copy/{number}" for number in range(count)]
 
 
-def taken(known: DuplicateUrls, confirmed: int = EVERYTHING) -> Unsaved:
+def taken(known: DuplicateUrls, confirmed: int = EVERYTHING) -> UnsavedRows:
     unsaved = known.take_unsaved(confirmed)
     assert unsaved is not None
     return unsaved
@@ -91,18 +91,18 @@ OTHER_DUPLICATE = duplicate(ORIGINAL, f"{SITE}/other")
 # --- when it is believed ----------------------------------------------------------------
 
 
-def test_it_is_believed_for_its_time_once_the_original_showed_its_content():
+def test_duplicate_url_is_superfluous_until_the_ttl_once_the_original_is_confirmed():
     world = World()
     world.crawl_with(URL, f"{SITE}/other")
     world.clock.now += 60
     later = world.crawl()
-    assert later.standing(URL) == "copy"
+    assert later.status_of(URL) == "copy"
     later.judged(unchanged(f"{ORIGINAL}#top"))
     assert f"{SITE}/a?a=1&b=2#top" in later
-    assert later.standing(f"{SITE}/b") == "unknown"
+    assert later.status_of(f"{SITE}/b") == "unknown"
     world.clock.now += 60
-    assert later.standing(URL) == "unknown"
-    assert world.crawl().standing(URL) == "unknown"
+    assert later.status_of(URL) == "unknown"
+    assert world.crawl().status_of(URL) == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -115,49 +115,49 @@ def test_it_is_believed_for_its_time_once_the_original_showed_its_content():
         Verdict("new", f"{SITE}/b", Reason.NO_MATCH),
     ],
 )
-def test_nothing_else_lets_it_be_believed(shown):
+def test_duplicate_url_needs_its_original_again(shown):
     world = World()
     world.crawl_with(URL)
     later = world.next_day()
     later.judged(shown)
-    assert later.standing(URL) == "copy"
+    assert later.status_of(URL) == "copy"
 
 
 def test_what_this_crawl_learned_needs_the_original_again():
     known = World().crawl()
     known.judged(NEW)
     copy(known, URL)
-    assert known.standing(URL) == "copy"
+    assert known.status_of(URL) == "copy"
     known.judged(unchanged())
     assert URL in known
     copy(known, URL)
-    assert known.standing(URL) == "copy"
+    assert known.status_of(URL) == "copy"
 
 
 @pytest.mark.parametrize("is_loaded", [True, False])
-def test_of_many_copies_one_must_have_led_to_it_again(is_loaded):
-    world, urls = World(), numbered(MANY)
+def test_one_of_many_copies_must_lead_to_the_original_again(is_loaded):
+    world, urls = World(), numbered(CONFIRM_FROM)
     world.crawl_with(*urls)
     known = world.next_day() if is_loaded else World().crawl()
     if not is_loaded:
         for url in urls:
             copy(known, url)
     known.judged(unchanged())
-    assert {known.standing(url) for url in urls} == {"copy"}
+    assert {known.status_of(url) for url in urls} == {"copy"}
     known.judged(duplicate(urls[0]))
     assert all(url in known for url in urls[1:])
 
 
-def test_with_no_time_nothing_is_known():
+def test_ttl_zero_disables_duplicate_urls():
     world = World(ttl=0)
     known = world.crawl()
     copy(known, URL)
     known.judged(unchanged())
-    assert known.standing(URL) == "unknown"
+    assert known.status_of(URL) == "unknown"
     assert known.take_unsaved(EVERYTHING) is None
 
 
-def test_other_urls_are_explored_in_each_crawl():
+def test_each_crawl_samples_other_urls():
     world, urls = World(sample_rate=0.2), numbered(1000)
     first, second = (
         {url for url in urls if known.explores(url)} for known in (world.crawl(), world.next_day())
@@ -186,7 +186,7 @@ ENDINGS = {
 
 @pytest.mark.parametrize(("verdict", "urls"), ENDINGS.values(), ids=ENDINGS)
 @pytest.mark.parametrize("is_loaded", [True, False])
-def test_what_shows_something_else_ends_all_that_is_known_of_an_original(verdict, urls, is_loaded):
+def test_other_content_discards_all_records_of_an_original(verdict, urls, is_loaded):
     world, other = World(), f"{SITE}/b"
     known = world.crawl()
     for url in (URL, other):
@@ -198,30 +198,30 @@ def test_what_shows_something_else_ends_all_that_is_known_of_an_original(verdict
     assert other in known
     known.judged(verdict, urls)
     for _ in range(2):
-        assert {known.standing(url) for url in (URL, other)} == {"unknown"}
+        assert {known.status_of(url) for url in (URL, other)} == {"unknown"}
         world.save(known)
         known = world.next_day()
         known.judged(unchanged())
 
 
-def test_a_document_that_is_not_judged_ends_it_too():
+def test_unjudged_document_discards_records():
     for address in (URL, ORIGINAL):
         world = World()
         world.crawl_with(URL)
         known = world.next_day()
         known.judged(unchanged())
         known.passed([address])
-        assert known.standing(URL) == "unknown"
+        assert known.status_of(URL) == "unknown"
 
 
-def test_a_page_that_cannot_be_judged_ends_it_for_this_crawl():
+def test_undecided_page_suspends_records_in_this_crawl():
     for address in (URL, ORIGINAL):
         world = World()
         world.crawl_with(URL)
         known = world.next_day()
         known.judged(Verdict("undecided", address, Reason.NO_TEXT))
         known.judged(unchanged())
-        assert known.standing(URL) == "copy"
+        assert known.status_of(URL) == "copy"
         world.save(known)
         known = world.next_day()
         known.judged(unchanged())
@@ -234,7 +234,7 @@ def test_a_redirect_to_the_original_or_to_a_copy_of_it_agrees():
     known = world.next_day()
     known.judged(unchanged(), [URL])
     known.judged(duplicate(f"{SITE}/c"), [ORIGINAL, other])
-    assert {known.standing(url) for url in (URL, other)} == {"superfluous"}
+    assert {known.status_of(url) for url in (URL, other)} == {"superfluous"}
 
 
 def test_what_is_learned_after_an_ending_holds():
@@ -252,7 +252,7 @@ def test_what_is_learned_after_an_ending_holds():
     world.save(known)
     known = world.next_day()
     known.judged(unchanged())
-    assert known.standing(URL) == "unknown"
+    assert known.status_of(URL) == "unknown"
 
 
 def test_an_original_that_another_crawl_stored_anew_ends_what_was_learned_before():
@@ -261,11 +261,11 @@ def test_an_original_that_another_crawl_stored_anew_ends_what_was_learned_before
     other = f"{SITE}/b"
     copy(known, other, text=OTHER_TEXT)
     known.judged(unchanged(text=OTHER_TEXT))
-    assert [known.standing(url) for url in (URL, other)] == ["unknown", "superfluous"]
+    assert [known.status_of(url) for url in (URL, other)] == ["unknown", "superfluous"]
     assert [row[0] for row in taken(known).rows[1:].tolist()] == [known._digest(other)]
 
 
-def test_an_ending_is_later_than_all_it_ends_whatever_the_clock_says():
+def test_discarding_is_later_than_the_records_whatever_the_clock_says():
     world = World()
     ahead = world.crawl()
     world.clock.now += 5
@@ -277,13 +277,13 @@ def test_an_ending_is_later_than_all_it_ends_whatever_the_clock_says():
     world.save(behind)
     known = world.crawl()
     known.judged(unchanged())
-    assert known.standing(URL) == "unknown"
+    assert known.status_of(URL) == "unknown"
 
 
 # --- floods -----------------------------------------------------------------------------
 
 
-def test_a_flood_is_neither_kept_nor_learned():
+def test_floods_are_neither_kept_nor_recorded():
     world, urls = World(), numbered(6)
     world.crawl_with(urls[0])
     world.crawl_with(f"{SITE}/p", original=f"{SITE}/q")
@@ -297,17 +297,17 @@ def test_a_flood_is_neither_kept_nor_learned():
     for url in urls[4:]:
         copy(known, url)
     known.judged(unchanged())
-    assert {known.standing(url) for url in urls} == {"unknown"}
-    assert known.standing(f"{SITE}/other") == "copy"
+    assert {known.status_of(url) for url in urls} == {"unknown"}
+    assert known.status_of(f"{SITE}/other") == "copy"
     world.save(known)
     known = world.next_day()
     known.judged(unchanged())
     known.judged(unchanged(f"{SITE}/original", OTHER_TEXT))
-    assert {known.standing(url) for url in urls} == {"unknown"}
+    assert {known.status_of(url) for url in urls} == {"unknown"}
     assert f"{SITE}/other" in known
 
 
-def test_no_more_floods_are_remembered_than_agreed(monkeypatch):
+def test_number_of_recorded_floods_is_bounded(monkeypatch):
     monkeypatch.setattr(duplicate_urls, "_MAX_FLOODS", 2)
     known = World().crawl()
     for number in range(5):
@@ -318,7 +318,7 @@ def test_no_more_floods_are_remembered_than_agreed(monkeypatch):
 # --- saving -----------------------------------------------------------------------------
 
 
-def test_what_could_not_be_saved_is_saved_later():
+def test_unsaved_rows_are_saved_later():
     world = World()
     world.crawl_with(f"{SITE}/b")
     known = world.next_day()
@@ -335,7 +335,7 @@ def test_what_could_not_be_saved_is_saved_later():
     assert again.seen_at > unsaved.seen_at
 
 
-def test_what_has_ended_in_the_meantime_is_not_saved():
+def test_discarded_records_are_not_saved():
     known = World().crawl()
     copy(known, URL)
     unsaved = taken(known)
@@ -344,7 +344,7 @@ def test_what_has_ended_in_the_meantime_is_not_saved():
     assert [row[2] for row in taken(known).rows.tolist()] == [0]
 
 
-def test_digests_hang_on_the_secret():
+def test_digests_depend_on_the_secret():
     digests = set()
     for secret in (bytes(32), bytes(31) + b"1"):
         world = World()
@@ -361,7 +361,7 @@ def test_memory_is_bounded(monkeypatch):
     known, urls = World().crawl(), numbered(30)
     for number, url in enumerate(urls):
         copy(known, url, f"{SITE}/original/{number // 3}")
-    assert [url for url in urls if known.standing(url) == "copy"] == urls[-10:]
+    assert [url for url in urls if known.status_of(url) == "copy"] == urls[-10:]
     assert len(known._known._originals) == 4
     rows = taken(known).rows
     assert rows.shape == (10,)
@@ -381,7 +381,7 @@ def test_a_copy_is_not_saved_before_its_original_is_on_disk():
 # --- by brute force ---------------------------------------------------------------------
 
 
-def test_what_is_loaded_is_what_was_noted_since_the_last_ending():
+def test_records_since_the_last_discarding_are_loaded():
     """Against a dictionary, with few originals and contents."""
     rng = random.Random(1)
     for _ in range(200):

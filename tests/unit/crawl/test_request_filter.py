@@ -1,4 +1,4 @@
-"""What a crawl does with what it learned, where no whole crawl is needed to see it."""
+"""The request filter without a crawl."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_of_a_known_url_only_what_led_to_the_duplicate_is_refused(differs, is_re
 
 
 @pytest.mark.parametrize("refusing", [RequestFilter.refuses, RequestFilter.should_cancel])
-def test_a_redirect_to_what_is_superfluous_has_come_to_its_end(refusing):
+def test_redirect_to_a_superfluous_url_ends(refusing):
     first, target = "https://a.example/b", "https://a.example/c"
     redirected = Request(target, meta={"redirect_urls": [first]})
 
@@ -142,7 +142,7 @@ def test_a_redirect_to_what_is_superfluous_has_come_to_its_end(refusing):
     assert asyncio.run(in_flight()) == [1, 0]
 
 
-def test_many_requests_are_made_bit_by_bit(tmp_path):
+def test_many_requests_are_made_in_batches(tmp_path):
     job, engine = Job(tmp_path), Engine()
     urls = [f"http://example.com/{number}" for number in range(100)]
     write_left(job.held, {}, [packed(Request(url), engine.spider) for url in urls])
@@ -164,7 +164,7 @@ def test_many_requests_are_made_bit_by_bit(tmp_path):
     assert max(map(engine.turns.count, engine.turns)) == url_rule_filter._MADE_AT_ONCE
 
 
-def test_what_was_not_made_before_the_end_is_left_to_the_next_run(tmp_path):
+def test_requests_not_made_are_left_to_the_next_run(tmp_path):
     job, engine = Job(tmp_path), Engine()
     refetches = [packed(Request("http://example.com/"), engine.spider)]
     write_left(job.held, {}, refetches)
@@ -198,7 +198,7 @@ def test_a_job_whose_requests_cannot_be_kept_has_not_ended_cleanly(tmp_path):
     assert job.ended_uncleanly
 
 
-def test_what_cannot_be_kept_is_said(tmp_path, caplog):
+def test_lost_requests_are_logged(tmp_path, caplog):
     job, engine = Job(tmp_path), Engine()
     assert job.begin()
 
@@ -223,7 +223,7 @@ def test_what_cannot_be_kept_is_said(tmp_path, caplog):
         (pickle.dumps((2, {}, [])), "it has format 2, from another .* which reads format 1"),
     ],
 )
-def test_a_file_that_is_none_of_ours_is_refused(tmp_path, content, says):
+def test_foreign_file_is_refused(tmp_path, content, says):
     (tmp_path / "held").write_bytes(content)
     with pytest.raises(ValueError, match=says):
         read_left(tmp_path / "held")

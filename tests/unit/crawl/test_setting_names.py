@@ -29,12 +29,12 @@ NONE: tuple[str, ...] = ()
         ("X", NONE),
     ],
 )
-def test_a_name_that_is_none_is_told_what_is_likely_meant(name, meant):
+def test_unknown_setting_name_gets_suggestions(name, meant):
     [said] = unknown_settings(Settings({PREFIX + name: 1}))
     hint = "; did you mean " + " or ".join(PREFIX + option for option in meant) + "?"
     expected = f"{PREFIX}{name} is not a known setting, so it is ignored"
     assert said == expected + (hint if meant else "")
 
 
-def test_each_synonym_stands_for_settings_that_there_are():
+def test_synonyms_name_existing_settings():
     assert {PREFIX + name for name in SYNONYMS} <= set(SETTINGS)

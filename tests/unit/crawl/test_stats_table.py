@@ -1,4 +1,4 @@
-"""The table at the end of the log, from stats as crawls make them."""
+"""The summary table at the end of the log, for stats of real crawls."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ def test_a_table_with_everything():
     assert "\n".join(lines) == EXPECTED
 
 
-def test_no_row_without_something_to_say():
+def test_empty_rows_are_left_out():
     assert table({}) == ["  remembered  50"]
 
 
 @pytest.mark.parametrize("url", ["https://a.example/\x1b[31m", "https://a.example/\u202egpj.exe"])
-def test_addresses_are_data(url):
+def test_urls_are_printed_literally(url):
     for lines in (table(clusters=[url]), table(walls=[swallowed(url)]), table(report=url)):
         assert not any(unicodedata.category(c).startswith("C") for c in "".join(lines))
         assert any("https://a.example/\ufffd" in line for line in lines)

@@ -1,4 +1,4 @@
-"""A crawl's memory: what it says of the disk is true of all who share its store."""
+"""The store client confirms only pages that are on disk, for all users of the store."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_what_all_crawls_have_on_disk_is_confirmed(tmp_path):
     assert confirmed(file) == {"/content/0/0", "/content/1/0"}
 
 
-def test_pages_that_come_at_once_are_all_claimed_before_anything_becomes_of_one():
+def test_concurrent_pages_are_all_claimed_before_one_is_processed():
     detector = NearDupDetector()
     crawl = StoreClient(detector, 60, lambda error: pytest.fail(str(error)))
     texts = [" ".join(article(seed=number)) for number in range(4)]

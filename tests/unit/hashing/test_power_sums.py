@@ -1,4 +1,4 @@
-"""Collections of which one has a single item more."""
+"""Collections that differ in a single item."""
 
 from __future__ import annotations
 

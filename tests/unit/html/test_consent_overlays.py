@@ -1,4 +1,4 @@
-"""Consent overlays are taken out of a page, and nothing else is."""
+"""Consent overlays are removed from a page, and nothing else is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page holds besides its text, and which of it tells two contents apart."""
+"""Embedded content of a page: what counts, and which of it distinguishes two pages."""
 
 from __future__ import annotations
 

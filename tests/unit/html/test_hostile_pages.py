@@ -1,4 +1,4 @@
-"""Whatever a page is, it is signed or refused with one of our errors, and the same way twice."""
+"""Every page is signed or refused with an error of the package, each time the same way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages whose content scripts have yet to make are known for what they are; others are not."""
+"""Pages whose content is made by scripts are detected; other pages are not."""
 
 from __future__ import annotations
 

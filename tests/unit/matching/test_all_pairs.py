@@ -1,4 +1,4 @@
-"""All pairs of a store, against the rule put to every two pages."""
+"""All pairs of a store, compared with the rule applied to every two pages."""
 
 from __future__ import annotations
 

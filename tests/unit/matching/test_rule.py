@@ -1,4 +1,4 @@
-"""The rule's objections one by one, each with pages that only it tells apart."""
+"""The rule's objections, each with pages that only this objection keeps apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered of a page's items never covers an item that was not stored."""
+"""The record of a page's stored items never includes an item that was not stored."""
 
 from __future__ import annotations
 

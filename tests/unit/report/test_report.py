@@ -1,4 +1,4 @@
-"""The report's parts: decisions, columns, kept texts, and the page that they become."""
+"""The parts of the report: decisions, columns, kept texts, and the HTML document."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_decision_comes_back_from_its_line(decision):
         {"id": [1]},
     ],
 )
-def test_what_is_no_decision_is_refused_with_its_line(tmp_path, changed):
+def test_invalid_decision_is_refused_with_its_line(tmp_path, changed):
     good = {"url": "https://a.example/", "verdict": "new", "reason": "no_match", "more": 1}
     path = tmp_path / "verdicts.jsonl"
     path.write_text(f"{json.dumps(good)}\n\n{json.dumps({**good, **changed})}\n")
@@ -104,7 +104,7 @@ def test_columns_hold_what_was_decided(given_):
     assert sum(total[3] for total in data["totals"]) == sum(d.bytes or 0 for d in given_)
 
 
-def test_what_is_beyond_the_room_is_counted_and_not_listed():
+def test_decisions_beyond_the_limit_are_counted_and_not_listed():
     columns = Columns(most_pairs=2, most_others=3)
     for number in range(10):
         page = f"https://a.example/{number}"
@@ -133,7 +133,7 @@ def test_only_texts_of_pairs_are_packed():
     }
 
 
-def test_texts_are_kept_in_a_bounded_room_the_oldest_are_let_go():
+def test_kept_texts_are_bounded_and_the_oldest_dropped():
     texts = UrlTable(most_bytes=100)
     for number in range(10):
         texts.put(f"https://a.example/{number}", bytes([number]) * 30)

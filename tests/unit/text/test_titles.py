@@ -1,4 +1,4 @@
-"""Titles that hold another one, and the signs that tell two apart."""
+"""Titles that contain another title, and signs that distinguish two titles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values of a text, and how those of two texts differ."""
+"""The values of a text, and the differences between those of two texts."""
 
 from __future__ import annotations
 

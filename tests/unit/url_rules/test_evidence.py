@@ -74,7 +74,7 @@ def test_crawl_after_crawl_a_rule_stays_one_that_can_be_contradicted():
     assert not evidence.is_strong(0.1)
 
 
-def test_what_nobody_can_have_counted_costs_no_more():
+def test_impossible_counts_cost_no_more():
     assert not Evidence(agreements=10**9, contradictions=10**9).is_strong(0.1)
 
 
@@ -140,7 +140,7 @@ def test_names_are_never_more_than_half_of_the_evidence(crawls, data):
 
 
 @given(*[OBSERVED] * 3)
-def test_what_is_told_of_the_same_rule_is_not_counted_twice(before, here, elsewhere):
+def test_evidence_of_the_same_rule_is_not_counted_twice(before, here, elsewhere):
     """Where two workers went on from one crawl, and whatever is told again."""
     own, other = (through_a_store(counted(before)) for _ in range(2))
     for what, content in here:
@@ -301,9 +301,9 @@ def test_other_bytes_are_no_rule(packed):
         UrlRule.from_bytes(packed)
 
 
-def test_a_rule_says_what_it_says():
+def test_text_of_a_rule():
     rule = UrlRule("example.com", "/shop/*", ("param", "sid"), evidence=Evidence(37, 0))
-    assert rule.text == "the parameter sid means nothing under /shop/* on example.com"
+    assert rule.text == "the parameter sid has no effect under /shop/* on example.com"
     assert rule.evidence_text == (
         "37 contents agree, 0 contradictions, so wrong for at most 7.8% with 95 % confidence"
     )

@@ -1,4 +1,4 @@
-"""What is learned of sites that say what they show, without a crawl."""
+"""URL rules learned from simulated sites, without a crawl."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from scrapy_neardup.url_rules.url_parts import UrlReducer, parse_url
 pytestmark = pytest.mark.slow
 
 SITE = "http://example.com"
-RULE = "the parameter sid means nothing under /shop/item on example.com"
+RULE = "the parameter sid has no effect under /shop/item on example.com"
 
 
 class World:
@@ -95,13 +95,13 @@ def sessions(numbers: Iterable[int], path: str = "/shop/item") -> list[str]:
     return [f"{SITE}{path}?id={number}&sid={copy}{number}" for number in numbers for copy in "ab"]
 
 
-def test_a_parameter_that_means_nothing_is_left_out():
+def test_irrelevant_parameter_is_left_out():
     world = World(by_id)
     world.visit(sessions(range(28)))
     assert world.texts == set()
     assert not world.would_skip(f"{SITE}/shop/item?sid=c&id=3")
     world.visit(sessions([28]))
-    assert world.texts == {"the parameter sid means nothing under /shop/item on example.com"}
+    assert world.texts == {"the parameter sid has no effect under /shop/item on example.com"}
     assert world.would_skip(f"{SITE}/shop/item?sid=c&id=3")
     assert world.would_skip(f"{SITE}/shop/item?id=3")
     assert not world.would_skip(f"{SITE}/shop/item?sid=c&id=1000")
@@ -117,7 +117,7 @@ def test_decisions_do_not_hang_on_the_order_of_parameters():
     assert one.texts == other.texts != set()
 
 
-def test_what_selects_pages_stays():
+def test_parameter_that_selects_pages_stays():
     world = World(lambda url: url)
     world.visit(f"{SITE}/posts?page={number}" for number in range(300))
     assert world.texts == set()
@@ -141,16 +141,16 @@ def test_one_contradiction_more_takes_more_agreements():
 @pytest.mark.parametrize(
     ("form", "text"),
     [
-        ("/print/news/{}", "the first segment /print/ means nothing under /news/*"),
-        ("/news/{}/print", "the last segment /print/ means nothing under /news/*"),
-        ("/news/{}/", "a trailing slash means nothing under /news/*"),
-        ("/news/{}/index.html", "the last segment /index.html/ means nothing under /news/*"),
-        ("/news/{};jsessionid={}9", "the path parameter jsessionid means nothing under /news/*"),
-        ("/s{}9/news/{}", "segment 1 of the path means nothing under /news/*"),
-        ("/news/{}?start=0", "start=0 means nothing under /news/*"),
+        ("/print/news/{}", "the first segment /print/ has no effect under /news/*"),
+        ("/news/{}/print", "the last segment /print/ has no effect under /news/*"),
+        ("/news/{}/", "a trailing slash has no effect under /news/*"),
+        ("/news/{}/index.html", "the last segment /index.html/ has no effect under /news/*"),
+        ("/news/{};jsessionid={}9", "the path parameter jsessionid has no effect under /news/*"),
+        ("/s{}9/news/{}", "segment 1 of the path has no effect under /news/*"),
+        ("/news/{}?start=0", "start=0 has no effect under /news/*"),
     ],
 )
-def test_a_part_that_means_nothing_is_left_out(form, text):
+def test_irrelevant_part_is_left_out(form, text):
     def content(url: str) -> str:
         plain = url.replace("/print", "").partition(";")[0].replace("index.html", "")
         plain = plain.removesuffix("?start=0").rstrip("/")
@@ -182,7 +182,7 @@ def test_names_of_a_host_and_schemes(one, other, text):
     assert len(world.skipped) > 5
 
 
-def test_what_means_nothing_under_many_paths_means_nothing_everywhere_but_where_it_does():
+def test_part_irrelevant_under_many_paths_is_irrelevant_elsewhere_unless_contradicted():
     def content(url: str) -> str:
         return url if "/docs/" in url else url.partition("?")[0]
 
@@ -191,7 +191,7 @@ def test_what_means_nothing_under_many_paths_means_nothing_everywhere_but_where_
         for path in "news", "blog", "docs", "shop", "help":
             world.visit(f"{SITE}/{path}/{number}?v={v}" for v in range(3))
     world.visit(f"{SITE}/{path}/70?v=0" for path in ("news", "docs"))
-    assert "the parameter v means nothing everywhere on example.com" in world.texts
+    assert "the parameter v has no effect under any path on example.com" in world.texts
     assert world.would_skip(f"{SITE}/news/70?v=1")
     assert not world.would_skip(f"{SITE}/docs/70?v=1")
     # A path of which nothing is known has to bear it out first.
@@ -222,11 +222,11 @@ def where_v_means_nothing() -> World:
     """Everywhere, as far as is known."""
     world = World(of_version)
     world.visit(versions_in_three_sections())
-    assert world.texts >= {"the parameter v means nothing everywhere on example.com"}
+    assert world.texts >= {"the parameter v has no effect under any path on example.com"}
     return world
 
 
-def test_what_matters_speaks_against_nothing_that_it_was_left_out_with():
+def test_relevant_part_contradicts_no_part_removed_with_it():
     world = where_v_means_nothing()
     # A page's versions, and a copy of one of them: while v is left out, it may be of the wrong one.
     for number in range(12):
@@ -236,14 +236,14 @@ def test_what_matters_speaks_against_nothing_that_it_was_left_out_with():
     world.visit(f"{SITE}/docs/{n}{end}" for n in range(12, 20) for end in ("", "/lite?v=1"))
     world.visit(f"{SITE}/docs/{number}/lite?v=2" for number in range(12))
     world.visit(f"{SITE}/docs/{number}{end}" for number in range(20, 46) for end in ("", "/lite"))
-    assert world.texts >= {"the last segment /lite/ means nothing under /docs/* on example.com"}
+    assert world.texts >= {"the last segment /lite/ has no effect under /docs/* on example.com"}
     world.visit(f"{SITE}/docs/{number}?v={version}" for number in range(99) for version in (1, 2))
     assert {f"/docs/{number} v={version}" for number in range(99) for version in (1, 2)} <= {
         *world.originals
     }
 
 
-def test_what_stood_in_both_of_two_urls_is_not_what_they_differ_in():
+def test_parts_of_both_urls_are_no_difference():
     world = where_v_means_nothing()
     # Of what pattern v is left out depends on whether /lite is left out before.
     urls = (f"{SITE}/docs/{n}{end}" for n in range(20) for end in ("?v=1", "/lite?v=1", "?v=2"))
@@ -256,7 +256,7 @@ def test_what_stood_in_both_of_two_urls_is_not_what_they_differ_in():
 
 
 @pytest.mark.parametrize("together", ["012", "01"])
-def test_what_two_parts_that_change_together_show_ends_with_one_of_them(together):
+def test_evidence_of_parts_that_change_together_ends_with_one_of_them(together):
     def content_of(url: str) -> str:
         """In the first pages under /docs nothing hangs on v and sid, in others both do."""
         parts = urlsplit(url)
@@ -267,7 +267,7 @@ def test_what_two_parts_that_change_together_show_ends_with_one_of_them(together
     urls = versions_in_three_sections()
     world.visit(f"{url}&sid=of{place}" for place, url in enumerate(urls))
     assert world.texts >= {
-        f"the parameter {name} means nothing everywhere on example.com" for name in ("v", "sid")
+        f"the parameter {name} has no effect under any path on example.com" for name in ("v", "sid")
     }
     for number in "012":
         version = 2 if number in together else 1
@@ -281,7 +281,7 @@ def test_what_two_parts_that_change_together_show_ends_with_one_of_them(together
     assert f"{SITE}/docs/7?v=1&sid=2" in world.fetched
 
 
-def test_a_rule_that_rests_on_what_proves_nothing_is_in_force_no_longer():
+def test_rule_without_valid_evidence_is_not_in_force():
     def content_of(url: str) -> str:
         number = by_id(url)
         return number if number < "9" else url
@@ -290,7 +290,7 @@ def test_a_rule_that_rests_on_what_proves_nothing_is_in_force_no_longer():
     world.visit(
         f"{SITE}/shop/item?id={n}&x={copy}{n}&y={copy}{n}" for n in range(80) for copy in "ab"
     )
-    texts = {f"the parameter {name} means nothing under /shop/item on example.com" for name in "xy"}
+    texts = {f"the parameter {name} has no effect under /shop/item on example.com" for name in "xy"}
     assert world.texts == texts
     for copy in "ab":
         world.fetch(f"{SITE}/shop/item?id=99&x={copy}&y=1")
@@ -315,14 +315,14 @@ def test_skipped_urls_are_refetched_when_merged_patterns_disagree():
 
 
 def new_rules() -> rule_set.RuleSet:
-    return rule_set.RuleSet("example.com", rule_set.Crawl(0.0, None, 0, lambda: 1_800_000_000))
+    return rule_set.RuleSet("example.com", rule_set.CrawlState(0.0, None, 0, lambda: 1_800_000_000))
 
 
 LITE: Key = "/docs/*", ("segment", "lite", "last")
 V: Key = "/docs/*", ("param", "v")
 
 
-def test_what_is_known_to_matter_explains_what_comes_of_a_trial():
+def test_relevant_part_explains_a_trial():
     rules = new_rules()
     collector = EvidenceCollector(rules)
     collector.hint(LITE, 1)
@@ -350,7 +350,7 @@ def test_what_was_left_out_of_one_url_may_stand_in_both():
     assert told(site.rules, LITE) == (1, 0)
 
 
-def test_what_was_taken_for_the_culprit_is_cleared_when_it_is_another():
+def test_suspected_part_is_cleared_when_another_one_matters():
     rules = new_rules()
     collector = EvidenceCollector(rules)
     sid: Key = "/docs/*", ("param", "sid")
@@ -361,7 +361,7 @@ def test_what_was_taken_for_the_culprit_is_cleared_when_it_is_another():
     assert (told(rules, sid), told(rules, V)) == ((0, 0), (0, 1))
 
 
-def test_of_what_may_explain_trials_no_more_is_kept_than_of_rules():
+def test_confounders_are_bounded_like_rules():
     rules = new_rules()
     collector = EvidenceCollector(rules)
     for number in range(3 * MAX_RULES):
@@ -384,7 +384,7 @@ def test_a_value_that_was_never_fetched_is_tried_first():
     assert world.would_skip(f"{SITE}/list?id=8&sort=price")
 
 
-def test_what_changes_its_meaning_is_recovered_from():
+def test_parameter_that_starts_to_matter_withdraws_its_rule():
     changed: set[str] = set()
 
     def content(url: str) -> str:
@@ -396,14 +396,14 @@ def test_what_changes_its_meaning_is_recovered_from():
     changed.add("now")
     world.visit(f"{SITE}/shop/item?id={number}&sid=new{number}" for number in range(100))
     world.end()
-    text = "the parameter sid means nothing under /shop/item on example.com"
+    text = "the parameter sid has no effect under /shop/item on example.com"
     assert (text, False) in world.changes
     assert {f"{SITE}/shop/item?id={n}&sid=new{n}" for n in range(100)} <= set(world.fetched)
 
 
-def test_what_was_withdrawn_comes_back_with_twice_the_evidence_all_of_it_fresh():
+def test_withdrawn_rule_needs_twice_the_evidence_all_new():
     world = World(lambda url: url if "odd" in url else by_id(url), sample_rate=1.0)
-    text = "the parameter sid means nothing under /shop/item on example.com"
+    text = "the parameter sid has no effect under /shop/item on example.com"
     world.visit([*sessions(range(60)), f"{SITE}/shop/item?id=3&sid=odd"])
     assert world.changes == [(text, True), (text, False)]
     world.visit(sessions(range(1000, 1058)))
@@ -412,7 +412,7 @@ def test_what_was_withdrawn_comes_back_with_twice_the_evidence_all_of_it_fresh()
     assert world.texts == {text}
 
 
-def test_what_is_to_be_fetched_all_the_same_does_not_change_from_run_to_run():
+def test_samples_are_the_same_in_every_run():
     def skipped(seed: int) -> list[str]:
         world = World(by_id, sample_rate=0.2, seed=seed)
         world.visit(sessions(range(200)))
@@ -423,7 +423,7 @@ def test_what_is_to_be_fetched_all_the_same_does_not_change_from_run_to_run():
     assert 0.1 < share < 0.3
 
 
-def test_what_may_mean_nothing_comes_later():
+def test_parameter_of_unknown_effect_lowers_priority():
     world = World(lambda url: url.partition("&")[0])
 
     def delay(path: str) -> int:
@@ -436,7 +436,7 @@ def test_what_may_mean_nothing_comes_later():
     assert [delay(p) for p in ("/list?page=3", "/list?page=3&sort=a")] == [0, 1]
 
 
-def test_a_segment_that_may_mean_nothing_comes_later():
+def test_segment_of_unknown_effect_lowers_priority():
     world = World(lambda url: url.removesuffix("/print"))
     pages = [f"{SITE}/news/{number}" for number in (1, 2)]
 
@@ -476,7 +476,7 @@ def test_what_something_speaks_for_is_known_while_rules_are_forgotten(monkeypatc
         assert len(rules.agreed) <= len(rules.by_key)
 
 
-def test_one_of_two_rules_that_holds_no_longer_makes_nothing_superfluous():
+def test_urls_are_fetched_when_one_of_two_rules_is_withdrawn():
     world = World(by_id)
     world.visit(sessions(range(30)))
     world.visit([f"{SITE}/shop/item?id={n}&v={v}" for n in range(200, 229) for v in "ab"])
@@ -503,7 +503,7 @@ def waiting_for_one(copies: str) -> World:
     return world
 
 
-def test_for_a_fetch_that_fails_another_one_is_made():
+def test_failed_fetch_is_replaced():
     learner = waiting_for_one("23").learner
     assert learner.take_refetches() == []
     learner.fail(f"{SITE}/shop/item?id=500&sid=1")
@@ -514,14 +514,14 @@ def test_for_a_fetch_that_fails_another_one_is_made():
     assert learner.take_refetches() == [f"{SITE}/shop/item?id=500&sid=3"]
 
 
-def test_nothing_waits_for_what_is_never_heard_of():
+def test_lost_fetch_blocks_no_request():
     learner = waiting_for_one("23").learner
     assert learner.end()
     # Not what is tried of each rule before the end, which would be more.
     assert learner.take_refetches() == [f"{SITE}/shop/item?id=500&sid=2"]
 
 
-def test_before_the_end_some_of_what_each_rule_skipped_are_tried():
+def test_some_requests_of_each_rule_are_tested_before_the_end():
     late = World(lambda url: url if "last" in url else by_id(url))
     late.visit(sessions(range(60)))
     late.visit([f"{SITE}/shop/item?id={number}&sid=last{number}" for number in range(10)])
@@ -594,7 +594,7 @@ def test_canonical_urls_are_half_of_the_evidence():
     world.visit(f"{SITE}/news/{number}" for number in range(14))
     assert world.texts == set()
     world.visit([f"{SITE}/news/14"])
-    assert world.texts == {"the parameter ref means nothing under /news/* on example.com"}
+    assert world.texts == {"the parameter ref has no effect under /news/* on example.com"}
 
 
 @pytest.mark.parametrize("wrong", [range(50, 53), range(3)])
@@ -716,7 +716,7 @@ def test_what_canonical_urls_said_elsewhere_is_not_believed_either(is_loaded_fir
     assert rule.evidence.agreements == 15
 
 
-def test_what_the_operator_switched_off_stays_off():
+def test_disabled_rule_stays_disabled():
     world = World(by_id)
     world.visit(sessions(range(29)))
     [rule] = world.learner.in_force
@@ -735,7 +735,7 @@ def test_what_the_operator_switched_off_stays_off():
     assert set(running.learner.take_refetches()) == set(running.skipped)
 
 
-def test_what_cannot_be_read_is_passed_over():
+def test_unreadable_rules_are_ignored():
     world = World(by_id)
     assert world.learner.load({"x": b"nonsense", "y": b""}) == 2
 
@@ -784,7 +784,7 @@ def test_no_change_of_rules_updates_all_urls_at_once(reductions):
     assert at_once < 50
 
 
-def test_until_all_is_in_its_new_form_a_rule_that_fell_skips_nothing():
+def test_withdrawn_rule_skips_nothing_during_the_update():
     changed: set[str] = set()
     world = World(lambda url: url if changed else by_id(url))
     world.visit(sessions(range(100)))
@@ -799,7 +799,7 @@ def test_until_all_is_in_its_new_form_a_rule_that_fell_skips_nothing():
     assert set(learner.take_refetches()) == set(world.skipped)
 
 
-def test_what_fails_amid_a_change_leaves_nothing_behind():
+def test_failure_during_an_update_leaves_no_trace():
     world = World(by_id)
     world.visit(sessions(range(29)))
     learner = world.learner
@@ -833,7 +833,7 @@ def went_on(world: World, *, with_rules: bool = True) -> World:
     return later
 
 
-def test_what_was_known_and_skipped_is_so_in_the_next_run():
+def test_known_and_skipped_urls_survive_a_resume():
     world = World(by_id)
     world.visit(sessions(range(60)))
     later = went_on(world)
@@ -846,14 +846,14 @@ def test_what_was_known_and_skipped_is_so_in_the_next_run():
     assert not went_on(world).learner.end()
 
 
-def test_without_its_rule_what_was_skipped_is_refetched_in_the_next_run():
+def test_skipped_urls_without_a_rule_are_refetched_in_the_next_run():
     world = World(by_id)
     world.visit(sessions(range(60)))
     later = went_on(world, with_rules=False)
     assert set(later.learner.take_refetches()) == set(world.skipped)
 
 
-def test_what_was_never_heard_of_has_failed_in_the_next_run():
+def test_lost_fetches_count_as_failed_in_the_next_run():
     later = went_on(waiting_for_one("23"))
     assert later.learner.take_refetches() == []
     assert later.learner.end()
@@ -922,14 +922,14 @@ def test_hostile_urls_cost_no_more_than_a_counter():
     assert world.learner.urls_ignored == 8  # begun, and observed
 
 
-def test_sites_that_were_not_met_for_long_are_forgotten(monkeypatch):
+def test_least_recent_sites_are_forgotten(monkeypatch):
     monkeypatch.setattr(learner_module, "MAX_SITES", 10)
     world = World(lambda url: url)
     world.visit(f"http://site{number}.example/" for number in range(200))
     assert len(world.learner._sites) <= 10 + 50
 
 
-def test_of_too_much_that_was_skipped_the_surest_is_let_go(monkeypatch):
+def test_surplus_skipped_requests_are_dropped_surest_rule_first(monkeypatch):
     monkeypatch.setattr(learner_module, "MAX_SKIPPED", 100)
     monkeypatch.setattr(learner_module, "_STEP", 20)
     world = World(by_id)
