@@ -6,13 +6,13 @@ from concurrent.futures import wait
 from time import monotonic, sleep
 from typing import Any
 
-from .exceptions import SignatureMismatch, UnreadablePage
+from .exceptions import InvalidOption, SignatureMismatch, UnreadablePage
 from .html.extraction import Extractor
 from .html.limits import PageLimits
 from .matching.rule import Rule, Scope
 from .matching.verdict import Match, Verdict
 from .reasons import Reason
-from .signatures.signature import PageSignature, Signer
+from .signatures.signature import Extraction, PageSignature, Signer
 from .stores import Claim, Store, open_store
 from .text.idf import IdfTable
 from .text.tokenization import Tokenizer
@@ -37,7 +37,7 @@ class NearDupDetector:
 
     :param max_distance: see :class:`~scrapy_neardup.matching.rule.Rule`, like the next three.
     :param tokenizer: see :class:`~scrapy_neardup.signatures.signature.Signer`, like ``idf``,
-        ``extractor`` and ``limits``.
+        ``extractor``, ``limits`` and ``extraction``.
     :param store: a :class:`~scrapy_neardup.stores.Store`, or the address of one, see
         :func:`~scrapy_neardup.stores.open_store`.
     :raises InvalidOption: when an argument has an invalid value.
@@ -54,6 +54,7 @@ class NearDupDetector:
         idf: str | IdfTable = "multilingual",
         extractor: str | Extractor = "trafilatura",
         limits: PageLimits | None = None,
+        extraction: Extraction = "full",
         store: str | Store = "memory",
     ) -> None:
         self.rule = Rule(max_distance, min_similarity, min_features, scope)
@@ -64,7 +65,11 @@ class NearDupDetector:
             idf=idf,
             extractor=extractor,
             limits=limits,
+            extraction=extraction,
         )
+        if self.signer.is_lazy and not getattr(self.store, "holds_unread", False):
+            wanted = f"'full' with {self.store.name}, which cannot hold pages that were not read"
+            raise InvalidOption("extraction", extraction, wanted)
         self.store.adopt(self.signer.recipe, self.signer.parts)
 
     def signature(
@@ -134,7 +139,7 @@ class NearDupDetector:
         :raises SignatureMismatch: when the signature was made by another recipe.
         """
         self._require_own(signature)
-        if not signature.n_features:
+        if signature.is_read and not signature.n_features:
             return Claim(Verdict("undecided", signature.url, Reason.NO_TEXT))
         return self.store.claim(signature, rule or self.rule)
 

@@ -63,6 +63,9 @@ def _differences(parts: Mapping[str, str], other_parts: Mapping[str, str]) -> st
     """Describe which parts of the recipes differ, and the remedy; empty without ``parts``."""
     if not parts:
         return ""
+    if other_parts:
+        # Only lazy extraction is a part.
+        parts, other_parts = ({"extraction": "full", **each} for each in (parts, other_parts))
     changes = [
         f"the {name} was {parts[name]} and is now {other_parts[name]}"
         for name in parts

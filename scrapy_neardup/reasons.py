@@ -47,6 +47,7 @@ class Reason(str, Enum):
     FAILED = "failed"
     # The store cannot say.
     WAITED = "waited"
+    BODY_GONE = "body_gone"
     STORE_UNREACHABLE = "store_unreachable"
     # A response is not judged.
     DISABLED = "disabled"

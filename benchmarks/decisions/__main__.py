@@ -16,6 +16,7 @@ from ..common.tables import Table
 from ..quality.known_pairs import Corpus, read_corpus
 from .first_pages import first_pages
 from .held_out import thresholds_held_out
+from .lazy import lazy_extraction
 from .masking import masking
 from .reading import (
     decoding,
@@ -40,6 +41,7 @@ QUESTIONS: dict[str, Callable[[Corpus], list[Table]]] = {
     "heldout": thresholds_held_out,
     "masking": masking,
     "short": short_pages,
+    "lazy": lazy_extraction,
 }
 
 

@@ -58,7 +58,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     pages = PageReader(options.pages)
     started = perf_counter()
     with _store(options) as store:
-        judge = Judge.from_options(options, settings, store)
+        judge = Judge.from_options(options, settings, store, extraction=store.extraction)
         found = _Pairs(store)
         with (
             _lines_to(options.output, options.pages) as pair_lines,

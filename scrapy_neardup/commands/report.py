@@ -48,7 +48,8 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     pages = PageReader(options.pages)
     columns = Columns()
     with _store(options) as store:
-        judge = Judge.from_options(options, settings, store)
+        extraction = "full" if store is None else store.extraction
+        judge = Judge.from_options(options, settings, store, extraction=extraction)
         decisions = DecisionReader(options.sources if store is None else [])
         rule = judge.detector.rule
         found = iter(decisions) if store is None else stored_decisions(store, rule)

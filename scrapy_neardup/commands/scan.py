@@ -57,7 +57,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Judge the pages and write the verdicts."""
     pages = PageReader(options.pages)
     with _store(options) as store:
-        tally = VerdictCounter(Judge.from_options(options, settings, store))
+        tally = VerdictCounter(Judge.from_options(options, settings, store, extraction=None))
         with closing(_Ids()) as ids, open_output(options.output, options.pages) as output:
             for record, outcome, verdict in tally.judge(pages, "scan"):
                 ids.add(record, verdict)

@@ -19,6 +19,7 @@ from .._util.urls import page_key
 from ..exceptions import InputError, InvalidOption, StoreError, StoreMissing
 from ..hashing.simhash import to_hex
 from ..matching.stored_items import NO_ITEMS
+from ..signatures.signature import PASSAGES_PART
 from ..sources.readers import PageReader, beginning
 from ..stores import Entry, Namespace, Store, StoredPage, StoreReader
 from ..stores.exports import ExportReader, Head, end_line, is_export, page_line
@@ -298,6 +299,8 @@ def _import_export(source: str, options: argparse.Namespace) -> None:
     _require_comparable(export.head, source, options.store, name)
     older = read = rules = 0
     with open_for_writing(options.store, name, secret=export.head.secret) as store:
+        if PASSAGES_PART in export.head.parts and not store.holds_unread:
+            raise StoreError(store.name, "it cannot hold pages of lazy extraction")
         if export.head.recipe:
             store.adopt(export.head.recipe, export.head.parts)
         try:
@@ -330,7 +333,7 @@ def _import_pages(
     pages = PageReader(sources)
     name = _namespace_for(options)
     with open_for_writing(options.store, name) as store:
-        tally = VerdictCounter(Judge.from_options(options, settings, store))
+        tally = VerdictCounter(Judge.from_options(options, settings, store, extraction=None))
         try:
             for _ in tally.judge(pages, "import"):
                 pass

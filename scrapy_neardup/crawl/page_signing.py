@@ -25,7 +25,7 @@ from .settings import Config, as_setting
 #: Most recent bodies whose signatures are reused for an equal body: some 10 MB.
 _BODIES = 4096
 
-_Outcome = tuple[PageSignature, Reading] | Failure
+Signed = tuple[PageSignature, Reading]
 
 
 class PageSigning:
@@ -51,7 +51,7 @@ class PageSigning:
         )
         # A random seed, so that nobody can craft two pages with one hash.
         self._seed = secrets.randbits(64)
-        self._signed = LocalCache[bytes, Future[_Outcome]](_BODIES)
+        self._signed = LocalCache[bytes, Future[Signed | Failure]](_BODIES)
         self._throttle = throttle
         self._recorder = recorder
         self.reused = 0
@@ -63,21 +63,19 @@ class PageSigning:
         with suppress(RuntimeError):  # no more threads can be started
             Thread(target=site_of, args=("https://example.com/",), daemon=True).start()
 
-    async def sign(self, record: Record) -> PageSignature | Failure:
-        """Return the signature of a page, or the failure to make one.
+    async def sign(self, record: Record, *, is_judged: bool = True) -> Signed | Failure:
+        """Return the signature of a page and its reading, or the failure to make one.
 
+        :param is_judged: whether a verdict on the page follows, rather than on a copy of it.
         :raises WorkersFailed: when no worker can be started.
         """
         with self._throttle.reading():
             result = await self._sign(record)
-        if isinstance(result, Failure):
-            return result
-        signature, reading = result
-        if self._recorder is not None:
-            self._recorder.read(record.url, reading)
-        return signature
+        if self._recorder is not None and not isinstance(result, Failure):
+            self._recorder.read(record.url, result[1], is_judged=is_judged)
+        return result
 
-    async def _sign(self, record: Record) -> _Outcome:
+    async def _sign(self, record: Record) -> Signed | Failure:
         try:
             # A worker would only refuse it.
             self._page_limits.check_body(record.content)
@@ -89,23 +87,33 @@ class PageSigning:
         if is_new := body not in self._signed:
             self._signed[body] = self.pool.submit(record)
         self._signed.move_to_end(body)
-        result: _Outcome | None = None
+        result: Signed | Failure | None = None
         try:
             result = await result_of(self._signed[body])
         finally:
             if not isinstance(result, tuple):
                 self._signed.pop(body, None)
-        if is_new or isinstance(result, Failure):
+        if isinstance(result, Failure):
+            return result
+        signature, reading = result
+        if is_new:
+            self._signed[body] = _without_body(signature, reading)
             return result
         self.reused += 1
-        signature, reading = result
         return signature.found_at(record.url), reading
 
     def _body_hash(self, record: Record) -> bytes:
         content = record.content
         data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
-        labels = f"{record.kind}\n{record.content_type}\n{record.encoding}".encode()
+        labels = f"{record.kind}\n{record.content_type}\n{record.encoding}\n{record.quick}".encode()
         return xxhash.xxh3_128_digest(data, self._seed) + xxhash.xxh3_128_digest(labels, self._seed)
+
+
+def _without_body(signature: PageSignature, reading: Reading) -> Future[Signed | Failure]:
+    """Return a result to be reused; the many kept ones must not keep the bodies of pages."""
+    kept: Future[Signed | Failure] = Future()
+    kept.set_result((signature, reading._replace(body=b"")))
+    return kept
 
 
 def require_parts(config: Config) -> None:

@@ -56,8 +56,8 @@ class RecordJudge:
         """Return the judgement on a page for an item that began on it; counts nothing."""
         claim = Claim(Verdict("undecided", signature.url, Reason.FAILED))
         try:
-            assert self._session.store_client is not None
-            claim = await self._session.store_client.claim(signature, policy.rule)
+            assert self._session.claims is not None
+            claim = await self._session.claims.claim_again(signature, policy.rule)
         except Exception as error:
             # An earlier run signed the page in another way, or the store fails.
             self._session.stats.warn_once(
@@ -71,14 +71,13 @@ class RecordJudge:
 
     async def _claim(self, record: Record, policy: Policy) -> tuple[PageSignature | None, Claim]:
         """Sign and claim a page or an item; without a signature where anything fails."""
-        signing, client = self._session.signing, self._session.store_client
         try:
-            if signing is None or client is None:
+            if self._session.claims is None:
                 raise WorkersFailed("the store was not opened")
-            signature = await signing.sign(record)
-            if isinstance(signature, Failure):
-                return None, self._undecided(record, signature.reason, signature.detail)
-            claim = await client.claim(signature, policy.rule)
+            result = await self._session.claims.sign_and_claim(record, policy.rule)
+            if isinstance(result, Failure):
+                return None, self._undecided(record, result.reason, result.detail)
+            signature, claim = result
         except WorkersFailed as error:
             return None, self._undecided(record, Reason.NO_WORKER, str(error))
         except Exception as error:
@@ -105,7 +104,8 @@ class RecordJudge:
 
     def _detect_flood(self, claim: Claim, signature: PageSignature | None) -> None:
         """Detect that one content replaces many pages; URL rules then do not learn from it."""
-        text = None if signature is None or claim.ticket is None else signature.text_digest
+        is_known = signature is not None and signature.is_read and claim.ticket is not None
+        text = signature.text_digest if signature is not None and is_known else None
         if (flood := self._session.log.judged(claim.verdict, text)) is not None:
             self.send(signals.duplicate_flood_detected, cluster=flood)
         shown = claim.verdict.original_text or text
@@ -142,10 +142,13 @@ class RecordJudge:
         items: int | None,
     ) -> None:
         """Commit or release a claim whose outcome is known."""
-        client = self._session.store_client
+        client, claims = self._session.store_client, self._session.claims
         assert client is not None
+        assert claims is not None
         if items is None:
             self._session.request_filter.rules.fail([judgement.verdict.url])
+            if judgement.signature is not None:
+                claims.bodies.discard(judgement.signature.key)
         if judgement.knows_links:
             self._learn_from_links(judgement.verdict, page, items)
             # A page with the same links is already recorded.

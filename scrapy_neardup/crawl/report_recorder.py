@@ -47,9 +47,13 @@ class ReportRecorder:
         """Absolute path of the page; ``None`` when it cannot be written."""
         return None if self._has_failed else str(self._path.absolute())
 
-    def read(self, url: str, reading: Reading) -> None:
-        """Record the title and text of a page that was read."""
-        self._titles[url] = reading.title
+    def read(self, url: str, reading: Reading, *, is_judged: bool = True) -> None:
+        """Record the title and text of a page that was read.
+
+        :param is_judged: whether a verdict on it follows, which is recorded with its title.
+        """
+        if is_judged:
+            self._titles[url] = reading.title
         if reading.text:
             self._guarded(lambda: self._texts.put(url, reading.text))
 

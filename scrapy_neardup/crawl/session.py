@@ -14,7 +14,7 @@ from scrapy.http import Request
 from scrapy.utils.asyncio import create_looping_call
 
 from ..detector import NearDupDetector
-from ..exceptions import StoreError
+from ..exceptions import InvalidOption, StoreError
 from ..stores import Store, open_store
 from .async_bridge import engine_of, in_thread, start
 from .backpressure import Throttle
@@ -23,10 +23,11 @@ from .durability.job import Job, JobJournal
 from .items.item_tracker import ItemTracker
 from .monitoring.crawl_log import CrawlLog, CrawlStats
 from .monitoring.start_errors import close_unstarted, log_start_error
+from .page_claims import PageClaims
 from .page_signing import PageSigning
 from .report_recorder import ReportRecorder
 from .requests.request_filter import RequestFilter
-from .settings import Config, unknown_settings
+from .settings import Config, as_setting, unknown_settings
 from .store_client import StoreClient
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class CrawlSession:
     """The open resources of one crawl, from ``open_spider`` to ``engine_stopped``.
 
     :ivar detector: ``None`` until the store is open.
-    :ivar store_client: ``None`` until the spider is opened, as is ``signing``.
+    :ivar store_client: ``None`` until the spider is opened, as are ``signing`` and ``claims``.
     :ivar recorder: ``None`` without a report.
     :ivar journal: ``None`` without a job.
     """
@@ -58,6 +59,7 @@ class CrawlSession:
         self.detector: NearDupDetector | None = None
         self.store_client: StoreClient | None = None
         self.signing: PageSigning | None = None
+        self.claims: PageClaims | None = None
         self.recorder: ReportRecorder | None = None
         self.job = job
         self.journal: JobJournal | None = None
@@ -140,6 +142,7 @@ class CrawlSession:
             self.recorder = ReportRecorder(self.config, self.config.report, spider.name)
         self.signing = PageSigning(self.config, store.secret, self.throttle, self.recorder)
         self.signing.start()
+        self.claims = PageClaims(self.config, self.signing, self.store_client)
         self._ticking = create_looping_call(lambda: start(self._tick()))
         self._ticking.start(_TICK_SECONDS, now=False)
         _freeze()
@@ -173,6 +176,7 @@ class CrawlSession:
             return
         self._ticking.stop()
         signing.pool.stop()
+        self._count_readings()
         self.stats.count("equal_bodies", signing.reused)
         self.stats.count("workers_lost", signing.pool.lost)
         self.stats.count("waits", client.waits)
@@ -181,6 +185,11 @@ class CrawlSession:
         self._crawler.stats.set_value("neardup/seconds", client.calls.seconds)
         report = None if self.recorder is None else self.recorder.path
         self.log.end(self._crawler.stats, client.store, report)
+
+    def _count_readings(self) -> None:
+        if self.config.is_lazy and self.claims is not None:
+            self.stats.count("read_in_full", self.claims.n_read)
+            self.stats.count("bodies_evicted", self.claims.n_evicted)
 
     async def _engine_stopped(self) -> None:
         """Close the store: feeds have been closed by now."""
@@ -287,18 +296,21 @@ class CrawlSession:
 async def _open_detector(config: Config, spider_name: str) -> NearDupDetector:
     """Return the detector with its store; opens the store in a thread."""
     settings = config.store_settings
-    if not isinstance(settings.store, str):
-        return NearDupDetector(**config.parts, store=settings.store)
-    namespace = settings.namespace
-    if namespace is None and settings.store != "memory":
-        namespace = spider_name
-    address: str = settings.store
-    return await in_thread(
-        lambda: NearDupDetector(
-            **config.parts,
-            store=open_store(address, namespace, settings.ttl, config.policy.rule.scope),
+    try:
+        if not isinstance(settings.store, str):
+            return NearDupDetector(**config.parts, store=settings.store)
+        namespace = settings.namespace
+        if namespace is None and settings.store != "memory":
+            namespace = spider_name
+        address: str = settings.store
+        return await in_thread(
+            lambda: NearDupDetector(
+                **config.parts,
+                store=open_store(address, namespace, settings.ttl, config.policy.rule.scope),
+            )
         )
-    )
+    except InvalidOption as error:
+        raise as_setting(error) from None
 
 
 def _freeze() -> None:

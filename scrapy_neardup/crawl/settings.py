@@ -188,6 +188,11 @@ def _workers(option: str, value: Any) -> int:
     return require_number(option, number, int, 0)
 
 
+def _mebibytes(option: str, value: Any) -> int:
+    number: int = require_number(option, _number(value), int, 0, unit="MiB")
+    return number
+
+
 def _class(option: str, value: Any) -> Any:
     try:
         load_object(value)
@@ -246,7 +251,8 @@ class Config:
     :ivar policy: applies to every request without options of its own.
     :ivar item_field: field of items that is judged instead of the page, if any.
     :ivar parts: arguments of :class:`~scrapy_neardup.NearDupDetector`: those of ``tokenizer``,
-        ``idf`` and ``extractor`` that are set.
+        ``idf``, ``extractor`` and ``extraction`` that are set.
+    :ivar body_cache: MiB of memory, 0 or more, for the bodies of pages that were read quickly.
     :ivar store_settings: where pages are recorded.
     :ivar url_rule_settings: what is learned about URLs.
     :ivar recover: whether to repeat the requests that an unclean stop of the job has lost.
@@ -264,7 +270,10 @@ class Config:
     enabled: bool = field(metadata=_option(parse_switch, True))
     policy: Policy = field(metadata=_options(POLICY_OPTIONS, Policy().changed))
     item_field: str | None = field(metadata=_option(_name))
-    parts: Mapping[str, Any] = field(metadata=_options(("tokenizer", "idf", "extractor"), dict))
+    parts: Mapping[str, Any] = field(
+        metadata=_options(("tokenizer", "idf", "extractor", "extraction"), dict)
+    )
+    body_cache: int = field(metadata=_option(_mebibytes, 256))
     store_settings: StoreSettings = field(metadata=_group(StoreSettings))
     url_rule_settings: UrlRuleSettings = field(metadata=_group(UrlRuleSettings))
     recover: bool = field(metadata=_option(parse_switch, False))
@@ -278,6 +287,11 @@ class Config:
     item_log_level: int | None = field(metadata=_option(_log_level, "DEBUG"))
     dupefilter: Any = field(metadata=_option(_class, "scrapy.dupefilters.RFPDupeFilter"))
     job: Path | None = None
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether pages are read in full only if they may be copies."""
+        return self.parts.get("extraction") == "lazy"
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Config:

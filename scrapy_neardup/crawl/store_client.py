@@ -197,6 +197,10 @@ class StoreClient:
             await asyncio.sleep(0)
         return claim
 
+    async def complete(self, key: str, signature: PageSignature | None) -> None:
+        """Replace the signature of a page that was read quickly, see :meth:`Store.complete`."""
+        await self.advise(lambda: self.store.complete(key, signature))
+
     def settle(self, ticket: Ticket, items: int | None, *, confirmed: bool = True) -> None:
         """Commit a claim, or release it.
 

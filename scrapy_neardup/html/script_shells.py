@@ -55,6 +55,10 @@ _STATE = re.compile(
     r"__(?:INITIAL|PRELOADED|APOLLO|REDUX|APP|PAGE|SERVER|REACT|VUE|ROUTER|STORE|DATA)\w{0,40}__|__remixContext|__sveltekit|__staticRouterHydrationData|"
     r"\bserverRendered\b|\"component\":"
 )
+#: A script element, or an attribute, that may contain the data of an application.
+_SCRIPT = re.compile("<script", re.I)
+_LONG_SCRIPT = re.compile(r"<script[^>]*>[^<]{400}|=\s*[\"']?[{\[]", re.I)
+_ID = re.compile(r"\bid\s*=\s*[\"']?([\w-]+)", re.I)
 #: A Han character, kana or Hangul syllable says as much as so many letters.
 _WEIGHT_OF_HAN = 4
 _HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
@@ -81,6 +85,29 @@ def has_empty_root(body: HtmlElement, html: str) -> bool:
     :param html: source of the page.
     """
     return any(_is_empty(root) for root in _roots(body, html))
+
+
+def may_need_scripts(html: str, shown: str) -> bool:
+    """Return whether :func:`needs_scripts` may be true of a page, judging by its source.
+
+    :param shown: its visible text.
+    """
+    text = " ".join(shown.split())
+    # A character weighs 1 at least.
+    weight = weight_of(text) if len(text) < _ENOUGH_SHOWN else _ENOUGH_SHOWN
+    if weight >= _ENOUGH_SHOWN or not _SCRIPT.search(html):
+        return False
+    if weight < _LITTLE_WEIGHT:
+        return True
+    if weight < _ENOUGH_WITHOUT_ROOT and _LONG_SCRIPT.search(html):
+        return True
+    return _may_have_root(html)
+
+
+def _may_have_root(html: str) -> bool:
+    if any(attribute in html for attribute in _ROOT_ATTRIBUTES) or _ROOT_TAG.search(html):
+        return True
+    return any(map(_ROOT_ID.fullmatch, _ID.findall(html)))
 
 
 def needs_scripts(

@@ -14,7 +14,7 @@ from ..hashing.simhash import hamming_distance
 from ..hashing.simhash_index import MAX_DISTANCE
 from ..reasons import Reason
 from ..signatures.signature import PageSignature
-from ..text.titles import is_other_version, may_be_one, title_words, without_list_kind
+from ..text.titles import Title, is_other_version, may_be_one, title_words, without_list_kind
 from .site_boilerplate import Boilerplates, SiteBoilerplate
 from .value_rules import SAME_VALUES_LENIENCY, few_are_renamed, values_agree, values_differ
 from .verdict import Match, Mismatch
@@ -200,7 +200,10 @@ def is_thin(page: PageSignature) -> bool:
 
 
 def learn(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
-    """Learn the site's boilerplate from one of its pages."""
+    """Learn the site's boilerplate from one of its pages; its title only, if it was not read."""
+    if not page.is_read:
+        boilerplate.learn(page.title, None)
+        return
     boilerplate.learn(page.title, page.sketch_values)
     if is_thin(page):
         boilerplate.learn_thin(page.title, page.text_digest)
@@ -215,14 +218,9 @@ def _objection_on_one_site(
     differ in a name or a number in the title. Copies of a page have its title, or a title that
     contains it.
     """
-    own, other_own = (boilerplate.titles.own_parts(p.title) for p in (page, other))
-    if page.is_list and other.is_list:
-        own, other_own = without_list_kind(own), without_list_kind(other_own)
-    if not may_be_one(own, other_own):
+    if titles_differ(page, other, boilerplate):
         return Reason.TITLE_DIFFERS
-    core, other_core = title_words(own), title_words(other_own)
-    if not (core or other_core) and _share_only_boilerplate_title(page, other, boilerplate):
-        return Reason.TITLE_DIFFERS
+    core, other_core = map(title_words, _own_titles(page, other, boilerplate))
     same_title = core == other_core
     if not (same_title and core) and _size_ratio(page, other) < MIN_SIZE_RATIO:
         return Reason.SIZE_DIFFERS
@@ -233,6 +231,32 @@ def _objection_on_one_site(
     if _own_resemblance(page, other, boilerplate) < MIN_OWN_SIMILARITY:
         return Reason.ONLY_BOILERPLATE_ALIKE
     return None
+
+
+def learn_text(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
+    """Learn from the text of a page whose title was learned before it was read in full."""
+    boilerplate.learn(None, page.sketch_values)
+    if is_thin(page):
+        boilerplate.learn_thin(page.title, page.text_digest)
+
+
+def titles_differ(page: PageSignature, other: PageSignature, boilerplate: SiteBoilerplate) -> bool:
+    """Do the titles of two pages of a site tell them apart, unless the pages are equal?"""
+    own, other_own = _own_titles(page, other, boilerplate)
+    if not may_be_one(own, other_own):
+        return True
+    nothing_left = not (title_words(own) or title_words(other_own))
+    return nothing_left and _share_only_boilerplate_title(page, other, boilerplate)
+
+
+def _own_titles(
+    page: PageSignature, other: PageSignature, boilerplate: SiteBoilerplate
+) -> tuple[Title, Title]:
+    """Return the parts of two titles that are not boilerplate of the site."""
+    own, other_own = (boilerplate.titles.own_parts(p.title) for p in (page, other))
+    if page.is_list and other.is_list:
+        return without_list_kind(own), without_list_kind(other_own)
+    return own, other_own
 
 
 def _share_only_boilerplate_title(

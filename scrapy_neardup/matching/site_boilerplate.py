@@ -144,12 +144,16 @@ class SiteBoilerplate:
         self._titles = TitleBoilerplate()
         self._texts = TextBoilerplate()
         self._thin_texts: OrderedDict[bytes, tuple[int, ...]] = OrderedDict()
-        self._waiting: list[tuple[Title, Sketch]] = []
+        self._waiting: list[tuple[Title | None, Sketch | None]] = []
         # Several threads may read at once; the first of them learns the waiting pages.
         self._lock = Lock()
 
-    def learn(self, title: Title, sketch: Sketch) -> None:
-        """Learn from a page, at the latest when :attr:`titles` or :attr:`texts` is next read."""
+    def learn(self, title: Title | None, sketch: Sketch | None) -> None:
+        """Learn from a page, at the latest when :attr:`titles` or :attr:`texts` is next read.
+
+        :param title: ``None`` if it was learned before the text was known.
+        :param sketch: ``None`` if the text is not known.
+        """
         with self._lock:
             self._waiting.append((title, sketch))
             if len(self._waiting) == _BATCH:
@@ -172,7 +176,8 @@ class SiteBoilerplate:
     def _learn_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []
         for title, sketch in waiting:
-            if self._titles.learn(title):
+            is_new = title is None or self._titles.learn(title)
+            if is_new and sketch is not None:
                 self._texts.learn(sketch)
 
     def learn_thin(self, title: Title, text_digest: bytes) -> None:

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from ..hashing.simhash import simhash, to_hex
 from ..html.encoding_detection import decode
 from ..html.extraction import Extractor, MainText, read_fragment, read_page, shipped_extractor
 from ..html.limits import PageLimits
+from ..html.quick_text import QuickText, can_read_quickly, quick_text
 from ..text import weighting
 from ..text.idf import IdfTable, read_table, shipped_table, token_hashes
 from ..text.normalization import Folded, folded, normalize, single_spaced
@@ -34,6 +35,7 @@ from ..text.values import VERSION as VALUES_VERSION
 from ..text.values import Codes, value_sequence
 from ..text.vocabulary import Vocabulary
 from ..text.weighting import Features
+from . import passages
 
 #: Version of the digest ``shown_digest``, for the recipe.
 _SHOWN_VERSION = "shown-4"
@@ -42,6 +44,14 @@ _SHOWN_VERSION = "shown-4"
 _WHOLE, _SHOWN, _HELD, _LIST_FLAG = slice(6), slice(6, 11), slice(11, 16), slice(16, 17)
 _SUMS = slice(17, 17 + power_sums.SIZE)
 _LIST, _NO_LIST = b"\1", b"\0"
+#: A page with fewer passages is read in full at once.
+MIN_PASSAGES = 4
+
+#: The part of a lazy signer that makes passages, see :attr:`Signer.parts`.
+PASSAGES_PART = "extraction"
+#: ``"lazy"`` reads a page in full only if it may have the content of another one.
+Extraction = Literal["full", "lazy"]
+EXTRACTIONS: tuple[Extraction, ...] = ("full", "lazy")
 
 _Component = TypeVar("_Component")
 
@@ -49,12 +59,19 @@ _Component = TypeVar("_Component")
 class ReadPage(NamedTuple):
     """A page that was read and has yet to be signed.
 
+    :ivar main: its parts; of a page that was read quickly only the title.
     :ivar key: its identity, see :class:`PageSignature`; ``None`` to derive it from the URL.
+    :ivar passages: sample of its passages, if it was read quickly.
+    :ivar is_read: whether its main text is known.
+    :ivar body: its compressed body, if it may have to be read in full later.
     """
 
     url: str
     main: MainText
     key: str | None = None
+    passages: bytes = b""
+    is_read: bool = True
+    body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +97,10 @@ class PageSignature:
     :ivar recipe: digest of everything that the other fields depend on.
     :ivar n_heading: number of leading values that belong to a heading that repeats part of the
         title.
+    :ivar passages: sample of its passages, see ``signatures/passages.py``; empty if it was not read
+        quickly.
+    :ivar is_read: whether the page was read in full. If not, only its address, title and passages
+        are known, and all that its main text decides is empty or 0.
     """
 
     url: str
@@ -96,6 +117,31 @@ class PageSignature:
     shown_digest: bytes
     recipe: str
     n_heading: int = 0
+    passages: bytes = b""
+    is_read: bool = True
+
+    @classmethod
+    def unread(
+        cls, *, url: str, key: str, site: str, title: Title, recipe: str, passages: bytes
+    ) -> PageSignature:
+        """Return the signature of a page that was read quickly only."""
+        return cls(
+            url=url,
+            key=key,
+            site=site,
+            title=title,
+            n_features=0,
+            fingerprint=0,
+            sketch=b"",
+            values=b"",
+            text_digest=b"",
+            n_text=0,
+            n_shown=0,
+            shown_digest=b"",
+            recipe=recipe,
+            passages=passages,
+            is_read=False,
+        )
 
     @property
     def sketch_values(self) -> Sketch:
@@ -158,6 +204,8 @@ class Signer:
     :param secret: 16 to 64 bytes, the key of sketches and digests. It must be the same for all
         signatures of one store, and unknown to authors of pages.
     :param limits: the largest page that is read; signatures do not depend on it.
+    :param extraction: ``"full"``, or ``"lazy"`` for signatures with samples of passages, which
+        can be compared with those of pages that were read quickly only.
     :raises InvalidOption: if a name is unknown, or the object it names is unsuitable.
     """
 
@@ -169,18 +217,27 @@ class Signer:
         idf: str | IdfTable = "multilingual",
         extractor: str | Extractor = "trafilatura",
         limits: PageLimits | None = None,
+        extraction: Extraction = "full",
     ) -> None:
+        if extraction not in EXTRACTIONS:
+            raise InvalidOption("extraction", extraction, "'full' or 'lazy'")
+        if extraction == "lazy" and not can_read_quickly():
+            wanted = "used with its package (pip install scrapy-neardup[lazy]), or 'full'"
+            raise InvalidOption("extraction", extraction, wanted)
         if not 16 <= len(secret) <= 64:
             raise InvalidOption("secret", f"{len(secret)} bytes long", "16 to 64 bytes long")
         self._tokenize, tokenizer_id = _component("tokenizer", tokenizer, shipped_tokenizer)
         self._extract, extractor_id = _component("extractor", extractor, shipped_extractor)
         self.idf = _idf_table(idf)
         self.limits = limits or PageLimits()
+        self.is_lazy = extraction == "lazy"
         self._digest_key = blake2b(key=secret, person=b"neardup-text").digest()
         self._shingle_key = ShingleKey.from_secret(secret)
         self._vocabulary = Vocabulary(self.idf, self._shingle_key.seed)
         #: Identities of the tokenizer, the extractor and the IDF table, for the log.
         self.parts = {"tokenizer": tokenizer_id, "extractor": extractor_id, "idf": self.idf.name}
+        if self.is_lazy:
+            self.parts[PASSAGES_PART] = f"lazy ({passages.VERSION})"
         #: Digest of everything that a signature depends on, the secret included.
         self.recipe = _digest_of(
             tokenizer_id,
@@ -190,6 +247,7 @@ class Signer:
             VALUES_VERSION,
             _SHOWN_VERSION,
             f"{sketch.SHINGLE_UNITS}-shingles, {sketch.SKETCH_BINS} bins",
+            *([passages.VERSION] if self.is_lazy else []),
             key=self._digest_key,
         )
 
@@ -206,7 +264,11 @@ class Signer:
         :raises NeedsScripts: if the page hardly shows any of its content without scripts.
         :raises ExtractionError: if the page cannot be read.
         """
-        return self.sign(self.html_page(url, html, content_type, encoding))[0]
+        html = self._decoded(html, content_type, encoding)
+        page = self.html_page(url, html)
+        if self.is_lazy:
+            page = page._replace(passages=self._sample(quick_text(html, self.limits)))
+        return self.sign(page)[0]
 
     def sign_text(self, url: str, text: str, title: str = "") -> PageSignature:
         """Return the signature of a main text that was extracted already.
@@ -224,6 +286,28 @@ class Signer:
     ) -> ReadPage:
         """Read an HTML page, to be signed by :meth:`sign`; see :meth:`read`."""
         return ReadPage(url, self.read(html, content_type, encoding))
+
+    def quick_page(
+        self,
+        url: str,
+        html: str | bytes,
+        content_type: str | None = None,
+        encoding: str | None = None,
+    ) -> ReadPage:
+        """Read title and passages of an HTML page, and the rest only if these do not suffice.
+
+        :raises UnreadablePage: see :meth:`read`, whose parameters it has.
+        """
+        html = self._decoded(html, content_type, encoding)
+        quick = quick_text(html, self.limits)
+        is_read = quick.needs_reading or len(quick.passages) < MIN_PASSAGES
+        main = MainText(quick.title, "", "")
+        if is_read:
+            main = read_page(html, self._extract, self.limits)
+        return ReadPage(url, main, passages=self._sample(quick), is_read=is_read)
+
+    def _sample(self, quick: QuickText) -> bytes:
+        return passages.sample(quick.passages, self._shingle_key.seed)
 
     def text_page(
         self, url: str, text: str, title: str = "", *, is_whole: bool = False
@@ -262,17 +346,41 @@ class Signer:
         :raises NeedsScripts: if the page hardly shows any of its content without scripts.
         :raises ExtractionError: if the page cannot be read.
         """
+        return read_page(self._decoded(html, content_type, encoding), self._extract, self.limits)
+
+    def _decoded(self, html: str | bytes, content_type: str | None, encoding: str | None) -> str:
         self.limits.check_body(html)
-        if isinstance(html, bytes):
-            html = decode(html, content_type, encoding)
-        return read_page(html, self._extract, self.limits)
+        return decode(html, content_type, encoding) if isinstance(html, bytes) else html
 
     def tokens(self, text: str) -> list[str]:
         """Return the tokens of a text, normalised and in reading order."""
         return list(self._tokenize(normalize(text)))
 
     def sign(self, *pages: ReadPage) -> list[PageSignature]:
-        """Return the signatures of pages; signing several at once is faster than one by one."""
+        """Return the signatures of pages; signing several at once is faster than one by one.
+
+        A page that was read quickly only gets a signature without a main text.
+        """
+        read = iter(self._signatures([page for page in pages if page.is_read]))
+        unread = iter(self._unread_signatures([page for page in pages if not page.is_read]))
+        return [next(read if page.is_read else unread) for page in pages]
+
+    def _unread_signatures(self, pages: Sequence[ReadPage]) -> Iterator[PageSignature]:
+        parts = [title_parts(page.main.title) for page in pages]
+        spans = iter(self._spans(list(chain.from_iterable(parts))))
+        for page, of_page in zip(pages, parts, strict=True):
+            yield PageSignature.unread(
+                url=page.url,
+                key=page_key(page.url) if page.key is None else page.key,
+                site=site_of(page.url),
+                title=title_of(_with_signs(of_page, spans)),
+                recipe=self.recipe,
+                passages=page.passages,
+            )
+
+    def _signatures(self, pages: Sequence[ReadPage]) -> list[PageSignature]:
+        if not pages:
+            return []
         texts = [folded(page.main.text) for page in pages]
         parts = [title_parts(page.main.title) for page in pages]
         spans = self._spans([*(text for text, _ in texts), *chain.from_iterable(parts)])
@@ -310,6 +418,7 @@ class Signer:
             shown_digest=self._digest_of_shown(page, shown.data),
             recipe=self.recipe,
             n_heading=len(heading),
+            passages=page.passages,
         )
 
     def _digest_of_shown(self, page: ReadPage, shown: bytes) -> bytes:

@@ -51,14 +51,35 @@ def zstd_module(source: str) -> Any:
 
     :raises InputError: if neither is installed.
     """
+    module = find_zstd()
+    if module is None:
+        raise InputError(source, missing_package("zstd", "zstd"))
+    return module
+
+
+def find_zstd() -> Any | None:
+    """Return the zstd module; ``None`` if neither it nor its backport is installed."""
     try:
         if sys.version_info >= (3, 14):
             from compression import zstd
         else:
             from backports import zstd
     except ImportError:
-        raise InputError(source, missing_package("zstd", "zstd")) from None
+        return None
     return zstd
+
+
+def packed_body(content: str | bytes) -> bytes:
+    """Return the content of a page, compressed by zstd if it is installed, else by zlib."""
+    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    zstd = find_zstd()
+    return zlib.compress(data, 1) if zstd is None else bytes(zstd.compress(data, 1))
+
+
+def unpacked_body(packed: bytes) -> bytes:
+    """Return the bytes that :func:`packed_body` compressed in this environment."""
+    zstd = find_zstd()
+    return zlib.decompress(packed) if zstd is None else bytes(zstd.decompress(packed))
 
 
 def decompression_errors() -> tuple[type[Exception], ...]:

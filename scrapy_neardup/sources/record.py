@@ -30,6 +30,7 @@ class Record:
     :ivar title: title that belongs to a text.
     :ivar content_type: the Content-Type header, which may declare the encoding of bytes.
     :ivar encoding: encoding of bytes, if known; overrides the header.
+    :ivar quick: whether to read only its title and passages, if it is HTML and these suffice.
     """
 
     id: str | int
@@ -39,3 +40,4 @@ class Record:
     title: str = ""
     content_type: str | None = None
     encoding: str | None = None
+    quick: bool = False

@@ -70,6 +70,10 @@ class Archive:
         if len(of_site) == 2 * MAX_ENTRIES:
             del of_site[:MAX_ENTRIES]
 
+    def replace(self, number: int, row: bytes, page: bytes) -> None:
+        """Replace row and packed signature of a kept page, which stays as confirmed as it is."""
+        self._pages[number] = page
+
     def remove(self, numbers: Sequence[int]) -> None:
         """Remove pages, whose numbers are not used again."""
         for number in numbers:

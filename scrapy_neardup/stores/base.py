@@ -20,6 +20,7 @@ from ..matching.site_boilerplate import Boilerplates
 from ..matching.stored_items import OWN_ITEMS
 from ..matching.verdict import Verdict
 from ..signatures.signature import PageSignature
+from .body_cache import BodyCache
 
 #: A reservation, as its store knows it.
 Ticket = Hashable
@@ -35,6 +36,10 @@ class Claim:
         for their outcome and be claimed again.
     :ivar items: what was stored of the page that the verdict names, the original or this page
         before.
+    :ivar must_read: whether the page itself, which was read quickly, has to be read in full and
+        claimed again. The verdict then means nothing.
+    :ivar unread: keys of pages that may have its content and were read quickly; they have to be
+        read in full and completed before it is claimed again.
     :ivar outcome: done when there is one; ``None`` where another process will know it, so that
         one has to ask again from time to time.
     """
@@ -44,6 +49,8 @@ class Claim:
     is_blocked: bool = False
     outcome: Future[None] | None = None
     items: int = OWN_ITEMS
+    must_read: bool = False
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,10 @@ class ClaimStore(Protocol):
         """Key of all sketches in this store; never to be published."""
 
     @property
+    def holds_unread(self) -> bool:
+        """Whether it can hold pages that were read quickly only."""
+
+    @property
     def boilerplates(self) -> Boilerplates:
         """The boilerplate learned of each site."""
 
@@ -99,6 +110,23 @@ class ClaimStore(Protocol):
         item of it was stored, it may be a duplicate all the same.
 
         :raises SignatureMismatch: when the signature was made in another way than the first one.
+        """
+
+    def complete(self, key: str, signature: PageSignature | None) -> None:
+        """Replace the signature of a page that was read quickly only.
+
+        A page that is not known, or was read in full before, stays as it is.
+
+        :param key: of a reserved or a committed page.
+        :param signature: of the same page, read in full; ``None`` if it cannot be read any more.
+            Nothing is then compared with it.
+        """
+
+    def body_cache(self, max_bytes: int) -> BodyCache:
+        """Return the cache for the bodies of pages that were read quickly.
+
+        All crawls that use the store share it, within the highest of their bounds; the store closes
+        it. Pages whose bodies it evicts are completed without a signature.
         """
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:

@@ -1,5 +1,7 @@
 """A page's signature as bytes, as stores keep it: some 580, its values, address and title.
 
+A page that was read quickly has no sketch: it takes some 300 bytes, its address and title.
+
 A row beside it has what is asked of many pages at once.
 """
 
@@ -9,16 +11,19 @@ import json
 import struct
 
 import numpy as np
+import numpy.typing as npt
 import xxhash
 
 from ..hashing.minhash import SKETCH_BINS
-from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, packed_summary
+from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Summaries, packed_summary
 from ..matching.stored_items import NO_ITEMS
 from ..signatures.signature import PageSignature
 
-#: Fingerprint, number of features, lengths of text and of all that is shown, two digests, and how
-#: many values stand behind the sketch, of all and of the heading.
-_HEAD = struct.Struct("<QIII16s25sBB")
+#: Fingerprint, number of features, lengths of text and of all that is shown, two digests, how many
+#: values stand behind the sketch, of all and of the heading, how many passages, and 1 for a page
+#: that was read in full, and thus has a sketch.
+_HEAD = struct.Struct("<QIII16s25sBBBB")
+_PASSAGE_BYTES = 8
 _NO_DIGEST = bytes(25)
 _as_json = json.JSONEncoder(separators=(",", ":")).encode
 _SKETCH_END = _HEAD.size + SKETCH_BINS
@@ -42,21 +47,25 @@ def packed(page: PageSignature) -> bytes:
         page.shown_digest or _NO_DIGEST,
         len(page.values),
         page.n_heading,
+        len(page.passages) // _PASSAGE_BYTES,
+        page.is_read,
     )
     words = [page.url, page.site, page.title]
     if page.key != page.url:
         words.append(page.key)
     # Escapes keep a lone surrogate, which UTF-8 has no bytes for.
-    return head + page.sketch + page.values + _as_json(words).encode()
+    return head + page.sketch + page.values + page.passages + _as_json(words).encode()
 
 
 def unpacked(data: bytes, recipe: str) -> PageSignature:
     """Return the signature that was packed."""
     head = _HEAD.unpack_from(data)
     fingerprint, n_features, n_text, n_shown, text_digest, shown_digest, *counts = head
-    n_values, n_heading = counts
-    values_end = _SKETCH_END + n_values
-    url, site, title, *key = json.loads(data[values_end:])
+    n_values, n_heading, n_passages, is_read = counts
+    sketch_end = _SKETCH_END if is_read else _HEAD.size
+    values_end = sketch_end + n_values
+    passages_end = values_end + n_passages * _PASSAGE_BYTES
+    url, site, title, *key = json.loads(data[passages_end:])
     return PageSignature(
         url=url,
         key=key[0] if key else url,
@@ -64,19 +73,33 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
         title=tuple(map(tuple, title)),
         n_features=n_features,
         fingerprint=fingerprint,
-        sketch=sketch_in(data),
-        values=data[_SKETCH_END:values_end],
-        text_digest=text_digest,
+        sketch=data[_HEAD.size : sketch_end],
+        values=data[sketch_end:values_end],
+        text_digest=text_digest if is_read else b"",
         n_text=n_text,
         n_shown=n_shown,
         shown_digest=b"" if shown_digest == _NO_DIGEST else shown_digest,
         recipe=recipe,
         n_heading=n_heading,
+        passages=data[values_end:passages_end],
+        is_read=bool(is_read),
     )
 
 
+def passages_of(data: bytes) -> bytes:
+    """Return the passages of a packed signature."""
+    *_, n_values, _, n_passages, is_read = _HEAD.unpack_from(data)
+    start = (_SKETCH_END if is_read else _HEAD.size) + n_values
+    return data[start : start + n_passages * _PASSAGE_BYTES]
+
+
+def was_read(summaries: Summaries) -> npt.NDArray[np.bool_]:
+    """Return which pages were read in full; the others have neither words nor a text's digest."""
+    return np.asarray((summaries["n_features"] != 0) | (summaries["text"] != 0))
+
+
 def sketch_in(data: bytes) -> bytes:
-    """Return the sketch of a packed signature."""
+    """Return the sketch of a packed signature of a page that was read in full."""
     return data[_HEAD.size : _SKETCH_END]
 
 
@@ -87,6 +110,7 @@ def row_of(page: PageSignature, key: int, stored_at: int, items: int = NO_ITEMS)
     :param stored_at: seconds since 1970, 32 bits.
     """
     summaries = packed_summary(page, key, stored_at, items)
+    # A page that was not read in full has no sketch; its bins stay empty.
     return _ROW.pack(page.fingerprint, summaries, page.sketch[:FIRST_BINS])
 
 

@@ -61,8 +61,10 @@ def page_line(page: StoredPage) -> str:
     fields: dict[str, object] = {"url": signature.url}
     if signature.key != signature.url:
         fields["key"] = signature.key
-    for name, (write, _) in _FIELDS.items():
+    for name, (write, _) in (_FIELDS if signature.is_read else _UNREAD_FIELDS).items():
         fields[name] = write(getattr(signature, name))
+    if signature.passages:
+        fields["passages"] = _text(signature.passages)
     fields["stored_at"] = page.stored_at
     if page.items != OWN_ITEMS:
         fields["items"] = to_hex(page.items)
@@ -139,11 +141,17 @@ def _head(fields: Mapping[str, Any]) -> Head:
 
 def _page(fields: Mapping[str, Any], recipe: str) -> StoredPage:
     url = _string(fields["url"])
-    told = {name: read(fields[name]) for name, (_, read) in _FIELDS.items()}
-    if told["n_heading"] > len(told["values"]):
+    is_read = "fingerprint" in fields
+    known = _FIELDS if is_read else _UNREAD_FIELDS
+    told = {name: read(fields[name]) for name, (_, read) in known.items()}
+    if is_read and told["n_heading"] > len(told["values"]):
         raise ValueError("n_heading")
+    told["passages"] = _bytes(fields.get("passages", ""))
+    if len(told["passages"]) % 8:
+        raise ValueError("passages")
     key = _string(fields.get("key", url))
-    signature = PageSignature(url=url, key=key, recipe=recipe, **told)
+    make = PageSignature if is_read else PageSignature.unread
+    signature = make(url=url, key=key, recipe=recipe, **told)
     items = from_hex(fields["items"]) if "items" in fields else OWN_ITEMS
     return StoredPage(signature, _count(fields["stored_at"]), items)
 
@@ -195,3 +203,5 @@ _FIELDS: Mapping[str, tuple[Callable[[Any], object], Callable[[Any], Any]]] = {
     "values": (_text, partial(_bytes, lengths=range(MAX_VALUES + 1))),
     "n_heading": (int, _count),
 }
+#: The same for a page that was read quickly only.
+_UNREAD_FIELDS = {name: _FIELDS[name] for name in ("site", "title")}

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -15,12 +16,15 @@ import numpy.typing as npt
 from ..exceptions import SignatureMismatch, StoreError
 from ..matching.all_pairs import Pair, matching_pairs
 from ..matching.candidates import find_original
-from ..matching.rule import Rule, learn
+from ..matching.rule import Rule, learn, learn_text
 from ..matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ..matching.verdict import Verdict, revisit, revisit_of_links
-from ..signatures.signature import PageSignature
+from ..reasons import Reason
+from ..signatures.passages import Passages
+from ..signatures.signature import PASSAGES_PART, Extraction, PageSignature
 from .archive import Archive
 from .base import Claim, Entry, Ticket, Users, require_time
+from .body_cache import BodyCache
 from .hints import HintMethods, MemoryHints
 from .page_index import PageIndex
 from .page_table import Reservation
@@ -38,6 +42,7 @@ class InProcessStore(HintMethods):
     """
 
     is_remote = False
+    holds_unread = True
 
     def __init__(
         self, name: str, archive: Archive, secret: bytes, ttl: float | None = None
@@ -52,12 +57,18 @@ class InProcessStore(HintMethods):
         self.users = Users(self._lock)
         self._index = PageIndex(name, archive, secret, ttl, archive.recipe[0])
         self.boilerplates = self._index.boilerplates
+        self._bodies: BodyCache | None = None
         self._recipe = ""
         self._commits = 0
 
     @property
     def problem(self) -> str | None:
         return self._archive.problem
+
+    @property
+    def extraction(self) -> Extraction:
+        """How its pages are read, see ``NEARDUP_EXTRACTION``."""
+        return "lazy" if PASSAGES_PART in self._archive.recipe[1] else "full"
 
     def __len__(self) -> int:
         return len(self._index)
@@ -77,10 +88,16 @@ class InProcessStore(HintMethods):
 
     def claim(self, signature: PageSignature, rule: Rule) -> Claim:
         with self._lock:
-            self._learn(signature)
+            self._require_open(signature)
             if (reserved := self._index.reserved(signature.key)) is not None:
                 return _blocked_by(reserved, revisit(signature, reserved.page))
             known = self._index.committed(signature.key)
+            if signature.passages:
+                recorded = self._passages_to_record(signature, rule, known)
+                if isinstance(recorded, Claim):
+                    return recorded
+                signature = replace(signature, passages=recorded.tobytes())
+            learn(self.boilerplates.of(signature.site), signature)
             if known is None or self._index.has_expired(known[0]):
                 return self._judged(signature, rule)
             if (items := self._index.table.items(known[0])) != NO_ITEMS:
@@ -90,6 +107,23 @@ class InProcessStore(HintMethods):
             if claim.is_blocked or claim.verdict.is_duplicate:
                 return claim
             return replace(claim, verdict=revisit_of_links(claim.verdict, signature, known[1]))
+
+    def complete(self, key: str, signature: PageSignature | None) -> None:
+        with self._lock:
+            if (reserved := self._index.reserved(key)) is not None:
+                number, page = reserved.number, reserved.page
+            elif (known := self._index.committed(key)) is not None:
+                number, page = known
+            else:
+                return
+            if page.is_read:
+                return
+            if signature is None:
+                self._index.complete(number, replace(page, passages=b""))
+                return
+            self._require_open(signature)
+            self._index.complete(number, replace(signature, passages=page.passages))
+            learn_text(self.boilerplates.of(page.site), signature)
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         with self._lock:
@@ -114,6 +148,13 @@ class InProcessStore(HintMethods):
             self._index.release(reserved)
         reserved.settle()
 
+    def body_cache(self, max_bytes: int) -> BodyCache:
+        with self._lock:
+            if self._bodies is None:
+                self._bodies = self._new_body_cache(max_bytes)
+            self._bodies.allow(max_bytes)
+            return self._bodies
+
     def mark(self) -> int:
         return self._commits
 
@@ -132,7 +173,8 @@ class InProcessStore(HintMethods):
         if stored_at is not None:
             require_time("stored_at", stored_at)
         with self._lock:
-            self._learn(signature)
+            self._require_open(signature)
+            learn(self.boilerplates.of(signature.site), signature)
             ticket = self._index.reserve(signature, stored_at)
             self.commit(ticket, confirmed=confirmed, items=items)
 
@@ -152,7 +194,7 @@ class InProcessStore(HintMethods):
 
     def entries(self) -> Iterator[Entry]:
         with self._lock:
-            numbers, _ = self._index.all()
+            numbers = self._index.numbers()
         for number in numbers.tolist():
             with self._lock:
                 # It may have been replaced or forgotten since.
@@ -164,7 +206,7 @@ class InProcessStore(HintMethods):
     def numbers(self) -> npt.NDArray[np.intp]:
         """Return the numbers of all stored pages, ascending, in the order of storing."""
         with self._lock:
-            numbers, _ = self._index.all()
+            numbers = self._index.numbers()
             return numbers[self._index.are_alive(numbers)]
 
     def page(self, number: int) -> PageSignature:
@@ -185,7 +227,7 @@ class InProcessStore(HintMethods):
         if self.ttl is not None:
             self.hints.forget_duplicates(int(time.time() - self.ttl))
         with self._lock:
-            numbers, _ = self._index.all()
+            numbers = self._index.numbers()
             expired = numbers[~self._index.are_alive(numbers)]
         count = 0
         for number in expired.tolist():
@@ -212,16 +254,46 @@ class InProcessStore(HintMethods):
             try:
                 self._archive.close()
             finally:
+                if self._bodies is not None:
+                    self._bodies.close()
+                    self._bodies = None
                 self.users.at_close()
 
-    def _learn(self, signature: PageSignature) -> None:
+    def _new_body_cache(self, max_bytes: int) -> BodyCache:
+        return BodyCache(max_bytes, self._body_evicted)
+
+    def _body_evicted(self, key: str) -> None:
+        # A page that cannot be completed now is when its body is next asked for.
+        with suppress(StoreError):
+            self.complete(key, None)
+
+    def _require_open(self, signature: PageSignature) -> None:
+        """Check that the store is open and holds signatures of the same recipe."""
         if self.users.is_closed:
             raise StoreError(self.name, "it has been closed")
         self.adopt(signature.recipe, {})
-        learn(self.boilerplates.of(signature.site), signature)
+
+    def _passages_to_record(
+        self, signature: PageSignature, rule: Rule, known: tuple[int, PageSignature] | None
+    ) -> Passages | Claim:
+        """Return the passages to record of a page, or what has to be read before it is claimed."""
+        alike = self._index.alike(signature, rule)
+        table = self._index.table
+        others = [table.page(number) for number in alike.numbers]
+        if known is not None:
+            others.append(known[1])
+        unread = {page.key for page in others if not page.is_read and page.passages}
+        must_read = not signature.is_read and bool(others or not alike.suffice)
+        if not (unread or must_read):
+            return alike.recorded
+        waiting = Verdict("undecided", signature.url, Reason.WAITED)
+        return Claim(waiting, must_read=must_read, unread=tuple(unread))
 
     def _judged(self, signature: PageSignature, rule: Rule) -> Claim:
         """Judge a page by the committed ones; a reserved one may have to be waited for."""
+        if not signature.is_read:
+            verdict = Verdict("new", signature.url, Reason.NO_MATCH)
+            return Claim(verdict, self._index.reserve(signature))
         near = self._index.near(signature.fingerprint, rule.max_distance)
         table = self._index.table
         is_open = table.are_reserved(near.keys)

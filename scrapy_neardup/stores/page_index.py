@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import StoreError
+from ..hashing.passage_index import PassageIndex
 from ..hashing.simhash_index import Candidates, SimhashIndex
 from ..matching.candidates import site_digest
-from ..matching.rule import learn
+from ..matching.passage_candidates import PassageCandidates, passage_candidates
+from ..matching.rule import Rule, learn
 from ..matching.site_boilerplate import MAX_ENTRIES, Boilerplates, SiteBoilerplate
-from ..signatures.signature import PageSignature
+from ..signatures.passages import passages_in
+from ..signatures.signature import PASSAGES_PART, PageSignature
 from .archive import Archive
-from .codec import key_digest, key_seed, packed, row_of, with_items
+from .codec import key_digest, key_seed, packed, passages_of, row_of, was_read, with_items
 from .page_table import PageTable, Reservation
 
 #: Each claim that reserves a page takes a number, also where the page is known or is released.
 MOST_NUMBERS = 1 << 32
+#: Pages that are read at once to load their passages.
+_PAGES_AT_ONCE = 1 << 12
 
 
 class PageIndex:
@@ -41,14 +47,16 @@ class PageIndex:
         self._archive = archive
         self._ttl = ttl
         self._key_seed = key_seed(secret)
+        #: Of pages that were read in full, and passages of all that were read quickly.
         self._fingerprints = SimhashIndex()
+        self._passages = PassageIndex()
         self._reserved_keys: dict[str, int] = {}
         self._next = 0
         self.boilerplates = Boilerplates(partial(_teach, archive, self.table))
         self._load()
 
     def __len__(self) -> int:
-        return len(self._fingerprints) - len(self.table.reserved)
+        return len(self.table.keys)
 
     def reserved(self, key: str) -> Reservation | None:
         number = self._reserved_keys.get(key)
@@ -73,8 +81,20 @@ class PageIndex:
         alive = self.are_alive(near.keys)
         return Candidates(near.keys[alive], near.distances[alive])
 
+    def alike(self, signature: PageSignature, rule: Rule) -> PassageCandidates:
+        """Return the pages that have passages of a page that was read quickly."""
+        found = passage_candidates(signature, self._passages, self.table, self.boilerplates, rule)
+        if self._ttl is None or not found.numbers:
+            return found
+        numbers = np.array(found.numbers, np.intp)
+        return found._replace(numbers=numbers[self.are_alive(numbers)].tolist())
+
+    def numbers(self) -> npt.NDArray[np.intp]:
+        """Return the numbers of all committed pages, ascending."""
+        return np.sort(self.table.keys.all())
+
     def all(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.uint64]]:
-        """Return numbers, ascending, and fingerprints of the committed pages."""
+        """Return numbers, ascending, and fingerprints of the committed pages that were read."""
         fingerprints, keys = self._fingerprints.entries()
         order = np.argsort(keys)
         numbers = keys[order].astype(np.intp)
@@ -104,7 +124,7 @@ class PageIndex:
         digest = key_digest(signature.key, self._key_seed)
         row = row_of(signature, digest, now)
         self.table.put(number, row)
-        self._fingerprints.add(signature.fingerprint, number)
+        self._index(signature, number)
         self.table.reserved[number] = Reservation(number, signature, digest, row, packed(signature))
         self._reserved_keys[signature.key] = number
         return number
@@ -119,7 +139,7 @@ class PageIndex:
 
     def release(self, reserved: Reservation) -> None:
         self._withdraw(reserved)
-        self._fingerprints.remove(reserved.page.fingerprint, reserved.number)
+        self._unindex(reserved.page, reserved.number)
 
     def remove(self, number: int, page: PageSignature) -> None:
         """Remove a committed page.
@@ -127,13 +147,41 @@ class PageIndex:
         :raises StoreError: when what is known of it does not fit together.
         """
         try:
-            self._fingerprints.remove(page.fingerprint, number)
+            self._unindex(page, number)
             self.table.keys.remove(key_digest(page.key, self._key_seed), number)
         except KeyError:
             raise StoreError(
                 self._store, "its index is damaged; put a whole copy in its place"
             ) from None
         self._archive.remove([number])
+
+    def complete(self, number: int, signature: PageSignature) -> None:
+        """Replace the signature of a page, reserved or committed."""
+        before = self.table.page(number)
+        signature = replace(signature, url=before.url, key=before.key, site=before.site)
+        self._unindex(before, number)
+        self._index(signature, number)
+        summary = self.table.summary(number)
+        row = row_of(
+            signature, int(summary["key"]), int(summary["stored_at"]), int(summary["items"])
+        )
+        self.table.put(number, row)
+        if (reserved := self.table.reserved.get(number)) is not None:
+            reserved.page, reserved.row, reserved.packed = signature, row, packed(signature)
+        else:
+            self._archive.replace(number, row, packed(signature))
+
+    def _index(self, page: PageSignature, number: int) -> None:
+        if page.is_read:
+            self._fingerprints.add(page.fingerprint, number)
+        if page.passages:
+            self._passages.add(passages_in(page.passages), number)
+
+    def _unindex(self, page: PageSignature, number: int) -> None:
+        if page.is_read:
+            self._fingerprints.remove(page.fingerprint, number)
+        if page.passages:
+            self._passages.remove(passages_in(page.passages), number)
 
     @property
     def _oldest(self) -> float:
@@ -146,7 +194,7 @@ class PageIndex:
 
     def _load(self) -> None:
         # Raw bytes, for the system to take back: arrays of all sizes would leave holes behind.
-        fingerprints, digests, loaded = bytearray(), bytearray(), bytearray()
+        fingerprints, digests, loaded, of_read = (bytearray() for _ in range(4))
         for all_numbers, all_rows in self._archive.load():
             self._next = int(all_numbers[-1]) + 1
             is_old = all_rows["summary"]["stored_at"] < int(self._oldest)
@@ -154,14 +202,30 @@ class PageIndex:
                 self._archive.remove(all_numbers[is_old].tolist())
             numbers, rows = all_numbers[~is_old], all_rows[~is_old]
             self.table.extend(numbers, rows)
-            fingerprints += rows["fingerprint"].tobytes()
             digests += rows["summary"]["key"].tobytes()
             loaded += numbers.tobytes()
+            is_read = was_read(rows["summary"])
+            fingerprints += rows["fingerprint"][is_read].tobytes()
+            of_read += numbers[is_read].tobytes()
         # All at once, so that each bucket is made once, and as large as it must be.
         all_loaded = np.frombuffer(loaded, np.uint32)
         self.table.keys.extend(np.frombuffer(digests, "<u8"), all_loaded)
         del digests
-        self._fingerprints.extend(np.frombuffer(fingerprints, "<u8"), all_loaded)
+        self._fingerprints.extend(
+            np.frombuffer(fingerprints, "<u8"), np.frombuffer(of_read, np.uint32)
+        )
+        if PASSAGES_PART in self._archive.recipe[1]:
+            self._load_passages(all_loaded)
+
+    def _load_passages(self, numbers: npt.NDArray[np.uint32]) -> None:
+        hashes, owners = [], []
+        for start in range(0, numbers.size, _PAGES_AT_ONCE):
+            some = numbers[start : start + _PAGES_AT_ONCE]
+            passages = [passages_of(data) for data in self._archive.read(some.tolist())]
+            hashes.append(passages_in(b"".join(passages)))
+            owners.append(np.repeat(some, [passages_in(data).size for data in passages]))
+        if hashes:
+            self._passages.extend(np.concatenate(hashes), np.concatenate(owners))
 
 
 def _teach(archive: Archive, table: PageTable, site: str, boilerplate: SiteBoilerplate) -> None:

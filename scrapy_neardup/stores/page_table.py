@@ -122,10 +122,15 @@ class KeyTable:
     def __init__(self) -> None:
         # Nothing in reserve: a growing array keeps an eighth, and leaves holes behind.
         self._buckets = [b""] * _BUCKETS
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
 
     def add(self, digest: int, number: int) -> None:
         """Add a number, in ``[0, 2**32)``, under a digest, in ``[0, 2**64)``."""
         self._buckets[digest % _BUCKETS] += number.to_bytes(_NUMBER_BYTES, "little")
+        self._size += 1
 
     def extend(self, digests: npt.NDArray[np.uint64], numbers: npt.NDArray[np.uint32]) -> None:
         """Add many numbers at once; both of shape ``(n,)``."""
@@ -138,6 +143,7 @@ class KeyTable:
             if end > start:
                 self._buckets[place] += data[start:end]
                 start = end
+        self._size += numbers.size
 
     def remove(self, digest: int, number: int) -> None:
         """Remove a number that was added under this digest.
@@ -149,6 +155,11 @@ class KeyTable:
         if number not in kept:
             raise KeyError((digest, number))
         self._buckets[place] = kept[kept != number].astype("<u4").tobytes()
+        self._size -= 1
+
+    def all(self) -> npt.NDArray[np.intp]:
+        """Return all numbers, in no order."""
+        return np.frombuffer(b"".join(self._buckets), "<u4").astype(np.intp)
 
     def has(self, digest: int, number: int) -> bool:
         """Return whether this number was added under this digest, or one of its bucket."""

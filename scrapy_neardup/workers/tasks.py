@@ -18,6 +18,7 @@ from ..html.encoding_detection import decode
 from ..html.extraction import MainText
 from ..reasons import Reason
 from ..signatures.signature import PageSignature, ReadPage, Signer
+from ..sources.compression import packed_body
 from ..sources.record import Record
 
 P = TypeVar("P")
@@ -87,15 +88,23 @@ class BatchTask(Generic[P, T]):
 
 def _page_of(signer: Signer, record: Record) -> ReadPage:
     if record.kind == "html":
-        return signer.html_page(record.url, record.content, record.content_type, record.encoding)
-    content = record.content
-    if isinstance(content, bytes):
-        signer.limits.check_body(content)
-        content = decode(content, record.content_type, record.encoding)
+        read = signer.quick_page if record.quick else signer.html_page
+        page = read(record.url, record.content, record.content_type, record.encoding)
+        # Compressed here, where it does not hold up the crawl.
+        return page if page.is_read else page._replace(body=packed_body(record.content))
+    content = _decoded(signer, record)
     if record.kind == "fragment":
         return signer.fragment_page(record.url, content)
     is_whole = isinstance(record.content, bytes)
     return signer.text_page(record.url, content, record.title, is_whole=is_whole)
+
+
+def _decoded(signer: Signer, record: Record) -> str:
+    content = record.content
+    if isinstance(content, bytes):
+        signer.limits.check_body(content)
+        content = decode(content, record.content_type, record.encoding)
+    return content
 
 
 def _signatures(signer: Signer, pages: Sequence[ReadPage]) -> list[PageSignature]:
@@ -119,27 +128,31 @@ class Reading(NamedTuple):
 
     :ivar title: the first 300 characters of the title.
     :ivar text: the main text in UTF-8, compressed by zlib; empty if it was not asked for.
+    :ivar body: the page's body, see :func:`~scrapy_neardup.sources.compression.packed_body`, if it
+        was read quickly only and may have to be read in full later.
     """
 
     title: str = ""
     text: bytes = b""
+    body: bytes = b""
 
     @classmethod
-    def of(cls, page: MainText, *, keep_text: bool) -> Reading:
-        """Return title and text of a page that was read."""
-        text = zlib.compress(page.text.encode("utf-8", "replace")) if keep_text else b""
-        return cls(page.title[:_TITLE_CHARS], text)
+    def of(cls, page: ReadPage, *, keep_text: bool) -> Reading:
+        """Return title and text of a page that was read, and its body if it was not in full."""
+        main = page.main
+        text = zlib.compress(main.text.encode("utf-8", "replace")) if keep_text else b""
+        return cls(main.title[:_TITLE_CHARS], text, page.body)
 
 
 def read_page(signer: Signer, record: Record) -> Reading:
     """Return title and main text of a stored page for reports."""
-    return Reading.of(main_text(signer, record), keep_text=True)
+    return Reading.of(ReadPage(record.url, main_text(signer, record)), keep_text=True)
 
 
 def _signatures_and_readings(
     signer: Signer, pages: Sequence[ReadPage], *, keep_text: bool
 ) -> list[tuple[PageSignature, Reading]]:
-    readings = [Reading.of(page.main, keep_text=keep_text) for page in pages]
+    readings = [Reading.of(page, keep_text=keep_text) for page in pages]
     return list(zip(signer.sign(*pages), readings, strict=True))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -370,3 +371,25 @@ def test_a_reader_that_goes_away_ends_the_scan_quietly(mixed):
         stderr = process.stderr.read()
     assert process.returncode == 141
     assert stderr == b""
+
+
+def test_lazy_extraction_gives_the_same_verdicts_and_reads_less(tmp_path):
+    def html(text: str, title: str, frame: str) -> str:
+        paragraphs = "".join(f"<p>{clause}</p>" for clause in re.split("(?<=[.,;]) ", text))
+        return f"<html><head><title>{title}</title></head><body>{frame}{paragraphs}</body></html>"
+
+    frame = "<div>Another site prints the news of all islands</div>"
+    pages = [html(text, name, "") for text, name in ((FERRY, "Ferry"), (MUSEUM, "Museum"))]
+    pages += [html(FERRY, "Ferry", frame), html(TEA, "Tea", ""), pages[1]]
+    source = tmp_path / "pages.jsonl"
+    with source.open("w", encoding="utf-8") as file:
+        for number, page_ in enumerate(pages):
+            record = {"id": number, "url": f"https://{number}.example/", "html": page_}
+            file.write(json.dumps(record) + "\n")
+    full = scan(source, "-o", "-", "--workers", "1")
+    lazy = scan(source, "-o", "-", "--workers", "1", "-s", "NEARDUP_EXTRACTION=lazy")
+    read = [line.pop("fingerprint") is not None for line in verdicts(lazy.stdout)]
+    assert read == [False, False, True, False, True]
+    assert kinds(lazy.stdout) == kinds(full.stdout)
+    originals = [[line["duplicate_of_id"] for line in verdicts(o.stdout)] for o in (full, lazy)]
+    assert originals == [[None, None, 0, None, 1]] * 2

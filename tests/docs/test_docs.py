@@ -66,6 +66,8 @@ def test_the_defaults_are_as_documented():
         "NEARDUP_TOKENIZER": "auto",
         "NEARDUP_IDF": "multilingual",
         "NEARDUP_EXTRACTOR": "trafilatura",
+        "NEARDUP_EXTRACTION": "full",
+        "NEARDUP_BODY_CACHE": 256,
         "NEARDUP_REVISIT": policy.revisit,
         "NEARDUP_TTL": plan.ttl,
         "NEARDUP_MAX_WAIT": plan.max_wait,

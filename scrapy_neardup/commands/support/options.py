@@ -6,7 +6,7 @@ import argparse
 import math
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any, TypeVar
@@ -18,10 +18,12 @@ from ...detector import NearDupDetector
 from ...exceptions import InvalidOption
 from ...matching.rule import SCOPES, Rule
 from ...matching.verdict import Verdict
-from ...signatures.signature import PageSignature
+from ...signatures.signature import Extraction, PageSignature
+from ...sources.compression import packed_body
 from ...sources.readers import PageReader
 from ...sources.record import Record
 from ...stores import MemoryStore, Store
+from ...stores.body_cache import BodyCache
 from ...workers import Failure, Job, Limits, WorkerPool, sign_record, usable_cores
 from .output import format_counts, print_message, quantity, with_progress
 from .store_address import require_writable
@@ -132,14 +134,27 @@ class Judge:
     signer: Mapping[str, Any]
     workers: int
     limits: Limits
+    body_cache: int
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether pages are read in full only if they may be copies."""
+        return self.detector.signer.is_lazy
 
     @classmethod
     def from_options(
-        cls, options: argparse.Namespace, settings: BaseSettings, store: Store | None = None
+        cls,
+        options: argparse.Namespace,
+        settings: BaseSettings,
+        store: Store | None = None,
+        *,
+        extraction: Extraction | None = "full",
     ) -> Judge:
         """Build a judge from the command line, the project's settings and the defaults.
 
         :param store: the known pages; an empty store in memory unless given.
+        :param extraction: how the pages are read, which must be as those of the store were;
+            ``None`` for what NEARDUP_EXTRACTION says.
         :raises InvalidOption: when an option or a setting is invalid.
         :raises SignatureMismatch: when the store's pages were signed in another way.
         """
@@ -148,8 +163,9 @@ class Judge:
             print_message(f"warning: {warning}")
         config = Config.from_settings(settings)
         rule = _changed(config.policy.rule, options)
-        parts = {name: part for name, part in config.parts.items() if name != "store"}
-        parts["limits"] = config.page_limits
+        parts = {**config.parts, "limits": config.page_limits}
+        if extraction is not None:
+            parts["extraction"] = extraction
         try:
             detector = NearDupDetector(**asdict(rule), **parts, store=store)
         except InvalidOption as error:
@@ -157,7 +173,12 @@ class Judge:
         limits = config.limits
         if options.timeout is not None:
             limits = replace(limits, seconds=options.timeout)
-        return cls(detector, {"secret": store.secret, **parts}, options.workers, limits)
+        signer = {"secret": store.secret, **parts}
+        return cls(detector, signer, options.workers, limits, config.body_cache)
+
+    def pool(self, job: Job[T]) -> WorkerPool[T]:
+        """Return a pool of workers that do a job."""
+        return WorkerPool(job, self.signer, self.workers, self.limits)
 
     def results(
         self, job: Job[T], pages: PageReader, what: str, records: Iterable[Record] | None = None
@@ -167,7 +188,7 @@ class Judge:
         :param what: the job's name for the progress bar.
         :param records: the pages to read, if these are not all.
         """
-        with WorkerPool(job, self.signer, self.workers, self.limits) as workers:
+        with self.pool(job) as workers:
             yield from with_progress(workers.map(records or pages), pages, what)
 
 
@@ -175,6 +196,56 @@ def warn_undecided(record: Record, failure: Failure, known: Container[str]) -> N
     """Print why a page could not be read, once for each reason."""
     if failure.reason not in known:
         print_message(f"warning: <{record.url}> is undecided, {failure.reason}: {failure.detail}")
+
+
+class LazyReader:
+    """Judges pages that were read quickly, and reads in full those that may be copies.
+
+    :param workers: sign records.
+    :param bodies: keeps the bodies of pages that may still have to be read.
+    """
+
+    def __init__(
+        self, detector: NearDupDetector, workers: WorkerPool[PageSignature], bodies: BodyCache
+    ) -> None:
+        self._detector = detector
+        self._workers = workers
+        self._bodies = bodies
+
+    def check(
+        self, record: Record, signature: PageSignature
+    ) -> tuple[PageSignature | Failure, Verdict]:
+        """Return the signature of a page, perhaps read in full, and the verdict.
+
+        :returns: a failure, with a verdict without meaning, if it cannot be read in full.
+        """
+        record = replace(record, quick=False)
+        claim = self._detector.claim(signature)
+        while claim.must_read or claim.unread:
+            own = None if signature.is_read else self._workers.submit(record)
+            self._complete(claim.unread)
+            if own is not None:
+                result = own.result()
+                if isinstance(result, Failure):
+                    return result, claim.verdict
+                signature = replace(result, passages=signature.passages)
+            claim = self._detector.claim(signature)
+        if claim.is_blocked:
+            return signature, self._detector.check(signature)
+        if claim.ticket is not None:
+            self._detector.store.commit(claim.ticket)
+            if not signature.is_read:
+                self._bodies.put(signature.key, record, packed_body(record.content))
+        return signature, claim.verdict
+
+    def _complete(self, keys: Iterable[str]) -> None:
+        """Read stored pages in full, all at once."""
+        bodies = {key: self._bodies.pop(key) for key in keys}
+        readings = {key: body and self._workers.submit(body) for key, body in bodies.items()}
+        for key, reading in readings.items():
+            result = reading and reading.result()
+            signature = result if isinstance(result, PageSignature) else None
+            self._detector.store.complete(key, signature)
 
 
 class VerdictCounter:
@@ -193,18 +264,43 @@ class VerdictCounter:
     ) -> Iterator[tuple[Record, PageSignature | Failure, Verdict]]:
         """Judge all pages in order, and yield the results; stop if the store cannot be written."""
         detector = self._judge.detector
-        for record, outcome in self._judge.results(sign_record, pages, what):
-            if isinstance(outcome, PageSignature):
-                verdict = detector.check(outcome)
-            else:
-                warn_undecided(record, outcome, self._undecided)
-                verdict = Verdict("undecided", record.url, outcome.reason)
+        judged = self._judged_lazily if self._judge.is_lazy else self._judged_in_full
+        for record, outcome, verdict in judged(pages, what):
             self.pages += 1
             self._verdicts[verdict.kind] += 1
             if verdict.kind == "undecided":
                 self._undecided[verdict.reason] += 1
             yield record, outcome, verdict
             require_writable(detector.store)
+
+    def _judged_in_full(
+        self, pages: PageReader, what: str
+    ) -> Iterator[tuple[Record, PageSignature | Failure, Verdict]]:
+        for record, outcome in self._judge.results(sign_record, pages, what):
+            if isinstance(outcome, PageSignature):
+                yield record, outcome, self._judge.detector.check(outcome)
+            else:
+                yield record, outcome, self._not_judged(record, outcome)
+
+    def _judged_lazily(
+        self, pages: PageReader, what: str
+    ) -> Iterator[tuple[Record, PageSignature | Failure, Verdict]]:
+        judge = self._judge
+        quick = (replace(record, quick=record.kind == "html") for record in pages)
+        cache = judge.detector.store.body_cache(judge.body_cache * 2**20)
+        with closing(cache), judge.pool(sign_record) as workers:
+            reader = LazyReader(judge.detector, workers, cache)
+            for record, quickly in with_progress(workers.map(quick), pages, what):
+                outcome = quickly
+                if isinstance(outcome, PageSignature):
+                    outcome, verdict = reader.check(record, outcome)
+                if isinstance(outcome, Failure):
+                    verdict = self._not_judged(record, outcome)
+                yield record, outcome, verdict
+
+    def _not_judged(self, record: Record, failure: Failure) -> Verdict:
+        warn_undecided(record, failure, self._undecided)
+        return Verdict("undecided", record.url, failure.reason)
 
     def report(self) -> None:
         """Print the counts."""

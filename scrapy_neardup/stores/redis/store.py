@@ -31,6 +31,7 @@ from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
 from ..base import Claim, Entry, Ticket, Users, require_time
+from ..body_cache import BodyCache
 from ..codec import key_digest, key_seed, packed, row_of, unpacked, with_items
 from ..hints import HintMethods
 from .address import RedisAddress
@@ -67,6 +68,7 @@ class RedisStore(HintMethods):
     """
 
     is_remote = True
+    holds_unread = False
 
     def __init__(
         self,
@@ -146,6 +148,12 @@ class RedisStore(HintMethods):
 
     def release(self, ticket: Ticket) -> None:
         self._reservations.release(ticket)
+
+    def complete(self, key: str, signature: PageSignature | None) -> None:
+        """Do nothing: no page was read quickly only."""
+
+    def body_cache(self, max_bytes: int) -> BodyCache:
+        return BodyCache(max_bytes, lambda key: None)
 
     def mark(self) -> int:
         return self._marks.last()

@@ -14,7 +14,9 @@ to be copied or moved with it.
 from __future__ import annotations
 
 import json
+import logging
 import os
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -22,15 +24,20 @@ import numpy as np
 import numpy.typing as npt
 
 from ..archive import Archive
+from ..body_cache import BodyCache
 from ..codec import site_in
 from ..hints import MemoryHints, known_at, newest, packed_name
 from ..in_process import InProcessStore
 from . import hint_tables
+from .bodies import FileBodyCache
 from .file import FilePages, SqliteFile
 from .format import FORMAT, NUMBER_MASK, Space, address_of
 from .writer import BATCH_PAGES, BATCH_SECONDS, REMOVE, Page
 
 __all__ = ["BATCH_PAGES", "BATCH_SECONDS", "FORMAT", "SqliteStore"]
+
+
+logger = logging.getLogger(__name__)
 
 
 class SqliteStore(InProcessStore):
@@ -52,7 +59,8 @@ class SqliteStore(InProcessStore):
         ttl: float | None = None,
         secret: bytes | None = None,
     ) -> None:
-        file = SqliteFile.of(Path(path))
+        self._path, self._namespace = Path(path), namespace
+        file = SqliteFile.of(self._path)
         try:
             space = file.enter(namespace, secret)
         except BaseException:
@@ -64,6 +72,14 @@ class SqliteStore(InProcessStore):
         except BaseException:
             file.leave(space.id)
             raise
+
+    def _new_body_cache(self, max_bytes: int) -> BodyCache:
+        path = Path(f"{self._path}-bodies")
+        try:
+            return FileBodyCache(path, self._namespace, max_bytes, self._body_evicted)
+        except (sqlite3.Error, OSError) as error:
+            logger.warning("Cannot use %s, keeping bodies of pages in memory: %s", path, error)
+            return super()._new_body_cache(max_bytes)
 
 
 class _SqliteHints(MemoryHints):
@@ -157,6 +173,13 @@ class _SqliteArchive(Archive):
         id_ = self._written.base | number
         with self._file.writer.later() as waiting:
             waiting.pages[id_] = Page(id_, site_in(row), row, page, mark)
+
+    def replace(self, number: int, row: bytes, page: bytes) -> None:
+        id_ = self._written.base | number
+        with self._file.writer.later() as waiting:
+            before = waiting.pages.get(id_)
+            # A mark that was written before stays.
+            waiting.pages[id_] = Page(id_, site_in(row), row, page, before.mark if before else 0)
 
     def remove(self, numbers: Sequence[int]) -> None:
         with self._file.writer.later() as waiting:

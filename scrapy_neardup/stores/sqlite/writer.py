@@ -57,7 +57,7 @@ Range = tuple[int, int]
 
 @dataclass(slots=True)
 class Batch:
-    """Pending writes, in any order: no id is put again once it was removed."""
+    """Pending writes, in any order: an id may be put again, but not once it was removed."""
 
     pages: dict[int, Page] = field(default_factory=dict)
     removed: list[int] = field(default_factory=list)
@@ -77,8 +77,9 @@ class Batch:
         return len(self.pages) + len(self.removed)
 
     def remove(self, id_: int) -> None:
-        if self.pages.pop(id_, None) is None:
-            self.removed.append(id_)
+        self.pages.pop(id_, None)
+        # It may have been written before, and replaced in this batch.
+        self.removed.append(id_)
 
     def confirm(self, ids: Range, mark: int) -> None:
         self.confirmed[ids] = max(mark, self.confirmed.get(ids, 0))
@@ -87,7 +88,11 @@ class Batch:
         """Add an earlier batch that could not be written."""
         removed = set(self.removed)
         old = {id_: page for id_, page in earlier.pages.items() if id_ not in removed}
-        self.pages = old | self.pages
+        for id_, page in self.pages.items():
+            # A page that was replaced meanwhile is as little confirmed as before.
+            mark = page.mark or (old[id_].mark if id_ in old else 0)
+            old[id_] = page._replace(mark=mark)
+        self.pages = old
         self.removed = earlier.removed + self.removed
         for ids, mark in earlier.confirmed.items():
             self.confirm(ids, mark)

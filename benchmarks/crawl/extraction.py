@@ -1,0 +1,163 @@
+"""What lazy extraction gains: one crawl without the add-on, with full and with lazy extraction.
+
+Pages are served and crawled as by overhead.py, the kinds of crawl in turn. Without stored pages,
+made-up ones are crawled none of which resembles another. Prints pages a second and per second of
+processor time, their ratios to full extraction, how many pages were read in full, and which pages
+the two ways of extraction decide differently.
+
+Exit status: 0 when every page of every crawl is accounted for, else as that of overhead.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import resource
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from ..common.options import add_settings, at_least, command_parser
+from ..common.tables import Table
+from ..corpora import made_up_pages
+from .accounts import CatalogueEntry, Crawl, account_for, read_catalogue
+from .overhead import Failed, crawl_once, page_server
+from .single_crawl import Job
+
+_WITHOUT = "no add-on"
+#: Of the crawl's process and its workers, starts included.
+_CPU = "CPU s of all processes"
+_KINDS = {_WITHOUT: None, "full": "full", "lazy": "lazy"}
+#: Made-up pages: the issue of this benchmark asks for 2,000 at least.
+_MADE_UP = 2000
+
+
+def made_up(count: int, folder: Path) -> str:
+    """Write so many pages, none of which resembles another, and return the file."""
+    path = folder / "pages.jsonl.gz"
+    with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as file:
+        for page in made_up_pages.pages(count):
+            record = {"id": page.id, "url": page.url, "html": page.body.decode()}
+            file.write(json.dumps(record) + "\n")
+    return str(path)
+
+
+def crawls(
+    options: argparse.Namespace, folder: Path
+) -> tuple[list[CatalogueEntry], dict[str, list[Crawl]], list[str]]:
+    """Crawl in turn; return the pages, the crawls of each kind, and what does not add up."""
+    catalogue = folder / "catalogue.jsonl"
+    done: dict[str, list[Crawl]] = {name: [] for name in _KINDS}
+    problems: list[str] = []
+    with page_server(options, catalogue) as server:
+        proxy = f"http://127.0.0.1:{server.ready['port']}"
+        pages = read_catalogue(catalogue)
+        for _ in range(options.repeat):
+            for name, extraction in _KINDS.items():
+                settings = {**dict(options.settings), "NEARDUP_WORKERS": str(options.workers)}
+                if extraction:
+                    settings["NEARDUP_EXTRACTION"] = extraction
+                result = str(folder / "result.json")
+                job = Job(str(catalogue), proxy, extraction is not None, settings, result)
+                before = _cpu_seconds()
+                crawl = crawl_once(job, folder)
+                crawl.figures[_CPU] = _cpu_seconds() - before
+                crawl.answered = server.answered()
+                problems += [f"{name}: {one}" for one in account_for(pages, crawl).problems]
+                done[name].append(crawl)
+    return pages, done, problems
+
+
+def report(done: dict[str, list[Crawl]]) -> list[Table]:
+    pages = len(done[_WITHOUT][0].outcomes)
+    head = ("", "pages/s", "ratio", "pages/CPU s", "ratio", "dropped", "read in full", "peak MiB")
+    speed = Table(f"{pages:,} pages, medians of {len(done[_WITHOUT])}", head)
+    by_time = {name: _speed(pages, runs, "crawl s") for name, runs in done.items()}
+    by_cpu = {name: _speed(pages, runs, _CPU) for name, runs in done.items()}
+    for name, runs in done.items():
+        speed.add(
+            name,
+            by_time[name],
+            by_time[name] / by_time["full"],
+            by_cpu[name],
+            by_cpu[name] / by_cpu["full"],
+            int(median(len(_dropped(crawl)) for crawl in runs)),
+            int(median(_read(name, pages, crawl.stats) for crawl in runs)),
+            median(crawl.figures["peak memory MiB"] for crawl in runs),
+        )
+    beats = Table("reactor held, ms", ("", *done))
+    for share in done[_WITHOUT][0].beats:
+        beats.add(share, *(median(crawl.beats[share] for crawl in runs) for runs in done.values()))
+    return [speed, beats]
+
+
+def differences(pages: list[CatalogueEntry], done: dict[str, list[Crawl]]) -> Table:
+    """Return the pages that only one way of extraction dropped, in the first crawl of each."""
+    full, lazy = (_dropped(done[name][0]) for name in ("full", "lazy"))
+    table = Table(
+        f"dropped by both {len(full & lazy):,}, by full alone {len(full - lazy):,}, "
+        f"by lazy alone {len(lazy - full):,}",
+        ("by", "page"),
+    )
+    for name, only in (("full", full - lazy), ("lazy", lazy - full)):
+        for number in sorted(only)[:20]:
+            table.add(name, pages[number].url)
+    return table
+
+
+def _cpu_seconds() -> float:
+    """Return user and system time of all ended child processes and of theirs."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _speed(pages: int, runs: list[Crawl], figure: str) -> float:
+    return median(pages / crawl.figures[figure] for crawl in runs)
+
+
+def _dropped(crawl: Crawl) -> set[int]:
+    return {
+        number
+        for number, outcomes in enumerate(crawl.outcomes)
+        if any(outcome.kind == "dropped" for outcome in outcomes)
+    }
+
+
+def _read(name: str, pages: int, stats: dict[str, Any]) -> int:
+    """Return the number of full readings: of all pages, but with lazy extraction."""
+    if name == _WITHOUT:
+        return 0
+    return int(stats.get("neardup/read_in_full", 0)) if name == "lazy" else pages
+
+
+def main() -> int:
+    parser = command_parser("benchmarks.crawl.extraction", __doc__)
+    add = parser.add_argument
+    add("pages", nargs="*", metavar="PAGES.jsonl.gz", help="stored pages, JSON lines, gzip or not")
+    add("--made-up", type=at_least(1), default=_MADE_UP, metavar="N", help="pages to make up")
+    add("--workers", type=at_least(0), default=1)
+    add("--repeat", type=at_least(1), default=1, metavar="N")
+    add("--limit", type=at_least(1), metavar="N", help="only the first N pages")
+    add_settings(parser, "a Scrapy setting for all crawls")
+    parser.set_defaults(ports=False)
+    options = parser.parse_args()
+    try:
+        with tempfile.TemporaryDirectory(prefix="extraction-") as folder:
+            options.pages = options.pages or [made_up(options.made_up, Path(folder))]
+            pages, done, problems = crawls(options, Path(folder))
+    except Failed as error:
+        return error.status
+    except KeyboardInterrupt:
+        return 130
+    for table in (*report(done), differences(pages, done)):
+        print(table.as_text())
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

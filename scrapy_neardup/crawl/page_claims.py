@@ -1,0 +1,143 @@
+"""Claims the pages of a crawl, and reads in full those that their passages cannot judge.
+
+A page that was read quickly is claimed by its title and passages. Where the store knows pages that
+may have its content, the page and they are read in full, and it is claimed again.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import replace
+
+from ..matching.rule import Rule
+from ..matching.verdict import Verdict
+from ..reasons import Reason
+from ..signatures.passages import passages_in
+from ..signatures.signature import PageSignature
+from ..sources.compression import packed_body
+from ..sources.record import Record
+from ..stores import Claim
+from ..stores.body_cache import BodyCache
+from ..workers import Failure
+from .async_bridge import result_of
+from .page_signing import PageSigning
+from .settings import Config
+from .store_client import StoreClient
+
+#: How often a page is claimed, at most, while more pages that it may be a copy of are met.
+_MAX_ROUNDS = 20
+
+
+class PageClaims:
+    """Signs and claims pages for one crawl.
+
+    :ivar bodies: the bodies of pages that were read quickly only.
+    :ivar n_read: number of HTML pages that were read in full.
+    """
+
+    def __init__(self, config: Config, signing: PageSigning, client: StoreClient) -> None:
+        self.n_read = 0
+        self.bodies = BodyCache(0, lambda key: None)
+        if config.is_lazy:
+            self.bodies = client.store.body_cache(config.body_cache * 2**20)
+        self._n_evicted_before = self.bodies.n_evicted
+        self._signing = signing
+        self._client = client
+        self._is_lazy = config.is_lazy
+
+    @property
+    def n_evicted(self) -> int:
+        """Number of bodies that were evicted during the crawl."""
+        return self.bodies.n_evicted - self._n_evicted_before
+
+    async def sign_and_claim(
+        self, record: Record, rule: Rule
+    ) -> tuple[PageSignature, Claim] | Failure:
+        """Return signature and claim of a page, or the failure to read it.
+
+        :raises WorkersFailed: when no worker can be started.
+        """
+        is_quick = self._is_lazy and record.kind == "html"
+        result = await self._signing.sign(replace(record, quick=is_quick))
+        if isinstance(result, Failure):
+            return result
+        signature, reading = result
+        self.n_read += signature.is_read and is_quick
+        claimed = await self._claim(signature, rule, record)
+        if isinstance(claimed, Failure):
+            return claimed
+        signature, claim = claimed
+        if claim.ticket is not None and not signature.is_read:
+            if claim.verdict.kind == "new":
+                self.bodies.put(signature.key, record, reading.body or packed_body(record.content))
+            else:
+                # The store fails, and may hold an earlier version of the page.
+                self.bodies.discard(signature.key)
+        return claimed
+
+    async def claim_again(self, signature: PageSignature, rule: Rule) -> Claim:
+        """Return the claim of a page that was signed earlier.
+
+        :raises WorkersFailed: when no worker can be started.
+        """
+        result = await self._claim(signature, rule, None)
+        if isinstance(result, Failure):
+            return Claim(Verdict("undecided", signature.url, result.reason))
+        return result[1]
+
+    async def _claim(
+        self, signature: PageSignature, rule: Rule, record: Record | None
+    ) -> tuple[PageSignature, Claim] | Failure:
+        claim = await self._client.claim(signature, rule)
+        for _ in range(_MAX_ROUNDS):
+            if not (claim.must_read or claim.unread):
+                return signature, claim
+            for key in claim.unread:
+                await self._complete(key)
+            if not signature.is_read:
+                result = await self._in_full(signature, record)
+                if isinstance(result, Failure):
+                    return result
+                signature = replace(result, passages=signature.passages)
+            claim = await self._client.claim(signature, rule)
+        return Failure(Reason.WAITED, "pages that it may be a copy of cannot be read in full")
+
+    async def _in_full(
+        self, signature: PageSignature, record: Record | None
+    ) -> PageSignature | Failure:
+        """Return the signature of a page that was read quickly, after reading it in full."""
+        if record is None:
+            entry = await self._client.advise(lambda: self._client.store.find(signature.key))
+            if entry is not None and _are_one_version(entry.signature, signature):
+                return entry.signature
+            record = self.bodies.pop(signature.key)
+        if record is None:
+            return Failure(Reason.BODY_GONE, "its body is no longer kept")
+        return await self._read(record, is_judged=True)
+
+    async def _complete(self, key: str) -> None:
+        """Read a stored or reserved page in full, if its body is still kept."""
+        reading = self.bodies.reading
+        if key in reading:
+            await result_of(reading[key])
+            return
+        done = reading[key] = Future[None]()
+        try:
+            record = self.bodies.pop(key)
+            result = None if record is None else await self._read(record, is_judged=False)
+            signature = result if isinstance(result, PageSignature) else None
+            await self._client.complete(key, signature)
+        finally:
+            del reading[key]
+            done.set_result(None)
+
+    async def _read(self, record: Record, *, is_judged: bool) -> PageSignature | Failure:
+        self.n_read += 1
+        result = await self._signing.sign(replace(record, quick=False), is_judged=is_judged)
+        return result if isinstance(result, Failure) else result[0]
+
+
+def _are_one_version(stored: PageSignature, quick: PageSignature) -> bool:
+    """Was a stored page read in full, and is it the one that was read quickly, not a later one?"""
+    recorded, sampled = (set(passages_in(p.passages).tolist()) for p in (stored, quick))
+    return stored.is_read and recorded <= sampled

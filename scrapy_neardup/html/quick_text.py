@@ -1,0 +1,120 @@
+"""Reads a page quickly: its title and its passages, without extracting the main text.
+
+To extract the main text takes some twenty times as long. Passages are enough to find the stored
+pages that may have the same content; see :mod:`~scrapy_neardup.matching.passage_candidates`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..exceptions import ExtractionError
+from ..text.normalization import normalize
+from .limits import PageLimits
+from .sanitizing import repaired
+from .script_shells import may_need_scripts
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
+
+_INVISIBLE = [
+    *("head", "script", "style", "noscript", "template", "svg", "canvas", "math", "object"),
+    *("iframe", "select", "option", "button", "textarea"),
+]
+#: Elements that most pages of a site share.
+_FRAME = ["nav", "footer"]
+#: Most links are menus. Their texts count on a page with fewer characters outside of links.
+_MIN_UNLINKED = 400
+#: Elements that do not end a passage; those that occur most.
+_INLINE = ["span", "b", "strong", "em", "i", "font", "code", "u", "sup", "sub"]
+#: On a page with more tags they do: to take out nested elements costs the square of their depth.
+_MAX_JOINED = 10_000
+#: Between two text nodes: a character that no repaired page contains.
+_BREAK = "\x1f"
+#: Passages end at elements and at the ends of sentences, not where a line of the source is wrapped.
+_ENDS = re.compile("[。!?;]+")
+_MIN_CHARS = 4
+
+
+class QuickText(NamedTuple):
+    """The parts of a page that can be read quickly.
+
+    :ivar title: title of the page.
+    :ivar passages: its sentences and lines of at least 4 characters, normalised and without white
+        space, in reading order.
+    :ivar needs_reading: whether scripts may have yet to fill in its content, which only a full
+        reading tells.
+    """
+
+    title: str
+    passages: list[str]
+    needs_reading: bool
+
+
+def can_read_quickly() -> bool:
+    """Return whether the parser that quick reading needs is installed."""
+    return find_spec("selectolax") is not None
+
+
+def quick_text(html: str, limits: PageLimits) -> QuickText:
+    """Read a page quickly. The caller has checked the size of the body, in bytes.
+
+    :raises LimitExceeded: if the page exceeds a limit, but for the depth of its elements.
+    :raises ExtractionError: if the parser fails on it.
+    """
+    from selectolax.lexbor import LexborHTMLParser
+
+    html = repaired(html)
+    limits.check_markup(html)
+    try:
+        tree = LexborHTMLParser(html)
+        title = _title(tree)
+        tree.strip_tags(_INVISIBLE)
+        if html.count("<") <= _MAX_JOINED:
+            _join_inline_text(tree)
+        shown = _text(tree)
+        text = _main_part(tree)
+    except Exception as error:
+        raise ExtractionError("quick_text", error) from error
+    limits.check_text(title, shown)
+    return QuickText(title, list(_passages(text)), may_need_scripts(html, shown))
+
+
+def _title(tree: LexborHTMLParser) -> str:
+    # The title of an SVG image is not the page's.
+    for title in tree.css("title"):
+        if title.parent is None or title.parent.tag != "svg":
+            return " ".join(title.text().split())
+    return ""
+
+
+def _join_inline_text(tree: LexborHTMLParser) -> None:
+    """Make one text node of a sentence with emphasised words and links."""
+    for link in tree.css("p a"):
+        link.unwrap()
+    tree.unwrap_tags(_INLINE)
+    tree.merge_text_nodes()
+
+
+def _main_part(tree: LexborHTMLParser) -> str:
+    """Return the text outside of menus and links; with the links where there is little else."""
+    tree.strip_tags(_FRAME)
+    linked = _text(tree)
+    tree.strip_tags(["a"])
+    unlinked = _text(tree)
+    return unlinked if len("".join(unlinked.split())) >= _MIN_UNLINKED else linked
+
+
+def _text(tree: LexborHTMLParser) -> str:
+    body = tree.body
+    return "" if body is None else body.text(separator=_BREAK)
+
+
+def _passages(text: str) -> Iterator[str]:
+    text = normalize(text.replace(_BREAK, ";")).replace(". ", ";").replace(" ", "")
+    # A full stop is left at the end of a line, but not within one.
+    passages = (passage.rstrip(".") for passage in _ENDS.split(text))
+    return (passage for passage in passages if len(passage) >= _MIN_CHARS)

@@ -1,0 +1,102 @@
+"""Keeps the bodies of pages that were read quickly, compressed and within a bound."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+
+from ..sources.compression import decompression_errors, unpacked_body
+from ..sources.record import Record
+
+#: What a body takes besides its compressed content, roughly: key, URL, headers, objects.
+OVERHEAD_BYTES = 1000
+
+
+class BodyCache:
+    """Bodies in memory by the keys of their pages, see ``PageSignature.key``.
+
+    When there are too many, the oldest are evicted.
+
+    :param max_bytes: bound of the compressed bodies and what is kept beside them; 0 keeps none.
+    :param on_evicted: called with the key of each page whose body is no longer kept.
+    :ivar n_bytes: bytes that the bodies take.
+    :ivar n_evicted: number of bodies that were evicted.
+    :ivar reading: the pages whose bodies were removed to be read in full, by their keys; each is
+        done when its page has been completed.
+    """
+
+    def __init__(self, max_bytes: int, on_evicted: Callable[[str], None]) -> None:
+        self.n_bytes = 0
+        self.n_evicted = 0
+        self.reading: dict[str, Future[None]] = {}
+        self._max_bytes = max_bytes
+        self._on_evicted = on_evicted
+        #: The sizes of the bodies, the oldest first.
+        self._sizes: OrderedDict[str, int] = OrderedDict()
+        self._bodies: dict[str, tuple[Record, bytes]] = {}
+
+    def allow(self, max_bytes: int) -> None:
+        """Raise the bound to this, if it is lower."""
+        self._max_bytes = max(self._max_bytes, max_bytes)
+
+    def put(self, key: str, record: Record, packed: bytes) -> None:
+        """Keep the body of a page; it replaces one of the same key.
+
+        :param packed: the content of the record, see
+            :func:`~scrapy_neardup.sources.compression.packed_body`.
+        """
+        self.discard(key)
+        # An empty content of the same type: text stays text.
+        if self._write(key, replace(record, content=record.content[:0]), packed):
+            self._add(key, len(packed) + OVERHEAD_BYTES)
+        else:
+            self._evicted(key)
+
+    def pop(self, key: str) -> Record | None:
+        """Remove the body of a page and return its record; ``None`` if it is not kept."""
+        found = self._read(key) if key in self._sizes else None
+        self.discard(key)
+        if found is None:
+            return None
+        record, packed = found
+        try:
+            data = unpacked_body(packed)
+        except decompression_errors():
+            # It is damaged, or was compressed where other packages are installed.
+            return None
+        is_text = isinstance(record.content, str)
+        return replace(record, content=data.decode("utf-8", "surrogatepass") if is_text else data)
+
+    def discard(self, key: str) -> None:
+        """Remove the body of a page, if it is kept."""
+        if (size := self._sizes.pop(key, None)) is not None:
+            self.n_bytes -= size
+            self._remove(key)
+
+    def close(self) -> None:
+        """Release the resources of the cache."""
+
+    def _add(self, key: str, size: int) -> None:
+        self._sizes[key] = size
+        self.n_bytes += size
+        while self.n_bytes > self._max_bytes:
+            oldest = next(iter(self._sizes))
+            self.discard(oldest)
+            self._evicted(oldest)
+
+    def _evicted(self, key: str) -> None:
+        self.n_evicted += 1
+        self._on_evicted(key)
+
+    def _write(self, key: str, record: Record, packed: bytes) -> bool:
+        """Return whether the body could be written."""
+        self._bodies[key] = record, packed
+        return True
+
+    def _read(self, key: str) -> tuple[Record, bytes] | None:
+        return self._bodies[key]
+
+    def _remove(self, key: str) -> None:
+        del self._bodies[key]

@@ -1,0 +1,166 @@
+"""Crawls that read in full only those pages that may be copies."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from scrapy_neardup.exceptions import InvalidOption
+from scrapy_neardup.signatures.signature import Signer
+from tests.support.crawl import LOOPS, Crawl, run_crawl
+from tests.support.reports import data_of, neardup, texts_of
+from tests.support.server import Site, serving
+from tests.support.texts import FERRY, MUSEUM, article
+
+LAZY: dict[str, Any] = {"NEARDUP_EXTRACTION": "lazy", "CONCURRENT_REQUESTS": 1}
+
+
+def page(text: str, title: str, frame: str = "") -> str:
+    paragraphs = "".join(f"<p>{clause}</p>" for clause in re.split("(?<=[.,;]) ", text))
+    return (
+        f"<html><head><title>{title}</title></head><body><div>{frame}</div>"
+        f"<article><h1>{title}</h1>{paragraphs}</article></body></html>"
+    )
+
+
+#: A few words of a made-up language, in sentences.
+STORY = re.sub(r"((?:\w+ ){9}\w+) ", r"\1. ", " ".join(article(120)))
+PAGES = {
+    "/ferry": page(FERRY, "Ferry"),
+    "/museum": page(MUSEUM, "Museum"),
+    "/story": page(STORY, "Story"),
+    "/copy": page(f"{FERRY} Book now.", "Ferry", "News of all islands"),
+}
+
+
+def crawled(site: Site, *paths: str, loop: str = "reactor", **settings: Any) -> Crawl:
+    return run_crawl([site.url(path) for path in paths], {**LAZY, **settings}, loop=loop)
+
+
+def statistics(crawl: Crawl) -> dict[str, int]:
+    return {
+        name: crawl.counts()[name]
+        for name in ("pages/new", "pages/duplicate", "read_in_full", "bodies_evicted")
+        if name in crawl.counts()
+    }
+
+
+@pytest.mark.parametrize(("loop", "workers"), [(LOOPS[0], 0), (LOOPS[-1], 1)])
+def test_only_copies_and_their_originals_are_read_in_full(loop, workers):
+    with serving(PAGES) as site:
+        crawl = crawled(site, *PAGES, loop=loop, NEARDUP_WORKERS=workers)
+    assert crawl.stored == ["ferry", "museum", "story"]
+    assert statistics(crawl) == {"pages/new": 3, "pages/duplicate": 1, "read_in_full": 2}
+    assert [(found["path"], found["reason"]) for found in crawl.dropped] == [
+        ("copy", "similar_text")
+    ]
+    assert crawl.logged("WARNING") == []
+
+
+def test_verdicts_are_those_of_reading_in_full():
+    with serving(PAGES) as site:
+        lazy, full = (crawled(site, *PAGES, NEARDUP_EXTRACTION=how) for how in ("lazy", "full"))
+        verdicts = [
+            {each["url"]: each["reason"] for each in crawl.judged} for crawl in (lazy, full)
+        ]
+    assert verdicts[0] == verdicts[1]
+    assert "read_in_full" not in full.counts()
+
+
+def test_the_report_shows_both_texts(tmp_path):
+    report = tmp_path / "report.html"
+    with serving(PAGES) as site:
+        crawled(site, *PAGES, NEARDUP_REPORT=str(report), NEARDUP_KEEP_TEXT=True)
+        texts = texts_of(report)
+        assert texts.keys() == {site.url("/ferry"), site.url("/copy")}
+    assert all(FERRY[:60] in text for text in texts.values())
+    assert sorted(data_of(report)["titles"].values()) == "Ferry Ferry Museum Story".split()
+
+
+def test_a_copy_of_a_page_whose_body_was_evicted_is_stored():
+    with serving(PAGES) as site:
+        crawl = crawled(site, *PAGES, NEARDUP_BODY_CACHE=0)
+    assert crawl.stored == ["copy", "ferry", "museum", "story"]
+    assert statistics(crawl) == {"pages/new": 4, "bodies_evicted": 4}
+
+
+def test_a_copy_takes_the_place_of_an_original_that_was_not_stored():
+    failing: dict[str, Any] = {
+        "ITEM_PIPELINES": {"tests.support.crawl.Failing": 500},
+        "FAIL_AFTER": 0.2,
+    }
+    with serving(PAGES, together=2) as site:
+        crawl = crawled(
+            site, "/ferry", "/copy", **failing, CONCURRENT_REQUESTS=2, FAIL_PATHS={"ferry": "raise"}
+        )
+    assert "copy" in crawl.stored
+
+
+@pytest.mark.parametrize("are_bodies_lost", [False, True])
+def test_a_later_run_reads_the_pages_of_an_earlier_one(tmp_path, are_bodies_lost):
+    store = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    with serving(PAGES) as site:
+        first = crawled(site, "/ferry", "/museum", **store)
+        assert statistics(first) == {"pages/new": 2}
+        if are_bodies_lost:
+            (tmp_path / "store.sqlite-bodies").unlink()
+        again = crawled(site, "/copy", **store)
+        refused = crawled(site, "/copy", **store, NEARDUP_EXTRACTION="full")
+    found = {"pages/duplicate": 1, "read_in_full": 2}
+    assert statistics(again) == ({"pages/new": 1, "read_in_full": 1} if are_bodies_lost else found)
+    assert refused.stats["finish_reason"] == "neardup_store"
+    [error] = refused.logged("ERROR")
+    assert "the extraction was lazy (passages-1) and is now full" in error
+
+
+def test_a_crawl_does_without_the_file_of_bodies(tmp_path):
+    (tmp_path / "store.sqlite-bodies").mkdir()
+    with serving(PAGES) as site:
+        crawl = crawled(site, *PAGES, NEARDUP_STORE=f"sqlite:///{tmp_path}/store.sqlite")
+    assert crawl.stored == ["ferry", "museum", "story"]
+    assert len(crawl.logged("WARNING")) == 1
+    assert crawl.logged("ERROR") == []
+
+
+def test_a_changed_page_is_stored_again(tmp_path):
+    settings = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite", "NEARDUP_REVISIT": "drop"}
+    pages = {"/1": PAGES["/ferry"], "/2": PAGES["/story"]}
+    with serving(pages) as site:
+        crawled(site, *pages, **settings)
+        pages["/1"] = PAGES["/museum"]
+        assert crawled(site, *pages, **settings).stored == ["1"]
+
+
+def test_commands_read_a_store_with_unread_pages(tmp_path):
+    store = f"sqlite:///{tmp_path}/store.sqlite"
+    report = tmp_path / "report.html"
+    with serving(PAGES) as site:
+        crawled(site, *PAGES, NEARDUP_STORE=store)
+    done = neardup("report", store, "-o", report)
+    assert done.returncode == 0, done.stderr
+    assert data_of(report)["origin"]["kind"] == "store"
+    done = neardup("pairs", "--store", store, "-o", tmp_path / "pairs.jsonl")
+    assert done.returncode == 0, done.stderr
+    done = neardup("scan", tmp_path, "--store", store, "-o", tmp_path / "scan.jsonl")
+    assert "the extraction was lazy (passages-1) and is now full" in done.stderr
+
+
+def test_redis_is_refused(redis_server, tmp_path):
+    store, export = f"sqlite:///{tmp_path}/store.sqlite", tmp_path / "export.jsonl"
+    with serving(PAGES) as site:
+        crawl = crawled(site, *PAGES, NEARDUP_STORE=redis_server.address)
+        crawled(site, *PAGES, NEARDUP_STORE=store)
+    neardup("store", "export", store, "--with-secret", "-o", export)
+    done = neardup("store", "import", redis_server.address, export, "--namespace", "crawl")
+    assert "it cannot hold pages of lazy extraction" in done.stderr
+    assert crawl.stats["finish_reason"] == "neardup_store"
+    [error] = crawl.logged("ERROR")
+    assert "NEARDUP_EXTRACTION is 'lazy', but it must be 'full' with redis" in error
+
+
+def test_reading_quickly_needs_its_package(monkeypatch):
+    monkeypatch.setattr("scrapy_neardup.signatures.signature.can_read_quickly", lambda: False)
+    with pytest.raises(InvalidOption, match=re.escape("pip install scrapy-neardup[lazy]")):
+        Signer(secret=bytes(32), extraction="lazy")

@@ -1,0 +1,292 @@
+"""Pages that were read quickly only: claimed by their passages, read in full when they matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scrapy_neardup.matching.rule import Rule
+from scrapy_neardup.signatures.signature import PageSignature, Signer
+from scrapy_neardup.sources.compression import packed_body
+from scrapy_neardup.sources.record import Record
+from scrapy_neardup.stores import MemoryStore, Store, open_store
+from tests.support.texts import FERRY, MUSEUM, TEA
+
+SECRET = bytes(range(32))
+RULE = Rule()
+
+#: A store's maker; called again, it opens what the one before has closed, or an empty one.
+MakeStore = Callable[[], Store]
+
+
+@pytest.fixture(scope="module")
+def signer() -> Signer:
+    return Signer(secret=SECRET, extraction="lazy")
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeStore]:
+    opened: list[Store] = []
+
+    def make() -> Store:
+        if request.param == "memory":
+            store: Store = MemoryStore(SECRET)
+        else:
+            store = open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", "spider", secret=SECRET)
+        opened.append(store)
+        return store
+
+    yield make
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def store(make_store: MakeStore, signer: Signer) -> Store:
+    store = make_store()
+    store.adopt(signer.recipe, signer.parts)
+    return store
+
+
+def page(text: str, title: str, frame: str = "") -> str:
+    paragraphs = "".join(f"<p>{clause}</p>" for clause in re.split("(?<=[.,;]) ", text))
+    return f"<html><head><title>{title}</title></head><body>{frame}{paragraphs}</body></html>"
+
+
+def quick(signer: Signer, url: str, html: str) -> PageSignature:
+    [signature] = signer.sign(signer.quick_page(url, html))
+    assert not signature.is_read
+    return signature
+
+
+def full(signer: Signer, url: str, html: str) -> PageSignature:
+    return signer.sign_html(url, html)
+
+
+def stored(store: Store, signature: PageSignature) -> None:
+    claim = store.claim(signature, RULE)
+    assert claim.verdict.kind == "new"
+    assert claim.ticket is not None
+    store.commit(claim.ticket)
+
+
+PAGES = [page(FERRY, "Ferry"), page(MUSEUM, "Museum"), page(TEA, "Tea")]
+COPY = page(FERRY, "Ferry", "<div>Another site prints the news of all islands</div>")
+
+
+def test_pages_that_resemble_no_other_are_new_and_stored_without_their_texts(store, signer):
+    for number, html in enumerate(PAGES):
+        stored(store, quick(signer, f"https://{number}.example/", html))
+    assert len(store) == 3
+    assert [entry.signature.is_read for entry in store.entries()] == [False, False, False]
+
+
+def test_a_copy_and_its_original_are_to_be_read(store, signer):
+    stored(store, quick(signer, "https://a.example/", PAGES[0]))
+    stored(store, quick(signer, "https://b.example/", PAGES[1]))
+    claim = store.claim(quick(signer, "https://c.example/", COPY), RULE)
+    assert (claim.ticket, claim.must_read, claim.unread) == (None, True, ("https://a.example/",))
+    # Read in full, it still waits for the original.
+    copy = full(signer, "https://c.example/", COPY)
+    claim = store.claim(copy, RULE)
+    assert (claim.must_read, claim.unread) == (False, ("https://a.example/",))
+    store.complete("https://a.example/", full(signer, "https://a.example/", PAGES[0]))
+    claim = store.claim(copy, RULE)
+    assert (claim.verdict.kind, claim.verdict.duplicate_of) == ("duplicate", "https://a.example/")
+    assert len(store) == 2
+
+
+def test_a_page_that_cannot_be_read_any_more_is_no_original(store, signer):
+    stored(store, quick(signer, "https://a.example/", PAGES[0]))
+    store.complete("https://a.example/", None)
+    claim = store.claim(quick(signer, "https://c.example/", COPY), RULE)
+    assert claim.verdict.kind == "new"
+    assert claim.ticket is not None
+    assert len(store) == 1
+
+
+def test_a_claimed_page_can_be_completed_before_it_is_committed(store, signer):
+    first = store.claim(quick(signer, "https://a.example/", PAGES[0]), RULE)
+    copy = full(signer, "https://c.example/", COPY)
+    assert store.claim(copy, RULE).unread == ("https://a.example/",)
+    store.complete("https://a.example/", full(signer, "https://a.example/", PAGES[0]))
+    assert store.claim(copy, RULE).is_blocked
+    store.commit(first.ticket)
+    assert store.claim(copy, RULE).verdict.duplicate_of == "https://a.example/"
+
+
+def test_a_released_page_is_no_candidate(store, signer):
+    store.release(store.claim(quick(signer, "https://a.example/", PAGES[0]), RULE).ticket)
+    stored(store, quick(signer, "https://c.example/", COPY))
+    assert len(store) == 1
+
+
+def test_completing_changes_neither_address_nor_what_was_read_before(store, signer):
+    stored(store, quick(signer, "https://a.example/", PAGES[0]))
+    store.complete("https://nobody.example/", full(signer, "https://b.example/", PAGES[1]))
+    store.complete("https://a.example/", full(signer, "https://other.example/", PAGES[0]))
+    store.complete("https://a.example/", full(signer, "https://a.example/", PAGES[1]))
+    store.complete("https://a.example/", None)
+    [entry] = store.entries()
+    expected = full(signer, "https://a.example/", PAGES[0])
+    assert replace(entry.signature, passages=b"") == replace(expected, passages=b"")
+
+
+@pytest.mark.parametrize(("again", "reason"), [(PAGES[0], "unchanged"), (PAGES[1], "changed")])
+def test_a_revisit_compares_texts(store, signer, again, reason):
+    stored(store, quick(signer, "https://a.example/", PAGES[0]))
+    claim = store.claim(quick(signer, "https://a.example/", again), RULE)
+    assert (claim.must_read, claim.unread) == (True, ("https://a.example/",))
+    store.complete("https://a.example/", full(signer, "https://a.example/", PAGES[0]))
+    claim = store.claim(full(signer, "https://a.example/", again), RULE)
+    assert (claim.verdict.kind, claim.verdict.reason) == ("revisit", reason)
+
+
+def test_a_revisit_of_a_page_that_cannot_be_read_any_more_has_changed(store, signer):
+    stored(store, quick(signer, "https://a.example/", PAGES[0]))
+    store.complete("https://a.example/", None)
+    assert store.claim(quick(signer, "https://a.example/", PAGES[0]), RULE).must_read
+    claim = store.claim(full(signer, "https://a.example/", PAGES[0]), RULE)
+    assert (claim.verdict.kind, claim.verdict.reason) == ("revisit", "changed")
+    store.commit(claim.ticket)
+    assert len(store) == 1
+
+
+def test_low_thresholds_have_every_page_read(store, signer):
+    claim = store.claim(quick(signer, "https://a.example/", PAGES[0]), Rule(min_similarity=0))
+    assert (claim.must_read, claim.unread) == (True, ())
+
+
+def test_the_scope_holds_for_passages(store, signer):
+    stored(store, quick(signer, "https://a.example/", PAGES[0]))
+    assert store.claim(quick(signer, "https://c.example/", COPY), Rule(scope="site")).ticket
+
+
+@pytest.mark.parametrize("make_store", ["sqlite"], indirect=True)
+def test_pages_outlive_the_process(make_store, signer):
+    store = make_store()
+    store.adopt(signer.recipe, signer.parts)
+    for number, html in enumerate(PAGES):
+        stored(store, quick(signer, f"https://{number}.example/", html))
+    store.complete("https://1.example/", full(signer, "https://1.example/", PAGES[1]))
+    before = [entry.signature for entry in store.entries()]
+    store.close()
+    store = make_store()
+    store.adopt(signer.recipe, signer.parts)
+    assert [entry.signature for entry in store.entries()] == before
+    assert store.claim(quick(signer, "https://c.example/", COPY), RULE).unread == (
+        "https://0.example/",
+    )
+    museum = full(signer, "https://d.example/", PAGES[1])
+    assert store.claim(museum, RULE).verdict.duplicate_of == "https://1.example/"
+
+
+def test_a_page_that_was_completed_and_removed_does_not_come_back(make_store, signer):
+    store = make_store()
+    store.adopt(signer.recipe, signer.parts)
+    stored(store, quick(signer, "https://a.example/", PAGES[0]))
+    store.compact()  # it is in the file now
+    store.complete("https://a.example/", full(signer, "https://a.example/", PAGES[0]))
+    assert store.forget("https://a.example/")
+    if store.name != "memory":
+        store.close()
+        store = make_store()
+    assert list(store.entries()) == []
+
+
+# --- bodies ---
+
+
+def record(url: str, content: str | bytes) -> Record:
+    return Record(id=url, url=url, content=content, content_type="text/html; charset=koi8-r")
+
+
+def kept(cache, key: str, content: str | bytes) -> Record:
+    one = record(f"https://{key}.example/", content)
+    cache.put(key, one, packed_body(content))
+    return one
+
+
+@pytest.mark.parametrize("content", ["text \ud800 茶", "ф".encode("koi8-r"), b""])
+def test_a_body_comes_back_as_it_was(store, content):
+    cache = store.body_cache(10_000)
+    one = kept(cache, "a", content)
+    assert cache.pop("a") == one
+    assert cache.pop("a") is None
+    assert cache.n_bytes == 0
+
+
+def test_the_oldest_bodies_are_evicted_and_their_pages_completed(store, signer):
+    cache = store.body_cache(5_000)
+    for number, html in enumerate(PAGES):
+        stored(store, quick(signer, f"https://{number}.example/", html))
+        kept(cache, f"https://{number}.example/", html)
+    kept(cache, "large", bytes(range(256)) * 8)
+    assert cache.n_bytes <= 5_000
+    assert cache.n_evicted >= 1
+    assert cache.pop("https://0.example/") is None
+    assert store.claim(quick(signer, "https://c.example/", COPY), RULE).verdict.kind == "new"
+
+
+@pytest.mark.parametrize("size", [0, 500])
+def test_a_body_larger_than_the_bound_is_not_kept(store, size):
+    cache = store.body_cache(size)
+    kept(cache, "a", "some text")
+    assert (cache.n_bytes, cache.pop("a")) == (0, None)
+
+
+@pytest.mark.parametrize("make_store", ["sqlite"], indirect=True)
+def test_bodies_outlive_the_process(make_store):
+    store = make_store()
+    cache = store.body_cache(10_000)
+    ones = [kept(cache, key, f"body {key}") for key in "abc"]
+    cache.discard("b")
+    store.close()
+    cache = make_store().body_cache(10_000)
+    assert [cache.pop(key) for key in "abc"] == [ones[0], None, ones[2]]
+
+
+def test_a_damaged_file_of_bodies_is_made_anew(make_store, tmp_path):
+    store = make_store()
+    (tmp_path / "store.sqlite-bodies").write_bytes(b"no database at all" * 1000)
+    cache = store.body_cache(10_000)
+    one = kept(cache, "a", "body")
+    assert cache.pop("a") == one
+
+
+@pytest.mark.parametrize("make_store", ["sqlite"], indirect=True)
+def test_bodies_are_kept_in_memory_where_their_file_cannot_be(make_store, tmp_path, caplog):
+    (tmp_path / "store.sqlite-bodies").mkdir()
+    cache = make_store().body_cache(10_000)
+    assert "keeping bodies of pages in memory" in caplog.text
+    one = kept(cache, "a", "body")
+    assert cache.pop("a") == one
+
+
+@pytest.mark.parametrize("make_store", ["sqlite"], indirect=True)
+def test_a_body_that_cannot_be_written_counts_as_evicted(make_store, signer):
+    store = make_store()
+    stored(store, quick(signer, "https://a.example/", PAGES[0]))
+    cache = store.body_cache(10_000)
+    kept(cache, "https://a.example/", "an earlier version")
+    cache._file.execute("PRAGMA query_only = ON")  # as on a full disk
+    kept(cache, "https://a.example/", PAGES[0])
+    assert (cache.n_evicted, cache.pop("https://a.example/")) == (1, None)
+    assert store.claim(quick(signer, "https://c.example/", COPY), RULE).verdict.kind == "new"
+
+
+def test_a_damaged_body_is_as_one_that_is_not_kept(store):
+    cache = store.body_cache(10_000)
+    cache.put("a", record("https://a.example/", ""), b"neither zstd nor zlib")
+    assert cache.pop("a") is None
+
+
+def test_users_of_a_store_share_its_bodies(store):
+    one = kept(store.body_cache(0), "a", "does not fit")
+    cache = store.body_cache(10_000)
+    cache.put("a", one, packed_body(one.content))
+    assert store.body_cache(5_000).pop("a") == one

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_neardup.exceptions import LimitExceeded, UnreadablePage
+from scrapy_neardup.html.limits import PageLimits
+from scrapy_neardup.html.quick_text import quick_text
+
+LIMITS = PageLimits()
+SENTENCES = [
+    f"The ferry number {i} to Holm leaves from the old pier at {i} o'clock" for i in range(12)
+]
+ARTICLE = "".join(f"<p>{sentence}.</p>" for sentence in SENTENCES)
+
+
+def page(body: str, head: str = "<title>Ferries</title>") -> str:
+    return f"<html><head>{head}</head><body>{body}</body></html>"
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.lower().split())
+
+
+def test_passages_are_the_sentences_outside_of_menus_and_links():
+    menu = "<nav>Home Contact Imprint</nav><ul><li><a href=/a>Another article</a></li></ul>"
+    read = quick_text(page(menu + ARTICLE + "<footer>All rights reserved</footer>"), LIMITS)
+    assert read.title == "Ferries"
+    assert read.passages == list(map(squeezed, SENTENCES))
+
+
+def test_a_page_of_links_has_their_texts_as_passages():
+    links = "".join(f"<li><a href=/{i}>Story number {i}</a></li>" for i in range(5))
+    assert quick_text(page(f"<ul>{links}</ul>"), LIMITS).passages == [
+        f"storynumber{i}" for i in range(5)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (ARTICLE, f"<table><tr><td>{ARTICLE}</td></tr></table>"),
+        ("<p>船票五元。今天开往霍尔姆岛！</p>", "<div>船票五元。<br>今天开往霍尔姆岛！</div>"),
+        ("<p>Fare: 5 €; boats leave daily</p>", "<p>FARE: 5 €<br>Boats leave daily</p>"),
+        ("<p>Boats leave daily. Dogs travel free.</p>",
+         "<p>Boats leave daily.</p><p>Dogs travel free.</p>"),
+        ("<p>臺灣的船票價格</p>", "<p>台湾的船票价格</p>"),
+    ],
+)  # fmt: skip
+def test_markup_case_and_form_of_characters_do_not_change_the_passages(one, other):
+    assert quick_text(page(one), LIMITS).passages == quick_text(page(other), LIMITS).passages
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    ["<script>x = 'secret words'</script>", "<style>.secret-words{}</style>",
+     "<noscript>secret words</noscript>", "<template>secret words</template>",
+     "<svg><title>secret words</title></svg>", "<!-- secret words -->"],
+)  # fmt: skip
+def test_what_is_not_shown_is_not_read(hidden):
+    read = quick_text(page(hidden + ARTICLE), LIMITS)
+    assert read.title == "Ferries"
+    assert not any("secretwords" in passage for passage in read.passages)
+
+
+def test_the_title_of_an_image_is_not_the_pages():
+    assert quick_text(page("<svg><title>Logo</title></svg>" + ARTICLE, head=""), LIMITS).title == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<div id=root></div><script src=app.js></script>", True),
+        ("<script>window.__DATA__ = {" + 500 * "x" + "}</script><p>Loading</p>", True),
+        ("<div id=root></div>" + 20 * ARTICLE + "<script src=app.js></script>", False),
+        ("<p>A short page without scripts</p>", False),
+    ],
+)
+def test_pages_that_scripts_may_fill_need_a_full_reading(body, expected):
+    assert quick_text(page(body), LIMITS).needs_reading is expected
+
+
+def test_limits_hold():
+    with pytest.raises(LimitExceeded):
+        quick_text(page(50 * "<p>x"), PageLimits(tags=20))
+    with pytest.raises(LimitExceeded):
+        quick_text(page(f"<p {' '.join(f'a{i}=1' for i in range(30))}>"), PageLimits(attributes=20))
+    with pytest.raises(LimitExceeded):
+        quick_text(page("<p>" + 200 * "word "), PageLimits(text_chars=500))
+
+
+def test_nesting_costs_no_recursion():
+    assert quick_text(page(29_000 * "<div>" + "some words"), LIMITS).passages == ["somewords"]
+
+
+@given(st.text(alphabet="<>/=\"' \nab!-&;#\0é船", max_size=80))
+def test_any_text_is_read_or_refused(html):
+    try:
+        read = quick_text(html, LIMITS)
+    except UnreadablePage:
+        return
+    assert all(len(passage) >= 4 and passage.split() == [passage] for passage in read.passages)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ARTICLE.replace("ferry number", "<b>ferry</b> <span>number</span>"),
+        ARTICLE.replace("Holm", "<a href=/holm>Holm</a>"),
+        ARTICLE.replace(" from the", "\nfrom\tthe"),
+        ARTICLE.replace("</p><p>", " "),
+    ],
+)
+def test_inline_elements_and_wrapped_lines_do_not_end_a_passage(other):
+    assert quick_text(page(other), LIMITS).passages == quick_text(page(ARTICLE), LIMITS).passages

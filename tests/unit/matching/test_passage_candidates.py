@@ -1,0 +1,110 @@
+"""Which stored pages may have the content of a page, judged by passages alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from scrapy_neardup.hashing.passage_index import MAX_PAGES, PassageIndex
+from scrapy_neardup.matching.passage_candidates import (
+    MAX_RECORDED,
+    MIN_RARE,
+    PassageCandidates,
+    passage_candidates,
+)
+from scrapy_neardup.matching.rule import Rule
+from scrapy_neardup.matching.site_boilerplate import Boilerplates
+from scrapy_neardup.signatures.signature import PageSignature
+
+
+class Shelf:
+    """Stored pages, as a store keeps them: with the passages that were recorded."""
+
+    def __init__(self) -> None:
+        self.index, self.pages = PassageIndex(), list[PageSignature]()
+
+    def page(self, number: int) -> PageSignature:
+        return self.pages[number]
+
+    def candidates(self, page: PageSignature, rule: Rule = Rule()) -> PassageCandidates:  # noqa: B008
+        return passage_candidates(page, self.index, self, Boilerplates(), rule)
+
+    def store(self, *pages: PageSignature) -> None:
+        for page in pages:
+            recorded = self.candidates(page).recorded
+            self.index.add(recorded, len(self.pages))
+            self.pages.append(replace(page, passages=recorded.tobytes()))
+
+
+def page(passages: Iterable[int], site: str = "a.example", title: str = "ferry") -> PageSignature:
+    """A page of so many passages; equal numbers are equal passages."""
+    hashes = (np.array(list(passages), np.uint64) + np.uint64(1)) * np.uint64(0x9E37_79B9_7F4A_7C15)
+    return PageSignature.unread(
+        url=f"https://{site}/{passages}",
+        key=f"https://{site}/{passages}",
+        site=site,
+        title=((title,),),
+        recipe="",
+        passages=hashes.astype("<u8").tobytes(),
+    )
+
+
+@pytest.mark.parametrize(("shared", "is_found"), [(4, False), (5, True), (32, True)])
+def test_pages_that_share_a_sixth_of_their_passages_are_candidates(shared, is_found):
+    shelf = Shelf()
+    shelf.store(page(range(32)))
+    other = page(range(32 - shared, 64 - shared), site="b.example")
+    assert shelf.candidates(other).numbers == [0] * is_found
+
+
+@pytest.mark.parametrize(("shared", "is_found"), [(19, False), (20, True)])
+def test_under_another_title_of_the_site_they_must_share_most(shared, is_found):
+    shelf = Shelf()
+    shelf.store(page(range(32)))
+    other = page(range(32 - shared, 64 - shared), title="museum")
+    assert shelf.candidates(other).numbers == [0] * is_found
+
+
+def test_what_many_pages_have_is_neither_recorded_nor_compared():
+    shelf, frame = Shelf(), list(range(1000, 1010))
+    own = [list(range(100 * n, 100 * n + 20)) for n in range(MAX_PAGES + 2)]
+    pages = [page([*frame, *texts], title=str(texts)) for texts in own]
+    shelf.store(*pages[:-1])
+    assert [len(stored.passages) // 8 for stored in shelf.pages] == [30] * MAX_PAGES + [20]
+    assert shelf.candidates(pages[-1]).numbers == []
+    copy = page([*frame, *own[0]], site="b.example")
+    assert shelf.candidates(copy).numbers == [0]
+
+
+def test_a_page_of_boilerplate_alone_cannot_be_judged_and_is_compared_with_the_nearest():
+    shelf = Shelf()
+    shelf.store(*(page(range(32), title=str(n)) for n in range(MAX_PAGES)))
+    found = shelf.candidates(page(range(32 + MIN_RARE - 1), title="other"))
+    assert not found.suffice
+    assert found.numbers == list(range(MAX_PAGES))
+
+
+def test_the_first_passages_that_are_rare_are_recorded():
+    found = Shelf().candidates(page(range(64)))
+    assert found.suffice
+    assert found.recorded.tobytes() == page(range(MAX_RECORDED)).passages
+
+
+@pytest.mark.parametrize(
+    ("rule", "numbers", "suffice"),
+    [
+        (Rule(scope="site"), [], True),
+        (Rule(min_similarity=0.6), [0], True),
+        (Rule(min_similarity=0.49), [0], False),
+    ],
+)
+def test_the_rule_decides_what_can_be_a_candidate(rule, numbers, suffice):
+    shelf = Shelf()
+    shelf.store(page(range(32)))
+    found = shelf.candidates(page(range(31, 63), site="b.example"), rule)
+    assert (found.numbers, found.suffice) == (numbers, suffice)
+    usual = shelf.candidates(page(range(31, 63), site="b.example"))
+    assert (usual.numbers, usual.suffice) == ([], True)
