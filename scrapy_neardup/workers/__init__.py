@@ -18,12 +18,10 @@ from __future__ import annotations
 
 from .pool import WorkerPool, call_here, usable_cores
 from .tasks import (
-    BatchTask,
     Failure,
     Job,
     Limits,
     Reading,
-    attempt_all,
     main_text,
     read_page,
     sign_and_read,
@@ -31,13 +29,11 @@ from .tasks import (
 )
 
 __all__ = [
-    "BatchTask",
     "Failure",
     "Job",
     "Limits",
     "Reading",
     "WorkerPool",
-    "attempt_all",
     "call_here",
     "main_text",
     "read_page",

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from scrapy_neardup.signatures.signature import Signer
 from scrapy_neardup.sources.record import Record
-from scrapy_neardup.workers import Failure, Limits, WorkerPool, attempt_all, sign_record
+from scrapy_neardup.workers import Failure, Limits, WorkerPool, sign_record
+from scrapy_neardup.workers.tasks import attempt_all
 from scrapy_neardup.workers.supervisor import Supervisor
 from tests.support.texts import article
 
