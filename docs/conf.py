@@ -32,6 +32,7 @@ nitpick_ignore_regex = [
 # Told in the text of what has them, or only of use inside the package.
 nitpick_ignore = [
     ("py:attr", "scrapy_neardup.signatures.signature.PageSignature.key"),
+    ("py:class", "Extraction"),
     ("py:class", "SiteBoilerplate"),
     ("py:class", "scrapy_neardup.hashing.simhash_index.Candidates"),
     ("py:data", "MAX_SITES"),

@@ -12,7 +12,8 @@ from .html.limits import PageLimits
 from .matching.rule import Rule, Scope
 from .matching.verdict import Match, Verdict
 from .reasons import Reason
-from .signatures.signature import Extraction, PageSignature, Signer
+from .signatures.signature import Extraction, PageSignature
+from .signatures.signer import Signer
 from .stores import Claim, Store, open_store
 from .text.idf import IdfTable
 from .text.tokenization import Tokenizer
@@ -36,7 +37,7 @@ class NearDupDetector:
     ('duplicate', 'https://a.example/ferry')
 
     :param max_distance: see :class:`~scrapy_neardup.matching.rule.Rule`, like the next three.
-    :param tokenizer: see :class:`~scrapy_neardup.signatures.signature.Signer`, like ``idf``,
+    :param tokenizer: see :class:`~scrapy_neardup.signatures.signer.Signer`, like ``idf``,
         ``extractor``, ``limits`` and ``extraction``.
     :param store: a :class:`~scrapy_neardup.stores.Store`, or the address of one, see
         :func:`~scrapy_neardup.stores.open_store`.

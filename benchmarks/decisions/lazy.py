@@ -10,7 +10,8 @@ from typing import NamedTuple
 from scrapy_neardup import UnreadablePage
 from scrapy_neardup.matching import passage_candidates
 from scrapy_neardup.matching.rule import Rule
-from scrapy_neardup.signatures.signature import PageSignature, Signer
+from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.stores import MemoryStore
 
 from ..common.stored_pages import Page

@@ -33,7 +33,7 @@ import numpy as np
 
 from scrapy_neardup.exceptions import UnreadablePage
 from scrapy_neardup.hashing.simhash import simhash
-from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.text.characters import code_points
 from scrapy_neardup.text.idf import shipped_table, token_hashes
 from scrapy_neardup.text.tokenization import Spans

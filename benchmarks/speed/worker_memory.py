@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scrapy_neardup import PageSignature, UnreadablePage
-from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.sources.record import Record
 from scrapy_neardup.workers import sign_record
 

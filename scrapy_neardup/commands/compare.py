@@ -22,7 +22,8 @@ from ..hashing.minhash import SHINGLE_UNITS, resemblance
 from ..hashing.simhash import hamming_distance, to_hex
 from ..matching.verdict import Match
 from ..reasons import Reason
-from ..signatures.signature import PageSignature, Signer
+from ..signatures.signature import PageSignature
+from ..signatures.signer import Signer
 from ..sources.readers import PageReader
 from ..sources.record import Record
 from ..text.idf import UNITS_PER_NAT

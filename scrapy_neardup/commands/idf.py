@@ -13,7 +13,7 @@ import xxhash
 from scrapy.settings import BaseSettings
 
 from ..exceptions import InputError
-from ..signatures.signature import Signer
+from ..signatures.signer import Signer
 from ..sources.readers import PageReader
 from ..sources.record import Record
 from ..text.idf import UNITS_PER_NAT, read_table, write_table

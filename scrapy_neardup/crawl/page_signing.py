@@ -14,7 +14,8 @@ from scrapy.utils.datatypes import LocalCache
 
 from .._util.urls import site_of
 from ..exceptions import InvalidOption, LimitExceeded
-from ..signatures.signature import PageSignature, Signer
+from ..signatures.signature import PageSignature
+from ..signatures.signer import Signer
 from ..sources.record import Record
 from ..workers import Failure, Reading, WorkerPool, call_here, sign_and_read
 from .async_bridge import from_any_thread, result_of

@@ -176,7 +176,9 @@ class CrawlSession:
             return
         self._ticking.stop()
         signing.pool.stop()
-        self._count_readings()
+        if self.config.is_lazy and self.claims is not None:
+            self.stats.count("read_in_full", self.claims.n_read)
+            self.stats.count("bodies_evicted", self.claims.n_evicted)
         self.stats.count("equal_bodies", signing.reused)
         self.stats.count("workers_lost", signing.pool.lost)
         self.stats.count("waits", client.waits)
@@ -185,11 +187,6 @@ class CrawlSession:
         self._crawler.stats.set_value("neardup/seconds", client.calls.seconds)
         report = None if self.recorder is None else self.recorder.path
         self.log.end(self._crawler.stats, client.store, report)
-
-    def _count_readings(self) -> None:
-        if self.config.is_lazy and self.claims is not None:
-            self.stats.count("read_in_full", self.claims.n_read)
-            self.stats.count("bodies_evicted", self.claims.n_evicted)
 
     async def _engine_stopped(self) -> None:
         """Close the store: feeds have been closed by now."""

@@ -97,7 +97,7 @@ class ClaimStore(Protocol):
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
         """Accept signatures of one recipe from now on.
 
-        :param recipe: see :attr:`~scrapy_neardup.signatures.signature.Signer.recipe`.
+        :param recipe: see :attr:`~scrapy_neardup.signatures.signer.Signer.recipe`.
         :param parts: the components of the recipe, for the message of the error.
         :raises SignatureMismatch: when the stored pages were signed in another way.
         """

@@ -31,6 +31,9 @@ _PAGES_AT_ONCE = 1 << 12
 class PageIndex:
     """The reserved and the committed pages. Its user must hold a lock.
 
+    It has many methods because a page that is reserved, committed, completed or removed changes all
+    of its indexes at once: fingerprints, passages, keys and rows.
+
     It does not refer to its store: whoever drops that gets its memory back at once, and not when
     cycles are collected, which is seldom in a process with much in memory.
 

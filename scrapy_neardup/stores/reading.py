@@ -17,7 +17,7 @@ class Namespace:
     """Pages that are compared with each other; crawls name it for their spider.
 
     :ivar secret: key of its sketches.
-    :ivar recipe: see :attr:`~scrapy_neardup.signatures.signature.Signer.recipe`; empty before the
+    :ivar recipe: see :attr:`~scrapy_neardup.signatures.signer.Signer.recipe`; empty before the
         first crawl.
     :ivar parts: what the recipe was made of, by name.
     """

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ..signatures.signature import Signer
+from ..signatures.signer import Signer
 from ..sources.record import Record
 from .supervisor import Deliver, Supervisor
 from .tasks import Failure, Job, Limits, Task, TaskQueue, WorkerRecipe, attempt
@@ -43,7 +43,7 @@ class WorkerPool(Generic[T]):
     """Runs one job on many pages.
 
     :param job: called with each page.
-    :param signer: arguments of the :class:`~scrapy_neardup.signatures.signature.Signer` that each
+    :param signer: arguments of the :class:`~scrapy_neardup.signatures.signer.Signer` that each
         worker creates; they must be picklable.
     :param workers: number of processes; with 0 the work is done in this one, without limits.
     :param limits: time and memory that one page may take.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 from contextlib import suppress
 
-from ..signatures.signature import Signer
+from ..signatures.signer import Signer
 
 with suppress(Exception):
     # Signing a page loads the dictionary, the tables and the patterns of all libraries.

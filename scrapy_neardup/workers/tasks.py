@@ -17,7 +17,8 @@ from ..exceptions import ExtractionError, UnreadablePage, WorkersFailed
 from ..html.encoding_detection import decode
 from ..html.extraction import MainText
 from ..reasons import Reason
-from ..signatures.signature import PageSignature, ReadPage, Signer
+from ..signatures.signature import PageSignature
+from ..signatures.signer import ReadPage, Signer
 from ..sources.compression import packed_body
 from ..sources.record import Record
 

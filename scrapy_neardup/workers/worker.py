@@ -18,7 +18,7 @@ from time import monotonic
 from typing import Any
 
 from ..reasons import Reason
-from ..signatures.signature import Signer
+from ..signatures.signer import Signer
 from .tasks import Failure, WorkerRecipe, attempt_all
 
 #: From this part of the memory limit on, what was read is not trusted.

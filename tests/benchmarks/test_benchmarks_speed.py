@@ -40,7 +40,7 @@ from scrapy_neardup.hashing.simhash import simhash
 from scrapy_neardup.hashing.simhash_index import SimhashIndex, probes
 from scrapy_neardup.html import extraction as extract
 from scrapy_neardup.signatures import signature as page_module
-from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.text.idf import shipped_table
 from scrapy_neardup.text.tokenization import Spans
 from scrapy_neardup.text.vocabulary import weigh

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.sources.record import Record
 from scrapy_neardup.workers import Failure, Limits, WorkerPool, sign_record
-from scrapy_neardup.workers.tasks import attempt_all
 from scrapy_neardup.workers.supervisor import Supervisor
+from scrapy_neardup.workers.tasks import attempt_all
 from tests.support.texts import article
 
 SECRET = bytes(16)

@@ -21,7 +21,8 @@ from scrapy_neardup.hashing.minhash import (
 )
 from scrapy_neardup.hashing.simhash import hamming_distance
 from scrapy_neardup.matching import candidates as search
-from scrapy_neardup.signatures.signature import PageSignature, Signer
+from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.stores import MemoryStore, Store
 from scrapy_neardup.text.idf import shipped_table, token_hashes
 from scrapy_neardup.text.vocabulary import weigh

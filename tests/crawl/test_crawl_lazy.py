@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scrapy_neardup.exceptions import InvalidOption
-from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.signatures.signer import Signer
 from tests.support.crawl import LOOPS, Crawl, run_crawl
 from tests.support.reports import data_of, neardup, texts_of
 from tests.support.server import Site, serving
@@ -161,6 +161,6 @@ def test_redis_is_refused(redis_server, tmp_path):
 
 
 def test_reading_quickly_needs_its_package(monkeypatch):
-    monkeypatch.setattr("scrapy_neardup.signatures.signature.can_read_quickly", lambda: False)
+    monkeypatch.setattr("scrapy_neardup.signatures.signer.can_read_quickly", lambda: False)
     with pytest.raises(InvalidOption, match=re.escape("pip install scrapy-neardup[lazy]")):
         Signer(secret=bytes(32), extraction="lazy")

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from scrapy_neardup.matching.rule import Rule
-from scrapy_neardup.signatures.signature import PageSignature, Signer
+from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.sources.compression import packed_body
 from scrapy_neardup.sources.record import Record
 from scrapy_neardup.stores import MemoryStore, Store, open_store

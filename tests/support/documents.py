@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.stores.sqlite.store import SqliteStore
 from scrapy_neardup.url_rules.rule import Evidence, UrlRule
 from tests.support.texts import BRIDGE, FERRY, MUSEUM, TEA, page

@@ -19,7 +19,7 @@ from scrapy_neardup import (
 )
 from scrapy_neardup.hashing.simhash import hamming_distance, to_hex
 from scrapy_neardup.reasons import Reason
-from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.stores import MemoryStore
 from scrapy_neardup.text import weighting as features
 from tests.support.reference import fingerprint

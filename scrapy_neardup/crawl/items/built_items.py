@@ -122,7 +122,9 @@ class BuiltItems:
         """Return the judgement that applies to an item, given that on its own page."""
         carried = self._carried.get(response, CarriedValues())
         parts = carried.parts_of(item)
-        fields = [*fields_of(item), _callback_of(response)]
+        callback = None if response.request is None else response.request.callback
+        # Another callback yields other items.
+        fields = [*fields_of(item), f"callback {getattr(callback, '__name__', 'parse')}"]
         digest = _digest_of(item, response, carried)
         items = item_bits(place.number, fields, parts.held, is_listed=place.is_listed)
         is_explicit = carried.judged_by == "parent"
@@ -248,12 +250,6 @@ def _digest_of(item: Any, response: Response, carried: CarriedValues) -> int:
     values = (v for v in values_of(item, is_whole=True) if v not in urls)
     # The URLs of mirrors differ only in the host.
     return hash_of("\n".join(_HOST.sub("", value) for value in values))
-
-
-def _callback_of(response: Response) -> str:
-    """Return a name for the callback of a response: another callback yields other items."""
-    callback = None if response.request is None else response.request.callback
-    return f"callback {getattr(callback, '__name__', 'parse')}"
 
 
 @dataclass(frozen=True, slots=True)

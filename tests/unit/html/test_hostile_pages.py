@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from benchmarks.corpora.hostile_pages import PAGES, attributes, nested, siblings, with_article
 from scrapy_neardup import ExtractionError
 from scrapy_neardup.exceptions import LimitExceeded, NearDupError, NeedsScripts
-from scrapy_neardup.signatures.signature import PageSignature, Signer
+from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.signatures.signer import Signer
 from tests.support.texts import FERRY, MUSEUM, TEA
 
 URL = "https://a.example/page"

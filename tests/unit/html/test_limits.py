@@ -12,7 +12,7 @@ from scrapy_neardup.exceptions import LimitExceeded
 from scrapy_neardup.html.extraction import read_fragment, read_page, visible_text
 from scrapy_neardup.html.limits import PageLimits
 from scrapy_neardup.reasons import Reason
-from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.sources.record import Record
 from scrapy_neardup.workers import sign_record
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_neardup.signatures.signature import Signer
+from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.text.titles import (
     MAX_PARTS,
     Title,

@@ -1,0 +1,386 @@
+"""Makes the signature of a page, by which it is compared with others.
+
+A signature depends only on the page and on the signer's parameters, so it is the same in every
+process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from .._util.urls import is_list, page_key, site_of
+from ..exceptions import InvalidOption
+from ..hashing import minhash as sketch
+from ..hashing import power_sums
+from ..hashing.minhash import ShingleKey, Sketch, shingle_hashes_of_each, sketches_of
+from ..hashing.simhash import simhash
+from ..html.encoding_detection import decode
+from ..html.extraction import Extractor, MainText, read_fragment, read_page, shipped_extractor
+from ..html.limits import PageLimits
+from ..html.quick_text import QuickText, can_read_quickly, quick_text
+from ..text import weighting
+from ..text.idf import IdfTable, read_table, shipped_table, token_hashes
+from ..text.normalization import Folded, folded, normalize, single_spaced
+from ..text.titles import Title, signs, title_of, title_parts
+from ..text.tokenization import ScriptTokenizer, Spans, Tokenizer, shipped_tokenizer
+from ..text.values import VERSION as VALUES_VERSION
+from ..text.values import Codes, value_sequence
+from ..text.vocabulary import Vocabulary
+from ..text.weighting import Features
+from . import passages
+from .signature import (
+    EXTRACTIONS,
+    HELD,
+    LIST,
+    NO_LIST,
+    PASSAGES_PART,
+    SHOWN,
+    WHOLE,
+    Extraction,
+    PageSignature,
+)
+
+#: Version of the digest ``shown_digest``, for the recipe.
+_SHOWN_VERSION = "shown-4"
+#: A page with fewer passages is read in full at once.
+MIN_PASSAGES = 4
+
+_Component = TypeVar("_Component")
+
+
+class ReadPage(NamedTuple):
+    """A page that was read and has yet to be signed.
+
+    :ivar main: its parts; of a page that was read quickly only the title.
+    :ivar key: its identity, see :class:`PageSignature`; ``None`` to derive it from the URL.
+    :ivar passages: sample of its passages, if it was read quickly.
+    :ivar is_read: whether its main text is known.
+    :ivar body: its compressed body, if it may have to be read in full later.
+    """
+
+    url: str
+    main: MainText
+    key: str | None = None
+    passages: bytes = b""
+    is_read: bool = True
+    body: bytes = b""
+
+
+class _Sample(NamedTuple):
+    """The tokens of a text, and what a signature takes from them."""
+
+    tokens: Spans
+    features: Features
+    codes: Codes
+    sketch: Sketch
+
+
+class Signer:
+    """Makes signatures; those of signers with equal recipes can be compared.
+
+    It has many methods because each kind of page is read in its own way and all are signed alike.
+
+    :param tokenizer: ``"auto"``, ``"jieba"``, ``"rjieba"``, ``"pairs"``, an import path or a
+        function from normalised text to tokens.
+    :param idf: ``"multilingual"``, ``"none"``, a path or import path, or an
+        :class:`~scrapy_neardup.IdfTable`.
+    :param extractor: ``"trafilatura"``, ``"resiliparse"``, ``"visible"``, an import path or a
+        function; see :class:`~scrapy_neardup.html.extraction.Extractor`.
+    :param secret: 16 to 64 bytes, the key of sketches and digests. It must be the same for all
+        signatures of one store, and unknown to authors of pages.
+    :param limits: the largest page that is read; signatures do not depend on it.
+    :param extraction: ``"full"``, or ``"lazy"`` for signatures with samples of passages, which
+        can be compared with those of pages that were read quickly only.
+    :raises InvalidOption: if a name is unknown, or the object it names is unsuitable.
+    """
+
+    def __init__(
+        self,
+        *,
+        secret: bytes,
+        tokenizer: str | Tokenizer = "auto",
+        idf: str | IdfTable = "multilingual",
+        extractor: str | Extractor = "trafilatura",
+        limits: PageLimits | None = None,
+        extraction: Extraction = "full",
+    ) -> None:
+        if extraction not in EXTRACTIONS:
+            raise InvalidOption("extraction", extraction, "'full' or 'lazy'")
+        if extraction == "lazy" and not can_read_quickly():
+            wanted = "used with its package (pip install scrapy-neardup[lazy]), or 'full'"
+            raise InvalidOption("extraction", extraction, wanted)
+        if not 16 <= len(secret) <= 64:
+            raise InvalidOption("secret", f"{len(secret)} bytes long", "16 to 64 bytes long")
+        self._tokenize, tokenizer_id = _component("tokenizer", tokenizer, shipped_tokenizer)
+        self._extract, extractor_id = _component("extractor", extractor, shipped_extractor)
+        self.idf = _idf_table(idf)
+        self.limits = limits or PageLimits()
+        self.is_lazy = extraction == "lazy"
+        self._digest_key = blake2b(key=secret, person=b"neardup-text").digest()
+        self._shingle_key = ShingleKey.from_secret(secret)
+        self._vocabulary = Vocabulary(self.idf, self._shingle_key.seed)
+        #: Identities of the tokenizer, the extractor and the IDF table, for the log.
+        self.parts = {"tokenizer": tokenizer_id, "extractor": extractor_id, "idf": self.idf.name}
+        if self.is_lazy:
+            self.parts[PASSAGES_PART] = f"lazy ({passages.VERSION})"
+        #: Digest of everything that a signature depends on, the secret included.
+        self.recipe = _digest_of(
+            tokenizer_id,
+            extractor_id,
+            self.idf.digest,
+            weighting.VERSION,
+            VALUES_VERSION,
+            _SHOWN_VERSION,
+            f"{sketch.SHINGLE_UNITS}-shingles, {sketch.SKETCH_BINS} bins",
+            *([passages.VERSION] if self.is_lazy else []),
+            key=self._digest_key,
+        )
+
+    def sign_html(
+        self,
+        url: str,
+        html: str | bytes,
+        content_type: str | None = None,
+        encoding: str | None = None,
+    ) -> PageSignature:
+        """Return the signature of an HTML page; the parameters are those of :meth:`read`.
+
+        :raises LimitExceeded: if the page exceeds a limit.
+        :raises NeedsScripts: if the page hardly shows any of its content without scripts.
+        :raises ExtractionError: if the page cannot be read.
+        """
+        html = self._decoded(html, content_type, encoding)
+        page = self.html_page(url, html)
+        if self.is_lazy:
+            page = page._replace(passages=self._sample(quick_text(html, self.limits)))
+        return self.sign(page)[0]
+
+    def sign_text(self, url: str, text: str, title: str = "") -> PageSignature:
+        """Return the signature of a main text that was extracted already.
+
+        :raises LimitExceeded: if the text is too long.
+        """
+        return self.sign(self.text_page(url, text, title))[0]
+
+    def html_page(
+        self,
+        url: str,
+        html: str | bytes,
+        content_type: str | None = None,
+        encoding: str | None = None,
+    ) -> ReadPage:
+        """Read an HTML page, to be signed by :meth:`sign`; see :meth:`read`."""
+        return ReadPage(url, self.read(html, content_type, encoding))
+
+    def quick_page(
+        self,
+        url: str,
+        html: str | bytes,
+        content_type: str | None = None,
+        encoding: str | None = None,
+    ) -> ReadPage:
+        """Read title and passages of an HTML page, and the rest only if these do not suffice.
+
+        :raises UnreadablePage: see :meth:`read`, whose parameters it has.
+        """
+        html = self._decoded(html, content_type, encoding)
+        quick = quick_text(html, self.limits)
+        is_read = quick.needs_reading or len(quick.passages) < MIN_PASSAGES
+        main = MainText(quick.title, "", "")
+        if is_read:
+            main = read_page(html, self._extract, self.limits)
+        return ReadPage(url, main, passages=self._sample(quick), is_read=is_read)
+
+    def _sample(self, quick: QuickText) -> bytes:
+        return passages.sample(quick.passages, self._shingle_key.seed)
+
+    def text_page(
+        self, url: str, text: str, title: str = "", *, is_whole: bool = False
+    ) -> ReadPage:
+        """Check a main text, to be signed by :meth:`sign`.
+
+        :param is_whole: whether the text is the whole page, such as a plain text file, and not
+            an extract of one.
+        :raises LimitExceeded: if the text is too long.
+        """
+        self.limits.check_text(text, title)
+        if is_whole:
+            return ReadPage(url, MainText(title, text, text, "", _utf8(text)))
+        return ReadPage(url, MainText(title, text, text))
+
+    def fragment_page(self, url: str, markup: str) -> ReadPage:
+        """Read a field with plain text or an HTML fragment, all of it content; see :meth:`sign`.
+
+        :param url: URL of the item, with a fragment if its page has several items.
+        :raises LimitExceeded: if the markup exceeds a limit.
+        :raises ExtractionError: if the markup cannot be read.
+        """
+        text = read_fragment(markup, self.limits)
+        return ReadPage(url, MainText("", text, text), key=url)
+
+    def read(
+        self, html: str | bytes, content_type: str | None = None, encoding: str | None = None
+    ) -> MainText:
+        """Return the parts of a page that its signature is made from.
+
+        :param html: decoded text, or the body's bytes.
+        :param content_type: the Content-Type header, which may declare the encoding of bytes.
+        :param encoding: encoding of the bytes, if known; overrides header and page, but not a byte
+            order mark.
+        :raises LimitExceeded: if the page exceeds a limit.
+        :raises NeedsScripts: if the page hardly shows any of its content without scripts.
+        :raises ExtractionError: if the page cannot be read.
+        """
+        return read_page(self._decoded(html, content_type, encoding), self._extract, self.limits)
+
+    def _decoded(self, html: str | bytes, content_type: str | None, encoding: str | None) -> str:
+        self.limits.check_body(html)
+        return decode(html, content_type, encoding) if isinstance(html, bytes) else html
+
+    def tokens(self, text: str) -> list[str]:
+        """Return the tokens of a text, normalised and in reading order."""
+        return list(self._tokenize(normalize(text)))
+
+    def sign(self, *pages: ReadPage) -> list[PageSignature]:
+        """Return the signatures of pages; signing several at once is faster than one by one.
+
+        A page that was read quickly only gets a signature without a main text.
+        """
+        read = iter(self._signatures([page for page in pages if page.is_read]))
+        unread = iter(self._unread_signatures([page for page in pages if not page.is_read]))
+        return [next(read if page.is_read else unread) for page in pages]
+
+    def _unread_signatures(self, pages: Sequence[ReadPage]) -> Iterator[PageSignature]:
+        parts = [title_parts(page.main.title) for page in pages]
+        spans = iter(self._spans(list(chain.from_iterable(parts))))
+        for page, of_page in zip(pages, parts, strict=True):
+            yield PageSignature.unread(
+                url=page.url,
+                key=page_key(page.url) if page.key is None else page.key,
+                site=site_of(page.url),
+                title=title_of(_with_signs(of_page, spans)),
+                recipe=self.recipe,
+                passages=page.passages,
+            )
+
+    def _signatures(self, pages: Sequence[ReadPage]) -> list[PageSignature]:
+        if not pages:
+            return []
+        texts = [folded(page.main.text) for page in pages]
+        parts = [title_parts(page.main.title) for page in pages]
+        spans = self._spans([*(text for text, _ in texts), *chain.from_iterable(parts)])
+        of_texts, of_parts = spans[: len(pages)], iter(spans[len(pages) :])
+        titles = [title_of(_with_signs(each, of_parts)) for each in parts]
+        batch = self._vocabulary.read(*of_texts)
+        sketches = sketches_of(shingle_hashes_of_each(batch.units(), self._shingle_key))
+        samples = map(_Sample, of_texts, batch.features, batch.values, sketches)
+        return list(map(self._signature, pages, texts, titles, samples))
+
+    def _spans(self, texts: Sequence[str]) -> list[Spans]:
+        if isinstance(self._tokenize, ScriptTokenizer):
+            return self._tokenize.spans(texts)
+        return [Spans.of(list(self._tokenize(text))) for text in texts]
+
+    def _signature(
+        self, page: ReadPage, text: Folded, title: Title, sample: _Sample
+    ) -> PageSignature:
+        shown = single_spaced(page.main.shown)
+        # Where a custom tokenizer's tokens stand in the text is unknown.
+        places = sample.tokens if isinstance(self._tokenize, ScriptTokenizer) else None
+        heading = value_sequence(sample.codes[: _heading_length(sample.tokens, title)])
+        return PageSignature(
+            url=page.url,
+            key=page_key(page.url) if page.key is None else page.key,
+            site=site_of(page.url),
+            title=title,
+            n_features=sample.features.hashes.size,
+            fingerprint=simhash(*sample.features),
+            sketch=sample.sketch.tobytes(),
+            values=value_sequence(sample.codes, places),
+            text_digest=self._digest(_utf8(text.text)),
+            n_text=text.length,
+            n_shown=shown.length,
+            shown_digest=self._digest_of_shown(page, shown.data),
+            recipe=self.recipe,
+            n_heading=len(heading),
+            passages=page.passages,
+        )
+
+    def _digest_of_shown(self, page: ReadPage, shown: bytes) -> bytes:
+        main = page.main
+        if main.held is None:
+            return b""
+        parts = ((main.whole, WHOLE), (shown, SHOWN), (_utf8(main.held), HELD))
+        digests = [self._digest(data)[part] for data, part in parts]
+        lines = main.held.split("\n") if main.held else []
+        held = token_hashes(lines, self._shingle_key.seed)
+        flag = LIST if is_list(page.url) else NO_LIST
+        return b"".join((*digests, flag, power_sums.power_sums(held)))
+
+    def _digest(self, data: bytes) -> bytes:
+        return blake2b(data, key=self._digest_key, digest_size=16).digest()
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _heading_length(tokens: Spans, title: Title) -> int:
+    """Return the number of tokens at the beginning of a text that equal a part of its title."""
+    longest = max(map(len, title), default=0)
+    words = tuple(tokens.tokens(slice(longest)))
+    return max((len(part) for part in title if words[: len(part)] == part), default=0)
+
+
+def _component(
+    option: str, given: str | _Component, shipped: Callable[[str], tuple[_Component, str]]
+) -> tuple[_Component, str]:
+    """Return the component of a shipped name, import path or callable, and its identity."""
+    if isinstance(given, str) and "." not in given:
+        return shipped(given)
+    component: Any = _imported(option, given) if isinstance(given, str) else given
+    if not callable(component):
+        raise InvalidOption(option, given, "a shipped name, an import path or a callable")
+    identity = (
+        given
+        if isinstance(given, str)
+        else getattr(component, "__qualname__", type(component).__name__)
+    )
+    return component, f"{identity}-{getattr(component, 'version', 1)}"
+
+
+def _idf_table(given: str | IdfTable) -> IdfTable:
+    if isinstance(given, str):
+        if Path(given).is_file() or given.endswith(".gz"):
+            return read_table(given)
+        if "." not in given:
+            return shipped_table(given)
+        given = _imported("idf", given)
+    if not isinstance(given, IdfTable):
+        raise InvalidOption("idf", given, "a shipped name, a path, an import path or an IdfTable")
+    return given
+
+
+def _imported(option: str, path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InvalidOption(option, path, f"a valid import path ({error})") from error
+
+
+def _with_signs(parts: Sequence[str], tokens: Iterator[Iterable[str]]) -> Iterator[list[str]]:
+    """Yield the words of each part of a title and its signs.
+
+    :param tokens: iterator of the words of each part; only those of this title are consumed.
+    """
+    return ([*words, *signs(part)] for part, words in zip(parts, tokens, strict=False))
+
+
+def _digest_of(*parts: str, key: bytes) -> str:
+    return blake2b("\n".join(parts).encode(), key=key, digest_size=8).hexdigest()
