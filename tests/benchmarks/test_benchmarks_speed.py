@@ -39,7 +39,7 @@ from scrapy_neardup.hashing.hamming_pairs import NearPairs, near_pairs
 from scrapy_neardup.hashing.simhash import simhash
 from scrapy_neardup.hashing.simhash_index import SimhashIndex, probes
 from scrapy_neardup.html import extraction as extract
-from scrapy_neardup.signatures import signature as page_module
+from scrapy_neardup.signatures import signer as page_module
 from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.text.idf import shipped_table
 from scrapy_neardup.text.tokenization import Spans
