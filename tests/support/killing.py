@@ -69,7 +69,7 @@ class Runs(killed_crawls.Runs):
     def said(self, level: str) -> list[str]:
         """Return the package's log messages of this level in the last run."""
         lines = self.log.read_text().splitlines()
-        return [line for line in lines if re.search(rf"\[scrapy_neardup\.[\w.]+\] {level}:", line)]
+        return [line for line in lines if re.search(rf"\[scrapy_neardup[\w.]*\] {level}:", line)]
 
     def stats(self) -> dict[str, Any]:
         """The stats of the last run."""
