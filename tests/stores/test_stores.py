@@ -62,7 +62,7 @@ SPREAD = GENERATOR.permutation(SKETCH_BINS)
 
 
 def digest(number: int) -> bytes:
-    """Digests that differ are to differ in their first bytes too, of which a store makes its rows."""
+    """A digest; those of other numbers differ in the first bytes too, which a store compares first."""
     return xxhash.xxh3_128_digest(number.to_bytes(8, "little"))
 
 
