@@ -62,7 +62,7 @@ SPREAD = GENERATOR.permutation(SKETCH_BINS)
 
 
 def digest(number: int) -> bytes:
-    """A digest; those of other numbers differ in the first bytes too, which a store compares first."""
+    """A digest; those of other numbers differ in their first bytes too, which stores compare."""
     return xxhash.xxh3_128_digest(number.to_bytes(8, "little"))
 
 
