@@ -78,7 +78,7 @@ _ASSIGNED = re.compile(
 _NON_EMPTY_VALUE = re.compile(r"""[:,\[(]\s*(?:["'][^"']|[\w{\[])""")
 #: A script with more functions than this is a program, whatever it assigns.
 _MAX_FUNCTIONS = 5
-_TEMPLATE_TYPES = ("html", "template")
+_DATA_TYPES = ("json", "html", "template")
 #: In script data, absolute URLs are volatile as well.
 _VOLATILE_DATA = re.compile(rf"{_VOLATILE_VALUE.pattern}|(?:\\{{0,3}}/){{2}}[^\s\"'<>]*", re.A)
 
@@ -119,11 +119,19 @@ def script_data(tree: HtmlElement, html: str) -> list[str]:
     found = [
         f"{script.get('id', '')}\n{script.text}"
         for script in tree.iter("script")
-        if script.text and _is_data(script)
+        if script.text and is_data(script.get("type") or "", script.text)
     ]
     if _DATA_ATTRIBUTE.search(html):
         found += cast("list[str]", _DATA_ATTRIBUTES(tree))
     return found
+
+
+def is_data(kind: str, text: str) -> bool:
+    """Return whether a script element of this type and text contains data, and is no program."""
+    if any(part in kind.lower() for part in _DATA_TYPES):
+        return True
+    is_program = text.count("function") > _MAX_FUNCTIONS
+    return not is_program and bool(_ASSIGNED.search(text) and _NON_EMPTY_VALUE.search(text))
 
 
 def without_volatile(data: str) -> str:
@@ -191,11 +199,3 @@ def _path(url: str) -> str:
 def _is_tracking_pixel(element: HtmlElement) -> bool:
     """Return whether an element counts visits; its address changes with each of them."""
     return element.get("width") in ("0", "1") and element.get("height") in ("0", "1")
-
-
-def _is_data(script: HtmlElement) -> bool:
-    kind, text = (script.get("type") or "").lower(), script.text or ""
-    if "json" in kind or any(map(kind.__contains__, _TEMPLATE_TYPES)):
-        return True
-    is_program = text.count("function") > _MAX_FUNCTIONS
-    return not is_program and bool(_ASSIGNED.search(text) and _NON_EMPTY_VALUE.search(text))

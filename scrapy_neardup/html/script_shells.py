@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from html import unescape
 from typing import cast
 
 from lxml import etree
 from lxml.html import HtmlElement
+
+from .embedded_content import is_data
 
 #: Ids, tags and attributes of the root elements of script applications.
 _ROOT_ID = re.compile(
@@ -55,9 +58,13 @@ _STATE = re.compile(
     r"__(?:INITIAL|PRELOADED|APOLLO|REDUX|APP|PAGE|SERVER|REACT|VUE|ROUTER|STORE|DATA)\w{0,40}__|__remixContext|__sveltekit|__staticRouterHydrationData|"
     r"\bserverRendered\b|\"component\":"
 )
-#: A script element, or an attribute, that may contain the data of an application.
+#: Script elements in the source of a page, and values of attributes that may be data.
 _SCRIPT = re.compile("<script", re.I)
-_LONG_SCRIPT = re.compile(r"<script[^>]*>[^<]{400}|=\s*[\"']?[{\[]", re.I)
+_SCRIPT_SOURCE = re.compile(
+    r"<script(?P<attributes>[^<>]*)>(?P<text>[^<]*(?:<(?!/script)[^<]*)*)", re.I
+)
+_DATA_VALUE = re.compile(r"=\s*(?:\"([{\[][^\"]*)|'([{\[][^']*))")
+_TYPE = re.compile(r"\btype\s*=\s*[\"']?([^\s\"'>]+)", re.I)
 _ID = re.compile(r"\bid\s*=\s*[\"']?([\w-]+)", re.I)
 #: A Han character, kana or Hangul syllable says as much as so many letters.
 _WEIGHT_OF_HAN = 4
@@ -99,9 +106,22 @@ def may_need_scripts(html: str, shown: str) -> bool:
         return False
     if weight < _LITTLE_WEIGHT:
         return True
-    if weight < _ENOUGH_WITHOUT_ROOT and _LONG_SCRIPT.search(html):
+    # Half of it, because the visible text may be that of elements which a full reading leaves out.
+    if weight < _ENOUGH_WITHOUT_ROOT and _are_content(_data_in(html), text, weight / 2):
         return True
     return _may_have_root(html)
+
+
+def _data_in(html: str) -> Iterator[str]:
+    """Yield the script data in the source of a page; see :func:`script_data`."""
+    for script in _SCRIPT_SOURCE.finditer(html):
+        kind, name = (
+            found[1] if (found := pattern.search(script["attributes"])) else ""
+            for pattern in (_TYPE, _ID)
+        )
+        if is_data(kind, script["text"]):
+            yield f"{name}\n{script['text']}"
+    yield from (unescape(one or other) for one, other in _DATA_VALUE.findall(html))
 
 
 def _may_have_root(html: str) -> bool:
@@ -129,13 +149,19 @@ def needs_scripts(
         return True
     if weight < _LITTLE_WEIGHT and _LOADED(body) and not _SHOWS_MEDIA(body):
         return True
-    if weight >= _ENOUGH_WITHOUT_ROOT:
-        return False
+    return weight < _ENOUGH_WITHOUT_ROOT and _are_content(data, visible, weight)
+
+
+def _are_content(data: Iterable[str], visible: str, weight: float) -> bool:
+    """Return whether script data contain much text beside a visible text of this weight."""
+    data = set(data)
     states = set(filter(_STATE.search, data))
-    others = set(data) - states
-    return _hidden_weight(states, visible, 1) >= max(
-        _HIDDEN_STATE_WEIGHT, _HIDDEN_STATE_SHARE * weight
-    ) or _hidden_weight(others, visible, _MIN_BLANKS) >= max(_HIDDEN_WEIGHT, _HIDDEN_SHARE * weight)
+    least_of_states = max(_HIDDEN_STATE_WEIGHT, _HIDDEN_STATE_SHARE * weight)
+    least_of_others = max(_HIDDEN_WEIGHT, _HIDDEN_SHARE * weight)
+    return (
+        _hidden_weight(states, visible, 1) >= least_of_states
+        or _hidden_weight(data - states, visible, _MIN_BLANKS) >= least_of_others
+    )
 
 
 def has_hidden_text(shown: str, data: Iterable[str]) -> bool:
