@@ -1,4 +1,4 @@
-"""Cancels superfluous downloads, and slows the crawl down to the pace of the workers."""
+"""Cancels superfluous downloads, and has pages read before their callbacks run."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ class SuperfluousRequest(IgnoreRequest):
 class NearDupDownloaderMiddleware:
     """Cancels requests that have become superfluous since they were scheduled.
 
-    It also delays pages while the workers are busy, so that Scrapy's downloader sends fewer
-    requests. It runs nearest to the engine, so it sees no response that is retried or redirected.
+    It also has pages read before their callbacks run; they wait while the workers are busy, so that
+    Scrapy's downloader sends fewer requests. It runs nearest to the engine, so it sees no response
+    that is retried or redirected.
 
     :raises NotConfigured: when the crawl has no judge.
     """
@@ -49,13 +50,13 @@ class NearDupDownloaderMiddleware:
             raise SuperfluousRequest(self._judge.count_refused(request, refusal))
 
     async def process_response(self, request: Request, response: Response) -> Response:
-        """Return the same response, after a delay if it is a page and the workers are busy.
+        """Return the same response; a page once it was read, so that its verdict needs no wait.
 
         Requests of components, such as for robots.txt or images, never reach a spider.
         """
         if request.callback is not NO_CALLBACK:
             if self._judge.may_judge(request, response):
-                await self._judge.session.throttle.turn()
+                await self._judge.read_ahead(response)
             elif why_not_judged(response):
                 self._judge.session.request_filter.failed(request)
         return response

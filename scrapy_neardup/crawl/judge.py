@@ -16,6 +16,7 @@ from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
 from ..reasons import Reason
 from ..url_rules.rule import UrlRule
+from ..workers import prepare_workers
 from .durability.job import Job, recover_if_enabled
 from .items.built_items import ITEM_ORIGINS, BuiltItems, ItemPosition, carries_values
 from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
@@ -68,6 +69,8 @@ class NearDupJudge:
             if _is_off(crawler, config):
                 logger.info("Disabled for this run: near-duplicate pages are not dropped")
                 raise NotConfigured
+            if config.workers:
+                prepare_workers()
             job = None if config.job is None else Job(config.job)
             recover_if_enabled(config, job)
             judge = cls(crawler, config, job)
@@ -88,6 +91,15 @@ class NearDupJudge:
         return not (by_page and why_not_judged(response)) and isinstance(
             self._policy_of(request), Policy
         )
+
+    async def read_ahead(self, response: Response) -> None:
+        """Wait until a page that may be judged is read, as far as that does not depend on others.
+
+        The page waits first while the workers are busy.
+        """
+        await self.session.throttle.turn()
+        if self.config.item_field is None and self.session.claims is not None:
+            await self.session.claims.read_ahead(page_record(response))
 
     async def judge_page(self, response: Response) -> Judgement | None:
         """Judge a response; count it and return ``None`` when it is not judged."""
@@ -131,6 +143,8 @@ class NearDupJudge:
     def pass_page(self, reason: str, response: Response) -> None:
         """Count a response that is not judged."""
         self.session.throttle.settle()
+        if self.session.claims is not None and not why_not_judged(response):
+            self.session.claims.forget(page_record(response))
         self.session.request_filter.passed(response)
         self.stats.count("responses")
         self.stats.count(f"skipped/{reason}")

@@ -50,6 +50,14 @@ class PageClaims:
         """Number of bodies that were evicted during the crawl."""
         return self.bodies.n_evicted - self._n_evicted_before
 
+    async def read_ahead(self, record: Record) -> None:
+        """Sign a page before its callback runs, see :meth:`PageSigning.read_ahead`."""
+        await self._signing.read_ahead(self._as_read_first(record))
+
+    def forget(self, record: Record) -> None:
+        """Note that a page is not judged, which may have been read ahead."""
+        self._signing.forget(self._as_read_first(record))
+
     async def sign_and_claim(
         self, record: Record, rule: Rule
     ) -> tuple[PageSignature, Claim] | Failure:
@@ -57,12 +65,12 @@ class PageClaims:
 
         :raises WorkersFailed: when no worker can be started.
         """
-        is_quick = self._is_lazy and record.kind == "html"
-        result = await self._signing.sign(replace(record, quick=is_quick))
+        record = self._as_read_first(record)
+        result = await self._signing.sign(record)
         if isinstance(result, Failure):
             return result
         signature, reading = result
-        self.n_read += signature.is_read and is_quick
+        self.n_read += signature.is_read and record.quick
         claimed = await self._claim(signature, rule, record)
         if isinstance(claimed, Failure):
             return claimed
@@ -74,6 +82,11 @@ class PageClaims:
                 # The store fails, and may hold an earlier version of the page.
                 self.bodies.discard(signature.key)
         return claimed
+
+    def _as_read_first(self, record: Record) -> Record:
+        """Return a page's record, to be read quickly where that is enabled."""
+        is_quick = self._is_lazy and record.kind == "html"
+        return replace(record, quick=True) if is_quick else record
 
     async def claim_again(self, signature: PageSignature, rule: Rule) -> Claim:
         """Return the claim of a page that was signed earlier.

@@ -26,7 +26,35 @@ from .settings import Config, as_setting
 #: Most recent bodies whose signatures are reused for an equal body: some 10 MB.
 _BODIES = 4096
 
+#: Pages are read ahead while no more than this share of them was read in vain, after the first few.
+_MAX_VAIN_SHARE = 0.2
+_FIRST_PAGES = 10
+
 Signed = tuple[PageSignature, Reading]
+
+
+class _Body:
+    """A body that is read or was read.
+
+    :ivar is_ahead: whether it was read ahead, and no page with it has been judged since.
+    """
+
+    __slots__ = ("is_ahead", "is_used", "outcome")
+
+    def __init__(self, outcome: Future[Signed | Failure], *, is_ahead: bool) -> None:
+        self.outcome = outcome
+        self.is_ahead = is_ahead
+        self.is_used = False
+
+    def use(self) -> bool:
+        """Return whether a page with this body was used before, and note that one is."""
+        was_used, self.is_used, self.is_ahead = self.is_used, True, False
+        return was_used
+
+    def drop_packed(self, signature: PageSignature, reading: Reading) -> None:
+        """Keep the result only, because the many kept ones must not keep the bodies of pages."""
+        self.outcome = Future()
+        self.outcome.set_result((signature, reading._replace(body=b"")))
 
 
 class PageSigning:
@@ -43,6 +71,7 @@ class PageSigning:
         self, config: Config, secret: bytes, throttle: Throttle, recorder: ReportRecorder | None
     ) -> None:
         self._page_limits = config.page_limits
+        self._has_workers = config.workers > 0
         self.pool = WorkerPool(
             sign_and_read(keep_text=recorder is not None and config.keep_text),
             {"secret": secret, **config.parts, "limits": config.page_limits},
@@ -52,7 +81,8 @@ class PageSigning:
         )
         # A random seed, so that nobody can craft two pages with one hash.
         self._seed = secrets.randbits(64)
-        self._signed = LocalCache[bytes, Future[Signed | Failure]](_BODIES)
+        self._bodies = LocalCache[bytes, _Body](_BODIES)
+        self._n_ahead = self._n_in_vain = 0
         self._throttle = throttle
         self._recorder = recorder
         self.reused = 0
@@ -63,6 +93,38 @@ class PageSigning:
         # Load the public suffix list now: it takes 0.1 s, and signatures that are reused need it.
         with suppress(RuntimeError):  # no more threads can be started
             Thread(target=site_of, args=("https://example.com/",), daemon=True).start()
+
+    async def read_ahead(self, record: Record) -> None:
+        """Sign a page that :meth:`sign` will be asked for once its callback yields something.
+
+        A callback's output is processed much faster when the verdict needs no wait. So the page
+        waits here, unless many pages turned out to yield nothing.
+        """
+        if not self.reads_ahead or self._refusal(record):
+            return
+        body = self._body_hash(record)
+        if body not in self._bodies:
+            self._bodies[body] = _Body(self.pool.submit(record), is_ahead=True)
+            self._n_ahead += 1
+        with self._throttle.reading(), suppress(Exception):
+            # What went wrong is said when the page is judged.
+            await result_of(self._bodies[body].outcome)
+
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether pages are read before their callbacks have run."""
+        is_worthwhile = self._n_in_vain <= _FIRST_PAGES + _MAX_VAIN_SHARE * self._n_ahead
+        return self._has_workers and is_worthwhile
+
+    def forget(self, record: Record) -> None:
+        """Note that a page that may have been read ahead is not judged."""
+        if not self._n_ahead:
+            return
+        key = self._body_hash(record)
+        body = self._bodies.get(key)
+        if body is not None and body.is_ahead:
+            self._n_in_vain += 1
+            del self._bodies[key]
 
     async def sign(self, record: Record, *, is_judged: bool = True) -> Signed | Failure:
         """Return the signature of a page and its reading, or the failure to make one.
@@ -77,44 +139,43 @@ class PageSigning:
         return result
 
     async def _sign(self, record: Record) -> Signed | Failure:
-        try:
-            # A worker would only refuse it.
-            self._page_limits.check_body(record.content)
-        except LimitExceeded as error:
-            return Failure(error.reason, str(error))
+        if refusal := self._refusal(record):
+            return refusal
         if record.kind == "fragment":
             return await result_of(self.pool.submit(record))
-        body = self._body_hash(record)
-        if is_new := body not in self._signed:
-            self._signed[body] = self.pool.submit(record)
-        self._signed.move_to_end(body)
+        key = self._body_hash(record)
+        if key not in self._bodies:
+            self._bodies[key] = _Body(self.pool.submit(record), is_ahead=False)
+        self._bodies.move_to_end(key)
+        body = self._bodies[key]
+        is_reused = body.use()
         result: Signed | Failure | None = None
         try:
-            result = await result_of(self._signed[body])
+            result = await result_of(body.outcome)
         finally:
             if not isinstance(result, tuple):
-                self._signed.pop(body, None)
+                self._bodies.pop(key, None)
         if isinstance(result, Failure):
             return result
         signature, reading = result
-        if is_new:
-            self._signed[body] = _without_body(signature, reading)
-            return result
-        self.reused += 1
+        if not is_reused:
+            body.drop_packed(signature, reading)
+        self.reused += is_reused
         return signature.found_at(record.url), reading
+
+    def _refusal(self, record: Record) -> Failure | None:
+        """Return the failure of a page that a worker would only refuse."""
+        try:
+            self._page_limits.check_body(record.content)
+        except LimitExceeded as error:
+            return Failure(error.reason, str(error))
+        return None
 
     def _body_hash(self, record: Record) -> bytes:
         content = record.content
         data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
         labels = f"{record.kind}\n{record.content_type}\n{record.encoding}\n{record.quick}".encode()
         return xxhash.xxh3_128_digest(data, self._seed) + xxhash.xxh3_128_digest(labels, self._seed)
-
-
-def _without_body(signature: PageSignature, reading: Reading) -> Future[Signed | Failure]:
-    """Return a result to be reused; the many kept ones must not keep the bodies of pages."""
-    kept: Future[Signed | Failure] = Future()
-    kept.set_result((signature, reading._replace(body=b"")))
-    return kept
 
 
 def require_parts(config: Config) -> None:

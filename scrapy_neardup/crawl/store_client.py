@@ -6,7 +6,6 @@ recovers.
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,8 +13,6 @@ from functools import partial
 from time import monotonic, perf_counter
 from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
-
-from scrapy.utils.asyncio import is_asyncio_available
 
 from ..detector import NearDupDetector
 from ..exceptions import StoreError
@@ -191,10 +188,6 @@ class StoreClient:
         self.calls.succeeded()
         if claim.ticket is not None:
             self._claimed[claim.ticket] = signature
-        if not self.store.is_remote and is_asyncio_available():
-            # Claim pages that were signed together in a row. It is faster: processing a page in
-            # between would evict what claims need from the processor's caches.
-            await asyncio.sleep(0)
         return claim
 
     async def complete(self, key: str, signature: PageSignature | None) -> None:

@@ -15,7 +15,7 @@ from ..exceptions import ExtractionError
 from ..text.normalization import normalize
 from .limits import PageLimits
 from .sanitizing import repaired
-from .script_shells import may_need_scripts
+from .script_shells import ROOT_ELEMENTS, may_need_scripts
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
@@ -76,11 +76,12 @@ def quick_text(html: str, limits: PageLimits) -> QuickText:
         if html.count("<") <= _MAX_JOINED:
             _join_inline_text(tree)
         shown = _text(tree)
+        needs_reading = may_need_scripts(html, shown, _ids(tree))
         text = _main_part(tree)
     except Exception as error:
         raise ExtractionError("quick_text", error) from error
     limits.check_text(title, shown)
-    return QuickText(title, list(_passages(text)), may_need_scripts(html, shown))
+    return QuickText(title, list(_passages(text)), needs_reading)
 
 
 def _title(tree: LexborHTMLParser) -> str:
@@ -89,6 +90,11 @@ def _title(tree: LexborHTMLParser) -> str:
         if title.parent is None or title.parent.tag != "svg":
             return " ".join(title.text().split())
     return ""
+
+
+def _ids(tree: LexborHTMLParser) -> Iterator[str]:
+    for element in tree.css(", ".join(f"{name}[id]" for name in ROOT_ELEMENTS)):
+        yield element.attributes["id"] or ""
 
 
 def _join_inline_text(tree: LexborHTMLParser) -> None:

@@ -24,6 +24,7 @@ _ROOT_ID = re.compile(
     r"(?:react|vue|my|main)(?:App|Root)",
     re.I,
 )
+ROOT_ELEMENTS = ("div", "main", "section")
 _ROOT_TAG = re.compile(r"<([a-z][a-z0-9]*-(?:app|root|application)|app-[a-z0-9-]+)[\s/>]", re.I)
 _ROOT_ATTRIBUTES = ("ng-app", "ng-version", "data-reactroot", "data-server-rendered", "v-cloak")
 _LOADED = etree.XPath("boolean(/descendant::script[@src])")
@@ -94,10 +95,11 @@ def has_empty_root(body: HtmlElement, html: str) -> bool:
     return any(_is_empty(root) for root in _roots(body, html))
 
 
-def may_need_scripts(html: str, shown: str) -> bool:
+def may_need_scripts(html: str, shown: str, ids: Iterable[str]) -> bool:
     """Return whether :func:`needs_scripts` may be true of a page, judging by its source.
 
     :param shown: its visible text.
+    :param ids: ids of its elements that may be the root of an application, read if necessary.
     """
     text = " ".join(shown.split())
     # A character weighs 1 at least.
@@ -109,7 +111,7 @@ def may_need_scripts(html: str, shown: str) -> bool:
     # Half of it, because the visible text may be that of elements which a full reading leaves out.
     if weight < _ENOUGH_WITHOUT_ROOT and _are_content(_data_in(html), text, weight / 2):
         return True
-    return _may_have_root(html)
+    return _may_have_root(html) or any(map(_ROOT_ID.fullmatch, ids))
 
 
 def _data_in(html: str) -> Iterator[str]:
@@ -125,9 +127,7 @@ def _data_in(html: str) -> Iterator[str]:
 
 
 def _may_have_root(html: str) -> bool:
-    if any(attribute in html for attribute in _ROOT_ATTRIBUTES) or _ROOT_TAG.search(html):
-        return True
-    return any(map(_ROOT_ID.fullmatch, _ID.findall(html)))
+    return any(attribute in html for attribute in _ROOT_ATTRIBUTES) or bool(_ROOT_TAG.search(html))
 
 
 def needs_scripts(
@@ -177,7 +177,7 @@ def _is_shown(text: str, visible: str) -> bool:
 
 
 def _roots(body: HtmlElement, html: str) -> Iterator[HtmlElement]:
-    for element in body.iter("div", "main", "section"):
+    for element in body.iter(*ROOT_ELEMENTS):
         name = element.get("id")
         if name is not None and _ROOT_ID.fullmatch(name):
             yield element
@@ -208,8 +208,7 @@ def _texts_in(data: str, min_blanks: int) -> Iterator[str]:
         data = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), data)
     for run in _RUN_OF_TEXT.findall(data):
         text = " ".join(run.split())
-        letters = sum(map(str.isalpha, text))
-        if letters < _MIN_LETTERS * len(text):
+        if text.count(" ") < min_blanks and len(_HAN.findall(text)) < _MIN_HAN:
             continue
-        if text.count(" ") >= min_blanks or len(_HAN.findall(text)) >= _MIN_HAN:
+        if sum(map(str.isalpha, text)) >= _MIN_LETTERS * len(text):
             yield text

@@ -155,10 +155,12 @@ def _folds() -> _Folds:
     columns = (folded, *(unicodedata.normalize("NFKD", each) for each in (lines, case_folded)))
     single = np.full(_UNSETTLED + 1, _UNSETTLED, np.uint16)
     longer = {}
-    for character, fold, *decomposed in zip(
+    last = chr(_UNSETTLED)
+    joining = set(filter(_may_join, set("".join(columns[1:]))))
+    for character, fold, plain, in_lower_case in zip(
         plane, *(column.split("\n") for column in columns), strict=True
     ):
-        if any(map(_may_join, decomposed)) or max(fold, default="") >= chr(_UNSETTLED):
+        if plain[:1] in joining or in_lower_case[:1] in joining or max(fold, default="") >= last:
             continue
         if character.isspace():
             single[ord(character)] = _same_letters()[ord(character)]
@@ -175,8 +177,6 @@ def _folds() -> _Folds:
     return _Folds(single, settled)
 
 
-def _may_join(decomposed: str) -> bool:
-    """Return whether the first character of a text may compose with others before it."""
-    return bool(
-        decomposed and (unicodedata.combining(decomposed[0]) or _SECOND_PART.match(decomposed))
-    )
+def _may_join(character: str) -> bool:
+    """Return whether a character may compose with others before it."""
+    return bool(unicodedata.combining(character) or _SECOND_PART.match(character))

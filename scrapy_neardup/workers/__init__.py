@@ -17,6 +17,7 @@ ignore Ctrl-C, which is meant for their parent, and end when the parent ends.
 from __future__ import annotations
 
 from .pool import WorkerPool, call_here, usable_cores
+from .supervisor import prepare_workers
 from .tasks import (
     Failure,
     Job,
@@ -36,6 +37,7 @@ __all__ = [
     "WorkerPool",
     "call_here",
     "main_text",
+    "prepare_workers",
     "read_page",
     "sign_and_read",
     "sign_record",

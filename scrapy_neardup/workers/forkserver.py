@@ -71,6 +71,17 @@ class ForkServer:
         self._lock = threading.Lock()
         self._has_ended = False
 
+    def prepare(self) -> None:
+        """Start the server process without waiting; the next worker is then ready sooner."""
+        if not self._lock.acquire(blocking=False):
+            return  # another thread starts it
+        try:
+            # What fails here fails again when a worker is started, and is reported then.
+            with suppress(Exception):
+                self._require_server()
+        finally:
+            self._lock.release()
+
     def fork(self, end: socket.socket, deadline: float) -> ForkedProcess:
         """Start a worker.
 
@@ -81,12 +92,7 @@ class ForkServer:
         if not self._lock.acquire(timeout=seconds_until(deadline)):
             raise TimeoutError("another thread is starting a worker")
         try:
-            if self._has_ended:
-                raise OSError("this process is exiting")
-            if self._server is None or self._server.process.poll() is not None:
-                self._discard()
-                self._server = _Server()
-            return self._server.fork(end, deadline)
+            return self._require_server().fork(end, deadline)
         except BaseException:
             self._discard()
             raise
@@ -104,6 +110,14 @@ class ForkServer:
             self._server.control.close()
             self._server.process.returncode = -1  # not a child of this process
         self._server, self._lock = None, threading.Lock()
+
+    def _require_server(self) -> _Server:
+        if self._has_ended:
+            raise OSError("this process is exiting")
+        if self._server is None or self._server.process.poll() is not None:
+            self._discard()
+            self._server = _Server()
+        return self._server
 
     def _discard(self) -> None:
         server, self._server = self._server, None

@@ -14,7 +14,7 @@ from scrapy_neardup.crawl.store_client import StoreClient
 from scrapy_neardup.matching.stored_items import OWN_ITEMS
 from scrapy_neardup.stores import open_store
 from tests.support.crawl import LOOPS
-from tests.support.texts import FERRY, MUSEUM, article, page
+from tests.support.texts import FERRY, MUSEUM, page
 
 pytestmark = pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 2.15")
 
@@ -65,25 +65,3 @@ def test_what_all_crawls_have_on_disk_is_confirmed(tmp_path):
 
     asyncio.run(crawl())
     assert confirmed(file) == {"/content/0/0", "/content/1/0"}
-
-
-def test_concurrent_pages_are_all_claimed_before_one_is_processed():
-    detector = NearDupDetector()
-    crawl = StoreClient(detector, 60, lambda error: pytest.fail(str(error)))
-    texts = [" ".join(article(seed=number)) for number in range(4)]
-    claimed = []
-
-    async def claim(number: int) -> None:
-        url = f"http://a.example/{number}"
-        signature = detector.signature(url=url, text=texts[number])
-        ticket = (await crawl.claim(signature, Rule())).ticket
-        assert ticket is not None
-        claimed.append(len(crawl._claimed))
-        crawl.settle(ticket, OWN_ITEMS)
-
-    async def claim_all() -> None:
-        await asyncio.gather(*map(claim, range(4)))
-
-    asyncio.run(claim_all())
-    assert claimed == [4, 3, 2, 1]
-    assert len(crawl.store) == 4

@@ -9,6 +9,8 @@ import pytest
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.exceptions import NeedsScripts
 from scrapy_neardup.html.extraction import article_text, read_page
+from scrapy_neardup.html.limits import PageLimits
+from scrapy_neardup.html.quick_text import quick_text
 from tests.support.texts import FERRY, MUSEUM, TEA
 
 #: A frame of more than twenty words, the same on all pages of a shop.
@@ -48,6 +50,8 @@ def reads(page: str) -> bool:
     try:
         read_page(page, article_text)
     except NeedsScripts:
+        # A quick reading notices it as well.
+        assert quick_text(page, PageLimits()).needs_reading
         return False
     return True
 
