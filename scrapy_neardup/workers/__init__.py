@@ -16,7 +16,7 @@ ignore Ctrl-C, which is meant for their parent, and end when the parent ends.
 
 from __future__ import annotations
 
-from .pool import WorkerPool, call_here, usable_cores
+from .pool import PagePool, WorkerPool, call_here, usable_cores
 from .tasks import (
     Failure,
     Job,
@@ -32,6 +32,7 @@ __all__ = [
     "Failure",
     "Job",
     "Limits",
+    "PagePool",
     "Reading",
     "WorkerPool",
     "call_here",
