@@ -164,7 +164,7 @@ class _Signatures:
 class _Texts:
     """Keeps titles and texts."""
 
-    job = read_page
+    job = staticmethod(read_page)
 
     def found(self, cache: CacheFile, key: _Key) -> Reading | None:
         value = cache.get("texts", key.text)
