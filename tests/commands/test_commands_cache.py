@@ -213,6 +213,17 @@ def test_a_report_keeps_the_texts_that_it_reads(folder):
         assert len(texts_of(folder / "report.html")) == 4
 
 
+def test_a_scan_that_ends_early_keeps_what_it_read(folder):
+    whole = (folder / "pages.jsonl").read_text()
+    (folder / "pages.jsonl").write_text(whole + '{"url": "https://a.exam')
+    arguments = ("pages.jsonl", "-o", "-", "--workers", 0, "--cache", "cache")
+    done = neardup(folder, "scan", *arguments)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    (folder / "pages.jsonl").write_text(whole)
+    scan(folder)
+    assert counts(folder) == (7, 0)
+
+
 def test_two_scans_at_once_share_a_cache(folder):
     write(folder / "pages.jsonl", [{**PAGES[0], "url": f"https://{n}.example/"} for n in range(40)])
     without = scan(folder, cache=None)

@@ -65,10 +65,10 @@ _LASTING = frozenset(
 _SIGNATURE, _FAILURE = b"S", b"F"
 
 #: What reads pages: packages whose versions may read a page differently, and the folders of this
-#: one in which any change may matter.
+#: one in which any change of the code may matter.
 _PACKAGES = (
     "charset-normalizer courlan htmldate jieba justext lxml lxml_html_clean regex resiliparse "
-    "rjieba selectolax tldextract trafilatura w3lib"
+    "rjieba scrapy-neardup selectolax tldextract trafilatura w3lib"
 ).split()
 _FOLDERS = "_util hashing html signatures stores text workers".split()
 
