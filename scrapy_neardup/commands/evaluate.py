@@ -27,7 +27,7 @@ from ..signatures.signature import PageSignature
 from ..sources.compression import error_text
 from ..sources.readers import PageReader
 from ..workers import Failure, sign_record
-from .support.options import Commands, Judge, add_judge, add_pages, share
+from .support.options import Commands, Judge, add_cache, add_judge, add_pages, share
 from .support.output import (
     atomic_output,
     format_counts,
@@ -82,6 +82,7 @@ def add_command(commands: Commands) -> None:
         "--plot", metavar="FILE", help="plot precision and recall to a .svg, .png or .pdf file"
     )
     add_judge(parser, thresholds=("min_features", "scope"))
+    add_cache(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:

@@ -22,7 +22,15 @@ from ..sources.readers import PageReader
 from ..stores import MemoryStore
 from ..stores.in_process import InProcessStore
 from ..workers import sign_record
-from .support.options import OFFLINE_KEY, Commands, Judge, add_judge, add_pages, warn_undecided
+from .support.options import (
+    OFFLINE_KEY,
+    Commands,
+    Judge,
+    add_cache,
+    add_judge,
+    add_pages,
+    warn_undecided,
+)
 from .support.output import (
     format_counts,
     open_output,
@@ -50,6 +58,7 @@ def add_command(commands: Commands) -> None:
     )
     add_store(parser, "--store")
     add_judge(parser)
+    add_cache(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:

@@ -15,7 +15,7 @@ from ..report.document import Columns, Origin, render_report
 from ..sources.readers import PageReader, beginning
 from ..stores.in_process import InProcessStore
 from ..workers import Failure, read_page
-from .support.options import Commands, Judge, add_judge, add_pages
+from .support.options import Commands, Judge, add_cache, add_judge, add_pages
 from .support.output import open_output, print_message, report_skipped, with_progress
 from .support.store_address import open_copy
 
@@ -41,6 +41,7 @@ def add_command(commands: Commands) -> None:
     )
     add_pages(parser, "--pages", default=[])
     add_judge(parser)
+    add_cache(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:

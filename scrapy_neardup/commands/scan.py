@@ -22,7 +22,7 @@ from ..sources.readers import PageReader
 from ..sources.record import Record
 from ..stores import Store
 from ..workers import Failure
-from .support.options import Commands, Judge, VerdictCounter, add_judge, add_pages
+from .support.options import Commands, Judge, VerdictCounter, add_cache, add_judge, add_pages
 from .support.output import open_output, report_skipped
 from .support.store_address import (
     add_store,
@@ -51,6 +51,7 @@ def add_command(commands: Commands) -> None:
         "--add", action="store_true", help="add pages that are not duplicates to the store"
     )
     add_judge(parser)
+    add_cache(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:

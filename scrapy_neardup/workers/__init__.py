@@ -16,7 +16,7 @@ ignore Ctrl-C, which is meant for their parent, and end when the parent ends.
 
 from __future__ import annotations
 
-from .pool import WorkerPool, call_here, usable_cores
+from .pool import PagePool, WorkerPool, call_here, usable_cores
 from .supervisor import prepare_workers
 from .tasks import (
     Failure,
@@ -33,6 +33,7 @@ __all__ = [
     "Failure",
     "Job",
     "Limits",
+    "PagePool",
     "Reading",
     "WorkerPool",
     "call_here",

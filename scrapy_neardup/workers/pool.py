@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Pages that :meth:`WorkerPool.map` reads ahead, for each worker, and their bytes for all workers:
+#: Pages that :meth:`PagePool.map` reads ahead, for each worker, and their bytes for all workers:
 #: enough that no worker is idle, few enough that memory stays flat.
 _PAGES_PER_WORKER = 16
 _MAX_BYTES_AHEAD = 64 * 2**20
@@ -39,7 +40,50 @@ def call_here(call: Callable[[], None]) -> None:
     call()
 
 
-class WorkerPool(Generic[T]):
+class PagePool(ABC, Generic[T]):
+    """Has an answer for each of many pages.
+
+    :param workers: number of processes that read pages.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._ahead = max(1, _PAGES_PER_WORKER * workers)
+
+    @abstractmethod
+    def __enter__(self) -> Self: ...
+
+    @abstractmethod
+    def __exit__(self, *error: object) -> None: ...
+
+    @abstractmethod
+    def submit(self, record: Record) -> Future[T | Failure]:
+        """Submit a page, whose future always completes."""
+
+    def map(self, records: Iterable[Record]) -> Iterator[tuple[Record, T | Failure]]:
+        """Yield the pages and their results in the order of the pages.
+
+        Reads a bounded number of pages ahead.
+
+        :raises WorkersFailed: when no worker can be started.
+        """
+        waiting: deque[tuple[Record, Future[T | Failure]]] = deque()
+        bytes_ahead = 0
+        for record in records:
+            waiting.append((record, self.submit(record)))
+            bytes_ahead += len(record.content)
+            while waiting and (
+                len(waiting) >= self._ahead
+                or bytes_ahead > _MAX_BYTES_AHEAD
+                or waiting[0][1].done()
+            ):
+                done, future = waiting.popleft()
+                bytes_ahead -= len(done.content)
+                yield done, future.result()
+        for done, future in waiting:
+            yield done, future.result()
+
+
+class WorkerPool(PagePool[T]):
     """Runs one job on many pages.
 
     :param job: called with each page.
@@ -60,6 +104,7 @@ class WorkerPool(Generic[T]):
         *,
         deliver: Deliver = call_here,
     ) -> None:
+        super().__init__(workers)
         self._job = job
         self._inline = None if workers else Signer(**signer)
         self._limits = limits or Limits()
@@ -106,25 +151,3 @@ class WorkerPool(Generic[T]):
         else:
             self._queue.put(task)
         return task.future
-
-    def map(self, records: Iterable[Record]) -> Iterator[tuple[Record, T | Failure]]:
-        """Yield the pages and their results in the order of the pages.
-
-        Reads a bounded number of pages ahead.
-
-        :raises WorkersFailed: when no worker can be started.
-        """
-        ahead = max(1, _PAGES_PER_WORKER * len(self._supervisors))
-        waiting: deque[tuple[Record, Future[T | Failure]]] = deque()
-        bytes_ahead = 0
-        for record in records:
-            waiting.append((record, self.submit(record)))
-            bytes_ahead += len(record.content)
-            while waiting and (
-                len(waiting) >= ahead or bytes_ahead > _MAX_BYTES_AHEAD or waiting[0][1].done()
-            ):
-                done, future = waiting.popleft()
-                bytes_ahead -= len(done.content)
-                yield done, future.result()
-        for done, future in waiting:
-            yield done, future.result()

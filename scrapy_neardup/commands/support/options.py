@@ -24,8 +24,9 @@ from ...sources.readers import PageReader
 from ...sources.record import Record
 from ...stores import MemoryStore, Store
 from ...stores.body_cache import BodyCache
-from ...workers import Failure, Job, Limits, WorkerPool, sign_record, usable_cores
+from ...workers import Failure, Job, Limits, PagePool, WorkerPool, sign_record, usable_cores
 from .output import format_counts, print_message, quantity, with_progress
+from .page_cache import CachedPool, Keys, kept_results
 from .store_address import require_writable
 
 T = TypeVar("T")
@@ -126,15 +127,29 @@ def add_judge(parser: argparse.ArgumentParser, thresholds: Container[str] = _FLA
     )
 
 
+def add_cache(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the folder in which a :class:`Judge` keeps what it reads of pages."""
+    parser.add_argument(
+        "--cache",
+        metavar="FOLDER",
+        help="keep signatures and texts of pages in this folder, so that no page is read twice "
+        "(made unless it exists; remove it to free the space)",
+    )
+
+
 @dataclass(frozen=True)
 class Judge:
-    """A detector, with the arguments to sign pages for it in other processes."""
+    """A detector, with the arguments to sign pages for it in other processes.
+
+    :ivar cache: folder in which what is read of pages is kept, if any.
+    """
 
     detector: NearDupDetector
     signer: Mapping[str, Any]
     workers: int
     limits: Limits
     body_cache: int
+    cache: str | None = None
 
     @property
     def is_lazy(self) -> bool:
@@ -174,10 +189,22 @@ class Judge:
         if options.timeout is not None:
             limits = replace(limits, seconds=options.timeout)
         signer = {"secret": store.secret, **parts}
-        return cls(detector, signer, options.workers, limits, config.body_cache)
+        cache = getattr(options, "cache", None)
+        return cls(detector, signer, options.workers, limits, config.body_cache, cache)
 
-    def pool(self, job: Job[T]) -> WorkerPool[T]:
-        """Return a pool of workers that do a job."""
+    def pool(self, job: Job[T]) -> PagePool[T]:
+        """Return a pool of workers that do a job, behind the cache if there is one for it.
+
+        :raises InputError: if the cache cannot be used.
+        """
+        signer = self.detector.signer
+        kept = None if self.cache is None else kept_results(job, signer.recipe)
+        if self.cache is None or kept is None:
+            return self._workers(job)
+        keys = Keys(signer, self.signer.get("tokenizer", ""), self.signer.get("extractor", ""))
+        return CachedPool(self.cache, keys, kept, self._workers, self.workers)
+
+    def _workers(self, job: Job[T]) -> WorkerPool[T]:
         return WorkerPool(job, self.signer, self.workers, self.limits)
 
     def results(
@@ -206,7 +233,7 @@ class LazyReader:
     """
 
     def __init__(
-        self, detector: NearDupDetector, workers: WorkerPool[PageSignature], bodies: BodyCache
+        self, detector: NearDupDetector, workers: PagePool[PageSignature], bodies: BodyCache
     ) -> None:
         self._detector = detector
         self._workers = workers
