@@ -35,6 +35,10 @@ _INVISIBLE = frozenset("script style noscript template head title svg canvas".sp
 _NOT_CONTENT = _INVISIBLE | frozenset(
     "nav header footer aside menu select option button textarea iframe object".split()
 )
+#: With fewer characters, resiliparse has often missed the content.
+_MIN_RESILIPARSE = 400
+#: Elements whose header is content: the title of an article, not the masthead of a site.
+_WITH_HEADER = frozenset("article main section li".split())
 #: Elements that do not break a word or a line.
 _INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rp ruby s samp "
@@ -149,16 +153,22 @@ def article_text(html: str, tree: HtmlElement) -> str | None:
 
 
 def visible_text(html: str, tree: HtmlElement) -> str | None:
-    """Return all text of the body except menus, headers, footers, side bars and forms."""
+    """Return all text of the body except menus, footers, side bars, forms, and the site's header.
+
+    The header of an article, a section or a list item is content: it has the title.
+    """
     return "".join(_text_pieces(_body(tree), _NOT_CONTENT)).strip()
 
 
 def resiliparse_text(html: str, tree: HtmlElement) -> str | None:
-    """Return resiliparse's article, or else all visible text; it parses the page itself."""
+    """Return resiliparse's article, or trafilatura's where that is short.
+
+    resiliparse parses the page itself.
+    """
     from resiliparse.extract.html2text import extract_plain_text
 
     text = extract_plain_text(html, main_content=True, preserve_formatting=False, alt_texts=False)
-    return text or visible_text(html, tree)
+    return text if len(text) >= _MIN_RESILIPARSE else article_text(html, tree)
 
 
 def shipped_extractor(name: str) -> tuple[Extractor, str]:
@@ -167,16 +177,16 @@ def shipped_extractor(name: str) -> tuple[Extractor, str]:
     :raises InvalidOption: if the name is unknown, or its package is not installed.
     """
     if name == "trafilatura":
-        return article_text, "trafilatura-1"
+        return article_text, "trafilatura-2"
     if name == "visible":
-        return visible_text, "visible-1"
+        return visible_text, "visible-2"
     if name != "resiliparse":
         wanted = "'trafilatura', 'resiliparse', 'visible' or an import path"
         raise InvalidOption("extractor", name, wanted)
     if not find_spec("resiliparse"):
         wanted = "installed (pip install scrapy-neardup[resiliparse]), or 'trafilatura'"
         raise InvalidOption("extractor", name, wanted)
-    return resiliparse_text, "resiliparse-1"
+    return resiliparse_text, "resiliparse-2"
 
 
 def _parsed_page(html: str, limits: PageLimits) -> HtmlElement | None:
@@ -263,16 +273,22 @@ def _body(tree: HtmlElement) -> HtmlElement:
 
 
 def _text_pieces(root: HtmlElement, skipped: frozenset[str]) -> Iterator[str]:
-    """Yield the text nodes in reading order, with a space wherever an element breaks the line."""
+    """Yield the text nodes in reading order, with a space wherever an element breaks the line.
+
+    :param skipped: names of the elements to leave out, but for headers that are content.
+    """
     walk = etree.iterwalk(root, events=("start", "end"))
+    depth = 0
     for event, element in walk:
         if element.tag not in _INLINE:
             yield " "
         if event == "end":
+            depth -= element.tag in _WITH_HEADER
             yield (element.tail or "") if element is not root else ""
-        elif element.tag in skipped:
+        elif element.tag in skipped and not (depth and element.tag == "header"):
             walk.skip_subtree()
         else:
+            depth += element.tag in _WITH_HEADER
             yield element.text or ""
 
 

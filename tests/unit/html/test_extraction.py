@@ -5,6 +5,7 @@ import logging
 import pytest
 import trafilatura
 from lxml import etree
+from resiliparse.extract.html2text import extract_plain_text
 
 from scrapy_neardup import ExtractionError, InvalidOption
 from scrapy_neardup.html.extraction import (
@@ -81,26 +82,36 @@ def test_a_page_without_an_article_is_read_whole_but_for_its_menus():
     assert page.title == ""
 
 
+@pytest.mark.parametrize("part", ["article", "main", "section", "li"])
+def test_the_header_of_a_part_is_content(part):
+    entry = "<header><h2>Title</h2></header><p>Text</p><footer>Tags</footer>"
+    body = f"<{part}>{entry}</{part}>"
+    text = read_page(FRONT.replace("<select>", f"{body}<select>"), visible_text).text
+    assert text.split() == "One Twofold Title Text".split()
+
+
 def test_resiliparse_takes_the_article_too():
     extractor, identity = shipped_extractor("resiliparse")
     page = read_page(ARTICLE, extractor)
-    assert (page.title, identity) == ("The ferry", "resiliparse-1")
+    assert (page.title, identity) == ("The ferry", "resiliparse-2")
     assert PARAGRAPH.strip() in " ".join(page.text.split())
     assert "secret" not in page.text
 
 
-def test_where_resiliparse_finds_nothing_the_visible_text_is_taken():
-    html = (
-        "<html><body><select><option>x</select><p hidden>Closed <i>on</i> Mondays</p></body></html>"
-    )
+def test_where_resiliparse_finds_little_trafilatura_is_asked():
+    posts = "".join(f"<li><a href=/{n}>A post about ferry {n}</a></li>" for n in range(20))
+    html = f"<html><body><p>Last posts</p><ul>{posts}</ul></body></html>"
     extractor, _ = shipped_extractor("resiliparse")
-    assert read_page(html, extractor).text.split() == ["Closed", "on", "Mondays"]
+    assert "ferry 7" not in extract_plain_text(html, main_content=True)
+    assert "ferry 7" in read_page(html, extractor).text
 
 
-def test_where_trafilatura_finds_nothing_the_visible_text_is_taken():
+@pytest.mark.parametrize("name", ["trafilatura", "resiliparse"])
+def test_where_trafilatura_finds_nothing_the_visible_text_is_taken(name):
     html = "<html><body><div class='footer'><i>Closed</i> on Mondays</div></body></html>"
     assert trafilatura.extract(html, fast=True) is None
-    assert read_page(html, article_text).text.split() == ["Closed", "on", "Mondays"]
+    extractor, _ = shipped_extractor(name)
+    assert read_page(html, extractor).text.split() == ["Closed", "on", "Mondays"]
 
 
 @pytest.mark.parametrize("html", ["", " ", "\n", "<!-- only a comment -->", "<html></html>"])
