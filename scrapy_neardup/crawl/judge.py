@@ -16,13 +16,12 @@ from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
 from ..reasons import Reason
 from ..url_rules.rule import UrlRule
-from ..workers import prepare_workers
 from .durability.job import Job, recover_if_enabled
 from .items.built_items import ITEM_ORIGINS, BuiltItems, ItemPosition, carries_values
 from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
 from .monitoring.crawl_log import CrawlStats
 from .monitoring.start_errors import log_start_error
-from .page_signing import require_parts
+from .page_signing import load_ahead, require_parts
 from .record_judge import RecordJudge
 from .responses import item_record, page_record, why_not_judged
 from .session import CrawlSession
@@ -69,8 +68,7 @@ class NearDupJudge:
             if _is_off(crawler, config):
                 logger.info("Disabled for this run: near-duplicate pages are not dropped")
                 raise NotConfigured
-            if config.workers:
-                prepare_workers()
+            load_ahead(config)
             job = None if config.job is None else Job(config.job)
             recover_if_enabled(config, job)
             judge = cls(crawler, config, job)

@@ -17,15 +17,23 @@ from ..exceptions import InvalidOption, LimitExceeded
 from ..signatures.signature import PageSignature
 from ..signatures.signer import Signer
 from ..sources.record import Record
-from ..workers import Failure, Reading, WorkerPool, call_here, sign_and_read
+from ..workers import (
+    Failure,
+    Reading,
+    WorkerPool,
+    call_here,
+    prepare_workers,
+    sign_and_read,
+)
 from .async_bridge import from_any_thread, result_of
 from .backpressure import Throttle
 from .report_recorder import ReportRecorder
 from .settings import Config, as_setting
 
 #: Most recent bodies whose signatures are reused for an equal body: some 10 MB.
-_BODIES = 4096
-
+_SIGNED = 4096
+#: Bodies that are being read, or were read ahead of a page that has yet to be judged.
+_READ = 512
 #: Pages are read ahead while no more than this share of them was read in vain, after the first few.
 _MAX_VAIN_SHARE = 0.2
 _FIRST_PAGES = 10
@@ -34,9 +42,10 @@ Signed = tuple[PageSignature, Reading]
 
 
 class _Body:
-    """A body that is read or was read.
+    """A body that is read, or was read ahead.
 
     :ivar is_ahead: whether it was read ahead, and no page with it has been judged since.
+    :ivar is_used: whether a page with it is judged or was.
     """
 
     __slots__ = ("is_ahead", "is_used", "outcome")
@@ -50,11 +59,6 @@ class _Body:
         """Return whether a page with this body was used before, and note that one is."""
         was_used, self.is_used, self.is_ahead = self.is_used, True, False
         return was_used
-
-    def drop_packed(self, signature: PageSignature, reading: Reading) -> None:
-        """Keep the result only, because the many kept ones must not keep the bodies of pages."""
-        self.outcome = Future()
-        self.outcome.set_result((signature, reading._replace(body=b"")))
 
 
 class PageSigning:
@@ -81,7 +85,9 @@ class PageSigning:
         )
         # A random seed, so that nobody can craft two pages with one hash.
         self._seed = secrets.randbits(64)
-        self._bodies = LocalCache[bytes, _Body](_BODIES)
+        self._read = LocalCache[bytes, _Body](_READ)
+        #: Results, pickled: the garbage collector, which stops the event loop, skips bytes.
+        self._signed = LocalCache[bytes, bytes](_SIGNED)
         self._n_ahead = self._n_in_vain = 0
         self._throttle = throttle
         self._recorder = recorder
@@ -90,9 +96,6 @@ class PageSigning:
     def start(self) -> None:
         """Start the workers without waiting for them."""
         self.pool.start()
-        # Load the public suffix list now: it takes 0.1 s, and signatures that are reused need it.
-        with suppress(RuntimeError):  # no more threads can be started
-            Thread(target=site_of, args=("https://example.com/",), daemon=True).start()
 
     async def read_ahead(self, record: Record) -> None:
         """Sign a page that :meth:`sign` will be asked for once its callback yields something.
@@ -102,13 +105,15 @@ class PageSigning:
         """
         if not self.reads_ahead or self._refusal(record):
             return
-        body = self._body_hash(record)
-        if body not in self._bodies:
-            self._bodies[body] = _Body(self.pool.submit(record), is_ahead=True)
+        key = self._body_hash(record)
+        if key in self._signed:
+            return
+        if key not in self._read:
+            self._read[key] = _Body(self.pool.submit(record), is_ahead=True)
             self._n_ahead += 1
         with self._throttle.reading(), suppress(Exception):
             # What went wrong is said when the page is judged.
-            await result_of(self._bodies[body].outcome)
+            await result_of(self._read[key].outcome)
 
     @property
     def reads_ahead(self) -> bool:
@@ -121,10 +126,10 @@ class PageSigning:
         if not self._n_ahead:
             return
         key = self._body_hash(record)
-        body = self._bodies.get(key)
+        body = self._read.get(key)
         if body is not None and body.is_ahead:
             self._n_in_vain += 1
-            del self._bodies[key]
+            del self._read[key]
 
     async def sign(self, record: Record, *, is_judged: bool = True) -> Signed | Failure:
         """Return the signature of a page and its reading, or the failure to make one.
@@ -144,24 +149,32 @@ class PageSigning:
         if record.kind == "fragment":
             return await result_of(self.pool.submit(record))
         key = self._body_hash(record)
-        if key not in self._bodies:
-            self._bodies[key] = _Body(self.pool.submit(record), is_ahead=False)
-        self._bodies.move_to_end(key)
-        body = self._bodies[key]
+        if (signed := self._signed.get(key)) is not None:
+            self._signed.move_to_end(key)
+            return self._reused(pickle.loads(signed), record)
+        if key not in self._read:
+            self._read[key] = _Body(self.pool.submit(record), is_ahead=False)
+        body = self._read[key]
         is_reused = body.use()
-        result: Signed | Failure | None = None
         try:
             result = await result_of(body.outcome)
         finally:
-            if not isinstance(result, tuple):
-                self._bodies.pop(key, None)
+            if self._read.get(key) is body:
+                del self._read[key]
         if isinstance(result, Failure):
             return result
+        if is_reused:
+            return self._reused(result, record)
         signature, reading = result
-        if not is_reused:
-            body.drop_packed(signature, reading)
-        self.reused += is_reused
+        # The many kept ones must not keep the bodies of pages.
+        kept = signature, reading._replace(body=b"")
+        self._signed[key] = pickle.dumps(kept, pickle.HIGHEST_PROTOCOL)
         return signature.found_at(record.url), reading
+
+    def _reused(self, signed: Signed, record: Record) -> Signed:
+        signature, reading = signed
+        self.reused += 1
+        return signature.found_at(record.url), reading._replace(body=b"")
 
     def _refusal(self, record: Record) -> Failure | None:
         """Return the failure of a page that a worker would only refuse."""
@@ -176,6 +189,17 @@ class PageSigning:
         data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
         labels = f"{record.kind}\n{record.content_type}\n{record.encoding}\n{record.quick}".encode()
         return xxhash.xxh3_128_digest(data, self._seed) + xxhash.xxh3_128_digest(labels, self._seed)
+
+
+def load_ahead(config: Config) -> None:
+    """Begin to load what takes long and is needed once the spider is opened.
+
+    The objects of the public suffix list are loaded by then, and excluded from garbage collection.
+    """
+    if config.workers:
+        prepare_workers()
+    with suppress(RuntimeError):  # no more threads can be started
+        Thread(target=site_of, args=("https://example.com/",), daemon=True).start()
 
 
 def require_parts(config: Config) -> None:

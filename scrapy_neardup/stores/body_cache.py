@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -35,7 +36,9 @@ class BodyCache:
         self._on_evicted = on_evicted
         #: The sizes of the bodies, the oldest first.
         self._sizes: OrderedDict[str, int] = OrderedDict()
-        self._bodies: dict[str, tuple[Record, bytes]] = {}
+        #: Records and bodies, pickled: the garbage collector, which stops the event loop of a crawl
+        #: for longer the more objects there are, skips bytes.
+        self._bodies: dict[str, bytes] = {}
 
     def allow(self, max_bytes: int) -> None:
         """Raise the bound to this, if it is lower."""
@@ -92,11 +95,12 @@ class BodyCache:
 
     def _write(self, key: str, record: Record, packed: bytes) -> bool:
         """Return whether the body could be written."""
-        self._bodies[key] = record, packed
+        self._bodies[key] = pickle.dumps((record, packed), pickle.HIGHEST_PROTOCOL)
         return True
 
     def _read(self, key: str) -> tuple[Record, bytes] | None:
-        return self._bodies[key]
+        found: tuple[Record, bytes] = pickle.loads(self._bodies[key])
+        return found
 
     def _remove(self, key: str) -> None:
         del self._bodies[key]
