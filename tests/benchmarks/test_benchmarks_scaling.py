@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.stores import scaling
 from scrapy_neardup.matching.candidates import packed_summary
+from scrapy_neardup.stores.body_cache import OVERHEAD_BYTES
 from scrapy_neardup.stores.codec import key_digest, key_seed, packed
 from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests.support.benchmarks import run
@@ -62,3 +63,15 @@ def test_a_file_that_is_filled_at_once_is_what_a_store_writes(tmp_path):
 @pytest.mark.parametrize("arguments", [["--sizes", "0"], ["--sizes"], ["--unknown"]])
 def test_unusable_options_are_refused(arguments):
     assert run("stores.scaling", *arguments).returncode == 2
+
+
+def test_bodies_of_pages_that_were_read_quickly_stay_within_their_bound():
+    done = run("stores.unread_pages", "--pages", "300", "--body-bytes", "9000", "--bound", "1")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith("with")]
+    assert [row[0] for row in rows] == ["without", "with"]
+    of_bodies, kept = float(rows[1][-3]), int(rows[1][-2])
+    # Each body takes a kilobyte more, for what is kept beside it.
+    assert kept == 2**20 // (9000 + OVERHEAD_BYTES)
+    assert 0.9 < of_bodies <= 1
+    assert rows[0][-3:-1] == ["0.000", "0"]
