@@ -91,7 +91,18 @@ def report(done: dict[str, list[Crawl]]) -> list[Table]:
     beats = Table("reactor held, ms", ("", *done))
     for share in done[_WITHOUT][0].beats:
         beats.add(share, *(median(crawl.beats[share] for crawl in runs) for runs in done.values()))
-    return [speed, beats]
+    return [speed, beats, _holders(done)]
+
+
+def _holders(done: dict[str, list[Crawl]]) -> Table:
+    """Return what holds the reactor beside Scrapy's own steps."""
+    table = Table("what holds it", ("", *done))
+    for share in ("99 %", "99.9 %", "max"):
+        steps = (median(crawl.slices.get(share, 0.0) for crawl in runs) for runs in done.values())
+        table.add(f"a step of the add-on, {share}, ms", *steps)
+    for name in filter(lambda name: "collections" in name, done[_WITHOUT][0].figures):
+        table.add(name, *(median(crawl.figures[name] for crawl in runs) for runs in done.values()))
+    return table
 
 
 def differences(pages: list[CatalogueEntry], done: dict[str, list[Crawl]]) -> Table:

@@ -27,7 +27,7 @@ from ..common.crawling import ADDON, SETTINGS
 from ..common.memory import peak_bytes
 from .accounts import CatalogueEntry, Crawl, Outcome, read_catalogue
 from .heartbeat import Heartbeat
-from .slices import Slices
+from .slices import Collections, Slices
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,7 @@ class Meter:
         self.figures: dict[str, float] = {}
         self.heartbeat = Heartbeat()
         self.slices = Slices()
+        self.collections = Collections()
         self._created = self._opened = perf_counter()
         self._first_request = 0.0
         self._cpu = _cpu_seconds()
@@ -122,10 +123,13 @@ class Meter:
     def _start(self) -> None:
         self._opened = perf_counter()
         self.heartbeat.start()
+        self.collections.start()
 
     def _stop(self) -> None:
         self.heartbeat.stop()
+        self.collections.stop()
         self.figures = {
+            **self.collections.figures(),
             "start-up s": self._opened - self._created,
             "to first request s": self._first_request - self._opened,
             "crawl s": perf_counter() - self._opened,

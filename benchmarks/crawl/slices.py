@@ -1,7 +1,8 @@
-"""Measures how long the add-on's code runs between two iterations of the event loop."""
+"""Measures what holds the event loop: steps of the add-on's code, and full garbage collections."""
 
 from __future__ import annotations
 
+import gc
 from array import array
 from collections.abc import Callable, Coroutine, Generator
 from functools import wraps
@@ -52,3 +53,33 @@ class _Steps:
                 value = yield awaited
             except BaseException as error:
                 return self._coroutine.throw(error)
+
+
+class Collections:
+    """Durations of full garbage collections, which walk through all objects."""
+
+    def __init__(self) -> None:
+        self.seconds = array("d")
+        self._started = 0.0
+
+    def start(self) -> None:
+        gc.callbacks.append(self._note)
+
+    def stop(self) -> None:
+        gc.callbacks.remove(self._note)
+
+    def figures(self) -> dict[str, float]:
+        """Their number, and milliseconds in all and of the longest."""
+        return {
+            "full collections": len(self.seconds),
+            "full collections, ms in all": 1000 * sum(self.seconds),
+            "full collections, longest ms": 1000 * max(self.seconds, default=0.0),
+        }
+
+    def _note(self, phase: str, details: dict[str, int]) -> None:
+        if details["generation"] < 2:
+            return
+        if phase == "start":
+            self._started = thread_time()
+        else:
+            self.seconds.append(thread_time() - self._started)
