@@ -105,6 +105,7 @@ def test_a_second_scan_reads_nothing_and_gives_the_same(folder, workers):
     assert calls(folder, "extracted") == read
 
 
+@pytest.mark.slow
 def test_lazy_pages_are_kept_both_as_read_quickly_and_in_full(folder):
     pytest.importorskip("selectolax")
     lazy = ("-s", "NEARDUP_EXTRACTION=lazy")
@@ -138,6 +139,7 @@ def change_the_tokenizer(folder: Path) -> None:
     (folder / "counted.py").write_text(COUNTED.replace("text.split()", "text.split()[::2]"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "options"),
     [
@@ -204,6 +206,7 @@ def test_pairs_evaluate_and_report_read_nothing_after_a_scan(folder):
     assert texts[0] == texts[1]
 
 
+@pytest.mark.slow
 def test_a_report_keeps_the_texts_that_it_reads(folder):
     (folder / "verdicts.jsonl").write_text(scan(folder, cache=None))
     options = ("--pages", "pages.jsonl", "--workers", 0, "--cache", "cache")
@@ -213,6 +216,7 @@ def test_a_report_keeps_the_texts_that_it_reads(folder):
         assert len(texts_of(folder / "report.html")) == 4
 
 
+@pytest.mark.slow
 def test_a_scan_that_ends_early_keeps_what_it_read(folder):
     whole = (folder / "pages.jsonl").read_text()
     (folder / "pages.jsonl").write_text(whole + '{"url": "https://a.exam')
@@ -224,6 +228,7 @@ def test_a_scan_that_ends_early_keeps_what_it_read(folder):
     assert counts(folder) == (7, 0)
 
 
+@pytest.mark.slow
 def test_two_scans_at_once_share_a_cache(folder):
     write(folder / "pages.jsonl", [{**PAGES[0], "url": f"https://{n}.example/"} for n in range(40)])
     without = scan(folder, cache=None)
@@ -281,6 +286,7 @@ def test_damaged_values_are_read_again(folder):
         assert counts(folder) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_a_damaged_file_never_gives_another_result(folder, seed):
     without = scan(folder)
