@@ -34,9 +34,9 @@ from .settings import Config, as_setting
 _SIGNED = 4096
 #: Bodies that are being read, or were read ahead of a page that has yet to be judged.
 _READ = 512
-#: Pages are read ahead while no more than this share of them was read in vain, after the first few.
+#: Pages are read ahead while no more than so many, and this share of all, were read in vain.
+_ALLOWED_IN_VAIN = 10
 _MAX_VAIN_SHARE = 0.2
-_FIRST_PAGES = 10
 
 Signed = tuple[PageSignature, Reading]
 
@@ -44,21 +44,14 @@ Signed = tuple[PageSignature, Reading]
 class _Body:
     """A body that is read, or was read ahead.
 
-    :ivar is_ahead: whether it was read ahead, and no page with it has been judged since.
-    :ivar is_used: whether a page with it is judged or was.
+    :ivar is_used: whether a page with it is judged; until then it was read ahead.
     """
 
-    __slots__ = ("is_ahead", "is_used", "outcome")
+    __slots__ = ("is_used", "outcome")
 
-    def __init__(self, outcome: Future[Signed | Failure], *, is_ahead: bool) -> None:
+    def __init__(self, outcome: Future[Signed | Failure]) -> None:
         self.outcome = outcome
-        self.is_ahead = is_ahead
         self.is_used = False
-
-    def use(self) -> bool:
-        """Return whether a page with this body was used before, and note that one is."""
-        was_used, self.is_used, self.is_ahead = self.is_used, True, False
-        return was_used
 
 
 class PageSigning:
@@ -109,7 +102,7 @@ class PageSigning:
         if key in self._signed:
             return
         if key not in self._read:
-            self._read[key] = _Body(self.pool.submit(record), is_ahead=True)
+            self._read[key] = _Body(self.pool.submit(record))
             self._n_ahead += 1
         with self._throttle.reading(), suppress(Exception):
             # What went wrong is said when the page is judged.
@@ -118,7 +111,7 @@ class PageSigning:
     @property
     def reads_ahead(self) -> bool:
         """Whether pages are read before their callbacks have run."""
-        is_worthwhile = self._n_in_vain <= _FIRST_PAGES + _MAX_VAIN_SHARE * self._n_ahead
+        is_worthwhile = self._n_in_vain <= _ALLOWED_IN_VAIN + _MAX_VAIN_SHARE * self._n_ahead
         return self._has_workers and is_worthwhile
 
     def forget(self, record: Record) -> None:
@@ -127,7 +120,7 @@ class PageSigning:
             return
         key = self._body_hash(record)
         body = self._read.get(key)
-        if body is not None and body.is_ahead:
+        if body is not None and not body.is_used:
             self._n_in_vain += 1
             del self._read[key]
 
@@ -153,9 +146,9 @@ class PageSigning:
             self._signed.move_to_end(key)
             return self._reused(pickle.loads(signed), record)
         if key not in self._read:
-            self._read[key] = _Body(self.pool.submit(record), is_ahead=False)
+            self._read[key] = _Body(self.pool.submit(record))
         body = self._read[key]
-        is_reused = body.use()
+        is_reused, body.is_used = body.is_used, True
         try:
             result = await result_of(body.outcome)
         finally:

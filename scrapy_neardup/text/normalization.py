@@ -69,7 +69,7 @@ def normalize(text: str) -> str:
 
     Runs of combining marks are bounded first, which keeps the time linear in the text's length.
     """
-    if text.isascii():
+    if text.isascii():  # nothing but case and white space can differ
         return " ".join(text.lower().split())
     return _normalized_whole(text) if len(text) < _SHORT else folded(text).text
 
