@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
+from typing import cast
 
+from lxml import etree
 from lxml.html import HtmlElement
 
 #: Ids and classes that consent managers give to their elements.
@@ -39,7 +42,8 @@ _NAMED = re.compile(
     re.I,
 )
 _MANAGER_NUMBERED = re.compile(r"sp_message_container_\d+")
-#: Every such name contains one of these words; a page whose HTML has none of them has no overlay.
+#: Every such name contains one of these words; a page with none of them in its ids and classes has
+#: no overlay.
 _WORDS = (
     "cookie consent gdpr ccpa dsgvo rgpd onetrust ot-sdk didomi usercentrics uc-banner truste "
     "qc-cmp osano cmplz cky- borlabs tarteaucitron iubenda clisettings termly axeptio evidon "
@@ -65,18 +69,19 @@ _SUBJECTS = re.compile(
     r"samtykke|zgod|prywatno|соглас|файлы|同意|隐私|隱私|クッキー|プライバシー|쿠키|동의",
     re.I,
 )
+_CLASSES = etree.XPath("descendant::*/@class", smart_strings=False)
+_IDS = etree.XPath("descendant::*/@id", smart_strings=False)
 _TAGS = ("div", "section", "aside", "dialog", "form", "footer", "header", "p", "ul", "span")
 #: Elements of the page proper: an element that contains one of them is no overlay.
 _PAGE_TAGS = ("main", "article", "nav")
 
 
-def remove_consent_overlays(body: HtmlElement, html: str) -> None:
-    """Remove consent overlays from a page's tree.
-
-    :param html: source of the page, searched first to skip pages without overlays.
-    """
-    folded = html.lower()
-    if any(word in folded for word in _WORDS):
+def remove_consent_overlays(body: HtmlElement) -> None:
+    """Remove consent overlays from a page's tree."""
+    # One search in all names is several times as fast as one in those of each element.
+    found = (cast("list[str]", attributes(body)) for attributes in (_CLASSES, _IDS))
+    names = "\n".join(chain.from_iterable(found)).lower()
+    if any(word in names for word in _WORDS):
         for element in list(_overlays(body)):
             if element.getparent() is not None:
                 element.drop_tree()

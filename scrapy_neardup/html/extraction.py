@@ -108,7 +108,7 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     """
     title, whole = _title(tree), etree.tostring(tree, encoding="utf-8")
     body = _body(tree)
-    remove_consent_overlays(body, html)
+    remove_consent_overlays(body)
     text = extractor(html, tree) or ""
     data = script_data(tree, html)
     # Two lines at least, as for templates: scripts may show another content on a page that lacks

@@ -180,7 +180,8 @@ def find_original(
         return judge(page, chosen, source, rule, boilerplates)
 
     if not near.keys.size:
-        return Found(judge(page, near, source, rule, boilerplates)[0])
+        kind, reason = _why_kept(page, rule, (), is_cut=False)
+        return Found(Verdict(kind, page.url, reason))
     items = source.summaries(near.keys)["items"]
     has_items = items != NO_ITEMS
     verdict, number = judge_by(has_items & ~is_open)

@@ -76,11 +76,15 @@ class PageIndex:
         return None
 
     def has_expired(self, number: int) -> bool:
+        if self._ttl is None:
+            return False
         return bool(self.table.summary(number)["stored_at"] < self._oldest)
 
     def near(self, fingerprint: int, distance: int) -> Candidates:
         """Return the pages within a distance that have not expired."""
         near = self._fingerprints.near(fingerprint, distance)
+        if self._ttl is None or not near.keys.size:
+            return near
         alive = self.are_alive(near.keys)
         return Candidates(near.keys[alive], near.distances[alive])
 

@@ -83,7 +83,9 @@ class PageTable:
         return number in self._summaries and self.keys.has(int(self.summary(number)["key"]), number)
 
     def are_reserved(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-        return np.isin(numbers, [reserved.number for reserved in self.reserved.values()])
+        # By the few numbers asked of: a slow pipeline may hold thousands of reservations.
+        is_reserved = map(self.reserved.__contains__, numbers.tolist())
+        return np.fromiter(is_reserved, bool, numbers.size)
 
     def summary(self, number: int) -> Summaries:
         return self._summaries[number]
@@ -216,11 +218,10 @@ class GrowingRows:
     def take(self, numbers: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
         """Copies of rows that were written to, in the order of these numbers."""
         pieces, places = numbers >> _PIECE_BITS, numbers & (PIECE_ROWS - 1)
-        used = np.flatnonzero(np.bincount(pieces)).tolist()
-        if len(used) == 1:
-            return self._pieces[used[0]].take(places, axis=0)
+        if numbers.size and (pieces == pieces[0]).all():
+            return self._pieces[int(pieces[0])].take(places, axis=0)
         out = np.empty((numbers.size, *self._columns), self._dtype)
-        for piece in used:
+        for piece in np.unique(pieces).tolist():
             here = pieces == piece
             out[here] = self._pieces[piece].take(places[here], axis=0)
         return out

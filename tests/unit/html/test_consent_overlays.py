@@ -18,7 +18,7 @@ ASKS = "We and our 214 partners store cookies on your device. Accept all. Manage
 def shown(body: str) -> str:
     html = f"<html><body>{body}</body></html>"
     body = parsed(html)
-    remove_consent_overlays(body, html)
+    remove_consent_overlays(body)
     return text_of(body)
 
 
