@@ -1,0 +1,61 @@
+"""What a method of near-duplicate detection has to offer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+
+class Method(ABC):
+    """Turns a text or a file into a short value, and compares values.
+
+    Values are bytes, so that one index and one file format serve all methods. A subclass is a
+    frozen dataclass, whose fields are the parameters that users can write after its name.
+
+    :cvar names: what users write; the first is its name.
+    :cvar reads: ``"text"``, the main text of a page, or ``"bytes"``, its body or a file as it is.
+    :ivar min_similarity: least similarity of near-duplicates, 0 to 1.
+    """
+
+    name: ClassVar[str]
+    reads: ClassVar[Literal["text", "bytes"]] = "text"
+    min_similarity: float
+
+    @abstractmethod
+    def value(self, content: str | bytes) -> bytes:
+        """Return the value of a text or a file; ``b""`` if there is too little to compare.
+
+        :param content: text for ``reads = "text"``, else bytes.
+        """
+
+    @abstractmethod
+    def similarity(self, new: bytes, known: bytes) -> float:
+        """Return how much of the new content is in the known one, 0 to 1, from their values.
+
+        Most methods are symmetric; containment is not. Neither value is empty.
+        """
+
+    def keys(self, value: bytes) -> Iterable[int] | None:
+        """Return the keys of a value: near-duplicates have one in common.
+
+        :returns: ``None`` for a method without keys, all of whose values have to be compared.
+        """
+        return None
+
+    def explain(self, new: bytes, known: bytes) -> str:
+        """Return in the method's own terms how two values differ."""
+        return f"similarity {self.similarity(new, known):.3f}"
+
+    def describe(self, value: bytes) -> str:
+        """Return the value, or its size, as people read it."""
+        return value.hex() if len(value) <= 32 else f"{len(value):,} bytes"
+
+    @property
+    def requirement(self) -> str:
+        """What near-duplicates must reach, in the method's own terms."""
+        return f"at least {self.min_similarity:g}"
+
+    def is_near(self, new: bytes, known: bytes) -> bool:
+        """Return whether the new content counts as a near-duplicate of the known one."""
+        return self.similarity(new, known) >= self.min_similarity

@@ -1,0 +1,94 @@
+"""Manber's fingerprints (USENIX Winter 1994): how much of one file is in another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..exceptions import InvalidOption
+from .base import Method
+from .words import as_bytes, members, packed_set, shared
+
+#: Odd, so that each byte of a window counts; values are taken modulo ``2**30``.
+_BASE = 0x2545F491
+_MODULUS_BITS = 30
+_MASK = np.uint64((1 << _MODULUS_BITS) - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manber(Method):
+    """Fingerprints of windows of bytes, kept where their lowest bits are zero.
+
+    The windows overlap and are chosen by their content, so an insertion changes only the
+    fingerprints around it. The similarity is containment: the share of the new content's
+    fingerprints that the known one has. A quote in a long page has a high one, and the long page
+    beside the quote a low one.
+
+    Good for: quotes, reprints with other text around, and files of any kind. Bad for: short texts,
+    of which hardly a window is kept; pages that quote each other and say something else.
+
+    :ivar window: bytes in a window.
+    :ivar one_in: of so many windows one is kept on average, a power of 2.
+    """
+
+    name: ClassVar[str] = "manber"
+    window: int = 50
+    one_in: int = 64
+    min_similarity: float = 0.6
+
+    def __post_init__(self) -> None:
+        if self.window < 1:
+            raise InvalidOption("window", self.window, "1 or more")
+        if self.one_in < 1 or self.one_in.bit_count() != 1 or self.one_in > 1 << 20:
+            raise InvalidOption("one_in", self.one_in, "a power of 2, at most 1048576")
+
+    def value(self, content: str | bytes) -> bytes:
+        found = window_values(as_bytes(content), self.window)
+        return packed_set(found[found & np.uint64(self.one_in - 1) == 0])
+
+    def similarity(self, new: bytes, known: bytes) -> float:
+        return shared(new, known) / members(new).size
+
+    def keys(self, value: bytes) -> Iterable[int]:
+        found: list[int] = members(value).tolist()
+        return found
+
+    def explain(self, new: bytes, known: bytes) -> str:
+        return f"{self.similarity(new, known):.0%} of it is in the other"
+
+    def describe(self, value: bytes) -> str:
+        return f"{members(value).size:,} fingerprints"
+
+
+def window_values(data: bytes, window: int) -> npt.NDArray[np.uint64]:
+    """Return the value of each window: its bytes as digits of a number, modulo ``2**30``.
+
+    :returns: shape ``(len(data) - window + 1,)``, in reading order; empty for shorter data.
+
+    Windows of twice a length are made of two windows of that length, which takes a number of steps
+    that grows with the logarithm of the window.
+    """
+    count = len(data) - window + 1
+    if count < 1:
+        return np.empty(0, np.uint64)
+    part = np.frombuffer(data, np.uint8).astype(np.uint64) + np.uint64(1)
+    length, made, done = 1, np.zeros(len(data) + 1, np.uint64), 0
+    # The window's length as a sum of powers of 2; ``made`` has the windows of those added so far.
+    while True:
+        if window & length:
+            size = len(data) - (done + length) + 1
+            made = made[:size] * _power(length) + part[done : done + size]
+            done += length
+        if done == window:
+            return made[:count] & _MASK
+        part = part[: part.size - length] * _power(length) + part[length:]
+        length *= 2
+
+
+def _power(exponent: int) -> np.uint64:
+    # Modulo 2**64, of which 2**30 is a divisor.
+    return np.uint64(pow(_BASE, exponent, 1 << 64))

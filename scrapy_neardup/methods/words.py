@@ -1,0 +1,95 @@
+"""Words and sets of hashes, for methods that compare texts by their words."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from ..text.idf import token_hashes
+from ..text.normalization import normalize
+from ..text.tokenization import Tokenizer, shingle_units, shipped_tokenizer
+from .base import Method
+
+Hashes = npt.NDArray[np.uint64]
+#: A set is packed as its 32-bit hashes, ascending.
+WORD = np.dtype("<u4")
+
+
+@cache
+def _auto() -> Tokenizer:
+    return shipped_tokenizer("auto")[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordMethod(Method, ABC):
+    """A method that reads words.
+
+    :ivar tokenizer: splits normalised text; no parameter that users write after the name.
+    """
+
+    tokenizer: Tokenizer = field(default_factory=_auto, repr=False, metadata={"hidden": True})
+
+    def words(self, content: str | bytes) -> list[str]:
+        """Return the words of a text in reading order, normalised."""
+        return list(self.tokenizer(normalize(as_text(content))))
+
+    def shingles(self, content: str | bytes, width: int) -> Hashes:
+        """Return the distinct hashes of all runs of ``width`` units, ascending.
+
+        A Han character is a unit, and so is any other word. A text of fewer units has one shingle;
+        an empty text has none.
+        """
+        units = shingle_units(self.words(content))
+        if not units:
+            return np.empty(0, np.uint64)
+        width = min(width, len(units))
+        runs = (" ".join(units[i : i + width]) for i in range(len(units) - width + 1))
+        return np.unique(token_hashes(list(runs)))
+
+
+def as_text(content: str | bytes) -> str:
+    """Return a text; bytes are taken for UTF-8."""
+    return content if isinstance(content, str) else content.decode("utf-8", "replace")
+
+
+def as_bytes(content: str | bytes) -> bytes:
+    """Return bytes; a text is encoded in UTF-8."""
+    return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+
+
+def packed_set(hashes: Hashes) -> bytes:
+    """Return a set of hashes as the lower 32 bits of each, ascending."""
+    return np.unique(hashes.astype(WORD)).tobytes()
+
+
+def members(value: bytes) -> npt.NDArray[np.uint32]:
+    """Return the hashes of a packed set, ascending."""
+    return np.frombuffer(value, WORD)
+
+
+def shared(a: bytes, b: bytes) -> int:
+    """Return the number of hashes that two packed sets have in common."""
+    return int(np.intersect1d(members(a), members(b), assume_unique=True).size)
+
+
+def jaccard(a: bytes, b: bytes) -> float:
+    """Return the Jaccard measure, 0 to 1, of two packed sets that are not both empty."""
+    both = shared(a, b)
+    return both / (members(a).size + members(b).size - both)
+
+
+def prefix_keys(value: bytes, min_similarity: float) -> Iterable[int]:
+    """Return the least hashes of a packed set: sets of at least this Jaccard measure share one.
+
+    Such sets have ``min_similarity * n`` of its ``n`` members in common, so the others are too few
+    to fill the prefix (Chaudhuri, Ganti, Kaushik, ICDE 2006).
+    """
+    hashes = members(value)
+    needed = int(np.ceil(min_similarity * hashes.size - 1e-9))
+    keys: list[int] = hashes[: hashes.size - max(needed, 1) + 1].tolist()
+    return keys
