@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from http.client import HTTPException, HTTPResponse
 from itertools import islice
@@ -21,6 +21,7 @@ from ..exceptions import InputError
 from ..hashing.minhash import SHINGLE_UNITS, resemblance
 from ..hashing.simhash import hamming_distance, to_hex
 from ..matching.verdict import Match
+from ..methods import METHODS, Method, open_method
 from ..reasons import Reason
 from ..signatures.signature import PageSignature
 from ..signatures.signer import Signer
@@ -40,6 +41,9 @@ _UNITS = 16 * UNITS_PER_NAT
 _SECONDS = 30.0
 _MAX_BYTES = 16 * 2**20
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
+
+#: Characters of a value in a table.
+_VALUE_CHARS = 18
 
 _WHY = {
     Reason.SAME_PAGE: "the whole pages are equal",
@@ -92,12 +96,21 @@ def add_command(commands: Commands) -> None:
         metavar="N",
         help="number of words to show, those that differ most (default: %(default)s)",
     )
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        metavar="METHOD",
+        default=[],
+        help="show what other methods say as well: 'all', or some of "
+        f"{', '.join(METHODS)}, with parameters as in simhash:bits=128,ties=set",
+    )
     add_judge(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Print the verdict on the two pages, their measures and their differences."""
     judge = Judge.from_options(options, settings)
+    methods = list(_methods(options.methods, judge))
     names = (options.a, options.b)
     if options.pages:
         records = _stored(names, options.pages)
@@ -112,6 +125,8 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
         for record, url in zip(records, (options.url_a, options.url_b), strict=True)
     )
     print_output(_verdict(a, b, judge), _facts(a, b), _measures(a, b, judge))
+    if methods:
+        print_output(_by_methods(a, b, methods))
     if options.words > 0:
         print_output(_differences(a, b, options.words))
 
@@ -134,6 +149,13 @@ class _Page:
         width = min(SHINGLE_UNITS, len(units))
         starts = range(len(units) - width + 1) if width else ()
         self.shingles = {tuple(units[i : i + width]) for i in starts}
+
+    def content(self, method: Method) -> str | bytes:
+        """Return what a method reads of the page."""
+        if method.reads == "text":
+            return self.main.text
+        body = self.record.content
+        return body.encode("utf-8", "replace") if isinstance(body, str) else body
 
     def facts(self) -> Iterator[tuple[str, object]]:
         """Yield names and values of the page's facts to show."""
@@ -211,6 +233,34 @@ def _measures(a: _Page, b: _Page, judge: Judge) -> Table:
         ("containment, exact", f"{shared / lesser:.2f}" if lesser else "-", ""),
     ]
     return table("", "A and B", "required", rows=rows)
+
+
+def _methods(names: Sequence[str], judge: Judge) -> Iterator[tuple[str, Method]]:
+    """Yield the methods that were asked for, under the names that were given."""
+    for name in dict.fromkeys(names):
+        for each in METHODS if name == "all" else (name,):
+            yield each, open_method(each, judge.detector.signer.tokenizer, "--methods")
+
+
+def _by_methods(a: _Page, b: _Page, methods: Iterable[tuple[str, Method]]) -> Table:
+    """Return what each method says when A is stored and B comes."""
+    rows = []
+    for name, method in methods:
+        known, new = (method.value(page.content(method)) for page in (a, b))
+        row = (name, *(_short(method.describe(value)) if value else "-" for value in (known, new)))
+        if known and new:
+            similarity = f"{method.similarity(new, known):.3f}"
+            verdict = "duplicate" if method.is_near(new, known) else "new"
+            rows.append((*row, similarity, method.explain(new, known), method.requirement, verdict))
+        else:
+            rows.append((*row, "-", "too little to compare", method.requirement, "undecided"))
+    columns = ("method", "value of A", "value of B", "similarity", "B after A", "required")
+    return table(*columns, "verdict", rows=rows)
+
+
+def _short(description: str) -> str:
+    """Return a value that fits into a column of a table."""
+    return description if len(description) <= _VALUE_CHARS else f"{description[:_VALUE_CHARS]}…"
 
 
 def _differences(a: _Page, b: _Page, number: int) -> str | Table:

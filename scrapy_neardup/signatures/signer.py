@@ -242,6 +242,11 @@ class Signer:
         self.limits.check_body(html)
         return decode(html, content_type, encoding) if isinstance(html, bytes) else html
 
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What splits normalised text into tokens."""
+        return self._tokenize
+
     def tokens(self, text: str) -> list[str]:
         """Return the tokens of a text, normalised and in reading order."""
         return list(self._tokenize(normalize(text)))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_neardup.hashing.minhash import SHINGLE_UNITS
+from scrapy_neardup.methods import METHODS
 from tests.support import warm
 from tests.support.server import Answer, serving
 from tests.support.texts import FERRY, MUSEUM, TEA, page
@@ -169,3 +170,39 @@ def test_control_characters_of_pages_are_not_printed(written):
     done = compare(a, a)
     assert "\x1b" not in done.stdout
     assert "[bold]title[/bold]" in done.stdout
+
+
+def test_what_other_methods_say(written):
+    text = f"{FERRY} {MUSEUM}"
+    a = written("a.html", page(text, "Ferry"))
+    b = written("b.html", page(text.replace("three crowns", "four crowns"), "Ferry"))
+    rows = figures(compare(a, b, "--words", 0, "--methods", "all"))
+    verdicts = {name: rows[name][-1] for name in METHODS}
+    assert verdicts["exact"] == "new"
+    assert verdicts["words"] == verdicts["nilsimsa"] == verdicts["tags"] == "duplicate"
+    # The same fingerprints as those of the rule.
+    assert rows["simhash"][:2] == [digits[:18] for digits in rows["fingerprint"]]
+
+
+def test_containment_is_of_the_second_in_the_first(written):
+    quoted = written("quoted.html", page(f"{FERRY} {MUSEUM}", "All"))
+    quote = written("quote.html", page(MUSEUM, "All"))
+    of_quote, of_all = (
+        float(figures(compare(*pair, "--methods", "manber:one_in=4"))["manber:one_in=4"][2])
+        for pair in ((quoted, quote), (quote, quoted))
+    )
+    assert of_quote > 0.8 > 0.6 > of_all
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ("nlsimsa", "--methods is 'nlsimsa', but it must be 'nilsimsa', or another of exact"),
+        ("simhash:7", "--methods simhash: bits is 7, but it must be 32, 64 or 128"),
+    ],
+)
+def test_a_method_that_does_not_exist_is_refused(written, method, message):
+    a = written("a.html", page(FERRY, "Ferry"))
+    done = compare(a, a, "--methods", method)
+    assert done.returncode == 2
+    assert message in done.stderr
