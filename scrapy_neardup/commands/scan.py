@@ -17,11 +17,12 @@ from ..hashing.simhash import to_hex
 from ..matching.verdict import Verdict
 from ..reasons import Reason
 from ..report.decisions import Decision, UrlTable
-from ..signatures.signature import PageSignature
+from ..signatures.signature import Extraction, PageSignature
 from ..sources.readers import PageReader
 from ..sources.record import Record
 from ..stores import Store
 from ..workers import Failure
+from .support.library import Library
 from .support.options import Commands, Judge, VerdictCounter, add_cache, add_judge, add_pages
 from .support.output import open_output, report_skipped
 from .support.store_address import (
@@ -50,21 +51,57 @@ def add_command(commands: Commands) -> None:
     parser.add_argument(
         "--add", action="store_true", help="add pages that are not duplicates to the store"
     )
+    parser.add_argument(
+        "--library",
+        metavar="OLD",
+        action="append",
+        default=[],
+        help="match the pages with those of this file or folder, and not with each other; may be "
+        "repeated",
+    )
+    parser.add_argument(
+        "--matches",
+        choices=("first", "all"),
+        help="with --library: write a line for the nearest match of a page, or one for each "
+        "(default: first)",
+    )
     add_judge(parser)
     add_cache(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Judge the pages and write the verdicts."""
+    _check(options)
     pages = PageReader(options.pages)
     with _store(options) as store:
-        tally = VerdictCounter(Judge.from_options(options, settings, store, extraction=None))
-        with closing(_Ids()) as ids, open_output(options.output, options.pages) as output:
-            for record, outcome, verdict in tally.judge(pages, "scan"):
-                ids.add(record, verdict)
+        extraction: Extraction | None = "full" if options.library else None
+        judge = Judge.from_options(options, settings, store, extraction=extraction)
+        tally = VerdictCounter(judge)
+        with (
+            closing(_Ids()) as ids,
+            open_output(options.output, [*options.pages, *options.library]) as output,
+        ):
+            if options.library:
+                library = Library(judge, all_matches=options.matches == "all")
+                for record in library.read(PageReader(options.library)):
+                    ids.put(record)
+                judged = tally.match(pages, "scan", library.matches)
+            else:
+                judged = tally.judge(pages, "scan")
+            for record, outcome, verdict in judged:
+                if not options.library:
+                    ids.add(record, verdict)
                 output.write(json.dumps(_line(record, outcome, verdict, ids)) + "\n")
     tally.report()
     report_skipped(pages)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse options that do not go together."""
+    if options.library and options.store is not None:
+        raise InvalidOption("--library", "given with --store", "given without it")
+    if options.matches and not options.library:
+        raise InvalidOption("--matches", "given alone", "given with --library")
 
 
 @contextmanager
@@ -96,9 +133,13 @@ class _Ids:
         self.close = self._table.close
 
     def add(self, record: Record, verdict: Verdict) -> None:
-        """Remember the id of a page that is stored."""
-        is_stored = not verdict.is_duplicate and verdict.reason != Reason.UNCHANGED
-        if is_stored and record.id != record.url:
+        """Remember the id of a page if it is stored."""
+        if not verdict.is_duplicate and verdict.reason != Reason.UNCHANGED:
+            self.put(record)
+
+    def put(self, record: Record) -> None:
+        """Remember the id of a page."""
+        if record.id != record.url:
             self._table.put(record.url, json.dumps(record.id).encode())
 
     def get(self, url: str | None) -> str | int | None:

@@ -18,7 +18,7 @@ from ..matching.all_pairs import Pair, matching_pairs
 from ..matching.candidates import find_original
 from ..matching.rule import Rule, learn, learn_text
 from ..matching.stored_items import NO_ITEMS, OWN_ITEMS
-from ..matching.verdict import Verdict, revisit, revisit_of_links
+from ..matching.verdict import Match, Verdict, revisit, revisit_of_links
 from ..reasons import Reason
 from ..signatures.passages import Passages
 from ..signatures.signature import PASSAGES_PART, Extraction, PageSignature
@@ -222,6 +222,19 @@ class InProcessStore(HintMethods):
             numbers, fingerprints = self._index.all()
             alive = self._index.are_alive(numbers)
         return matching_pairs(numbers[alive], fingerprints[alive], self._index.table, rule)
+
+    def matches(self, signature: PageSignature, rule: Rule) -> list[tuple[PageSignature, Match]]:
+        """Return all stored pages that a page is a near-duplicate of, most similar first.
+
+        Neither is the page recorded, nor is anything learned from it.
+        """
+        with self._lock:
+            near = self._index.near(signature.fingerprint, rule.max_distance)
+            committed = near.keys[~self._index.table.are_reserved(near.keys)]
+            pages = self._index.table.pages(committed.tolist())
+        outcomes = ((page, rule.compare(signature, page, self.boilerplates)) for page in pages)
+        found = [(page, outcome) for page, outcome in outcomes if isinstance(outcome, Match)]
+        return sorted(found, key=lambda each: -each[1].similarity)
 
     def compact(self) -> int:
         if self.ttl is not None:

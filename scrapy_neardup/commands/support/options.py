@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
@@ -293,12 +293,28 @@ class VerdictCounter:
         detector = self._judge.detector
         judged = self._judged_lazily if self._judge.is_lazy else self._judged_in_full
         for record, outcome, verdict in judged(pages, what):
-            self.pages += 1
-            self._verdicts[verdict.kind] += 1
-            if verdict.kind == "undecided":
-                self._undecided[verdict.reason] += 1
+            self._count(verdict)
             yield record, outcome, verdict
             require_writable(detector.store)
+
+    def match(
+        self, pages: PageReader, what: str, matcher: Callable[[PageSignature], Sequence[Verdict]]
+    ) -> Iterator[tuple[Record, PageSignature | Failure, Verdict]]:
+        """Yield all verdicts of a matcher on each page; the first of them counts."""
+        for record, outcome in self._judge.results(sign_record, pages, what):
+            if isinstance(outcome, PageSignature):
+                verdicts = matcher(outcome)
+            else:
+                verdicts = [self._not_judged(record, outcome)]
+            self._count(verdicts[0])
+            for verdict in verdicts:
+                yield record, outcome, verdict
+
+    def _count(self, verdict: Verdict) -> None:
+        self.pages += 1
+        self._verdicts[verdict.kind] += 1
+        if verdict.kind == "undecided":
+            self._undecided[verdict.reason] += 1
 
     def _judged_in_full(
         self, pages: PageReader, what: str

@@ -1,0 +1,60 @@
+"""Matches pages with a library of stored pages that does not change (``--library``)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ...matching.verdict import Verdict
+from ...signatures.signature import PageSignature
+from ...sources.readers import PageReader
+from ...sources.record import Record
+from ...stores.in_process import InProcessStore
+from ...workers import sign_record
+from .options import Judge, warn_undecided
+from .output import format_counts, print_message, quantity, report_skipped
+
+
+class Library:
+    """The pages of a library, to be matched with others.
+
+    :param judge: signs the pages; the store of its detector, in memory, gets those of the library.
+    :param all_matches: whether a page matches all pages of the library that it is a near-duplicate
+        of, or the nearest only.
+    """
+
+    def __init__(self, judge: Judge, *, all_matches: bool) -> None:
+        assert isinstance(judge.detector.store, InProcessStore)
+        self._judge = judge
+        self._store = judge.detector.store
+        self._all_matches = all_matches
+
+    def read(self, pages: PageReader) -> Iterator[Record]:
+        """Read the library, and yield its pages. Of pages with one URL the last is kept."""
+        unreadable: Counter[str] = Counter()
+        for record, outcome in self._judge.results(sign_record, pages, "library"):
+            if not isinstance(outcome, PageSignature):
+                warn_undecided(record, outcome, unreadable)
+                unreadable[outcome.reason] += 1
+            elif not outcome.n_features:
+                unreadable["no_text"] += 1
+            else:
+                self._store.add(outcome)
+                yield record
+        left_out = f"; left out: {format_counts(unreadable)}" if unreadable else ""
+        print_message(f"library: {quantity(len(self._store), 'page')}{left_out}")
+        report_skipped(pages)
+
+    def matches(self, page: PageSignature) -> list[Verdict]:
+        """Return the verdicts on a page: one for each match, or one that says there is none."""
+        claim = self._judge.detector.claim(page)
+        if claim.ticket is not None:
+            self._store.release(claim.ticket)
+        if not (self._all_matches and claim.verdict.is_duplicate):
+            return [claim.verdict]
+        return [
+            Verdict(
+                "duplicate", page.url, match.reason, other.url, match.distance, match.similarity
+            )
+            for other, match in self._store.matches(page, self._judge.detector.rule)
+        ] or [claim.verdict]
