@@ -102,6 +102,7 @@ class PageSigning:
         if key in self._signed:
             return
         if key not in self._read:
+            self._note_oldest()
             self._read[key] = _Body(self.pool.submit(record))
             self._n_ahead += 1
         with self._throttle.reading(), suppress(Exception):
@@ -123,6 +124,14 @@ class PageSigning:
         if body is not None and not body.is_used:
             self._n_in_vain += 1
             del self._read[key]
+
+    def _note_oldest(self) -> None:
+        """Note that the body that gives way to the next one was read in vain.
+
+        A page that a callback downloads for itself is never judged, and nobody says so.
+        """
+        if len(self._read) == _READ and not next(iter(self._read.values())).is_used:
+            self._n_in_vain += 1
 
     async def sign(self, record: Record, *, is_judged: bool = True) -> Signed | Failure:
         """Return the signature of a page and its reading, or the failure to make one.

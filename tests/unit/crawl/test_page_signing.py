@@ -85,3 +85,14 @@ async def test_pages_are_read_ahead_unless_many_yield_nothing():
 async def test_pages_are_not_read_ahead_in_the_process_of_the_crawl():
     async with signing(NEARDUP_WORKERS=0) as pages:
         assert not pages.reads_ahead
+
+
+@in_a_loop
+async def test_pages_that_nobody_asks_for_end_the_reading_ahead():
+    async with signing() as pages:
+        number = 0
+        while pages.reads_ahead:
+            await pages.read_ahead(record(number))
+            number += 1
+            assert number < 1000
+        assert number > 500
