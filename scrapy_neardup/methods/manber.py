@@ -13,8 +13,9 @@ from ..exceptions import InvalidOption
 from .base import Method
 from .words import as_bytes, members, packed_set, shared
 
-#: Odd, so that each byte of a window counts; values are taken modulo ``2**30``.
-_BASE = 0x2545F491
+#: Five modulo eight, so that its powers modulo ``2**30`` are as many as can be, and so are those in
+#: the lowest bits: these bits depend on the order of the bytes.
+_BASE = 0x2C9277B5
 _MODULUS_BITS = 30
 _MASK = np.uint64((1 << _MODULUS_BITS) - 1)
 
