@@ -37,13 +37,13 @@ class Manber(Method):
     """
 
     name: ClassVar[str] = "manber"
+    counts: ClassVar[tuple[str, ...]] = ("window",)
     window: int = 50
     one_in: int = 64
     min_similarity: float = 0.6
 
     def __post_init__(self) -> None:
-        if self.window < 1:
-            raise InvalidOption("window", self.window, "1 or more")
+        super().__post_init__()
         if self.one_in < 1 or self.one_in.bit_count() != 1 or self.one_in > 1 << 20:
             raise InvalidOption("one_in", self.one_in, "a power of 2, at most 1048576")
 
