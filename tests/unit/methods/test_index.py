@@ -27,7 +27,8 @@ def test_every_method_is_tried():
 
 
 def filled(method: Method, steps: list[tuple[int, str]]) -> tuple[MethodIndex, dict[int, bytes]]:
-    index, kept = MethodIndex(method), {}
+    index = MethodIndex(method)
+    kept: dict[int, bytes] = {}
     for number, text in steps:
         if number in kept:
             index.remove(number)

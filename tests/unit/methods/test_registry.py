@@ -7,6 +7,7 @@ import pytest
 
 from scrapy_neardup.exceptions import InvalidOption
 from scrapy_neardup.methods import METHODS, Method, open_method
+from scrapy_neardup.methods.word_sets import Words
 from tests.support.parts import letters
 
 
@@ -27,6 +28,13 @@ class FirstLetters(Method):
         return float(new == known)
 
 
+@dataclass(frozen=True, kw_only=True)
+class FirstWords(Words):
+    """A subclass of a shipped method, with a parameter of its own."""
+
+    number: int = 3
+
+
 PATH = f"{__name__}.FirstLetters"
 
 
@@ -38,9 +46,9 @@ def test_a_name_opens_its_method(name):
     assert method.reads == ("bytes" if name == "tags" else "text")
     assert method == open_method(f" {name}: ") == METHODS[name]()
     assert method.requirement
-    assert METHODS[name].__doc__
-    assert "Good for: " in METHODS[name].__doc__
-    assert "Bad for: " in METHODS[name].__doc__
+    documentation = METHODS[name].__doc__ or ""
+    assert "Good for: " in documentation
+    assert "Bad for: " in documentation
 
 
 @pytest.mark.parametrize(
@@ -59,6 +67,7 @@ def test_a_name_opens_its_method(name):
         ("tags:0.9", {"min_similarity": 0.9}),
         ("exact", {"min_similarity": 1.0}),
         (f"{PATH}:7", {"number": 7}),
+        (f"{__name__}.FirstWords:5", {"number": 5, "min_similarity": 0.8}),
         (f"{PATH}:letters=small,min_similarity=1", {"letters": "small", "min_similarity": 1}),
     ],
 )
@@ -80,6 +89,7 @@ def test_parameters_follow_a_name(written, parameters):
         ("scrapy_neardup.Rule", "'scrapy_neardup.Rule', but it must be .* a subclass of Method"),
         ("scrapy_neardup.methods.Method", "Method', but it must be .* a subclass of Method"),
         ("simhash:128,64", "'simhash:128,64', .* simhash with parameters named bits, max_distance"),
+        ("simhash:128,ties", "'simhash:128,ties', .* simhash with parameters named bits"),
         ("minhash:size=3", "'minhash:size=3', .* parameters named hashes, width, rows, min_sim"),
         ("words:tokenizer=x", "words with parameters named min_similarity$"),
         ("simhash:wide", "method simhash: bits is 'wide', but it must be a whole number"),

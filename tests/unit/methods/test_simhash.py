@@ -25,7 +25,8 @@ def charikar(weights: dict[int, int], bits: int, *, set_ties: bool) -> int:
 
 def xxh3(word: str, bits: int) -> int:
     digest = xxhash.xxh3_128_intdigest if bits == 128 else xxhash.xxh3_64_intdigest
-    return digest(word.encode()) % 2**bits
+    number: int = digest(word.encode()) % 2**bits
+    return number
 
 
 def md5_bits(word: str, bits: int) -> int:
