@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import ClassVar, Literal
 
+from ..exceptions import InvalidOption
+
 
 class Method(ABC):
     """Turns a text or a file into a short value, and compares values.
@@ -15,12 +17,21 @@ class Method(ABC):
 
     :cvar names: what users write; the first is its name.
     :cvar reads: ``"text"``, the main text of a page, or ``"bytes"``, its body or a file as it is.
+    :cvar counts: names of parameters that are at least 1.
     :ivar min_similarity: least similarity of near-duplicates, 0 to 1.
     """
 
     name: ClassVar[str]
     reads: ClassVar[Literal["text", "bytes"]] = "text"
+    counts: ClassVar[tuple[str, ...]] = ()
     min_similarity: float
+
+    def __post_init__(self) -> None:
+        for count in self.counts:
+            if getattr(self, count) < 1:
+                raise InvalidOption(count, getattr(self, count), "1 or more")
+        if not 0 < self.min_similarity <= 1:
+            raise InvalidOption("min_similarity", self.min_similarity, "above 0, at most 1")
 
     @abstractmethod
     def value(self, content: str | bytes) -> bytes:

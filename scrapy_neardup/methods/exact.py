@@ -28,8 +28,7 @@ class Exact(Method):
     min_similarity: float = 1.0
 
     def value(self, content: str | bytes) -> bytes:
-        data = as_bytes(content)
-        return xxhash.xxh3_64_digest(data) if data.strip() else b""
+        return xxhash.xxh3_64_digest(as_bytes(content)) if content.strip() else b""
 
     def similarity(self, new: bytes, known: bytes) -> float:
         return float(new == known)
@@ -59,6 +58,7 @@ class Sentences(Method):
     """
 
     name: ClassVar[str] = "sentences"
+    counts: ClassVar[tuple[str, ...]] = ("number",)
     number: int = 3
     min_similarity: float = 1.0
 

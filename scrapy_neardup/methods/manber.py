@@ -13,8 +13,9 @@ from ..exceptions import InvalidOption
 from .base import Method
 from .words import as_bytes, members, packed_set, shared
 
-#: Odd, so that each byte of a window counts; values are taken modulo ``2**30``.
-_BASE = 0x2545F491
+#: Five modulo eight, so that its powers modulo ``2**30`` are as many as can be, and so are those in
+#: the lowest bits: these bits depend on the order of the bytes.
+_BASE = 0x2C9277B5
 _MODULUS_BITS = 30
 _MASK = np.uint64((1 << _MODULUS_BITS) - 1)
 
@@ -36,13 +37,13 @@ class Manber(Method):
     """
 
     name: ClassVar[str] = "manber"
+    counts: ClassVar[tuple[str, ...]] = ("window",)
     window: int = 50
     one_in: int = 64
     min_similarity: float = 0.6
 
     def __post_init__(self) -> None:
-        if self.window < 1:
-            raise InvalidOption("window", self.window, "1 or more")
+        super().__post_init__()
         if self.one_in < 1 or self.one_in.bit_count() != 1 or self.one_in > 1 << 20:
             raise InvalidOption("one_in", self.one_in, "a power of 2, at most 1048576")
 

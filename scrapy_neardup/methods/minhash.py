@@ -40,16 +40,14 @@ class MinHash(WordMethod):
     """
 
     name: ClassVar[str] = "minhash"
+    counts: ClassVar[tuple[str, ...]] = ("hashes", "width")
     hashes: int = 128
     width: int = WIDTH
     rows: int = 4
     min_similarity: float = 0.8
 
     def __post_init__(self) -> None:
-        if self.hashes < 1:
-            raise InvalidOption("hashes", self.hashes, "1 or more")
-        if self.width < 1:
-            raise InvalidOption("width", self.width, "1 or more")
+        super().__post_init__()
         if not 0 <= self.rows <= self.hashes:
             raise InvalidOption("rows", self.rows, f"0 to {self.hashes}")
 
@@ -87,15 +85,10 @@ class BottomK(WordMethod):
     """
 
     name: ClassVar[str] = "bottomk"
+    counts: ClassVar[tuple[str, ...]] = ("hashes", "width")
     hashes: int = 128
     width: int = WIDTH
     min_similarity: float = 0.73
-
-    def __post_init__(self) -> None:
-        if self.hashes < 1:
-            raise InvalidOption("hashes", self.hashes, "1 or more")
-        if self.width < 1:
-            raise InvalidOption("width", self.width, "1 or more")
 
     def value(self, content: str | bytes) -> bytes:
         least = members(packed_set(self.shingles(content, self.width)))[: self.hashes]

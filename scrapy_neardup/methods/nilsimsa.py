@@ -55,7 +55,7 @@ class Nilsimsa(Method):
 
     def value(self, content: str | bytes) -> bytes:
         data = as_bytes(content)
-        return code(data) if data.strip() else b""
+        return code(data) if len(data) > 2 and content.strip() else b""
 
     def similarity(self, new: bytes, known: bytes) -> float:
         return (score(new, known) + _HALF) / _BITS

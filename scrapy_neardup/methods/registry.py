@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import Field, fields, is_dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from inspect import get_annotations
+from inspect import get_annotations, isabstract
 from typing import Any, get_args, get_type_hints
 
 from ..exceptions import InvalidOption
@@ -70,7 +70,7 @@ def _kind(name: str, written: str, option: str) -> type[Method]:
         kind = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise InvalidOption(option, written, f"a valid import path ({error})") from error
-    if not (isinstance(kind, type) and issubclass(kind, Method)):
+    if not (isinstance(kind, type) and issubclass(kind, Method)) or isabstract(kind):
         raise InvalidOption(option, written, "the import path of a subclass of Method")
     return kind
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import xxhash
 
 from ..exceptions import InvalidOption
-from ..hashing.tables import DESIGNS, TABLE_BITS, block_keys, table_keys
+from ..hashing.tables import DESIGNS, TABLE_BITS, TABLE_DISTANCE, block_keys, table_keys
 from ..text.idf import shipped_table
 from ..text.vocabulary import weigh
 from .words import WordMethod, as_bytes
@@ -56,7 +56,7 @@ class Simhash(WordMethod):
             raise InvalidOption("max_distance", self.max_distance, f"0 to {self.bits - 1}")
         if self.tables not in (0, *DESIGNS):
             raise InvalidOption("tables", self.tables, "0, 4, 16 or 20")
-        if self.tables and (self.bits, self.max_distance) > (TABLE_BITS, 3):
+        if self.tables and (self.bits != TABLE_BITS or self.max_distance > TABLE_DISTANCE):
             wanted = "0, unless bits is 64 and max_distance is at most 3"
             raise InvalidOption("tables", self.tables, wanted)
 

@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..exceptions import InvalidOption
 from ..text.idf import UNITS_PER_NAT, shipped_table, token_hashes
 from .words import WORD, WordMethod, jaccard, members, packed_set, prefix_keys, shared
 
@@ -28,10 +27,6 @@ class Words(WordMethod):
 
     name: ClassVar[str] = "words"
     min_similarity: float = 0.8
-
-    def __post_init__(self) -> None:
-        if not 0 < self.min_similarity <= 1:
-            raise InvalidOption("min_similarity", self.min_similarity, "above 0, at most 1")
 
     def value(self, content: str | bytes) -> bytes:
         return packed_set(token_hashes(list(dict.fromkeys(self.words(content)))))
@@ -67,12 +62,8 @@ class Keywords(WordMethod):
     """
 
     name: ClassVar[str] = "keywords"
-    min_weight: float = 1.5
+    min_weight: float = 1.0
     min_similarity: float = 0.8
-
-    def __post_init__(self) -> None:
-        if not 0 < self.min_similarity <= 1:
-            raise InvalidOption("min_similarity", self.min_similarity, "above 0, at most 1")
 
     def value(self, content: str | bytes) -> bytes:
         words = self.words(content)

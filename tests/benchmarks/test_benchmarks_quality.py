@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from benchmarks.common import brute_force
-from benchmarks.common.stored_pages import InputError
+from benchmarks.common.stored_pages import InputError, html_of
 from benchmarks.common.tables import Table
 from benchmarks.decisions import rule
 from benchmarks.quality import __main__ as command
@@ -22,6 +22,7 @@ from benchmarks.quality import (
     figures,
     floors,
     known_pairs,
+    methods,
     peers,
     resemblance,
     summary,
@@ -31,6 +32,7 @@ from benchmarks.quality.written_corpora import CORPORA
 from scrapy_neardup._util.urls import is_list
 from scrapy_neardup.hashing.minhash import SKETCH_BINS, sketches_of
 from scrapy_neardup.hashing.simhash import simhash
+from scrapy_neardup.methods import open_method
 from scrapy_neardup.text.idf import shipped_table
 from scrapy_neardup.text.vocabulary import weigh
 from tests.support.benchmarks import run
@@ -405,6 +407,42 @@ def test_the_digest_is_of_the_bytes(data):
     with (data / "labels.csv").open("a", encoding="utf-8") as file:
         file.write("\n")
     assert known_pairs.digest([data]) != before
+
+
+def test_methods_are_measured_beside_the_rule(data):
+    table = methods.methods_table(data, ("exact", "bottomk:64"))
+    shown = {row[0]: dict(zip(table.head, row, strict=True)) for row in table.rows}
+    assert list(shown) == ["the rule", "exact", "bottomk:64"]
+    assert shown["the rule"]["ms"] == shown["the rule"]["bytes"] == ""
+    assert shown["exact"]["bytes"] == "8"
+    assert float(shown["bottomk:64"]["ms"]) > 0
+    for figures_shown in shown.values():
+        assert figures_shown["finds J>=0.9"] == "1.000 (1/1)"
+        assert figures_shown["hits J<0.5"] == "0"
+        assert figures_shown["duplicates found"] == "1.000 (1/1)"
+        assert figures_shown["distinct hit"] == "0.000 (0/1)"
+
+
+def test_words_are_not_in_the_time_of_a_method(data):
+    page = next(known_pairs.read_corpus(data).pages())
+    measured = methods.measure(page, ["words", "tags"])
+    text = resemblance.true_text(html_of(page))
+    assert measured.values == {
+        "words": open_method("words").value(text),
+        "tags": open_method("tags").value(page.body),
+    }
+    assert measured.seconds.keys() == measured.values.keys()
+
+
+def test_a_pair_is_found_if_the_later_page_is_near_the_earlier_one():
+    name = "manber:20,one_in=1,min_similarity=0.9"
+    method = open_method(name)
+    values = [method.value(text) for text in (f"{FERRY} {MUSEUM}", MUSEUM, "", FERRY, MUSEUM)]
+    found = methods._found_pairs(name, values, 1, 0)
+    assert found == {(0, 1), (0, 3), (0, 4), (1, 4)}
+    parts = [methods._found_pairs(name, values, 2, part) for part in (0, 1)]
+    assert parts[0] | parts[1] == found
+    assert parts[0].isdisjoint(parts[1])
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import math
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import xxhash
@@ -15,6 +16,7 @@ import xxhash
 TABLE = Path(__file__).parents[2] / "scrapy_neardup" / "text" / "data" / "idf-multilingual.txt.gz"
 
 
+@cache
 def idf_weights() -> tuple[dict[str, int], int]:
     """Token to weight, and the weight of all other tokens, read straight from the file."""
     header, *lines = gzip.decompress(TABLE.read_bytes()).decode().split("\n")
