@@ -91,7 +91,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
         _require_plot(options.plot)
     skipped: Counter[str] = Counter()
     pairs = read_pairs(options.pairs, options.jaccard, skipped)
-    pages = PageReader(options.pages)
+    pages = PageReader(options.pages, options.columns)
     judge = Judge.from_options(options, settings)
     signatures = _signatures(pairs, pages, judge)
     detector = judge.detector

@@ -64,7 +64,7 @@ def add_command(commands: Commands) -> None:
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Sign the pages, compare them with each other and with the store, and write the pairs."""
     _check(options)
-    pages = PageReader(options.pages)
+    pages = PageReader(options.pages, options.columns)
     started = perf_counter()
     with _store(options) as store:
         judge = Judge.from_options(options, settings, store, extraction=store.extraction)

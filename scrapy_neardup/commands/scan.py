@@ -56,7 +56,7 @@ def add_command(commands: Commands) -> None:
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Judge the pages and write the verdicts."""
-    pages = PageReader(options.pages)
+    pages = PageReader(options.pages, options.columns)
     with _store(options) as store:
         tally = VerdictCounter(Judge.from_options(options, settings, store, extraction=None))
         with closing(_Ids()) as ids, open_output(options.output, options.pages) as output:
