@@ -23,7 +23,8 @@ from ..sources.record import Record
 from ..stores import Store
 from ..workers import Failure
 from .support.options import Commands, Judge, VerdictCounter, add_cache, add_judge, add_pages
-from .support.output import open_output, report_skipped
+from .support.output import report_skipped
+from .support.row_output import Kind, open_rows
 from .support.store_address import (
     add_store,
     namespace_in,
@@ -36,6 +37,13 @@ _FIELDS = (
     "id url verdict duplicate_of duplicate_of_id look_alike look_alike_id distance similarity "
     "reason objection"
 ).split()
+#: The kinds of columns in a table.
+_COLUMNS: dict[str, Kind] = {
+    **dict.fromkeys([*_FIELDS, "fingerprint"], "text"),
+    **dict.fromkeys(["id", "duplicate_of_id", "look_alike_id"], "id"),
+    "distance": "int",
+    "similarity": "float",
+}
 
 
 def add_command(commands: Commands) -> None:
@@ -44,7 +52,11 @@ def add_command(commands: Commands) -> None:
     parser = commands.add("scan", summary, run)
     add_pages(parser)
     parser.add_argument(
-        "-o", "--output", required=True, metavar="OUT.jsonl", help="file to write, or - for stdout"
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT.jsonl",
+        help="file to write (.csv or .parquet for a table), or - for stdout",
     )
     add_store(parser, "--store")
     parser.add_argument(
@@ -59,10 +71,10 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     pages = PageReader(options.pages, options.columns)
     with _store(options) as store:
         tally = VerdictCounter(Judge.from_options(options, settings, store, extraction=None))
-        with closing(_Ids()) as ids, open_output(options.output, options.pages) as output:
+        with closing(_Ids()) as ids, open_rows(options.output, options.pages, _COLUMNS) as output:
             for record, outcome, verdict in tally.judge(pages, "scan"):
                 ids.add(record, verdict)
-                output.write(json.dumps(_line(record, outcome, verdict, ids)) + "\n")
+                output.write(_line(record, outcome, verdict, ids))
     tally.report()
     report_skipped(pages)
 
