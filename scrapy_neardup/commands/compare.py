@@ -113,9 +113,10 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     methods = list(_methods(options.methods, judge))
     names = (options.a, options.b)
     if options.pages:
-        records = _stored(names, options.pages)
+        records = _stored(names, options.pages, options.columns)
         if options.learn:
-            for _, outcome in judge.results(sign_record, PageReader(options.pages), "learn"):
+            pages = PageReader(options.pages, options.columns)
+            for _, outcome in judge.results(sign_record, pages, "learn"):
                 if isinstance(outcome, PageSignature):
                     judge.detector.check(outcome)
     else:
@@ -171,11 +172,13 @@ class _Page:
         yield "begins with", " ".join(self.main.text.split())[:160]
 
 
-def _stored(names: Sequence[str], sources: Sequence[str]) -> list[Record]:
+def _stored(
+    names: Sequence[str], sources: Sequence[str], columns: Sequence[str] | None
+) -> list[Record]:
     """Return the pages with these ids or, failing that, with these URLs."""
     by_id: dict[str, Record] = {}
     by_url: dict[str, Record] = {}
-    for record in PageReader(sources):
+    for record in PageReader(sources, columns):
         if str(record.id) in names:
             by_id.setdefault(str(record.id), record)
         if record.url in names:

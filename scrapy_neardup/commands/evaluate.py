@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -18,6 +17,7 @@ import numpy.typing as npt
 from rich.table import Table
 from scrapy.settings import BaseSettings
 
+from .._util.escaping import original_cell
 from ..exceptions import InputError
 from ..hashing.simhash_index import MAX_DISTANCE
 from ..matching.rule import Rule
@@ -43,9 +43,6 @@ SIMILARITIES = tuple(round(0.05 * step, 2) for step in range(21))
 _Grid = npt.NDArray[np.int64]
 
 _LABELS = {"duplicate": True, "distinct": False, "unclear": None}
-
-#: Apostrophe that report.js puts before text that a spreadsheet would run as a formula.
-_HARMLESS = re.compile(r"^'(?='*[=+\-@\t\r\n])")
 
 #: Suffixes of plots.
 _PLOTS = ("svg", "png", "pdf")
@@ -91,7 +88,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
         _require_plot(options.plot)
     skipped: Counter[str] = Counter()
     pairs = read_pairs(options.pairs, options.jaccard, skipped)
-    pages = PageReader(options.pages)
+    pages = PageReader(options.pages, options.columns)
     judge = Judge.from_options(options, settings)
     signatures = _signatures(pairs, pages, judge)
     detector = judge.detector
@@ -236,7 +233,7 @@ def _pairs(
         if same is None:
             skipped["unclear"] += 1
         else:
-            yield Pair(_HARMLESS.sub("", row["id_a"], 1), _HARMLESS.sub("", row["id_b"], 1), same)
+            yield Pair(original_cell(row["id_a"]), original_cell(row["id_b"]), same)
 
 
 def _truth(row: dict[str, str], least_jaccard: float) -> bool | None:

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     target = Path(options.output)
     if target.suffix != ".gz":
         raise InputError(options.output, "the name of a table ends in .gz")
-    pages = PageReader(options.pages)
+    pages = PageReader(options.pages, options.columns)
     judge = Judge.from_options(options, settings)
     counts = DocumentFrequencies()
     failures: Counter[str] = Counter()

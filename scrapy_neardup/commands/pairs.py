@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from scrapy.settings import BaseSettings
@@ -33,16 +32,27 @@ from .support.options import (
 )
 from .support.output import (
     format_counts,
-    open_output,
     print_message,
     quantity,
     report_skipped,
     with_progress,
 )
+from .support.row_output import Kind, RowWriter, open_rows
 from .support.store_address import add_store, open_copy
 
 #: Pairs that are joined to clusters at once.
 _BATCH = 8192
+
+_PAIR_COLUMNS: dict[str, Kind] = {
+    "id_a": "id",
+    "url_a": "text",
+    "id_b": "id",
+    "url_b": "text",
+    "distance": "int",
+    "similarity": "float",
+    "reason": "text",
+}
+_CLUSTER_COLUMNS: dict[str, Kind] = {"pages": "int", "ids": "ids", "urls": "texts"}
 
 
 def add_command(commands: Commands) -> None:
@@ -51,10 +61,15 @@ def add_command(commands: Commands) -> None:
     parser = commands.add("pairs", summary, run)
     add_pages(parser, nargs="*")
     parser.add_argument(
-        "-o", "--output", metavar="OUT.jsonl", help="write a line per pair to a file, or - (stdout)"
+        "-o",
+        "--output",
+        metavar="OUT.jsonl",
+        help="write a line per pair to a file (.csv or .parquet for a table), or - (stdout)",
     )
     parser.add_argument(
-        "--clusters", metavar="OUT.jsonl", help="write a line per cluster to a file, or - (stdout)"
+        "--clusters",
+        metavar="OUT.jsonl",
+        help="write a line per cluster to a file, as with --output, or - (stdout)",
     )
     add_store(parser, "--store")
     add_judge(parser)
@@ -64,14 +79,14 @@ def add_command(commands: Commands) -> None:
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Sign the pages, compare them with each other and with the store, and write the pairs."""
     _check(options)
-    pages = PageReader(options.pages)
+    pages = PageReader(options.pages, options.columns)
     started = perf_counter()
     with _store(options) as store:
         judge = Judge.from_options(options, settings, store, extraction=store.extraction)
         found = _Pairs(store)
         with (
-            _lines_to(options.output, options.pages) as pair_lines,
-            _lines_to(options.clusters, options.pages) as cluster_lines,
+            _rows_to(options.output, options.pages, _PAIR_COLUMNS) as pair_lines,
+            _rows_to(options.clusters, options.pages, _CLUSTER_COLUMNS) as cluster_lines,
         ):
             if options.pages:
                 found.add_pages(pages, judge)
@@ -104,14 +119,16 @@ def _store(options: argparse.Namespace) -> AbstractContextManager[InProcessStore
     return open_copy(options.store, options.namespace)
 
 
-def _lines_to(target: str | None, inputs: list[str]) -> AbstractContextManager[TextIO | None]:
-    return nullcontext() if target is None else open_output(target, inputs)
+def _rows_to(
+    target: str | None, inputs: list[str], columns: dict[str, Kind]
+) -> AbstractContextManager[RowWriter | None]:
+    return nullcontext() if target is None else open_rows(target, inputs, columns)
 
 
-def _write(lines: Iterator[dict[str, Any]], stream: TextIO | None) -> None:
+def _write(lines: Iterator[dict[str, Any]], writer: RowWriter | None) -> None:
     for line in lines:
-        if stream is not None:
-            stream.write(json.dumps(line) + "\n")
+        if writer is not None:
+            writer.write(line)
 
 
 class _Pairs:

@@ -46,7 +46,7 @@ def add_command(commands: Commands) -> None:
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Read the decisions, and the texts of their pages if these are given; write the report."""
-    pages = PageReader(options.pages)
+    pages = PageReader(options.pages, options.columns)
     columns = Columns()
     with _store(options) as store:
         extraction = "full" if store is None else store.extraction

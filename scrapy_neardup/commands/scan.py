@@ -24,7 +24,8 @@ from ..stores import Store
 from ..workers import Failure
 from .support.library import Library
 from .support.options import Commands, Judge, VerdictCounter, add_cache, add_judge, add_pages
-from .support.output import open_output, report_skipped
+from .support.output import report_skipped
+from .support.row_output import Kind, open_rows
 from .support.store_address import (
     add_store,
     namespace_in,
@@ -37,6 +38,13 @@ _FIELDS = (
     "id url verdict duplicate_of duplicate_of_id look_alike look_alike_id distance similarity "
     "reason objection"
 ).split()
+#: The kinds of columns in a table.
+_COLUMNS: dict[str, Kind] = {
+    **dict.fromkeys([*_FIELDS, "fingerprint"], "text"),
+    **dict.fromkeys(["id", "duplicate_of_id", "look_alike_id"], "id"),
+    "distance": "int",
+    "similarity": "float",
+}
 
 
 def add_command(commands: Commands) -> None:
@@ -45,7 +53,11 @@ def add_command(commands: Commands) -> None:
     parser = commands.add("scan", summary, run)
     add_pages(parser)
     parser.add_argument(
-        "-o", "--output", required=True, metavar="OUT.jsonl", help="file to write, or - for stdout"
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT.jsonl",
+        help="file to write (.csv or .parquet for a table), or - for stdout",
     )
     add_store(parser, "--store")
     parser.add_argument(
@@ -72,18 +84,18 @@ def add_command(commands: Commands) -> None:
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Judge the pages and write the verdicts."""
     _check(options)
-    pages = PageReader(options.pages)
+    pages = PageReader(options.pages, options.columns)
     with _store(options) as store:
         extraction: Extraction | None = "full" if options.library else None
         judge = Judge.from_options(options, settings, store, extraction=extraction)
         tally = VerdictCounter(judge)
         with (
             closing(_Ids()) as ids,
-            open_output(options.output, [*options.pages, *options.library]) as output,
+            open_rows(options.output, [*options.pages, *options.library], _COLUMNS) as output,
         ):
             if options.library:
                 library = Library(judge, all_matches=options.matches == "all")
-                for record in library.read(PageReader(options.library)):
+                for record in library.read(PageReader(options.library, options.columns)):
                     ids.put(record)
                 judged = tally.match(pages, "scan", library.matches)
             else:
@@ -91,7 +103,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
             for record, outcome, verdict in judged:
                 if not options.library:
                     ids.add(record, verdict)
-                output.write(json.dumps(_line(record, outcome, verdict, ids)) + "\n")
+                output.write(_line(record, outcome, verdict, ids))
     tally.report()
     report_skipped(pages)
 

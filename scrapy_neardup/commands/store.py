@@ -23,7 +23,15 @@ from ..signatures.signature import PASSAGES_PART
 from ..sources.readers import PageReader, beginning
 from ..stores import Entry, Namespace, Store, StoredPage, StoreReader
 from ..stores.exports import ExportReader, Head, end_line, is_export, page_line
-from .support.options import Commands, Judge, VerdictCounter, above_0, add_judge, at_least_0
+from .support.options import (
+    Commands,
+    Judge,
+    VerdictCounter,
+    above_0,
+    add_columns,
+    add_judge,
+    at_least_0,
+)
 from .support.output import (
     format_time,
     open_output,
@@ -116,6 +124,7 @@ def _add_transfers(group: Commands) -> None:
         nargs="+",
         help="exports, or pages as for scan: a feed, WARC files, folders of HTML files, -",
     )
+    add_columns(parser)
     add_judge(parser)
 
 
@@ -330,7 +339,7 @@ def _pages_and_rules(pages: int, rules: int) -> str:
 def _import_pages(
     sources: Sequence[str], options: argparse.Namespace, settings: BaseSettings
 ) -> None:
-    pages = PageReader(sources)
+    pages = PageReader(sources, options.columns)
     name = _namespace_for(options)
     with open_for_writing(options.store, name) as store:
         tally = VerdictCounter(Judge.from_options(options, settings, store, extraction=None))

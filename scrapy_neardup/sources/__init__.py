@@ -1,1 +1,1 @@
-"""Reads stored pages: JSON Lines, WARC, folders of HTML files."""
+"""Reads stored pages: JSON, CSV, TSV, WARC, folders of HTML files."""

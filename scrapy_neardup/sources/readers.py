@@ -1,44 +1,50 @@
-"""Reads stored pages from JSON Lines, WARC files and folders of HTML files.
+"""Reads stored pages from JSON Lines, JSON arrays, tables, WARC files and folders of HTML files.
 
-The format is detected from the first bytes of a file, not from its name; gzip and zstd are
-decompressed. Unusable records are counted and skipped. An input that cannot be read to its end is
-an error, because figures of half a file would pass for those of the whole.
+The format is detected from the first bytes of a file; only CSV, TSV and JSON arrays are recognised
+by the name. gzip and zstd are decompressed. Unusable records are counted and skipped. An input that
+cannot be read to its end is an error, because figures of half a file would pass for those of the
+whole.
 """
 
 from __future__ import annotations
 
-import base64
 import io
-import json
 import os
+import re
 import stat
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NoReturn
+from typing import BinaryIO, NoReturn
 
 from ..exceptions import InputError
 from .compression import buffered, decompressed, error_text, naming_errors
+from .fields import NOT_JSON, page_of_json
+from .json_arrays import array_pages, require_lines
 from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, Record
+from .tables import open_table, table_format
 from .warc import WARC, archive_iterator, warc_pages
 
 #: Suffixes, in lower case, of the files in a folder that are read.
 HTML_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
 _UTF8_MARK = b"\xef\xbb\xbf"
-_NOT_JSON = "not JSON"
+_JSON_NAME = re.compile(r"\.json(?:\.(?:gz|gzip|zst|zstd))?$", re.IGNORECASE)
 
 
 class PageReader:
     """Iterates over the pages of all sources, in order and only once.
 
     :param sources: files, folders, or ``"-"`` for standard input.
+    :param columns: the fields that the columns of CSV and TSV files without a header are, in order;
+        ``""`` for a column that is skipped.
     :raises InputError: on creation, if a source is missing, empty, or needs a package that is not
-        installed; while iterating, if a source is cut off or no source has a page.
+        installed, or the columns of a table are unknown; while iterating, if a source is cut off or
+        no source has a page.
     """
 
-    def __init__(self, sources: Sequence[str]) -> None:
+    def __init__(self, sources: Sequence[str], columns: Sequence[str] | None = None) -> None:
         #: Number of unusable records by reason.
         self.bad: Counter[str] = Counter()
         #: Number of records that are no pages (redirects, images …) by reason; WARC only.
@@ -46,8 +52,9 @@ class PageReader:
         #: Number of bytes of the sources read so far, before decompression.
         self.bytes_read = 0
         self._sources = sources
+        self._columns = columns
         for source in sources:
-            _check(source)
+            _check(source, columns)
 
     def __iter__(self) -> Iterator[Record]:
         empty = True
@@ -102,10 +109,14 @@ class PageReader:
         with naming_errors(source):
             stream = decompressed(raw, source)
             start = stream.peek(len(WARC))
-            if start.startswith(WARC):
+            if table_format(source):
+                yield from open_table(stream, source, self._columns, self.bad)
+            elif start.startswith(WARC):
                 yield from warc_pages(stream, source, self.bad, self.passed_over)
             elif start.removeprefix(_UTF8_MARK).lstrip()[:1] == b"<":
                 yield _html_page(Path(source), stream.read(MAX_PAGE_BYTES), source)
+            elif _JSON_NAME.search(source) and _at_array(stream):
+                yield from array_pages(stream, source, self.bad)
             else:
                 yield from _json_pages(stream, source, self.bad)
 
@@ -177,7 +188,7 @@ def _html_files(folder: Path) -> Iterator[Path]:
                 yield Path(parent, name)
 
 
-def _check(source: str) -> None:
+def _check(source: str, columns: Sequence[str] | None) -> None:
     """Raise an error early if a source cannot be read."""
     if source == "-":
         return
@@ -189,9 +200,13 @@ def _check(source: str) -> None:
                 raise InputError(source, f"no HTML files in it ({', '.join(HTML_SUFFIXES)})")
         elif stat.S_ISREG(mode):
             with path.open("rb") as file:
-                start = decompressed(file, source).peek(len(WARC))
-            if not start:
-                raise InputError(source, "empty")
+                stream = decompressed(file, source)
+                start = stream.peek(len(WARC))
+                if not start:
+                    raise InputError(source, "empty")
+                if table_format(source):
+                    open_table(stream, source, columns, Counter())
+                    return
             if start.startswith(WARC):
                 archive_iterator(source)
 
@@ -200,10 +215,20 @@ def _raise(error: OSError) -> NoReturn:
     raise error
 
 
+def _at_array(stream: io.BufferedReader) -> bool:
+    """Go to the first byte that is no white space; return whether an array of JSON begins there."""
+    if stream.peek(len(_UTF8_MARK)).startswith(_UTF8_MARK):
+        stream.read(len(_UTF8_MARK))
+    while (start := stream.peek(1)) and not start.lstrip():
+        stream.read(len(start))
+    stream.read(len(start) - len(start.lstrip()))
+    return start.lstrip().startswith(b"[")
+
+
 def _json_pages(stream: io.BufferedReader, source: str, bad: Counter[str]) -> Iterator[Record]:
     """Yield the pages of a stream of JSON Lines.
 
-    Each is an object with ``url`` and ``html``, ``html_b64`` or ``text``.
+    Each is an object with ``url`` or ``id``, and ``html``, ``html_b64`` or ``text``.
 
     :param bad: counts unusable records by reason.
     :raises InputError: if the last line is cut off.
@@ -218,61 +243,12 @@ def _json_pages(stream: io.BufferedReader, source: str, bad: Counter[str]) -> It
             continue
         if number == 1:
             line = line.removeprefix(_UTF8_MARK)
+            if _JSON_NAME.search(source):
+                require_lines(line, source)
         try:
             if line.strip():
-                yield _json_page(line)
+                yield page_of_json(line)
         except BadRecord as error:
-            if not line.endswith(b"\n") and str(error) == _NOT_JSON:
+            if not line.endswith(b"\n") and str(error) == NOT_JSON:
                 raise InputError(source, f"line {number} is cut off or not JSON") from None
             bad[str(error)] += 1
-
-
-def _json_page(line: bytes) -> Record:
-    try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError):
-        raise BadRecord(_NOT_JSON) from None
-    if not isinstance(fields, dict):
-        raise BadRecord("not an object")
-    url = _string(fields, "url")
-    if not url:
-        raise BadRecord("no url")
-    content, kind = _content(fields)
-    encoding = _string(fields, "encoding")
-    content_type = f"text/html; charset={encoding}" if encoding else _string(fields, "content_type")
-    return Record(
-        id=_id(fields.get("id"), url),
-        url=url,
-        content=content,
-        kind=kind,
-        title=_string(fields, "title") or "",
-        content_type=content_type,
-    )
-
-
-def _content(fields: dict[str, Any]) -> tuple[str | bytes, Literal["html", "text"]]:
-    if (html := _string(fields, "html")) is not None:
-        return html, "html"
-    if (encoded := _string(fields, "html_b64")) is not None:
-        try:
-            return base64.b64decode(encoded, validate=True), "html"
-        except ValueError:
-            raise BadRecord("html_b64 is not base64") from None
-    if (text := _string(fields, "text")) is not None:
-        return text, "text"
-    raise BadRecord("no html, html_b64 or text")
-
-
-def _id(given: object, url: str) -> str | int:
-    if given is None:
-        return url
-    if isinstance(given, bool) or not isinstance(given, (str, int)):
-        raise BadRecord("id is neither a string nor a whole number")
-    return given
-
-
-def _string(fields: dict[str, Any], name: str) -> str | None:
-    value = fields.get(name)
-    if value is not None and not isinstance(value, str):
-        raise BadRecord(f"{name} is not a string")
-    return value

@@ -186,7 +186,7 @@ def test_a_page_that_cannot_be_read_costs_itself_only(tmp_path):
     stderr = done.stderr.decode()
     assert "<https://1.example/> is undecided, worker_died: its process ended with -9" in stderr
     assert "2 pages, undecided: worker_died 1, failed 1: 1 pair; 1 cluster" in stderr
-    assert "bad records skipped: 1 (no url 1)" in stderr
+    assert "bad records skipped: 1 (no url or id 1)" in stderr
 
 
 # With a store

@@ -171,7 +171,7 @@ def test_bad_records_are_counted_and_cost_nothing_else(tmp_path):
     done = scan(source, "-o", "-", "--workers", "0")
     assert done.returncode == 0
     assert len(verdicts(done.stdout)) == 2
-    assert b"bad records skipped: 2 (no url 1, not JSON 1)" in done.stderr
+    assert b"bad records skipped: 2 (no url or id 1, not JSON 1)" in done.stderr
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from ...signatures.signature import Extraction, PageSignature
 from ...sources.compression import packed_body
 from ...sources.readers import PageReader
 from ...sources.record import Record
+from ...sources.tables import parse_columns
 from ...stores import MemoryStore, Store
 from ...stores.body_cache import BodyCache
 from ...workers import Failure, Job, Limits, PagePool, WorkerPool, sign_record, usable_cores
@@ -84,10 +85,29 @@ def add_pages(
         name,
         metavar="PAGES",
         nargs=nargs,
-        help="JSON Lines or WARC files (plain, gzip, zstd), folders of HTML files, or - for "
-        "JSON Lines on standard input",
+        help="JSON Lines, JSON arrays (.json), CSV, TSV or WARC files (plain, gzip, zstd), folders "
+        "of HTML files, or - for JSON Lines on standard input",
         **how,
     )
+    add_columns(parser)
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the columns of tables."""
+    parser.add_argument(
+        "--columns",
+        type=_columns,
+        metavar="NAMES",
+        help="fields that the columns of CSV and TSV files without a header are, in order, such as "
+        "id,title,text; - skips a column",
+    )
+
+
+def _columns(text: str) -> tuple[str, ...]:
+    try:
+        return parse_columns(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def add_judge(parser: argparse.ArgumentParser, thresholds: Container[str] = _FLAGS) -> None:

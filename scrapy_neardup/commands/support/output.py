@@ -166,11 +166,17 @@ def atomic_output(
 
 @contextmanager
 def open_output(
-    target: str, inputs: Iterable[str] = (), *, private: bool = False
+    target: str,
+    inputs: Iterable[str] = (),
+    *,
+    private: bool = False,
+    newline: str | None = None,
 ) -> Iterator[TextIO]:
     """Open a text stream to a file as with :func:`atomic_output`, or to standard output (``-``).
 
     The file is compressed when its name ends in ``.gz`` or ``.zst``.
+
+    :param newline: as for :func:`open`.
     """
     if target == "-":
         yield sys.stdout
@@ -182,6 +188,6 @@ def open_output(
         opened = zstd_module(target).open
     with (
         atomic_output(target, inputs, private=private) as part,
-        opened(part, "wt", encoding="utf-8") as stream,
+        opened(part, "wt", encoding="utf-8", newline=newline) as stream,
     ):
         yield stream

@@ -1,0 +1,215 @@
+"""Reads pages from tables of text: CSV and TSV files, whose columns are the fields of records."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from abc import ABC, abstractmethod
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+
+from ..exceptions import InputError
+from .fields import CONTENT_FIELDS, FIELDS, page_of_fields
+from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, Record
+
+_SUFFIX = re.compile(r"\.([ct]sv)(?:\.(?:gz|gzip|zst|zstd))?$", re.IGNORECASE)
+_UTF8_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_NOT_UTF8 = "not UTF-8"
+_HAS_NUL = "NUL byte"
+_NOT_CSV = "not CSV"
+_RAGGED = "wrong number of fields"
+_SEPARATORS = {"csv": "commas", "tsv": "tabs"}
+
+
+def table_format(name: str) -> str | None:
+    """Return ``"csv"`` or ``"tsv"`` by the name of a table, perhaps packed, else ``None``."""
+    found = _SUFFIX.search(name)
+    return None if found is None else found[1].lower()
+
+
+def parse_columns(text: str) -> tuple[str, ...]:
+    """Return the columns that a list such as ``"id,-,text"`` names; ``""`` is a skipped one.
+
+    :raises ValueError: if a name is unknown or given twice, or a needed one is missing.
+    """
+    columns = tuple("" if name.strip() == "-" else name.strip() for name in text.split(","))
+    for name in columns:
+        if name and name not in FIELDS:
+            raise ValueError(f"{name!r} is no field; the fields are {', '.join(FIELDS)}, - to skip")
+    _require_usable(columns)
+    return columns
+
+
+def _require_usable(columns: Sequence[str]) -> None:
+    named = [name for name in columns if name]
+    if repeated := [name for name, number in Counter(named).items() if number > 1]:
+        raise ValueError(f"{', '.join(repeated)} is named twice")
+    if not {"id", "url"} & set(named):
+        raise ValueError("id or url is needed")
+    if not set(CONTENT_FIELDS) & set(named):
+        raise ValueError(f"{', '.join(CONTENT_FIELDS[:-1])} or {CONTENT_FIELDS[-1]} is needed")
+
+
+def open_table(
+    stream: io.BufferedReader, source: str, columns: Sequence[str] | None, bad: Counter[str]
+) -> Iterator[Record]:
+    """Return the pages of a CSV or TSV file in UTF-8, depending on its name.
+
+    :param columns: of a file without a header; ``""`` for a column that is skipped.
+    :param bad: counts unusable records by reason.
+    :raises InputError: if the columns are unknown; while iterating, if the last line is cut off.
+    """
+    if stream.peek(len(_UTF8_MARK)).startswith(_UTF16_MARKS):
+        raise InputError(source, "is UTF-16; tables must be UTF-8")
+    if stream.peek(len(_UTF8_MARK)).startswith(_UTF8_MARK):
+        stream.read(len(_UTF8_MARK))
+    kind = table_format(source) or "csv"
+    rows = _CsvRows(stream) if kind == "csv" else _TsvRows(stream)
+    columns = _read_header(rows, source, kind, columns)
+    return _pages(rows, source, columns, bad)
+
+
+def _read_header(
+    rows: _Rows, source: str, kind: str, columns: Sequence[str] | None
+) -> Sequence[str]:
+    """Return the columns that the first line names, if it does, else the given ones."""
+    problem = ""
+    try:
+        first = rows.next() or []
+    except BadRecord as error:
+        first, problem = [], f" ({error})"
+    names = [name.strip().lower() for name in first]
+    if any(name in CONTENT_FIELDS for name in names):
+        known = [name if name in FIELDS else "" for name in names]
+        try:
+            _require_usable(known)
+        except ValueError as error:
+            raise InputError(source, f"its header cannot be used: {error}") from None
+        return known
+    if columns is None:
+        raise InputError(
+            source,
+            f"its first line{problem} does not name the fields, separated by {_SEPARATORS[kind]} "
+            f"({', '.join(FIELDS)}); name them in order, such as --columns id,title,text",
+        )
+    rows.put_back()
+    return columns
+
+
+def _pages(rows: _Rows, source: str, columns: Sequence[str], bad: Counter[str]) -> Iterator[Record]:
+    content = next(name for name in CONTENT_FIELDS if name in columns)
+    while True:
+        try:
+            if (row := rows.next(len(columns))) is None:
+                return
+            fields = {name: cell for name, cell in zip(columns, row, strict=True) if name and cell}
+            if not any(name in fields for name in CONTENT_FIELDS):
+                fields[content] = ""
+            yield page_of_fields(fields)
+        except BadRecord as error:
+            if rows.is_cut_off and str(error) in (_NOT_CSV, _RAGGED):
+                raise InputError(source, f"its last line is cut off ({error})") from None
+            bad[str(error)] += 1
+
+
+class _Rows(ABC):
+    """The rows of a table. After a bad row, reading goes on at the line after its first line.
+
+    A quote that is not closed thus costs the row that it is in, not all rows to the next quote.
+    """
+
+    def __init__(self, stream: io.BufferedReader) -> None:
+        self._stream = stream
+        #: Lines to read again.
+        self._waiting: deque[bytes] = deque()
+        #: Lines of the present row.
+        self._taken: list[bytes] = []
+        self._size = 0
+        #: Why the present row is bad, whatever its fields are.
+        self._problem: str | None = None
+        #: Whether the present row ends the file, without a line end.
+        self.is_cut_off = False
+
+    @abstractmethod
+    def _parsed(self) -> list[str] | None:
+        """Return the fields of the next row; ``None`` at the end."""
+
+    def next(self, length: int | None = None) -> list[str] | None:
+        """Return the next row that is not empty; ``None`` at the end.
+
+        :param length: number of its fields, if known.
+        :raises BadRecord: if the row cannot be used.
+        """
+        row: list[str] | None = []
+        while row == []:
+            self._begin()
+            try:
+                row = self._parsed()
+                if row and length not in (None, len(row)):
+                    raise BadRecord(_RAGGED)
+            except BadRecord:
+                self.is_cut_off = len(self._taken) == 1 and not self._taken[0].endswith(b"\n")
+                del self._taken[:1]
+                self.put_back()
+                raise
+            if row and self._problem is not None:
+                raise BadRecord(self._problem)
+        return row
+
+    def put_back(self) -> None:
+        """Let the lines of the present row be read again."""
+        self._waiting.extendleft(reversed(self._taken))
+        self._begin()
+
+    def _begin(self) -> None:
+        self._taken.clear()
+        self._size = 0
+        self._problem = None
+
+    def _lines(self) -> Iterator[str]:
+        """Yield the lines, decoded; what cannot be decoded is replaced, and noted."""
+        while line := self._waiting.popleft() if self._waiting else self._next_line():
+            self._taken.append(line)
+            self._size += len(line)
+            if self._size >= MAX_PAGE_BYTES:
+                raise BadRecord(TOO_LARGE)
+            try:
+                text = line.decode()
+            except UnicodeDecodeError:
+                self._problem = _NOT_UTF8
+                text = line.decode(errors="replace")
+            if "\0" in text:
+                self._problem = _HAS_NUL
+                text = text.replace("\0", "\ufffd")
+            yield text
+
+    def _next_line(self) -> bytes:
+        line = piece = self._stream.readline(MAX_PAGE_BYTES)
+        if len(line) == MAX_PAGE_BYTES:
+            while piece and not piece.endswith(b"\n"):
+                piece = self._stream.readline(2**16)
+        return line
+
+
+class _TsvRows(_Rows):
+    """A line is a row, and a tab ends a field; nothing is quoted."""
+
+    def _parsed(self) -> list[str] | None:
+        line = next(self._lines(), None)
+        if line is None:
+            return None
+        line = line.removesuffix("\n").removesuffix("\r")
+        return line.split("\t") if line else []
+
+
+class _CsvRows(_Rows):
+    """Commas separate fields; quoted ones may contain commas, quotes (doubled) and line ends."""
+
+    def _parsed(self) -> list[str] | None:
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_PAGE_BYTES))
+        try:
+            return next(csv.reader(self._lines(), strict=True), None)
+        except csv.Error:
+            raise BadRecord(_NOT_CSV) from None
