@@ -22,7 +22,7 @@ MIN_FINGERPRINTS = 4
 #: Contents of which one window is recorded; those that come later have it without being found by
 #: it. It bounds the time of a look-up.
 MAX_HOLDERS = 100
-#: Windows of all contents together: some 50 MB, 40,000 pages of 600 words.
+#: Windows of all contents together: some 75 MB, 40,000 pages of 800 words.
 MAX_FINGERPRINTS = 4_000_000
 
 _MULTIPLIER = np.uint64(0x9E3779B1)
