@@ -6,15 +6,18 @@ from concurrent.futures import wait
 from time import monotonic, sleep
 from typing import Any
 
-from .exceptions import InvalidOption, SignatureMismatch, UnreadablePage
+from .exceptions import InvalidOption, MethodFailed, SignatureMismatch, UnreadablePage
 from .html.extraction import Extractor
 from .html.limits import PageLimits
+from .matching.method_matching import compare_by
 from .matching.rule import Rule, Scope
 from .matching.verdict import Match, Verdict
+from .methods import Method
 from .reasons import Reason
 from .signatures.signature import Extraction, PageSignature
 from .signatures.signer import Signer
 from .stores import Claim, Store, open_store
+from .stores.in_process import InProcessStore
 from .text.idf import IdfTable
 from .text.tokenization import Tokenizer
 
@@ -39,6 +42,9 @@ class NearDupDetector:
     :param max_distance: see :class:`~scrapy_neardup.matching.rule.Rule`, like the next three.
     :param tokenizer: see :class:`~scrapy_neardup.signatures.signer.Signer`, like ``idf``,
         ``extractor``, ``limits`` and ``extraction``.
+    :param method: ``"NAME[:PARAMETERS]"`` of the method, or the method, that judges in place of the
+        rule, of which ``min_features`` and ``scope`` still count; see
+        :func:`~scrapy_neardup.methods.open_method`. The store must be in memory.
     :param store: a :class:`~scrapy_neardup.stores.Store`, or the address of one, see
         :func:`~scrapy_neardup.stores.open_store`.
     :raises InvalidOption: when an argument has an invalid value.
@@ -56,9 +62,12 @@ class NearDupDetector:
         extractor: str | Extractor = "trafilatura",
         limits: PageLimits | None = None,
         extraction: Extraction = "full",
+        method: str | Method | None = None,
         store: str | Store = "memory",
     ) -> None:
         self.rule = Rule(max_distance, min_similarity, min_features, scope)
+        if method is not None:
+            _require_values(method, store)
         self.store = open_store(store) if isinstance(store, str) else store
         self.signer = Signer(
             secret=self.store.secret,
@@ -67,11 +76,14 @@ class NearDupDetector:
             extractor=extractor,
             limits=limits,
             extraction=extraction,
+            method=method,
         )
         if self.signer.is_lazy and not getattr(self.store, "holds_unread", False):
             wanted = f"'full' with {self.store.name}, which cannot hold pages that were not read"
             raise InvalidOption("extraction", extraction, wanted)
         self.store.adopt(self.signer.recipe, self.signer.parts)
+        if isinstance(self.store, InProcessStore) and self.signer.method is not None:
+            self.store.use_method(self.signer.method)
 
     def signature(
         self,
@@ -116,19 +128,26 @@ class NearDupDetector:
                 return Verdict("undecided", page["url"], error.reason)
         elif page:
             raise TypeError("check() requires either a signature or the arguments of signature()")
+        try:
+            claim = self._claim_after_waiting(signature, rule)
+        except MethodFailed as error:
+            return Verdict("undecided", signature.url, error.reason)
+        if claim.ticket is not None:
+            self.store.commit(claim.ticket)
+        return claim.verdict
+
+    def _claim_after_waiting(self, signature: PageSignature, rule: Rule | None) -> Claim:
         claim = self.claim(signature, rule=rule)
         deadline = monotonic() + MAX_WAIT
         while claim.is_blocked:
             if monotonic() > deadline:
-                return Verdict("undecided", signature.url, Reason.WAITED)
+                return Claim(Verdict("undecided", signature.url, Reason.WAITED))
             if claim.outcome:
                 wait([claim.outcome], _RETRY_SECONDS)
             else:
                 sleep(_RETRY_SECONDS)
             claim = self.claim(signature, rule=rule)
-        if claim.ticket is not None:
-            self.store.commit(claim.ticket)
-        return claim.verdict
+        return claim
 
     def claim(self, signature: PageSignature, *, rule: Rule | None = None) -> Claim:
         """Look a page up and, unless it is a duplicate, claim its content.
@@ -138,6 +157,7 @@ class NearDupDetector:
 
         :param rule: other thresholds for this page.
         :raises SignatureMismatch: when the signature was made by another recipe.
+        :raises MethodFailed: when the method fails.
         """
         self._require_own(signature)
         if signature.is_read and not signature.n_features:
@@ -150,9 +170,23 @@ class NearDupDetector:
         :raises SignatureMismatch: when one of them was made by another recipe.
         """
         self._require_own(a)
+        if self.signer.method is not None:
+            self._require_own(b)
+            return compare_by(self.signer.method, a, b, self.rule)
         outcome = self.rule.compare_either_way(a, b, self.store.boilerplates)
         return outcome if isinstance(outcome, Match) and a.n_features else None
 
     def _require_own(self, signature: PageSignature) -> None:
         if signature.recipe != self.signer.recipe:
             raise SignatureMismatch(self.signer.recipe, signature.recipe)
+
+
+def _require_values(method: str | Method, store: str | Store) -> None:
+    """Check that a store can hold the values of a method."""
+    if isinstance(store, str):
+        name, holds_values = store.partition(":")[0], store == "memory"
+    else:
+        name, holds_values = store.name, getattr(store, "holds_values", False)
+    if not holds_values:
+        wanted = f"left out with the store {name}: only one in memory can hold values of methods"
+        raise InvalidOption("method", method, wanted)

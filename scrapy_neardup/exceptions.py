@@ -134,6 +134,17 @@ class NeedsScripts(UnreadablePage):
         )
 
 
+class MethodFailed(UnreadablePage):
+    """A method failed on a page, or on two values."""
+
+    reason = Reason.FAILED
+
+    def __init__(self, method: str, cause: Exception) -> None:
+        super().__init__(f"method {method} failed: {cause!r}")
+        self.method = method
+        self.cause = cause
+
+
 class LimitExceeded(UnreadablePage):
     """A page exceeds one of the :class:`~scrapy_neardup.html.limits.PageLimits`.
 

@@ -39,8 +39,8 @@ class NearDuplicate(DropItem):
 
     :ivar url: URL of the item's page.
     :ivar duplicate_of: the original's URL.
-    :ivar distance: Hamming distance, 0 to 11.
-    :ivar similarity: estimated resemblance, 0.0 to 1.0.
+    :ivar distance: Hamming distance, 0 to 11; ``None`` with a method.
+    :ivar similarity: estimated resemblance, or the method's similarity, 0.0 to 1.0.
     :ivar reason: see :class:`~scrapy_neardup.matching.verdict.Match`.
     """
 
@@ -161,9 +161,10 @@ def _log(judge: NearDupJudge, action: str, verdict: Verdict) -> None:
 def _description(verdict: Verdict) -> str:
     if not verdict.is_duplicate:
         return "already stored and unchanged"
+    distance = "" if verdict.distance is None else f"distance {verdict.distance}, "
     return (
         f"near-duplicate of {on_one_line(str(verdict.duplicate_of))} "
-        f"(distance {verdict.distance}, similarity {verdict.similarity:.2f})"
+        f"({distance}similarity {verdict.similarity:.2f})"
     )
 
 

@@ -213,6 +213,7 @@ def require_parts(config: Config) -> None:
         Signer(secret=bytes(16), **config.parts)
     except InvalidOption as error:
         raise as_setting(error) from None
+    _require_store_of_values(config)
     for name, part in config.parts.items():
         if config.workers and not _is_portable(part):
             raise as_setting(
@@ -223,6 +224,17 @@ def require_parts(config: Config) -> None:
                     "processes can load it too (or set NEARDUP_WORKERS = 0)",
                 )
             )
+
+
+def _require_store_of_values(config: Config) -> None:
+    """Check, before it is created, that the store can hold values where a method judges."""
+    store = config.store_settings.store
+    if "method" in config.parts and isinstance(store, str) and store != "memory":
+        wanted = (
+            f'used with NEARDUP_STORE = "memory", with a JOBDIR too: {store.partition(":")[0]} '
+            "cannot hold the values of a method"
+        )
+        raise as_setting(InvalidOption("method", config.parts["method"], wanted))
 
 
 def _is_portable(part: Any) -> bool:

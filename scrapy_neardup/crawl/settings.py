@@ -251,7 +251,7 @@ class Config:
     :ivar policy: applies to every request without options of its own.
     :ivar item_field: field of items that is judged instead of the page, if any.
     :ivar parts: arguments of :class:`~scrapy_neardup.NearDupDetector`: those of ``tokenizer``,
-        ``idf``, ``extractor`` and ``extraction`` that are set.
+        ``idf``, ``extractor``, ``extraction`` and ``method`` that are set.
     :ivar body_cache: MiB of memory, 0 or more, for the bodies of pages that were read quickly.
     :ivar store_settings: where pages are recorded.
     :ivar url_rule_settings: what is learned about URLs.
@@ -271,7 +271,7 @@ class Config:
     policy: Policy = field(metadata=_options(POLICY_OPTIONS, Policy().changed))
     item_field: str | None = field(metadata=_option(_name))
     parts: Mapping[str, Any] = field(
-        metadata=_options(("tokenizer", "idf", "extractor", "extraction"), dict)
+        metadata=_options(("tokenizer", "idf", "extractor", "extraction", "method"), dict)
     )
     body_cache: int = field(metadata=_option(_mebibytes, 256))
     store_settings: StoreSettings = field(metadata=_group(StoreSettings))
@@ -340,6 +340,7 @@ SYNONYMS = {
     "WORKERS": "CONCURRENCY PROCESSES THREADS",
     "RECOVER": "RESUME",
     "LINKS": "FOLLOW",
+    "METHOD": "ALGORITHM",
 }
 
 #: Least similarity, see difflib, of a whole name or of a single word to the one that is meant.

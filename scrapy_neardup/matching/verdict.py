@@ -16,12 +16,14 @@ class Match:
     """How near two pages with the same content are.
 
     :ivar distance: Hamming distance of their fingerprints, 0 to 64; above 11 only when the pages
-        are equal.
-    :ivar similarity: estimated resemblance of their texts, 0.0 to 1.0; 1.0 for equal texts.
-    :ivar reason: ``"same_page"``, ``"same_list"``, ``"same_text"`` or ``"similar_text"``.
+        are equal. ``None`` when a method compared them.
+    :ivar similarity: estimated resemblance of their texts, 0.0 to 1.0; 1.0 for equal texts. With a
+        method, its similarity.
+    :ivar reason: ``"same_page"``, ``"same_list"``, ``"same_text"``, ``"similar_text"`` or
+        ``"method"``.
     """
 
-    distance: int
+    distance: int | None
     similarity: float
     reason: Reason
 
@@ -61,8 +63,9 @@ class Verdict:
     :ivar url: URL of the page.
     :ivar reason: why; the documentation lists all reasons.
     :ivar duplicate_of: URL of a duplicate's original.
-    :ivar distance: Hamming distance to the original, 0 to 11.
-    :ivar similarity: estimated resemblance with the original, 0.0 to 1.0.
+    :ivar distance: Hamming distance to the original, 0 to 11; ``None`` when a method compared them.
+    :ivar similarity: estimated resemblance with the original, 0.0 to 1.0, or the method's
+        similarity.
     :ivar look_alike: of a new or undecided page, the most similar of the pages that it was
         compared with; ``None`` when none is similar.
     :ivar links_seen_at: URL of an earlier page with this content that yielded links, but no item

@@ -6,6 +6,6 @@ that the rule cannot. The page "Which method?" of the documentation compares the
 
 from .base import Method
 from .index import MethodIndex, MethodMatch
-from .registry import METHODS, open_method
+from .registry import METHODS, identity_of, open_method
 
-__all__ = ["METHODS", "Method", "MethodIndex", "MethodMatch", "open_method"]
+__all__ = ["METHODS", "Method", "MethodIndex", "MethodMatch", "identity_of", "open_method"]

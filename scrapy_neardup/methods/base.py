@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import ClassVar, Literal
 
-from ..exceptions import InvalidOption
+from ..exceptions import InvalidOption, MethodFailed
 
 
 class Method(ABC):
@@ -18,12 +19,14 @@ class Method(ABC):
     :cvar names: what users write; the first is its name.
     :cvar reads: ``"text"``, the main text of a page, or ``"bytes"``, its body or a file as it is.
     :cvar counts: names of parameters that are at least 1.
+    :cvar short_texts: whether texts of few words can be compared.
     :ivar min_similarity: least similarity of near-duplicates, 0 to 1.
     """
 
     name: ClassVar[str]
     reads: ClassVar[Literal["text", "bytes"]] = "text"
     counts: ClassVar[tuple[str, ...]] = ()
+    short_texts: ClassVar[bool] = False
     min_similarity: float
 
     def __post_init__(self) -> None:
@@ -70,3 +73,17 @@ class Method(ABC):
     def is_near(self, new: bytes, known: bytes) -> bool:
         """Return whether the new content counts as a near-duplicate of the known one."""
         return self.similarity(new, known) >= self.min_similarity
+
+
+@contextmanager
+def guarded(method: Method) -> Iterator[None]:
+    """Raise what a method raises, which may be the user's own, as :exc:`MethodFailed`.
+
+    A lack of memory stays what it is.
+    """
+    try:
+        yield
+    except (MemoryError, MethodFailed):
+        raise
+    except Exception as error:
+        raise MethodFailed(method.name, error) from error

@@ -25,6 +25,7 @@ class Exact(Method):
     """
 
     name: ClassVar[str] = "exact"
+    short_texts: ClassVar[bool] = True
     min_similarity: float = 1.0
 
     def value(self, content: str | bytes) -> bytes:

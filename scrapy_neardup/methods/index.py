@@ -41,8 +41,10 @@ class MethodIndex:
 
     def add(self, number: int, value: bytes) -> None:
         """Keep a value, not empty, under a number that is not in use."""
+        # Before anything changes: a method of the user's own may raise.
+        keys = list(self._method.keys(value) or ())
         self._values[number] = value
-        for key in self._method.keys(value) or ():
+        for key in keys:
             self._numbers.setdefault(key, set()).add(number)
 
     def remove(self, number: int) -> None:

@@ -57,6 +57,18 @@ def open_method(written: str, tokenizer: Tokenizer | None = None, option: str = 
         raise error.renamed(f"{option} {name}: {error.option}") from None
 
 
+def identity_of(method: Method) -> str:
+    """Return what distinguishes a method from others: its name or import path, and parameters.
+
+    A method of the user's own can have a ``version``, to be raised when its values change.
+    """
+    kind = type(method)
+    path = f"{kind.__module__}.{kind.__qualname__}"
+    name = kind.name if METHODS.get(getattr(kind, "name", "")) is kind else path
+    values = [f"{each.name}={getattr(method, each.name)}" for each in _parameters(kind)]
+    return f"{name}-{getattr(method, 'version', 1)}:{','.join(values)}"
+
+
 def _kind(name: str, written: str, option: str) -> type[Method]:
     if name in METHODS:
         return METHODS[name]

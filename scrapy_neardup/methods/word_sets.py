@@ -62,6 +62,7 @@ class Keywords(WordMethod):
     """
 
     name: ClassVar[str] = "keywords"
+    short_texts: ClassVar[bool] = True
     min_weight: float = 1.0
     min_similarity: float = 0.8
 

@@ -21,6 +21,8 @@ LIST, NO_LIST = b"\1", b"\0"
 
 #: The part of a lazy signer that makes passages, see ``Signer.parts``.
 PASSAGES_PART = "extraction"
+#: The part that names the method that judges in place of the rule.
+METHOD_PART = "method"
 #: ``"lazy"`` reads a page in full only if it may have the content of another one.
 Extraction = Literal["full", "lazy"]
 EXTRACTIONS: tuple[Extraction, ...] = ("full", "lazy")
@@ -53,6 +55,8 @@ class PageSignature:
         quickly.
     :ivar is_read: whether the page was read in full. If not, only its address, title and passages
         are known, and all that its main text decides is empty or 0.
+    :ivar value: of the method that judges in place of the rule, see ``methods/base.py``; empty
+        without one, and where there is too little to compare.
     """
 
     url: str
@@ -71,6 +75,7 @@ class PageSignature:
     n_heading: int = 0
     passages: bytes = b""
     is_read: bool = True
+    value: bytes = b""
 
     @classmethod
     def unread(

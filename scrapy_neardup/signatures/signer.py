@@ -6,12 +6,10 @@ process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
-from importlib import import_module
 from itertools import chain
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from .._util.urls import is_list, page_key, site_of
 from ..exceptions import InvalidOption
@@ -23,8 +21,10 @@ from ..html.encoding_detection import decode
 from ..html.extraction import Extractor, MainText, read_fragment, read_page, shipped_extractor
 from ..html.limits import PageLimits
 from ..html.quick_text import QuickText, can_read_quickly, quick_text
+from ..methods import Method, identity_of, open_method
+from ..methods.base import guarded
 from ..text import weighting
-from ..text.idf import IdfTable, read_table, shipped_table, token_hashes
+from ..text.idf import IdfTable, token_hashes
 from ..text.normalization import Folded, folded, normalize, single_spaced
 from ..text.titles import Title, signs, title_of, title_parts
 from ..text.tokenization import ScriptTokenizer, Spans, Tokenizer, shipped_tokenizer
@@ -33,10 +33,12 @@ from ..text.values import Codes, value_sequence
 from ..text.vocabulary import Vocabulary
 from ..text.weighting import Features
 from . import passages
+from .plugins import component, idf_table
 from .signature import (
     EXTRACTIONS,
     HELD,
     LIST,
+    METHOD_PART,
     NO_LIST,
     PASSAGES_PART,
     SHOWN,
@@ -50,8 +52,6 @@ _SHOWN_VERSION = "shown-4"
 #: A page with fewer passages is read in full at once.
 MIN_PASSAGES = 4
 
-_Component = TypeVar("_Component")
-
 
 class ReadPage(NamedTuple):
     """A page that was read and has yet to be signed.
@@ -61,6 +61,7 @@ class ReadPage(NamedTuple):
     :ivar passages: sample of its passages, if it was read quickly.
     :ivar is_read: whether its main text is known.
     :ivar body: its compressed body, if it may have to be read in full later.
+    :ivar value: see :class:`PageSignature`.
     """
 
     url: str
@@ -69,6 +70,7 @@ class ReadPage(NamedTuple):
     passages: bytes = b""
     is_read: bool = True
     body: bytes = b""
+    value: bytes = b""
 
 
 class _Sample(NamedTuple):
@@ -96,6 +98,8 @@ class Signer:
     :param limits: the largest page that is read; signatures do not depend on it.
     :param extraction: ``"full"``, or ``"lazy"`` for signatures with samples of passages, which
         can be compared with those of pages that were read quickly only.
+    :param method: ``"NAME[:PARAMETERS]"`` of the method, or the method, whose values signatures
+        have as well, see :func:`~scrapy_neardup.methods.open_method`.
     :raises InvalidOption: if a name is unknown, or the object it names is unsuitable.
     """
 
@@ -108,6 +112,7 @@ class Signer:
         extractor: str | Extractor = "trafilatura",
         limits: PageLimits | None = None,
         extraction: Extraction = "full",
+        method: str | Method | None = None,
     ) -> None:
         if extraction not in EXTRACTIONS:
             raise InvalidOption("extraction", extraction, "'full' or 'lazy'")
@@ -116,11 +121,12 @@ class Signer:
             raise InvalidOption("extraction", extraction, wanted)
         if not 16 <= len(secret) <= 64:
             raise InvalidOption("secret", f"{len(secret)} bytes long", "16 to 64 bytes long")
-        self._tokenize, tokenizer_id = _component("tokenizer", tokenizer, shipped_tokenizer)
-        self._extract, extractor_id = _component("extractor", extractor, shipped_extractor)
-        self.idf = _idf_table(idf)
+        self._tokenize, tokenizer_id = component("tokenizer", tokenizer, shipped_tokenizer)
+        self._extract, extractor_id = component("extractor", extractor, shipped_extractor)
+        self.idf = idf_table(idf)
         self.limits = limits or PageLimits()
         self.is_lazy = extraction == "lazy"
+        self.method = open_method(method, self._tokenize) if isinstance(method, str) else method
         self._digest_key = blake2b(key=secret, person=b"neardup-text").digest()
         self._shingle_key = ShingleKey.from_secret(secret)
         self._vocabulary = Vocabulary(self.idf, self._shingle_key.seed)
@@ -128,6 +134,10 @@ class Signer:
         self.parts = {"tokenizer": tokenizer_id, "extractor": extractor_id, "idf": self.idf.name}
         if self.is_lazy:
             self.parts[PASSAGES_PART] = f"lazy ({passages.VERSION})"
+        if self.method is not None:
+            if self.is_lazy:
+                raise InvalidOption("extraction", extraction, "'full' where a method judges")
+            self.parts[METHOD_PART] = identity_of(self.method)
         #: Digest of everything that a signature depends on, the secret included.
         self.recipe = _digest_of(
             tokenizer_id,
@@ -138,6 +148,7 @@ class Signer:
             _SHOWN_VERSION,
             f"{sketch.SHINGLE_UNITS}-shingles, {sketch.SKETCH_BINS} bins",
             *([passages.VERSION] if self.is_lazy else []),
+            *([] if self.method is None else [self.parts[METHOD_PART]]),
             key=self._digest_key,
         )
 
@@ -154,10 +165,10 @@ class Signer:
         :raises NeedsScripts: if the page hardly shows any of its content without scripts.
         :raises ExtractionError: if the page cannot be read.
         """
-        html = self._decoded(html, content_type, encoding)
-        page = self.html_page(url, html)
+        text = self._decoded(html, content_type, encoding)
+        page = self._with_value(ReadPage(url, self.read(text)), html)
         if self.is_lazy:
-            page = page._replace(passages=self._sample(quick_text(html, self.limits)))
+            page = page._replace(passages=self._sample(quick_text(text, self.limits)))
         return self.sign(page)[0]
 
     def sign_text(self, url: str, text: str, title: str = "") -> PageSignature:
@@ -175,7 +186,25 @@ class Signer:
         encoding: str | None = None,
     ) -> ReadPage:
         """Read an HTML page, to be signed by :meth:`sign`; see :meth:`read`."""
-        return ReadPage(url, self.read(html, content_type, encoding))
+        return self._with_value(ReadPage(url, self.read(html, content_type, encoding)), html)
+
+    def _with_value(self, page: ReadPage, content: str | bytes) -> ReadPage:
+        """Return a page with the method's value, if there is a method.
+
+        :param content: of the whole page.
+        :raises MethodFailed: if the method fails.
+        """
+        if self.method is None:
+            return page
+        with guarded(self.method):
+            if self.method.reads == "text":
+                content = page.main.text
+            elif isinstance(content, str):
+                content = _utf8(content)
+            value = self.method.value(content)
+            if not isinstance(value, bytes):
+                raise TypeError(f"a value is {type(value).__name__}, not bytes")
+        return page._replace(value=value)
 
     def quick_page(
         self,
@@ -200,18 +229,20 @@ class Signer:
         return passages.sample(quick.passages, self._shingle_key.seed)
 
     def text_page(
-        self, url: str, text: str, title: str = "", *, is_whole: bool = False
+        self, url: str, text: str, title: str = "", *, is_whole: bool = False, body: bytes = b""
     ) -> ReadPage:
         """Check a main text, to be signed by :meth:`sign`.
 
         :param is_whole: whether the text is the whole page, such as a plain text file, and not
             an extract of one.
+        :param body: the whole page, if it was not decoded.
         :raises LimitExceeded: if the text is too long.
         """
         self.limits.check_text(text, title)
+        main = MainText(title, text, text)
         if is_whole:
-            return ReadPage(url, MainText(title, text, text, "", _utf8(text)))
-        return ReadPage(url, MainText(title, text, text))
+            main = main._replace(held="", whole=_utf8(text))
+        return self._with_value(ReadPage(url, main), body or text)
 
     def fragment_page(self, url: str, markup: str) -> ReadPage:
         """Read a field with plain text or an HTML fragment, all of it content; see :meth:`sign`.
@@ -221,7 +252,7 @@ class Signer:
         :raises ExtractionError: if the markup cannot be read.
         """
         text = read_fragment(markup, self.limits)
-        return ReadPage(url, MainText("", text, text), key=url)
+        return self._with_value(ReadPage(url, MainText("", text, text), key=url), markup)
 
     def read(
         self, html: str | bytes, content_type: str | None = None, encoding: str | None = None
@@ -314,6 +345,7 @@ class Signer:
             recipe=self.recipe,
             n_heading=len(heading),
             passages=page.passages,
+            value=page.value,
         )
 
     def _digest_of_shown(self, page: ReadPage, shown: bytes) -> bytes:
@@ -340,43 +372,6 @@ def _heading_length(tokens: Spans, title: Title) -> int:
     longest = max(map(len, title), default=0)
     words = tuple(tokens.tokens(slice(longest)))
     return max((len(part) for part in title if words[: len(part)] == part), default=0)
-
-
-def _component(
-    option: str, given: str | _Component, shipped: Callable[[str], tuple[_Component, str]]
-) -> tuple[_Component, str]:
-    """Return the component of a shipped name, import path or callable, and its identity."""
-    if isinstance(given, str) and "." not in given:
-        return shipped(given)
-    component: Any = _imported(option, given) if isinstance(given, str) else given
-    if not callable(component):
-        raise InvalidOption(option, given, "a shipped name, an import path or a callable")
-    identity = (
-        given
-        if isinstance(given, str)
-        else getattr(component, "__qualname__", type(component).__name__)
-    )
-    return component, f"{identity}-{getattr(component, 'version', 1)}"
-
-
-def _idf_table(given: str | IdfTable) -> IdfTable:
-    if isinstance(given, str):
-        if Path(given).is_file() or given.endswith(".gz"):
-            return read_table(given)
-        if "." not in given:
-            return shipped_table(given)
-        given = _imported("idf", given)
-    if not isinstance(given, IdfTable):
-        raise InvalidOption("idf", given, "a shipped name, a path, an import path or an IdfTable")
-    return given
-
-
-def _imported(option: str, path: str) -> Any:
-    module, _, name = path.rpartition(".")
-    try:
-        return getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InvalidOption(option, path, f"a valid import path ({error})") from error
 
 
 def _with_signs(parts: Sequence[str], tokens: Iterator[Iterable[str]]) -> Iterator[list[str]]:

@@ -20,10 +20,13 @@ from ..matching.stored_items import NO_ITEMS
 from ..signatures.signature import PageSignature
 
 #: Fingerprint, number of features, lengths of text and of all that is shown, two digests, how many
-#: values stand behind the sketch, of all and of the heading, how many passages, and 1 for a page
-#: that was read in full, and thus has a sketch.
+#: values stand behind the sketch, of all and of the heading, how many passages, and flags: the page
+#: was read in full, and thus has a sketch; a method's value stands behind the passages.
 _HEAD = struct.Struct("<QIII16s25sBBBB")
+_IS_READ, _HAS_VALUE = 1, 2
 _PASSAGE_BYTES = 8
+#: Length of a method's value, in front of it.
+_LENGTH = struct.Struct("<I")
 _NO_DIGEST = bytes(25)
 _as_json = json.JSONEncoder(separators=(",", ":")).encode
 _SKETCH_END = _HEAD.size + SKETCH_BINS
@@ -48,24 +51,31 @@ def packed(page: PageSignature) -> bytes:
         len(page.values),
         page.n_heading,
         len(page.passages) // _PASSAGE_BYTES,
-        page.is_read,
+        page.is_read * _IS_READ | bool(page.value) * _HAS_VALUE,
     )
+    value = _LENGTH.pack(len(page.value)) + page.value if page.value else b""
     words = [page.url, page.site, page.title]
     if page.key != page.url:
         words.append(page.key)
     # Escapes keep a lone surrogate, which UTF-8 has no bytes for.
-    return head + page.sketch + page.values + page.passages + _as_json(words).encode()
+    return head + page.sketch + page.values + page.passages + value + _as_json(words).encode()
 
 
 def unpacked(data: bytes, recipe: str) -> PageSignature:
     """Return the signature that was packed."""
     head = _HEAD.unpack_from(data)
     fingerprint, n_features, n_text, n_shown, text_digest, shown_digest, *counts = head
-    n_values, n_heading, n_passages, is_read = counts
+    n_values, n_heading, n_passages, flags = counts
+    is_read = flags & _IS_READ
     sketch_end = _SKETCH_END if is_read else _HEAD.size
     values_end = sketch_end + n_values
     passages_end = values_end + n_passages * _PASSAGE_BYTES
-    url, site, title, *key = json.loads(data[passages_end:])
+    value, value_end = b"", passages_end
+    if flags & _HAS_VALUE:
+        start = passages_end + _LENGTH.size
+        value_end = start + _LENGTH.unpack_from(data, passages_end)[0]
+        value = data[start:value_end]
+    url, site, title, *key = json.loads(data[value_end:])
     return PageSignature(
         url=url,
         key=key[0] if key else url,
@@ -83,13 +93,14 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
         n_heading=n_heading,
         passages=data[values_end:passages_end],
         is_read=bool(is_read),
+        value=value,
     )
 
 
 def passages_of(data: bytes) -> bytes:
     """Return the passages of a packed signature."""
-    *_, n_values, _, n_passages, is_read = _HEAD.unpack_from(data)
-    start = (_SKETCH_END if is_read else _HEAD.size) + n_values
+    *_, n_values, _, n_passages, flags = _HEAD.unpack_from(data)
+    start = (_SKETCH_END if flags & _IS_READ else _HEAD.size) + n_values
     return data[start : start + n_passages * _PASSAGE_BYTES]
 
 

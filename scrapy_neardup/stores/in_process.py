@@ -15,10 +15,12 @@ import numpy.typing as npt
 
 from ..exceptions import SignatureMismatch, StoreError
 from ..matching.all_pairs import Pair, matching_pairs
-from ..matching.candidates import find_original
+from ..matching.candidates import Found, find_original
+from ..matching.method_matching import find_original_by
 from ..matching.rule import Rule, learn, learn_text
 from ..matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ..matching.verdict import Match, Verdict, revisit, revisit_of_links
+from ..methods import Method
 from ..reasons import Reason
 from ..signatures.passages import Passages
 from ..signatures.signature import PASSAGES_PART, Extraction, PageSignature
@@ -43,6 +45,7 @@ class InProcessStore(HintMethods):
 
     is_remote = False
     holds_unread = True
+    holds_values = False
 
     def __init__(
         self, name: str, archive: Archive, secret: bytes, ttl: float | None = None
@@ -85,6 +88,15 @@ class InProcessStore(HintMethods):
                     raise SignatureMismatch(known, recipe, known_parts, parts)
                 self._archive.adopt(recipe, parts)
             self._recipe = self._index.table.recipe = recipe
+
+    def use_method(self, method: Method) -> None:
+        """Judge pages by a method from now on, in place of the rule.
+
+        :param method: whose values the signatures have. Their recipe names it, so a store that
+            has pages has them of this method.
+        """
+        with self._lock:
+            self._index.use_method(method)
 
     def claim(self, signature: PageSignature, rule: Rule) -> Claim:
         with self._lock:
@@ -307,15 +319,24 @@ class InProcessStore(HintMethods):
         if not signature.is_read:
             verdict = Verdict("new", signature.url, Reason.NO_MATCH)
             return Claim(verdict, self._index.reserve(signature))
-        near = self._index.near(signature.fingerprint, rule.max_distance)
         table = self._index.table
-        is_open = table.are_reserved(near.keys)
-        found = find_original(signature, near, table, rule, self.boilerplates, is_open=is_open)
+        found = self._found(signature, rule)
         if found.blocker is not None:
             return _blocked_by(table.reserved[found.blocker], found.verdict)
         if found.verdict.is_duplicate:
             return Claim(found.verdict, items=found.items)
         return Claim(found.verdict, self._index.reserve(signature))
+
+    def _found(self, signature: PageSignature, rule: Rule) -> Found:
+        table, method = self._index.table, self._index.method
+        if method is not None:
+            matches = self._index.near_by_method(signature.value)
+            numbers = np.array([match.number for match in matches], np.intp)
+            is_open = table.are_reserved(numbers)
+            return find_original_by(method, signature, matches, table, rule, is_open=is_open)
+        near = self._index.near(signature.fingerprint, rule.max_distance)
+        is_open = table.are_reserved(near.keys)
+        return find_original(signature, near, table, rule, self.boilerplates, is_open=is_open)
 
 
 class MemoryStore(InProcessStore):
@@ -324,6 +345,8 @@ class MemoryStore(InProcessStore):
     :param secret: key of the sketches, 16 to 64 bytes; drawn at random unless given.
     :param ttl: seconds after which a page is forgotten; ``None`` for never.
     """
+
+    holds_values = True
 
     def __init__(self, secret: bytes | None = None, ttl: float | None = None) -> None:
         super().__init__("memory", Archive(), secret or secrets.token_bytes(32), ttl)

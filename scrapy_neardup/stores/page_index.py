@@ -16,6 +16,8 @@ from ..matching.candidates import site_digest
 from ..matching.passage_candidates import PassageCandidates, passage_candidates
 from ..matching.rule import Rule, learn
 from ..matching.site_boilerplate import MAX_ENTRIES, Boilerplates, SiteBoilerplate
+from ..methods import Method, MethodIndex, MethodMatch
+from ..methods.base import guarded
 from ..signatures.passages import passages_in
 from ..signatures.signature import PASSAGES_PART, PageSignature
 from .archive import Archive
@@ -53,6 +55,9 @@ class PageIndex:
         #: Of pages that were read in full, and passages of all that were read quickly.
         self._fingerprints = SimhashIndex()
         self._passages = PassageIndex()
+        #: The method that judges in place of the rule, and the pages that have values of it.
+        self.method: Method | None = None
+        self._values: MethodIndex | None = None
         self._reserved_keys: dict[str, int] = {}
         self._next = 0
         self.boilerplates = Boilerplates(partial(_teach, archive, self.table))
@@ -87,6 +92,25 @@ class PageIndex:
             return near
         alive = self.are_alive(near.keys)
         return Candidates(near.keys[alive], near.distances[alive])
+
+    def use_method(self, method: Method) -> None:
+        """Index the values of a method from now on; there must be no page yet."""
+        if self.method is None:
+            self.method, self._values = method, MethodIndex(method)
+
+    def near_by_method(self, value: bytes) -> list[MethodMatch]:
+        """Return the pages that the method calls near and that have not expired.
+
+        :raises MethodFailed: when the method fails.
+        """
+        assert self.method is not None
+        assert self._values is not None
+        with guarded(self.method):
+            near = self._values.near(value)
+        if self._ttl is None or not near:
+            return near
+        alive = self.are_alive(np.array([match.number for match in near], np.intp))
+        return [match for match, is_alive in zip(near, alive.tolist(), strict=True) if is_alive]
 
     def alike(self, signature: PageSignature, rule: Rule) -> PassageCandidates:
         """Return the pages that have passages of a page that was read quickly."""
@@ -179,6 +203,10 @@ class PageIndex:
             self._archive.replace(number, row, packed(signature))
 
     def _index(self, page: PageSignature, number: int) -> None:
+        if page.value and self.method is not None and self._values is not None:
+            # First, because it may fail.
+            with guarded(self.method):
+                self._values.add(number, page.value)
         if page.is_read:
             self._fingerprints.add(page.fingerprint, number)
         if page.passages:
@@ -189,6 +217,8 @@ class PageIndex:
             self._fingerprints.remove(page.fingerprint, number)
         if page.passages:
             self._passages.remove(passages_in(page.passages), number)
+        if page.value and self._values is not None:
+            self._values.remove(number)
 
     @property
     def _oldest(self) -> float:

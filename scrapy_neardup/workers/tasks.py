@@ -96,8 +96,10 @@ def _page_of(signer: Signer, record: Record) -> ReadPage:
     content = _decoded(signer, record)
     if record.kind == "fragment":
         return signer.fragment_page(record.url, content)
-    is_whole = isinstance(record.content, bytes)
-    return signer.text_page(record.url, content, record.title, is_whole=is_whole)
+    if isinstance(record.content, bytes):
+        body = record.content
+        return signer.text_page(record.url, content, record.title, is_whole=True, body=body)
+    return signer.text_page(record.url, content, record.title)
 
 
 def _decoded(signer: Signer, record: Record) -> str:
