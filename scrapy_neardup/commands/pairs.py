@@ -27,6 +27,7 @@ from .support.options import (
     Judge,
     add_cache,
     add_judge,
+    add_method,
     add_pages,
     warn_undecided,
 )
@@ -72,6 +73,7 @@ def add_command(commands: Commands) -> None:
         help="write a line per cluster to a file, as with --output, or - (stdout)",
     )
     add_store(parser, "--store")
+    add_method(parser)
     add_judge(parser)
     add_cache(parser)
 

@@ -23,7 +23,15 @@ from ..sources.record import Record
 from ..stores import Store
 from ..workers import Failure
 from .support.library import Library
-from .support.options import Commands, Judge, VerdictCounter, add_cache, add_judge, add_pages
+from .support.options import (
+    Commands,
+    Judge,
+    VerdictCounter,
+    add_cache,
+    add_judge,
+    add_method,
+    add_pages,
+)
 from .support.output import report_skipped
 from .support.row_output import Kind, open_rows
 from .support.store_address import (
@@ -77,6 +85,7 @@ def add_command(commands: Commands) -> None:
         help="with --library: write a line for the nearest match of a page, or one for each "
         "(default: first)",
     )
+    add_method(parser)
     add_judge(parser)
     add_cache(parser)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..methods import Method, MethodMatch
 from ..methods.base import guarded
 from ..reasons import Reason
 from ..signatures.signature import PageSignature
+from .all_pairs import Pair
 from .candidates import Found, SignatureSource, Summaries, site_digest
 from .rule import Rule
 from .stored_items import NO_ITEMS
@@ -95,6 +96,55 @@ def compare_by(method: Method, a: PageSignature, b: PageSignature, rule: Rule) -
             if method.is_near(one.value, other.value)
         ]
     return Match(None, max(near), Reason.METHOD) if near else None
+
+
+def pairs_by(
+    method: Method,
+    numbers: Iterable[int],
+    near: Callable[[bytes], Iterable[MethodMatch]],
+    source: SignatureSource,
+    rule: Rule,
+) -> Iterator[Pair]:
+    """Yield once each pair of pages of which the method calls one near the other.
+
+    :param numbers: numbers of the pages, ascending.
+    :param near: finds the pages near a value.
+    :raises MethodFailed: when the method fails.
+    """
+    for number in numbers:
+        page = source.page(number)
+        for other in sorted(match.number for match in near(page.value)):
+            if other == number:
+                continue
+            pages = page, source.page(other)
+            if other < number:
+                with guarded(method):
+                    if method.is_near(pages[1].value, page.value):
+                        # Found when the other page was looked up.
+                        continue
+            if (match := compare_by(method, *pages, rule)) is not None:
+                if other < number:
+                    yield Pair((other, number), (pages[1], page), match)
+                else:
+                    yield Pair((number, other), pages, match)
+
+
+def matches_by(
+    method: Method,
+    page: PageSignature,
+    near: Iterable[MethodMatch],
+    source: SignatureSource,
+    rule: Rule,
+) -> Iterator[tuple[PageSignature, Match]]:
+    """Yield the pages that a page is a near-duplicate of.
+
+    :param near: pages that the method calls near, the most similar first.
+    """
+    for number, similarity in near:
+        other = source.page(number)
+        in_scope = rule.scope == "all" or page.site == other.site
+        if in_scope and has_enough(page, method, rule) and has_enough(other, method, rule):
+            yield other, Match(None, similarity, Reason.METHOD)
 
 
 def _duplicate(page: PageSignature, original: PageSignature, similarity: float) -> Verdict:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..exceptions import SignatureMismatch, StoreError
 from ..matching.all_pairs import Pair, matching_pairs
 from ..matching.candidates import Found, find_original
-from ..matching.method_matching import find_original_by
+from ..matching.method_matching import find_original_by, matches_by, pairs_by
 from ..matching.rule import Rule, learn, learn_text
 from ..matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ..matching.verdict import Match, Verdict, revisit, revisit_of_links
@@ -230,6 +230,10 @@ class InProcessStore(HintMethods):
 
         Meanwhile the store must not change.
         """
+        method = self._index.method
+        if method is not None:
+            near = self._index.near_by_method
+            return pairs_by(method, self.numbers().tolist(), near, self._index.table, rule)
         with self._lock:
             numbers, fingerprints = self._index.all()
             alive = self._index.are_alive(numbers)
@@ -240,13 +244,17 @@ class InProcessStore(HintMethods):
 
         Neither is the page recorded, nor is anything learned from it.
         """
+        table, method = self._index.table, self._index.method
         with self._lock:
+            if method is not None:
+                found = self._index.near_by_method(signature.value)
+                committed_only = [match for match in found if table.is_committed(match.number)]
+                return list(matches_by(method, signature, committed_only, table, rule))
             near = self._index.near(signature.fingerprint, rule.max_distance)
-            committed = near.keys[~self._index.table.are_reserved(near.keys)]
-            pages = self._index.table.pages(committed.tolist())
+            pages = table.pages(near.keys[~table.are_reserved(near.keys)].tolist())
         outcomes = ((page, rule.compare(signature, page, self.boilerplates)) for page in pages)
-        found = [(page, outcome) for page, outcome in outcomes if isinstance(outcome, Match)]
-        return sorted(found, key=lambda each: -each[1].similarity)
+        matches = [(page, outcome) for page, outcome in outcomes if isinstance(outcome, Match)]
+        return sorted(matches, key=lambda each: -each[1].similarity)
 
     def compact(self) -> int:
         if self.ttl is not None:

@@ -13,7 +13,7 @@ from .test_commands_scan import kinds, scan, stored, verdicts
 
 
 @pytest.fixture(scope="module")
-def old(tmp_path_factory) -> Path:
+def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four pages: two are copies of each other, and one has no text."""
     records = [
         {"id": "ferry", "url": "https://old.example/ferry", "html": page(FERRY, "Ferry")},

@@ -18,6 +18,7 @@ from ...detector import NearDupDetector
 from ...exceptions import InvalidOption
 from ...matching.rule import SCOPES, Rule
 from ...matching.verdict import Verdict
+from ...methods import METHODS, Method
 from ...signatures.signature import Extraction, PageSignature
 from ...sources.compression import packed_body
 from ...sources.readers import PageReader
@@ -147,6 +148,16 @@ def add_judge(parser: argparse.ArgumentParser, thresholds: Container[str] = _FLA
     )
 
 
+def add_method(parser: argparse.ArgumentParser) -> None:
+    """Add the option for a method that judges in place of the rule."""
+    parser.add_argument(
+        "--method",
+        metavar="NAME[:PARAMETERS]",
+        help=f"judge by another method than the rule: one of {', '.join(METHODS)}, or an import "
+        "path; with parameters as in simhash:bits=128,ties=set (default: NEARDUP_METHOD, or none)",
+    )
+
+
 def add_cache(parser: argparse.ArgumentParser) -> None:
     """Add the option for the folder in which a :class:`Judge` keeps what it reads of pages."""
     parser.add_argument(
@@ -199,11 +210,14 @@ class Judge:
         config = Config.from_settings(settings)
         rule = _changed(config.policy.rule, options)
         parts = {**config.parts, "limits": config.page_limits}
+        parts["method"] = _method(options, config)
         if extraction is not None:
             parts["extraction"] = extraction
         try:
             detector = NearDupDetector(**asdict(rule), **parts, store=store)
         except InvalidOption as error:
+            if getattr(options, "method", None) and error.option.startswith("method"):
+                raise error.renamed(f"--{error.option}") from None
             raise as_setting(error) from None
         limits = config.limits
         if options.timeout is not None:
@@ -373,6 +387,19 @@ class VerdictCounter:
             + (f"; undecided for: {format_counts(self._undecided)}" if self._undecided else "")
             + f"; {seconds:.1f} s, {self.pages / seconds:.0f} pages/s"
         )
+
+
+def _method(options: argparse.Namespace, config: Config) -> str | Method | None:
+    """Return the method that judges; none for commands that explain and evaluate the rule."""
+    if not hasattr(options, "method"):
+        return None
+    if options.method:
+        for name in ("max_distance", "min_similarity"):
+            if (value := getattr(options, name, None)) is not None:
+                wanted = "left out with --method, which has parameters of its own"
+                raise InvalidOption(_FLAGS[name], value, wanted)
+    method: str | Method | None = options.method or config.parts.get("method")
+    return method
 
 
 def _changed(rule: Rule, options: argparse.Namespace) -> Rule:
