@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 from scrapy.settings import BaseSettings
 
-from ...crawl.settings import Config, as_setting, unknown_settings
+from ...crawl.setting_names import unknown_settings
+from ...crawl.settings import Config, as_setting
 from ...detector import NearDupDetector
 from ...exceptions import InvalidOption
 from ...matching.rule import SCOPES, Rule
@@ -179,6 +180,8 @@ class Judge:
         config = Config.from_settings(settings)
         rule = _changed(config.policy.rule, options)
         parts = {**config.parts, "limits": config.page_limits}
+        # They explain, evaluate and tune the rule.
+        parts.pop("method", None)
         if extraction is not None:
             parts["extraction"] = extraction
         try:
