@@ -50,6 +50,7 @@ _WHY = {
     Reason.SAME_LIST: "they are lists of the same entries",
     Reason.SAME_TEXT: "their texts are equal",
     Reason.SIMILAR_TEXT: "their texts are similar enough",
+    Reason.METHOD: "the method calls them near-duplicates",
     Reason.OTHER_SITE: "they are from two sites, and only pages of one site are compared (scope)",
     Reason.TITLE_DIFFERS: "their titles differ, and pages of one site must have the same title "
     "unless one contains the other",

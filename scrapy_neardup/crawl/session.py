@@ -27,7 +27,8 @@ from .page_claims import PageClaims
 from .page_signing import PageSigning
 from .report_recorder import ReportRecorder
 from .requests.request_filter import RequestFilter
-from .settings import Config, as_setting, unknown_settings
+from .setting_names import ineffective_settings, unknown_settings
+from .settings import Config, as_setting
 from .store_client import StoreClient
 
 if TYPE_CHECKING:
@@ -146,7 +147,8 @@ class CrawlSession:
         self._ticking = create_looping_call(lambda: start(self._tick()))
         self._ticking.start(_TICK_SECONDS, now=False)
         _freeze()
-        for warning in unknown_settings(self._crawler.settings):
+        settings = self._crawler.settings
+        for warning in (*unknown_settings(settings), *ineffective_settings(settings)):
             logger.warning("%s", warning)
         self.stats.count("store/forgotten", store.forgotten)
         self.log.begin(self.detector)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -139,7 +137,9 @@ class UrlRuleSettings:
 
 def as_setting(error: InvalidOption) -> InvalidOption:
     """Return the error with the name of the setting instead of the option."""
-    return error.renamed(PREFIX + error.option.upper())
+    # What follows the name says which parameter of a method it is.
+    option, *parameter = error.option.partition(" ")
+    return error.renamed(PREFIX + option.upper() + "".join(parameter))
 
 
 def parse_switch(option: str, value: Any) -> bool:
@@ -299,7 +299,9 @@ class Config:
 
         :raises InvalidOption: when one has an invalid value.
         """
-        given = {name.removeprefix(PREFIX).lower(): settings[name] for name in _ours(settings)}
+        given = {
+            name.removeprefix(PREFIX).lower(): settings[name] for name in own_settings(settings)
+        }
         # As a log level None means "off", elsewhere "not set".
         given = {k: v for k, v in given.items() if v is not None or k == "item_log_level"}
         job = None if (folder := job_dir(settings)) is None else Path(folder)
@@ -312,6 +314,11 @@ class Config:
         return cls(**values, job=job)
 
 
+def own_settings(settings: BaseSettings) -> Iterator[str]:
+    """Yield the names of all settings with our prefix that are set, unknown ones too."""
+    return (name for name in settings if isinstance(name, str) and name.startswith(PREFIX))
+
+
 def _declared() -> list[Field[Any]]:
     return [item for item in fields(Config) if item.metadata]
 
@@ -322,70 +329,3 @@ SETTINGS = tuple(
     for item in _declared()
     for option in item.metadata.get("options", [item.name])
 )
-
-
-#: Settings without their prefix, and the words that users may expect in their names.
-SYNONYMS = {
-    "MIN_SIMILARITY": "THRESHOLD JACCARD RESEMBLANCE",
-    "MAX_DISTANCE": "THRESHOLD HAMMING BITS",
-    "MIN_FEATURES": "LENGTH TOKENS WORDS",
-    "STORE": "BACKEND DATABASE DB FILE PATH REDIS SQLITE URI",
-    "PAGE_TIMEOUT": "TIMEOUT",
-    "MAX_WAIT": "WAIT",
-    "ENABLED": "DISABLED",
-    "ACTION": "DRYRUN MODE",
-    "SCOPE": "DOMAIN",
-    "TOKENIZER": "LANGUAGE",
-    "TTL": "EXPIRY EXPIRE",
-    "WORKERS": "CONCURRENCY PROCESSES THREADS",
-    "RECOVER": "RESUME",
-    "LINKS": "FOLLOW",
-    "METHOD": "ALGORITHM",
-}
-
-#: Least similarity, see difflib, of a whole name or of a single word to the one that is meant.
-_NAME_CUTOFF, _WORD_CUTOFF = 0.8, 0.75
-#: A word scores 1 divided by the number of settings that have it; common words, such as MAX, are
-#: not enough for a suggestion.
-_MIN_SCORE = 0.5
-
-
-def unknown_settings(settings: BaseSettings) -> Iterator[str]:
-    """Yield a warning for each unknown setting with our prefix."""
-    known = [name.removeprefix(PREFIX) for name in SETTINGS]
-    for name in _ours(settings):
-        if name not in SETTINGS:
-            likely = likely_settings(name.removeprefix(PREFIX), known)
-            meant = " or ".join(PREFIX + option for option in likely)
-            hint = f"; did you mean {meant}?" if meant else ""
-            yield f"{name} is not a known setting, so it is ignored{hint}"
-
-
-def _ours(settings: BaseSettings) -> Iterator[str]:
-    return (name for name in settings if isinstance(name, str) and name.startswith(PREFIX))
-
-
-def likely_settings(name: str, known: Sequence[str]) -> list[str]:
-    """Return the settings that an unknown name is likely to stand for, at most two; often none.
-
-    A whole name is compared letter by letter, and then word by word, by what the words mean.
-
-    :param name: upper case, without the prefix.
-    :param known: names of settings, without the prefix.
-    """
-    if near := get_close_matches(name, known, n=1, cutoff=_NAME_CUTOFF):
-        return near
-    meanings: defaultdict[str, set[str]] = defaultdict(set)
-    for setting in known:
-        for word in [*setting.split("_"), *SYNONYMS.get(setting, "").split()]:
-            meanings[word].add(setting)
-    scores: defaultdict[str, float] = defaultdict(float)
-    for word in name.split("_"):
-        for meant in get_close_matches(word, meanings, n=1, cutoff=_WORD_CUTOFF):
-            for setting in meanings[meant]:
-                scores[setting] += 1 / len(meanings[meant])
-    best = max(scores.values(), default=0.0)
-    if best < _MIN_SCORE:
-        return []
-    found = [setting for setting in known if scores[setting] == best]
-    return found if len(found) <= 2 else []

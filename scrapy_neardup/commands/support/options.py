@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 from scrapy.settings import BaseSettings
 
-from ...crawl.settings import Config, as_setting, unknown_settings
+from ...crawl.setting_names import unknown_settings
+from ...crawl.settings import Config, as_setting
 from ...detector import NearDupDetector
 from ...exceptions import InvalidOption
 from ...matching.rule import SCOPES, Rule

@@ -113,13 +113,15 @@ class CrawlLog:
                 "not be on disk; they are stored again when they are fetched",
                 store.forgotten,
             )
+        thresholds = f"max_distance {rule.max_distance}, min_similarity {rule.min_similarity}, "
+        if detector.signer.method is not None:
+            thresholds = ""
         logger.info(
-            "%s near-duplicate %s: max_distance %d, min_similarity %s, min_features %d, scope %s, "
+            "%s near-duplicate %s: %smin_features %d, scope %s, "
             "links %s, revisit %s; %s; store %s, %d pages known",
             _DOING[policy.action],
             f"items by field {config.item_field}" if config.item_field else "pages",
-            rule.max_distance,
-            rule.min_similarity,
+            thresholds,
             rule.min_features,
             rule.scope,
             policy.links,

@@ -6,7 +6,7 @@
   const DATA = JSON.parse($("data").textContent);
   const { origin, columns, addresses, titles, ids, sites, texts, totals, words } = DATA;
   const ROWS = columns.page.length;
-  const EQUAL = new Set(["same_page", "same_list", "same_text"]);
+  const EQUAL = new Set(["same_page", "same_list", "same_text", "method"]);
   const PAIRS = new Set(["duplicate", "pair"]);
   const PER_PAGE = 100;
   const GRAM = 3;

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_neardup.crawl.settings import PREFIX, SETTINGS, SYNONYMS, unknown_settings
+from scrapy_neardup.crawl.setting_names import SYNONYMS, unknown_settings
+from scrapy_neardup.crawl.settings import PREFIX, SETTINGS
 
 NONE: tuple[str, ...] = ()
 

@@ -1,0 +1,87 @@
+"""Warns of settings that are unknown, or have no effect beside another one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from .settings import PREFIX, SETTINGS, own_settings
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+#: Settings without their prefix, and the words that users may expect in their names.
+SYNONYMS = {
+    "MIN_SIMILARITY": "THRESHOLD JACCARD RESEMBLANCE",
+    "MAX_DISTANCE": "THRESHOLD HAMMING BITS",
+    "MIN_FEATURES": "LENGTH TOKENS WORDS",
+    "STORE": "BACKEND DATABASE DB FILE PATH REDIS SQLITE URI",
+    "PAGE_TIMEOUT": "TIMEOUT",
+    "MAX_WAIT": "WAIT",
+    "ENABLED": "DISABLED",
+    "ACTION": "DRYRUN MODE",
+    "SCOPE": "DOMAIN",
+    "TOKENIZER": "LANGUAGE",
+    "TTL": "EXPIRY EXPIRE",
+    "WORKERS": "CONCURRENCY PROCESSES THREADS",
+    "RECOVER": "RESUME",
+    "LINKS": "FOLLOW",
+    "METHOD": "ALGORITHM",
+}
+
+#: Least similarity, see difflib, of a whole name or of a single word to the one that is meant.
+_NAME_CUTOFF, _WORD_CUTOFF = 0.8, 0.75
+#: A word scores 1 divided by the number of settings that have it; common words, such as MAX, are
+#: not enough for a suggestion.
+_MIN_SCORE = 0.5
+
+
+def unknown_settings(settings: BaseSettings) -> Iterator[str]:
+    """Yield a warning for each unknown setting with our prefix."""
+    known = [name.removeprefix(PREFIX) for name in SETTINGS]
+    for name in own_settings(settings):
+        if name not in SETTINGS:
+            likely = likely_settings(name.removeprefix(PREFIX), known)
+            meant = " or ".join(PREFIX + option for option in likely)
+            hint = f"; did you mean {meant}?" if meant else ""
+            yield f"{name} is not a known setting, so it is ignored{hint}"
+
+
+def likely_settings(name: str, known: Sequence[str]) -> list[str]:
+    """Return the settings that an unknown name is likely to stand for, at most two; often none.
+
+    A whole name is compared letter by letter, and then word by word, by what the words mean.
+
+    :param name: upper case, without the prefix.
+    :param known: names of settings, without the prefix.
+    """
+    if near := get_close_matches(name, known, n=1, cutoff=_NAME_CUTOFF):
+        return near
+    meanings: defaultdict[str, set[str]] = defaultdict(set)
+    for setting in known:
+        for word in [*setting.split("_"), *SYNONYMS.get(setting, "").split()]:
+            meanings[word].add(setting)
+    scores: defaultdict[str, float] = defaultdict(float)
+    for word in name.split("_"):
+        for meant in get_close_matches(word, meanings, n=1, cutoff=_WORD_CUTOFF):
+            for setting in meanings[meant]:
+                scores[setting] += 1 / len(meanings[meant])
+    best = max(scores.values(), default=0.0)
+    if best < _MIN_SCORE:
+        return []
+    found = [setting for setting in known if scores[setting] == best]
+    return found if len(found) <= 2 else []
+
+
+def ineffective_settings(settings: BaseSettings) -> Iterator[str]:
+    """Yield a warning for each threshold of the rule that is set although a method judges."""
+    if settings.get(f"{PREFIX}METHOD") is None:
+        return
+    for name in ("MAX_DISTANCE", "MIN_SIMILARITY"):
+        if settings.get(PREFIX + name) is not None:
+            yield (
+                f"{PREFIX}{name} has no effect with {PREFIX}METHOD: write the method's own "
+                "parameters behind its name"
+            )

@@ -1,0 +1,34 @@
+"""Methods of one's own, for crawls, whose processes import them by these paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from scrapy_neardup.methods.exact import Exact
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shouted(Exact):
+    """Compares texts without regard to case."""
+
+    name: ClassVar[str] = "shouted"
+
+    def value(self, content: str | bytes) -> bytes:
+        return super().value(content.upper())
+
+
+class FailingValue(Shouted):
+    """Cannot make the value of pages about museums."""
+
+    def value(self, content: str | bytes) -> bytes:
+        if "museum" in str(content):
+            raise ZeroDivisionError("museum")
+        return super().value(content)
+
+
+class FailingSimilarity(Shouted):
+    """Cannot compare anything."""
+
+    def is_near(self, new: bytes, known: bytes) -> bool:
+        raise ZeroDivisionError("similarity")
