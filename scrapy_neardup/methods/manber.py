@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..exceptions import InvalidOption
 from .base import Method
-from .words import as_bytes, members, packed_set, shared
+from .words import PIECE, as_bytes, members, packed_set, shared
 
 #: Five modulo eight, so that its powers modulo ``2**30`` are as many as can be, and so are those in
 #: the lowest bits: these bits depend on the order of the bytes.
@@ -48,8 +48,11 @@ class Manber(Method):
             raise InvalidOption("one_in", self.one_in, "a power of 2, at most 1048576")
 
     def value(self, content: str | bytes) -> bytes:
-        found = window_values(as_bytes(content), self.window)
-        return packed_set(found[found & np.uint64(self.one_in - 1) == 0])
+        data, kept = as_bytes(content), [np.empty(0, np.uint64)]
+        for start in range(0, len(data), PIECE):
+            found = window_values(data[start : start + PIECE + self.window - 1], self.window)
+            kept.append(found[found & np.uint64(self.one_in - 1) == 0])
+        return packed_set(np.concatenate(kept))
 
     def similarity(self, new: bytes, known: bytes) -> float:
         return shared(new, known) / members(new).size

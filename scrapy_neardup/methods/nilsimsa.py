@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..exceptions import InvalidOption
 from .base import Method
-from .words import as_bytes
+from .words import PIECE, as_bytes
 
 _BITS = 256
 _HALF = _BITS // 2
@@ -78,13 +78,14 @@ def code(data: bytes) -> bytes:
 
     Fewer than three bytes have no triples, and the code is zero.
     """
-    chars = np.frombuffer(data, np.uint8).astype(np.intp)
     counts = np.zeros(_BITS, np.int64)
-    for first, second, third, salt in _TRIPLES:
-        ends = np.arange(max(first, second, third), chars.size)
-        if ends.size:
-            hashes = _hash(chars[ends - first], chars[ends - second], chars[ends - third], salt)
-            counts += np.bincount(hashes, minlength=_BITS)
+    for start in range(0, len(data), PIECE):
+        for *lags, salt in _TRIPLES:
+            longest = max(lags)
+            piece = np.frombuffer(data[start : start + PIECE + longest], np.uint8).astype(np.intp)
+            size = max(piece.size - longest, 0)
+            a, b, c = (piece[longest - lag :][:size] for lag in lags)
+            counts += np.bincount(_hash(a, b, c, salt), minlength=_BITS)
     return np.packbits(counts > counts.sum() / _BITS, bitorder="little")[::-1].tobytes()
 
 

@@ -14,8 +14,8 @@ import xxhash
 
 from ..exceptions import InvalidOption
 from ..hashing.tables import DESIGNS, TABLE_BITS, TABLE_DISTANCE, block_keys, table_keys
-from ..text.idf import shipped_table
-from ..text.vocabulary import weigh
+from ..text.idf import shipped_table, token_hashes
+from ..text.weighting import NUMBER_WEIGHT, are_numbers, saturated
 from .words import WordMethod, as_bytes
 
 #: For widths without ``max_distance``: bits in which copies may differ.
@@ -74,11 +74,12 @@ class Simhash(WordMethod):
 
     def _weighted(self, words: Sequence[str]) -> tuple[list[str], npt.NDArray[np.float64]]:
         counts = Counter(words)
+        distinct, frequencies = list(counts), np.fromiter(counts.values(), np.intp, len(counts))
         if self.weights == "idf":
-            return list(counts), weigh(words, shipped_table("multilingual")).weights
-        if self.weights == "tf":
-            return list(counts), np.fromiter(counts.values(), np.float64, len(counts))
-        return list(counts), np.ones(len(counts))
+            idf = shipped_table("multilingual").weights(token_hashes(distinct))
+            idf[are_numbers(distinct)] = NUMBER_WEIGHT
+            return distinct, saturated(frequencies) * idf
+        return distinct, frequencies.astype(float) if self.weights == "tf" else np.ones(len(counts))
 
     def _hash(self, word: bytes) -> bytes:
         if self.hash == "md5":

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .base import Method
-from .words import as_bytes
+from .words import PIECE, as_bytes
 
 #: The patterns, 8 bits each: far from each other and from runs of one bit, which padding has.
 _TAGS = tuple(bytes.fromhex("17 1d 2b 35 4d 53 65 69 8b 96 9c a6 b2 c5 d4 e8"))
@@ -46,10 +46,11 @@ class Tags(Method):
 
 def tag_counts(data: bytes) -> npt.NDArray[np.int64]:
     """Return how often each tag stands in the bits of some bytes, overlapping ones included."""
-    this = np.frombuffer(data, np.uint8).astype(np.uint16)
     # Each byte with the one behind it; the last byte has none, and only its own eight bits count.
-    pairs = this[:-1] << 8 | this[1:]
-    counts = np.bincount(this[-1:], minlength=256)
-    for shift in range(8):
-        counts = counts + np.bincount(pairs >> (8 - shift) & 255, minlength=256)
+    counts = np.bincount(np.frombuffer(data[-1:], np.uint8), minlength=256)
+    for start in range(0, len(data), PIECE):
+        piece = np.frombuffer(data[start : start + PIECE + 1], np.uint8).astype(np.uint16)
+        pairs = piece[:-1] << 8 | piece[1:]
+        for shift in range(8):
+            counts += np.bincount(pairs >> (8 - shift) & 255, minlength=256)
     return counts[list(_TAGS)]

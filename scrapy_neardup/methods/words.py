@@ -18,6 +18,8 @@ from .base import Method
 Hashes = npt.NDArray[np.uint64]
 #: A set is packed as its 32-bit hashes, ascending.
 WORD = np.dtype("<u4")
+#: Bytes of a file that are processed at a time: arrays of numbers take many times their memory.
+PIECE = 1 << 16
 
 
 @cache

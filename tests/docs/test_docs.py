@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from scrapy_neardup.crawl.settings import (
     StoreSettings,
     UrlRuleSettings,
 )
+from scrapy_neardup.methods import METHODS
 from scrapy_neardup.reasons import Reason
 from scrapy_neardup.workers import Limits
 from tests.support.crawl import run_crawl
@@ -91,6 +93,20 @@ def test_the_defaults_are_as_documented():
     assert dict(_DEFAULTS.findall(README)).items() <= defaults.items()
     for name, value in defaults.items():
         assert f"### {name}\nDefault: `{value}`" in REFERENCE
+
+
+def test_methods_and_their_parameters_are_as_documented():
+    documented = (ROOT / "docs" / "methods.md").read_text("utf-8")
+    table = dict(re.findall(r"^\| `(\w+)` \| ((?:`\w+=[^`]*`(?:, )?)+) \|", documented, re.M))
+    assert table == {
+        name: ", ".join(
+            f"`{each.name}={each.default}`"
+            for each in signature(kind).parameters.values()
+            if each.name != "tokenizer"
+        )
+        for name, kind in METHODS.items()
+    }
+    assert set(re.findall(r"^\| `(\w+)` \| [^`]", documented, re.M)) >= set(METHODS)
 
 
 def test_every_stat_in_the_code_is_documented():

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from scrapy_neardup.methods import manber as module
 from scrapy_neardup.methods.manber import _BASE, Manber, window_values
 from scrapy_neardup.methods.words import members
 from tests.support.texts import article
@@ -40,6 +41,15 @@ def test_window_values_equal_the_rolling_formula(data, window):
 def test_windows_are_kept_where_the_lowest_bits_are_zero(data, one_in):
     kept = {value for value in rolled(data, 50) if value % one_in == 0}
     assert members(Manber(one_in=one_in).value(data)).tolist() == sorted(kept)
+
+
+@pytest.mark.parametrize("size", [*range(4, 30), 300])
+@pytest.mark.parametrize("window", [1, 5, 7, 8, 20])
+def test_values_do_not_depend_on_the_pieces_that_are_read(size, window, monkeypatch):
+    monkeypatch.setattr(module, "PIECE", 7)
+    data = random.Random(size).randbytes(size)
+    found = members(Manber(window=window, one_in=1).value(data)).tolist()
+    assert found == sorted(set(rolled(data, window)))
 
 
 @pytest.mark.parametrize("letters", ["ab", "0123456789", "abcdefghijklmnopqrstuvwxyz"])

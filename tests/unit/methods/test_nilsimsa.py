@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import random
+
 import nilsimsa as reference
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_neardup.methods import nilsimsa as module
 from scrapy_neardup.methods.nilsimsa import Nilsimsa, code, score
 
 #: The codes of a spam mail and its variant that are printed with descriptions of Nilsimsa.
@@ -17,6 +20,13 @@ BYTES = st.binary(max_size=300) | st.text(max_size=100).map(lambda text: text.en
 
 @given(BYTES)
 def test_codes_equal_those_of_the_nilsimsa_package(data):
+    assert code(data).hex() == reference.Nilsimsa(data).hexdigest()
+
+
+@pytest.mark.parametrize("size", [*range(1, 40), 300])
+def test_codes_do_not_depend_on_the_pieces_that_are_read(size, monkeypatch):
+    monkeypatch.setattr(module, "PIECE", 7)
+    data = random.Random(size).randbytes(size)
     assert code(data).hex() == reference.Nilsimsa(data).hexdigest()
 
 

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from scrapy_neardup.methods import tags as module
 from scrapy_neardup.methods.tags import _TAGS, Tags, tag_counts
 
 
@@ -20,6 +23,13 @@ def counted(data: bytes) -> list[int]:
 @example(b"\x17")
 @example(b"\x17\x17")
 def test_counts_equal_those_in_a_string_of_bits(data):
+    assert tag_counts(data).tolist() == counted(data)
+
+
+@pytest.mark.parametrize("size", range(30))
+def test_counts_do_not_depend_on_the_pieces_that_are_read(size, monkeypatch):
+    monkeypatch.setattr(module, "PIECE", 7)
+    data = bytes(random.Random(size).choices(_TAGS, k=size))
     assert tag_counts(data).tolist() == counted(data)
 
 
