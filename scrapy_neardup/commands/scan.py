@@ -15,6 +15,7 @@ from scrapy.settings import BaseSettings
 from ..exceptions import InvalidOption
 from ..hashing.simhash import to_hex
 from ..matching.verdict import Verdict
+from ..methods.containment import MIN_SHARE
 from ..reasons import Reason
 from ..report.decisions import Decision, UrlTable
 from ..signatures.signature import Extraction, PageSignature
@@ -26,13 +27,14 @@ from .support.library import Library
 from .support.options import (
     Commands,
     Judge,
-    VerdictCounter,
+    above_0_to_1,
     add_cache,
     add_judge,
     add_method,
     add_pages,
 )
 from .support.output import report_skipped
+from .support.quotes import Quotes
 from .support.row_output import Kind, open_rows
 from .support.store_address import (
     add_store,
@@ -41,6 +43,7 @@ from .support.store_address import (
     open_for_writing,
     print_forgotten,
 )
+from .support.verdicts import VerdictCounter
 
 _FIELDS = (
     "id url verdict duplicate_of duplicate_of_id look_alike look_alike_id distance similarity "
@@ -52,6 +55,16 @@ _COLUMNS: dict[str, Kind] = {
     **dict.fromkeys(["id", "duplicate_of_id", "look_alike_id"], "id"),
     "distance": "int",
     "similarity": "float",
+}
+
+
+#: Further columns with ``--containment``.
+_QUOTE_COLUMNS: dict[str, Kind] = {
+    "contained_in": "text",
+    "contained_in_id": "id",
+    "contains": "text",
+    "contains_id": "id",
+    "share": "float",
 }
 
 
@@ -85,6 +98,15 @@ def add_command(commands: Commands) -> None:
         help="with --library: write a line for the nearest match of a page, or one for each "
         "(default: first)",
     )
+    parser.add_argument(
+        "--containment",
+        nargs="?",
+        type=above_0_to_1,
+        const=MIN_SHARE,
+        metavar="SHARE",
+        help="also name the page before that holds most of a page, or that it holds, from this "
+        f"share of the shorter one on (default: {MIN_SHARE:g}); this changes no verdict",
+    )
     add_method(parser)
     add_judge(parser)
     add_cache(parser)
@@ -95,15 +117,19 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     _check(options)
     pages = PageReader(options.pages, options.columns)
     with _store(options) as store:
-        extraction: Extraction | None = "full" if options.library else None
+        needs_text = options.library or options.containment is not None
+        extraction: Extraction | None = "full" if needs_text else None
         judge = Judge.from_options(options, settings, store, extraction=extraction)
-        tally = VerdictCounter(judge)
+        quotes = None if options.containment is None else Quotes(options.containment)
+        tally = VerdictCounter(judge, quotes)
+        columns = _COLUMNS if quotes is None else _COLUMNS | _QUOTE_COLUMNS
         with (
             closing(_Ids()) as ids,
-            open_rows(options.output, [*options.pages, *options.library], _COLUMNS) as output,
+            open_rows(options.output, [*options.pages, *options.library], columns) as output,
         ):
             if options.library:
-                library = Library(judge, all_matches=options.matches == "all")
+                all_matches = options.matches == "all"
+                library = Library(judge, all_matches=all_matches, quotes=quotes)
                 for record in library.read(PageReader(options.library, options.columns)):
                     ids.put(record)
                 judged = tally.match(pages, "scan", library.matches)
@@ -112,8 +138,11 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
             for record, outcome, verdict in judged:
                 if not options.library:
                     ids.add(record, verdict)
-                output.write(_line(record, outcome, verdict, ids))
+                line = _line(record, outcome, verdict, ids)
+                output.write(line if quotes is None else line | _quote(quotes, ids))
     tally.report()
+    if quotes is not None:
+        quotes.report()
     report_skipped(pages)
 
 
@@ -185,3 +214,16 @@ def _line(
     if isinstance(outcome, PageSignature) and outcome.n_features:
         fingerprint = to_hex(outcome.fingerprint)
     return {**{name: getattr(decision, name) for name in _FIELDS}, "fingerprint": fingerprint}
+
+
+def _quote(quotes: Quotes, ids: _Ids) -> dict[str, Any]:
+    """Return what a line says of the page that the last one shares most of its text with."""
+    found, columns = quotes.found, dict.fromkeys(_QUOTE_COLUMNS)
+    if found is None:
+        return columns
+    named = {
+        found.direction: found.key,
+        f"{found.direction}_id": ids.get(found.key),
+        "share": round(found.share, 4),
+    }
+    return columns | named

@@ -26,7 +26,6 @@ from ..stores.exports import ExportReader, Head, end_line, is_export, page_line
 from .support.options import (
     Commands,
     Judge,
-    VerdictCounter,
     above_0,
     add_columns,
     add_judge,
@@ -51,6 +50,7 @@ from .support.store_address import (
     parse_domain,
     require_writable,
 )
+from .support.verdicts import VerdictCounter
 
 #: Fields that tell a line of a scan's output from a page.
 _OF_SCAN = {"verdict", "fingerprint"}

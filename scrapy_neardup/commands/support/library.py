@@ -10,9 +10,9 @@ from ...signatures.signature import PageSignature
 from ...sources.readers import PageReader
 from ...sources.record import Record
 from ...stores.in_process import InProcessStore
-from ...workers import sign_record
 from .options import Judge, warn_undecided
 from .output import format_counts, print_message, quantity, report_skipped
+from .quotes import Quotes
 
 
 class Library:
@@ -21,18 +21,20 @@ class Library:
     :param judge: signs the pages; the store of its detector, in memory, gets those of the library.
     :param all_matches: whether a page matches all pages of the library that it is a near-duplicate
         of, or the nearest only.
+    :param quotes: gets the pages of the library as well.
     """
 
-    def __init__(self, judge: Judge, *, all_matches: bool) -> None:
+    def __init__(self, judge: Judge, *, all_matches: bool, quotes: Quotes | None = None) -> None:
         assert isinstance(judge.detector.store, InProcessStore)
         self._judge = judge
         self._store = judge.detector.store
         self._all_matches = all_matches
+        self._quotes = quotes
 
     def read(self, pages: PageReader) -> Iterator[Record]:
         """Read the library, and yield its pages. Of pages with one URL the last is kept."""
         unreadable: Counter[str] = Counter()
-        for record, outcome in self._judge.results(sign_record, pages, "library"):
+        for record, outcome in self._judge.signatures(pages, "library", self._quotes):
             if not isinstance(outcome, PageSignature):
                 warn_undecided(record, outcome, unreadable)
                 unreadable[outcome.reason] += 1
@@ -40,10 +42,14 @@ class Library:
                 unreadable["no_text"] += 1
             else:
                 self._store.add(outcome)
+                if self._quotes is not None:
+                    self._quotes.store()
                 yield record
         left_out = f"; left out: {format_counts(unreadable)}" if unreadable else ""
         print_message(f"library: {quantity(len(self._store), 'page')}{left_out}")
         report_skipped(pages)
+        if self._quotes is not None:
+            self._quotes.begin_counting()
 
     def matches(self, page: PageSignature) -> list[Verdict]:
         """Return the verdicts on a page: one for each match, or one that says there is none."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from time import perf_counter
 from typing import Any, TypeVar
 
 from scrapy.settings import BaseSettings
@@ -18,19 +16,16 @@ from ...crawl.settings import Config, as_setting
 from ...detector import NearDupDetector
 from ...exceptions import InvalidOption
 from ...matching.rule import SCOPES, Rule
-from ...matching.verdict import Verdict
 from ...methods import METHODS, Method
 from ...signatures.signature import Extraction, PageSignature
-from ...sources.compression import packed_body
 from ...sources.readers import PageReader
 from ...sources.record import Record
 from ...sources.tables import parse_columns
 from ...stores import MemoryStore, Store
-from ...stores.body_cache import BodyCache
 from ...workers import Failure, Job, Limits, PagePool, WorkerPool, sign_record, usable_cores
-from .output import format_counts, print_message, quantity, with_progress
+from .output import print_message, with_progress
 from .page_cache import CachedPool, Keys, kept_results
-from .store_address import require_writable
+from .quotes import Quotes
 
 T = TypeVar("T")
 
@@ -242,6 +237,24 @@ class Judge:
     def _workers(self, job: Job[T]) -> WorkerPool[T]:
         return WorkerPool(job, self.signer, self.workers, self.limits)
 
+    def signatures(
+        self, pages: PageReader, what: str, quotes: Quotes | None = None
+    ) -> Iterator[tuple[Record, PageSignature | Failure]]:
+        """Sign the pages in worker processes, like :meth:`results`.
+
+        :param quotes: looks each page up before it is yielded.
+        """
+        if quotes is None:
+            yield from self.results(sign_record, pages, what)
+            return
+        for record, outcome in self.results(quotes.job, pages, what):
+            if isinstance(outcome, Failure):
+                quotes.look_up(None)
+                yield record, outcome
+            else:
+                quotes.look_up(outcome)
+                yield record, outcome[0]
+
     def results(
         self, job: Job[T], pages: PageReader, what: str, records: Iterable[Record] | None = None
     ) -> Iterator[tuple[Record, T | Failure]]:
@@ -258,136 +271,6 @@ def warn_undecided(record: Record, failure: Failure, known: Container[str]) -> N
     """Print why a page could not be read, once for each reason."""
     if failure.reason not in known:
         print_message(f"warning: <{record.url}> is undecided, {failure.reason}: {failure.detail}")
-
-
-class LazyReader:
-    """Judges pages that were read quickly, and reads in full those that may be copies.
-
-    :param workers: sign records.
-    :param bodies: keeps the bodies of pages that may still have to be read.
-    """
-
-    def __init__(
-        self, detector: NearDupDetector, workers: PagePool[PageSignature], bodies: BodyCache
-    ) -> None:
-        self._detector = detector
-        self._workers = workers
-        self._bodies = bodies
-
-    def check(
-        self, record: Record, signature: PageSignature
-    ) -> tuple[PageSignature | Failure, Verdict]:
-        """Return the signature of a page, perhaps read in full, and the verdict.
-
-        :returns: a failure, with a verdict without meaning, if it cannot be read in full.
-        """
-        record = replace(record, quick=False)
-        claim = self._detector.claim(signature)
-        while claim.must_read or claim.unread:
-            own = None if signature.is_read else self._workers.submit(record)
-            self._complete(claim.unread)
-            if own is not None:
-                result = own.result()
-                if isinstance(result, Failure):
-                    return result, claim.verdict
-                signature = replace(result, passages=signature.passages)
-            claim = self._detector.claim(signature)
-        if claim.is_blocked:
-            return signature, self._detector.check(signature)
-        if claim.ticket is not None:
-            self._detector.store.commit(claim.ticket)
-            if not signature.is_read:
-                self._bodies.put(signature.key, record, packed_body(record.content))
-        return signature, claim.verdict
-
-    def _complete(self, keys: Iterable[str]) -> None:
-        """Read stored pages in full, all at once."""
-        bodies = {key: self._bodies.pop(key) for key in keys}
-        readings = {key: body and self._workers.submit(body) for key, body in bodies.items()}
-        for key, reading in readings.items():
-            result = reading and reading.result()
-            signature = result if isinstance(result, PageSignature) else None
-            self._detector.store.complete(key, signature)
-
-
-class VerdictCounter:
-    """Judges pages and counts the verdicts."""
-
-    def __init__(self, judge: Judge) -> None:
-        #: Number of pages judged.
-        self.pages = 0
-        self._judge = judge
-        self._started = perf_counter()
-        self._verdicts: Counter[str] = Counter()
-        self._undecided: Counter[str] = Counter()
-
-    def judge(
-        self, pages: PageReader, what: str
-    ) -> Iterator[tuple[Record, PageSignature | Failure, Verdict]]:
-        """Judge all pages in order, and yield the results; stop if the store cannot be written."""
-        detector = self._judge.detector
-        judged = self._judged_lazily if self._judge.is_lazy else self._judged_in_full
-        for record, outcome, verdict in judged(pages, what):
-            self._count(verdict)
-            yield record, outcome, verdict
-            require_writable(detector.store)
-
-    def match(
-        self, pages: PageReader, what: str, matcher: Callable[[PageSignature], Sequence[Verdict]]
-    ) -> Iterator[tuple[Record, PageSignature | Failure, Verdict]]:
-        """Yield all verdicts of a matcher on each page; the first of them counts."""
-        for record, outcome in self._judge.results(sign_record, pages, what):
-            if isinstance(outcome, PageSignature):
-                verdicts = matcher(outcome)
-            else:
-                verdicts = [self._not_judged(record, outcome)]
-            self._count(verdicts[0])
-            for verdict in verdicts:
-                yield record, outcome, verdict
-
-    def _count(self, verdict: Verdict) -> None:
-        self.pages += 1
-        self._verdicts[verdict.kind] += 1
-        if verdict.kind == "undecided":
-            self._undecided[verdict.reason] += 1
-
-    def _judged_in_full(
-        self, pages: PageReader, what: str
-    ) -> Iterator[tuple[Record, PageSignature | Failure, Verdict]]:
-        for record, outcome in self._judge.results(sign_record, pages, what):
-            if isinstance(outcome, PageSignature):
-                yield record, outcome, self._judge.detector.check(outcome)
-            else:
-                yield record, outcome, self._not_judged(record, outcome)
-
-    def _judged_lazily(
-        self, pages: PageReader, what: str
-    ) -> Iterator[tuple[Record, PageSignature | Failure, Verdict]]:
-        judge = self._judge
-        quick = (replace(record, quick=record.kind == "html") for record in pages)
-        cache = judge.detector.store.body_cache(judge.body_cache * 2**20)
-        with closing(cache), judge.pool(sign_record) as workers:
-            reader = LazyReader(judge.detector, workers, cache)
-            for record, quickly in with_progress(workers.map(quick), pages, what):
-                outcome = quickly
-                if isinstance(outcome, PageSignature):
-                    outcome, verdict = reader.check(record, outcome)
-                if isinstance(outcome, Failure):
-                    verdict = self._not_judged(record, outcome)
-                yield record, outcome, verdict
-
-    def _not_judged(self, record: Record, failure: Failure) -> Verdict:
-        warn_undecided(record, failure, self._undecided)
-        return Verdict("undecided", record.url, failure.reason)
-
-    def report(self) -> None:
-        """Print the counts."""
-        seconds = perf_counter() - self._started
-        print_message(
-            f"{quantity(self.pages, 'page')}: {format_counts(self._verdicts)}"
-            + (f"; undecided for: {format_counts(self._undecided)}" if self._undecided else "")
-            + f"; {seconds:.1f} s, {self.pages / seconds:.0f} pages/s"
-        )
 
 
 def _method(options: argparse.Namespace, config: Config) -> str | Method | None:
@@ -428,3 +311,4 @@ def _parser(
 at_least_0 = _parser(int, lambda number: number >= 0, "a whole number of 0 or more")
 above_0 = _parser(float, lambda number: 0 < number < math.inf, "a number above 0")
 share = _parser(float, lambda number: 0 <= number <= 1, "a number from 0 to 1")
+above_0_to_1 = _parser(float, lambda number: 0 < number <= 1, "a number above 0, at most 1")
