@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from abc import ABC, abstractmethod
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ..exceptions import InputError
@@ -122,11 +122,13 @@ class _Rows(ABC):
 
     def __init__(self, stream: io.BufferedReader) -> None:
         self._stream = stream
-        #: Lines to read again.
-        self._waiting: deque[bytes] = deque()
-        #: Lines of the present row.
-        self._taken: list[bytes] = []
-        self._size = 0
+        #: Lines to read again, before those of the stream.
+        self._ahead = io.BytesIO()
+        #: Lines of the present row, and the length of the first one.
+        self._taken = bytearray()
+        self._first = 0
+        #: Whether any of them was read from the stream, after all lines ahead.
+        self._is_of_stream = False
         #: Why the present row is bad, whatever its fields are.
         self._problem: str | None = None
         #: Whether the present row ends the file, without a line end.
@@ -150,30 +152,38 @@ class _Rows(ABC):
                 if row and length not in (None, len(row)):
                     raise BadRecord(_RAGGED)
             except BadRecord:
-                self.is_cut_off = len(self._taken) == 1 and not self._taken[0].endswith(b"\n")
-                del self._taken[:1]
-                self.put_back()
+                is_one_line = self._first == len(self._taken)
+                self.is_cut_off = is_one_line and not self._taken.endswith(b"\n")
+                self._put_back(self._first)
                 raise
             if row and self._problem is not None:
                 raise BadRecord(self._problem)
         return row
 
     def put_back(self) -> None:
-        """Let the lines of the present row be read again."""
-        self._waiting.extendleft(reversed(self._taken))
+        """Let the present row be read again."""
+        self._put_back(0)
+
+    def _put_back(self, start: int) -> None:
+        """Let the lines of the present row be read again, from a byte on."""
+        if self._is_of_stream:
+            self._ahead = io.BytesIO(self._taken[start:])
+        else:
+            self._ahead.seek(start - len(self._taken), io.SEEK_CUR)
         self._begin()
 
     def _begin(self) -> None:
         self._taken.clear()
-        self._size = 0
+        self._first = 0
+        self._is_of_stream = False
         self._problem = None
 
     def _lines(self) -> Iterator[str]:
         """Yield the lines, decoded; what cannot be decoded is replaced, and noted."""
-        while line := self._waiting.popleft() if self._waiting else self._next_line():
-            self._taken.append(line)
-            self._size += len(line)
-            if self._size >= MAX_PAGE_BYTES:
+        while line := self._ahead.readline() or self._next_line():
+            self._taken += line
+            self._first = self._first or len(line)
+            if len(self._taken) >= MAX_PAGE_BYTES:
                 raise BadRecord(TOO_LARGE)
             try:
                 text = line.decode()
@@ -186,6 +196,7 @@ class _Rows(ABC):
             yield text
 
     def _next_line(self) -> bytes:
+        self._is_of_stream = True
         line = piece = self._stream.readline(MAX_PAGE_BYTES)
         if len(line) == MAX_PAGE_BYTES:
             while piece and not piece.endswith(b"\n"):
