@@ -16,6 +16,7 @@ from .._util.validation import require_number
 from ..exceptions import ExtractionError, UnreadablePage, WorkersFailed
 from ..html.encoding_detection import decode
 from ..html.extraction import MainText
+from ..methods.manber import Manber
 from ..reasons import Reason
 from ..signatures.signature import PageSignature
 from ..signatures.signer import ReadPage, Signer
@@ -133,18 +134,21 @@ class Reading(NamedTuple):
     :ivar text: the main text in UTF-8, compressed by zlib; empty if it was not asked for.
     :ivar body: the page's body, see :func:`~scrapy_neardup.sources.compression.packed_body`, if it
         was read quickly only and may have to be read in full later.
+    :ivar fingerprints: of Manber's method, if they were asked for.
     """
 
     title: str = ""
     text: bytes = b""
     body: bytes = b""
+    fingerprints: bytes = b""
 
     @classmethod
-    def of(cls, page: ReadPage, *, keep_text: bool) -> Reading:
+    def of(cls, page: ReadPage, *, keep_text: bool, fingerprint: bool = False) -> Reading:
         """Return title and text of a page that was read, and its body if it was not in full."""
         main = page.main
         text = zlib.compress(main.text.encode("utf-8", "replace")) if keep_text else b""
-        return cls(main.title[:_TITLE_CHARS], text, page.body)
+        fingerprints = Manber().value(main.text) if fingerprint else b""
+        return cls(main.title[:_TITLE_CHARS], text, page.body, fingerprints)
 
 
 def read_page(signer: Signer, record: Record) -> Reading:
@@ -153,15 +157,18 @@ def read_page(signer: Signer, record: Record) -> Reading:
 
 
 def _signatures_and_readings(
-    signer: Signer, pages: Sequence[ReadPage], *, keep_text: bool
+    signer: Signer, pages: Sequence[ReadPage], *, keep_text: bool, fingerprint: bool
 ) -> list[tuple[PageSignature, Reading]]:
-    readings = [Reading.of(page, keep_text=keep_text) for page in pages]
+    readings = [Reading.of(page, keep_text=keep_text, fingerprint=fingerprint) for page in pages]
     return list(zip(signer.sign(*pages), readings, strict=True))
 
 
-def sign_and_read(*, keep_text: bool) -> BatchTask[ReadPage, tuple[PageSignature, Reading]]:
+def sign_and_read(
+    *, keep_text: bool, fingerprint: bool = False
+) -> BatchTask[ReadPage, tuple[PageSignature, Reading]]:
     """Return a job for the signature of a page and its :class:`Reading`, which reads it once."""
-    return BatchTask(_page_of, partial(_signatures_and_readings, keep_text=keep_text))
+    finish = partial(_signatures_and_readings, keep_text=keep_text, fingerprint=fingerprint)
+    return BatchTask(_page_of, finish)
 
 
 def attempt(job: Job[T], signer: Signer, record: Record) -> T | Failure:
