@@ -35,6 +35,8 @@ nitpick_ignore = [
     ("py:class", "Extraction"),
     ("py:class", "SiteBoilerplate"),
     ("py:class", "scrapy_neardup.hashing.simhash_index.Candidates"),
+    ("py:class", "Manber"),
+    ("py:class", "scrapy_neardup.methods.containment.K"),
     ("py:data", "MAX_SITES"),
     ("py:func", "resemblances"),
 ]

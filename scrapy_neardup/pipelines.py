@@ -14,6 +14,7 @@ from scrapy.utils.python import global_object_name
 
 from ._util.escaping import on_one_line
 from .crawl.async_bridge import engine_of
+from .crawl.items.item_tracker import Judgement
 from .crawl.judge import NearDupJudge, find_judge
 from .matching.verdict import Verdict
 
@@ -111,6 +112,8 @@ class NearDupPipeline:
         judgement = judge.receive(item)
         if judgement is None or not judgement.is_superfluous:
             judge.stats.count("items/kept")
+            if judgement is not None:
+                _tag_containment(judge, item, judgement)
             return item
         verdict = judgement.verdict
         if judgement.policy.action == "report":
@@ -122,6 +125,7 @@ class NearDupPipeline:
             judge.stats.count("items/dropped")
             _log(judge, "Dropped", verdict)
             raise NearDuplicate(verdict) if verdict.is_duplicate else UnchangedPage(verdict)
+        _tag_containment(judge, item, judgement)
         return item
 
 
@@ -131,20 +135,36 @@ def _tag(judge: NearDupJudge, item: Any, verdict: Verdict) -> None:
         "distance": verdict.distance,
         "similarity": verdict.similarity,
     }
-    try:
-        ItemAdapter(item)[TAG_FIELD] = tag
-    except Exception:
-        # Item classes raise different errors for an unknown field; the item passes unchanged.
-        judge.stats.count("items/untagged")
-        judge.stats.warn_once(
-            "untagged",
-            "Cannot tag items of class %s: they have no field %r that can be set",
-            type(item).__qualname__,
-            TAG_FIELD,
-        )
-    else:
+    if _set_field(judge, item, TAG_FIELD, tag):
         judge.stats.count("items/tagged")
         _log(judge, "Tagged", verdict)
+    else:
+        judge.stats.count("items/untagged")
+
+
+def _tag_containment(judge: NearDupJudge, item: Any, judgement: Judgement) -> None:
+    tag = None if judgement.containment is None else judgement.containment.tag
+    name = judge.config.containment_field
+    if tag is None or name is None:
+        return
+    is_set = _set_field(judge, item, name, tag)
+    judge.stats.count(f"containment/{'tagged' if is_set else 'untagged'}")
+
+
+def _set_field(judge: NearDupJudge, item: Any, name: str, value: Any) -> bool:
+    """Set a field of an item; return whether its class allows it."""
+    try:
+        ItemAdapter(item)[name] = value
+    except Exception:
+        # Item classes raise different errors for an unknown field; the item passes unchanged.
+        judge.stats.warn_once(
+            f"untagged {name}",
+            "Cannot tag items of class %s: they have no field %r that can be set",
+            type(item).__qualname__,
+            name,
+        )
+        return False
+    return True
 
 
 def _log(judge: NearDupJudge, action: str, verdict: Verdict) -> None:

@@ -18,7 +18,7 @@ from ..sources.compression import packed_body
 from ..sources.record import Record
 from ..stores import Claim
 from ..stores.body_cache import BodyCache
-from ..workers import Failure
+from ..workers import Failure, Reading
 from .async_bridge import result_of
 from .page_signing import PageSigning
 from .settings import Config
@@ -60,8 +60,8 @@ class PageClaims:
 
     async def sign_and_claim(
         self, record: Record, rule: Rule
-    ) -> tuple[PageSignature, Claim] | Failure:
-        """Return signature and claim of a page, or the failure to read it.
+    ) -> tuple[PageSignature, Claim, Reading] | Failure:
+        """Return signature, claim and reading of a page, or the failure to read it.
 
         :raises WorkersFailed: when no worker can be started.
         """
@@ -81,7 +81,7 @@ class PageClaims:
             else:
                 # The store fails, and may hold an earlier version of the page.
                 self.bodies.discard(signature.key)
-        return claimed
+        return signature, claim, reading
 
     def _as_read_first(self, record: Record) -> Record:
         """Return a page's record, to be read quickly where that is enabled."""

@@ -70,7 +70,10 @@ class PageSigning:
         self._page_limits = config.page_limits
         self._has_workers = config.workers > 0
         self.pool = WorkerPool(
-            sign_and_read(keep_text=recorder is not None and config.keep_text),
+            sign_and_read(
+                keep_text=recorder is not None and config.keep_text,
+                fingerprint=config.containment is not None,
+            ),
             {"secret": secret, **config.parts, "limits": config.page_limits},
             config.workers,
             config.limits,
@@ -213,6 +216,9 @@ def require_parts(config: Config) -> None:
         Signer(secret=bytes(16), **config.parts)
     except InvalidOption as error:
         raise as_setting(error) from None
+    if config.is_lazy and config.containment is not None:
+        wanted = "'full' with NEARDUP_CONTAINMENT, which reads all of each text"
+        raise as_setting(InvalidOption("extraction", "lazy", wanted))
     _require_store_of_values(config)
     for name, part in config.parts.items():
         if config.workers and not _is_portable(part):

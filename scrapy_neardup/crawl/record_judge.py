@@ -18,6 +18,7 @@ from ..signatures.signature import PageSignature
 from ..sources.record import Record
 from ..stores import Claim, Ticket
 from ..workers import Failure
+from .containment import PageContainment
 from .items.item_tracker import Judgement, PendingClaim
 from .session import CrawlSession
 from .settings import Policy
@@ -43,14 +44,14 @@ class RecordJudge:
 
         :param page: the response, from which URL rules learn once its outcome is known.
         """
-        signature, claim = await self._claim(record, policy)
+        signature, claim, containment = await self._claim(record, policy)
         verdict = claim.verdict
         if verdict.kind == "undecided":
             self._session.stats.count(f"undecided/{verdict.reason}")
         elif verdict.kind == "revisit":
             self._session.stats.count(f"revisits/{verdict.reason}")
         self._detect_flood(claim, signature)
-        return self._judgement(claim, policy, signature, page)
+        return self._judgement(claim, policy, signature, page, containment)
 
     async def judge_origin(self, signature: PageSignature, policy: Policy) -> Judgement:
         """Return the judgement on a page for an item that began on it; counts nothing."""
@@ -69,24 +70,37 @@ class RecordJudge:
         """Send a signal of this package."""
         self._crawler.signals.send_catch_log(signal, spider=self._crawler.spider, **kwargs)
 
-    async def _claim(self, record: Record, policy: Policy) -> tuple[PageSignature | None, Claim]:
+    async def _claim(
+        self, record: Record, policy: Policy
+    ) -> tuple[PageSignature | None, Claim, PageContainment | None]:
         """Sign and claim a page or an item; without a signature where anything fails."""
+        containment = None
         try:
             if self._session.claims is None:
                 raise WorkersFailed("the store was not opened")
             result = await self._session.claims.sign_and_claim(record, policy.rule)
             if isinstance(result, Failure):
-                return None, self._undecided(record, result.reason, result.detail)
-            signature, claim = result
+                return None, self._undecided(record, result.reason, result.detail), None
+            signature, claim, reading = result
+            containment = self._containment(signature, reading.fingerprints)
         except WorkersFailed as error:
-            return None, self._undecided(record, Reason.NO_WORKER, str(error))
+            return None, self._undecided(record, Reason.NO_WORKER, str(error)), None
         except Exception as error:
             # A custom store may raise anything.
-            return None, self._undecided(record, Reason.FAILED, repr(error), exc_info=True)
+            return None, self._undecided(record, Reason.FAILED, repr(error), exc_info=True), None
         if claim.verdict.reason == Reason.WAITED:
             problem = "a near-duplicate of it takes too long to be stored"
-            return signature, self._undecided(record, Reason.WAITED, problem)
-        return signature, claim
+            return signature, self._undecided(record, Reason.WAITED, problem), containment
+        return signature, claim, containment
+
+    def _containment(self, signature: PageSignature, fingerprints: bytes) -> PageContainment | None:
+        """Return what is stored of a page elsewhere, or of another page in it, if asked for."""
+        if self._session.containment is None:
+            return None
+        page = self._session.containment.look_up(signature, fingerprints)
+        if page.found is not None:
+            self._session.stats.count(f"containment/{page.found.direction}")
+        return page
 
     def _undecided(
         self, record: Record, reason: Reason, detail: str, *, exc_info: bool = False
@@ -118,13 +132,20 @@ class RecordJudge:
         policy: Policy,
         signature: PageSignature | None,
         page: ReferenceType[Response] | None = None,
+        containment: PageContainment | None = None,
     ) -> Judgement:
         """Return the judgement on a claim; release the claim if the page will not be stored."""
         journal = self._session.journal
         is_revisit = claim.ticket is not None and claim.verdict.kind == "revisit"
         if is_revisit and journal and signature and journal.repeats(signature.key):
             policy = replace(policy, revisit="drop")
-        judgement = Judgement(claim.verdict, policy, signature=signature, items=claim.items)
+        judgement = Judgement(
+            claim.verdict,
+            policy,
+            signature=signature,
+            items=claim.items,
+            containment=containment,
+        )
         if claim.ticket is None:
             return judgement
         assert self._session.store_client is not None
@@ -149,6 +170,8 @@ class RecordJudge:
             self._session.request_filter.rules.fail([judgement.verdict.url])
             if judgement.signature is not None:
                 claims.bodies.discard(judgement.signature.key)
+        elif items != NO_ITEMS and judgement.signature is not None:
+            self._note_stored(judgement.signature, judgement.containment)
         if judgement.knows_links:
             self._learn_from_links(judgement.verdict, page, items)
             # A page with the same links is already recorded.
@@ -157,6 +180,10 @@ class RecordJudge:
         client.settle(ticket, items, confirmed=at_once)
         if at_once and not client.store.is_remote:
             client.confirm(client.store.mark())
+
+    def _note_stored(self, signature: PageSignature, page: PageContainment | None) -> None:
+        if self._session.containment is not None and page is not None:
+            self._session.containment.stored(signature, page)
 
     def _learn_from_links(
         self, verdict: Verdict, page: ReferenceType[Response] | None, items: int | None

@@ -18,6 +18,7 @@ from ..exceptions import InvalidOption, StoreError
 from ..stores import Store, open_store
 from .async_bridge import engine_of, in_thread, start
 from .backpressure import Throttle
+from .containment import CrawlContainment
 from .durability.feeds import Feeds
 from .durability.job import Job, JobJournal
 from .items.item_tracker import ItemTracker
@@ -49,6 +50,7 @@ class CrawlSession:
     :ivar detector: ``None`` until the store is open.
     :ivar store_client: ``None`` until the spider is opened, as are ``signing`` and ``claims``.
     :ivar recorder: ``None`` without a report.
+    :ivar containment: ``None`` unless ``NEARDUP_CONTAINMENT`` is set.
     :ivar journal: ``None`` without a job.
     """
 
@@ -66,6 +68,9 @@ class CrawlSession:
         self.journal: JobJournal | None = None
         self.items = ItemTracker(self._active_requests, by_item=config.item_field is not None)
         self.throttle = Throttle(config.workers)
+        self.containment: CrawlContainment | None = None
+        if config.containment is not None:
+            self.containment = CrawlContainment(config.containment)
         learns = config.item_field is None
         self.request_filter = RequestFilter(
             crawler, config.url_rule_settings, stats.count, learns=learns, job=job
@@ -181,6 +186,8 @@ class CrawlSession:
         if self.config.is_lazy and self.claims is not None:
             self.stats.count("read_in_full", self.claims.n_read)
             self.stats.count("bodies_evicted", self.claims.n_evicted)
+        if self.containment is not None:
+            self.stats.count("containment/dropped", self.containment.n_dropped)
         self.stats.count("equal_bodies", signing.reused)
         self.stats.count("workers_lost", signing.pool.lost)
         self.stats.count("waits", client.waits)

@@ -15,6 +15,7 @@ from ..detector import MAX_WAIT
 from ..exceptions import InvalidOption
 from ..html.limits import PageLimits
 from ..matching.rule import Rule
+from ..methods.containment import MIN_SHARE
 from ..stores import require_address
 from ..workers import Limits, usable_cores
 
@@ -188,6 +189,16 @@ def _workers(option: str, value: Any) -> int:
     return require_number(option, number, int, 0)
 
 
+def _share(option: str, value: Any) -> float | None:
+    """Return a share; ``None`` for off, and the default one for on."""
+    if value is None or str(value).strip().lower() in _SWITCH:
+        return MIN_SHARE if value is not None and parse_switch(option, value) else None
+    try:
+        return float(require_number(option, _number(value), float, 0, 1, above=True))
+    except InvalidOption as error:
+        raise InvalidOption(option, value, f"'on', 'off' or {error.expected}") from None
+
+
 def _mebibytes(option: str, value: Any) -> int:
     number: int = require_number(option, _number(value), int, 0, unit="MiB")
     return number
@@ -252,6 +263,8 @@ class Config:
     :ivar item_field: field of items that is judged instead of the page, if any.
     :ivar parts: arguments of :class:`~scrapy_neardup.NearDupDetector`: those of ``tokenizer``,
         ``idf``, ``extractor``, ``extraction`` and ``method`` that are set.
+    :ivar containment: least share of a page in another that its items are tagged with, if any.
+    :ivar containment_field: field of items that is set then.
     :ivar body_cache: MiB of memory, 0 or more, for the bodies of pages that were read quickly.
     :ivar store_settings: where pages are recorded.
     :ivar url_rule_settings: what is learned about URLs.
@@ -273,6 +286,8 @@ class Config:
     parts: Mapping[str, Any] = field(
         metadata=_options(("tokenizer", "idf", "extractor", "extraction", "method"), dict)
     )
+    containment: float | None = field(metadata=_option(_share))
+    containment_field: str | None = field(metadata=_option(_name, "neardup_containment"))
     body_cache: int = field(metadata=_option(_mebibytes, 256))
     store_settings: StoreSettings = field(metadata=_group(StoreSettings))
     url_rule_settings: UrlRuleSettings = field(metadata=_group(UrlRuleSettings))

@@ -48,8 +48,8 @@ class Containment(NamedTuple):
 class ContainmentIndex(Generic[K]):
     """Known contents, by their values of Manber's method.
 
-    The shares are those that comparing all values gives, except for windows that more than
-    :data:`MAX_HOLDERS` contents have, which count for the first of these only.
+    The shares are those that comparing all values gives, except for windows that more than 100
+    contents have, which count for the first 100 of these only.
 
     :param min_share: least share, above 0 and at most 1.
     :param method: makes the values.

@@ -24,6 +24,7 @@ from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
 from ..async_bridge import from_any_thread
+from ..containment import PageContainment
 from ..settings import Policy
 
 
@@ -113,6 +114,7 @@ class Judgement:
     :ivar pending: the claim that the outcome of the items settles.
     :ivar items: see :attr:`~scrapy_neardup.stores.base.Claim.items`.
     :ivar is_kept: keep the items despite the verdict, because they hold more than this page.
+    :ivar containment: with ``NEARDUP_CONTAINMENT``, how much of the page is stored elsewhere.
     """
 
     verdict: Verdict
@@ -121,6 +123,7 @@ class Judgement:
     signature: PageSignature | None = None
     items: int = OWN_ITEMS
     is_kept: bool = False
+    containment: PageContainment | None = None
 
     @property
     def is_copy(self) -> bool:
