@@ -17,6 +17,8 @@ from .words import as_bytes, members, packed_set, shared
 _BASE = 0x2545F491
 _MODULUS_BITS = 30
 _MASK = np.uint64((1 << _MODULUS_BITS) - 1)
+#: Windows that are computed at once, so that a large file takes some 10 MB of memory.
+_WINDOWS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +49,14 @@ class Manber(Method):
             raise InvalidOption("one_in", self.one_in, "a power of 2, at most 1048576")
 
     def value(self, content: str | bytes) -> bytes:
-        found = window_values(as_bytes(content), self.window)
-        return packed_set(found[found & np.uint64(self.one_in - 1) == 0])
+        data, rest = as_bytes(content), np.uint64(self.one_in - 1)
+        kept = [np.empty(0, np.uint64)]
+        for start in range(0, len(data) - self.window + 1, _WINDOWS_AT_ONCE):
+            found = window_values(
+                data[start : start + _WINDOWS_AT_ONCE + self.window - 1], self.window
+            )
+            kept.append(found[found & rest == 0])
+        return packed_set(np.concatenate(kept))
 
     def similarity(self, new: bytes, known: bytes) -> float:
         return shared(new, known) / members(new).size
