@@ -192,13 +192,14 @@ class StoredFiles:
                 path,
             )
             return None
-        now = time.time()
-        call = partial(self._index.record, request, path, signature, now)
-        number = await self._ask(call, None)
-        if number is None:
-            return None
         least = self._settings.min_similarity
-        near = await self._ask(lambda: self._index.near(number, signature, least), None)
+
+        def record() -> list[tuple[StoredFile, float]]:
+            # At once, so that of two files that are stored at the same time one is tagged.
+            number = self._index.record(request, path, signature, time.time())
+            return self._index.near(number, signature, least)
+
+        near = await self._ask(record, None)
         for file, similarity in (near or ())[:_MAX_NEAR]:
             if await self._is_there(file, info):
                 return NearFile(file.path, similarity)
