@@ -28,11 +28,16 @@ def answer(body: bytes) -> Answer:
 
 
 def crawl(
-    site: Site, folder: Path, paths: list[str], pipeline: str = PIPELINE, **settings: Any
+    site: Site,
+    folder: Path,
+    paths: list[str],
+    pipeline: str = PIPELINE,
+    loop: str = "reactor",
+    **settings: Any,
 ) -> Crawl:
     """Crawl one item with one file for each path."""
     return run_crawl(
-        [],
+        ["data:text/html,list"],
         {
             "ADDONS": {},
             "ITEM_PIPELINES": {pipeline: 300},
@@ -41,7 +46,8 @@ def crawl(
             **settings,
         },
         start_items=[{"path": path, "file_urls": [site.url(path)], "files": []} for path in paths],
-        loop=settings.pop("loop", "reactor"),
+        spider="tests.support.file_pipelines.FilesSpider",
+        loop=loop,
     )
 
 

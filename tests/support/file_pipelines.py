@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
-from scrapy.http import Request
+from scrapy.http import Request, Response
 from scrapy.pipelines.files import FSFilesStore
 
 from scrapy_neardup.crawl.async_bridge import wait_for
 from scrapy_neardup.pipelines import NearDupFilesPipeline
+from tests.support.crawl import CrawlSpider
+
+
+class FilesSpider(CrawlSpider):
+    """Yields the items of the plan from a page; Scrapy 2.14 does not wait for those of a start."""
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.plan["start"][0])
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield from self.plan["start_items"]
 
 
 class NamedFiles(NearDupFilesPipeline):
