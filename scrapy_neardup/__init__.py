@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .matching.verdict import LookAlike as LookAlike
     from .matching.verdict import Match as Match
     from .matching.verdict import Verdict as Verdict
+    from .pipelines import NearDupFilesPipeline as NearDupFilesPipeline
     from .pipelines import NearDuplicate as NearDuplicate
     from .pipelines import NearDupPipeline as NearDupPipeline
     from .reasons import Reason as Reason
@@ -48,7 +49,7 @@ _NAMES = {
     "html.limits": "PageLimits",
     "matching.rule": "Rule",
     "matching.verdict": "LookAlike Match Verdict",
-    "pipelines": "NearDupPipeline NearDuplicate",
+    "pipelines": "NearDupFilesPipeline NearDupPipeline NearDuplicate",
     "reasons": "Reason",
     "signatures.signature": "PageSignature",
     "spidermiddlewares": "NearDupSpiderMiddleware",

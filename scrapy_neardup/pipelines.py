@@ -1,22 +1,38 @@
-"""Drops or tags items of near-duplicate pages."""
+"""Drops or tags items of near-duplicate pages, and stores equal files once."""
 
 from __future__ import annotations
 
+import hashlib
 import logging
-from typing import Any
+from functools import partial
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, cast
 
 from itemadapter.adapter import ItemAdapter
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
-from scrapy.pipelines.media import MediaPipeline
+from scrapy.pipelines.files import FilesPipeline
+from scrapy.pipelines.media import FileInfo, MediaPipeline
+from scrapy.utils.defer import deferred_from_coro, ensure_awaitable
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
+from twisted.python.failure import Failure
 
 from ._util.escaping import on_one_line
 from .crawl.async_bridge import engine_of
+from .crawl.files.index import FileRequest, StoredFile
+from .crawl.files.stored_files import open_stored_files
 from .crawl.items.item_tracker import Judgement
 from .crawl.judge import NearDupJudge, find_judge
+from .crawl.monitoring.start_errors import log_start_error
+from .exceptions import NearDupError
 from .matching.verdict import Verdict
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from scrapy.http import Request, Response
+    from twisted.internet.defer import Deferred
 
 logger = logging.getLogger(__name__)
 
@@ -127,6 +143,159 @@ class NearDupPipeline:
             raise NearDuplicate(verdict) if verdict.is_duplicate else UnchangedPage(verdict)
         _tag_containment(judge, item, judgement)
         return item
+
+
+class NearDupFileInfo(FileInfo, total=False):
+    """What an item says of a file: Scrapy's keys, and these.
+
+    :ivar duplicate_of: path of the equal file that is stored instead of this one.
+    :ivar near_duplicate_of: path of another stored file that is nearly equal.
+    :ivar similarity: of that file, 0.0 to 1.0.
+    """
+
+    duplicate_of: str
+    near_duplicate_of: str
+    similarity: float
+
+
+class NearDupFilesPipeline(FilesPipeline):
+    """A ``FilesPipeline`` that stores equal files once, and tags files that are nearly equal.
+
+    It works with and without the add-on; ``NEARDUP_ENABLED = False`` makes it a ``FilesPipeline``.
+    """
+
+    def __init__(
+        self,
+        store_uri: str | PathLike[str],
+        download_func: None = None,
+        *,
+        crawler: Crawler,
+    ) -> None:
+        super().__init__(store_uri, download_func, crawler=crawler)
+        try:
+            self._stored_files = open_stored_files(crawler, self.store)
+        except NearDupError as error:
+            log_start_error(error)
+            raise
+
+    def media_to_download(
+        self, request: Request, info: MediaPipeline.SpiderInfo, *, item: Any = None
+    ) -> Deferred[FileInfo | None] | None:
+        """Return what is known of a file that need not be downloaded."""
+        return deferred_from_coro(self._find_up_to_date(request, info, item))
+
+    async def _find_up_to_date(
+        self, request: Request, info: MediaPipeline.SpiderInfo, item: Any
+    ) -> FileInfo | None:
+        if self._stored_files is not None:
+            asked = FileRequest(self.file_path(request, info=info, item=item), request.url)
+            file, is_linked = await self._stored_files.find_linked(asked, self.expires, info)
+            if file is not None:
+                self.inc_stats("uptodate")
+                return _file_info(request, file, "uptodate", is_own=file.request == asked)
+            if is_linked:
+                # What is stored at the path itself is another content.
+                return None
+        found = super().media_to_download(request, info, item=item)
+        return await ensure_awaitable(found)
+
+    async def _check_media_to_download(
+        self, request: Request, info: MediaPipeline.SpiderInfo, item: Any
+    ) -> FileInfo:
+        """Wait for :meth:`media_downloaded`, which Scrapy 2.14 returns as it is."""
+        result: Any = await super()._check_media_to_download(request, info, item=item)
+        try:
+            return await ensure_awaitable(result)
+        except Exception:
+            self.media_failed(Failure(), request, info)  # type: ignore[no-untyped-call]
+            raise
+
+    async def media_downloaded(
+        self,
+        response: Response,
+        request: Request,
+        info: MediaPipeline.SpiderInfo,
+        *,
+        item: Any = None,
+    ) -> FileInfo:
+        """Store a file unless an equal one is stored; return what the item says of it."""
+        store = partial(super().media_downloaded, response, request, info, item=item)
+        files = self._stored_files
+        if files is None or response.status != 200 or not response.body:
+            return await ensure_awaitable(store())
+        path = self.file_path(request, response=response, info=info, item=item)
+        asked = FileRequest(path, request.url)
+        signature, near = await files.sign(response.body), None
+        async with files.claim(signature):
+            known = await files.find(signature, asked, info)
+            if known is not None:
+                return self._skip(response, request, known, asked)
+            async with files.writing(path, signature, info) as target:
+                if target == path:
+                    stored = await ensure_awaitable(store())
+                else:
+                    stored = await self._store_beside(response, request, info, target)
+                if stored["path"] == target:
+                    near = await files.record(asked, target, signature, info)
+        files.stats.count("files/stored")
+        if near is None:
+            return stored
+        files.stats.count("files/near_duplicates")
+        tags = {"near_duplicate_of": near.path, "similarity": near.similarity}
+        return cast("NearDupFileInfo", {**stored, **tags})
+
+    def _skip(
+        self, response: Response, request: Request, known: StoredFile, asked: FileRequest
+    ) -> NearDupFileInfo:
+        """Return what the item says of a file that is stored already."""
+        assert self._stored_files is not None
+        stats = self._stored_files.stats
+        is_own = known.request == asked
+        status = _status(response) if is_own else "duplicate"
+        self.inc_stats(status)
+        if is_own:
+            stats.count("files/unchanged")
+        else:
+            stats.count("files/duplicates")
+            stats.count("files/duplicate_bytes", len(response.body))
+        if self._stored_files.log_level is not None:
+            logger.log(
+                self._stored_files.log_level,
+                "Did not store the file <%s>: %s",
+                on_one_line(request.url),
+                "unchanged" if is_own else f"equal to {on_one_line(known.path)}",
+            )
+        return _file_info(request, known, status, is_own=is_own)
+
+    async def _store_beside(
+        self, response: Response, request: Request, info: MediaPipeline.SpiderInfo, path: str
+    ) -> FileInfo:
+        """Store a file at another path than its own."""
+        self.inc_stats(_status(response))
+        await ensure_awaitable(self.store.persist_file(path, BytesIO(response.body), info))
+        checksum = hashlib.md5(response.body, usedforsecurity=False).hexdigest()
+        return {
+            "url": request.url,
+            "path": path,
+            "checksum": checksum,
+            "status": _status(response),
+        }
+
+
+def _status(response: Response) -> str:
+    return "cached" if "cached" in response.flags else "downloaded"
+
+
+def _file_info(request: Request, file: StoredFile, status: str, *, is_own: bool) -> NearDupFileInfo:
+    info: NearDupFileInfo = {
+        "url": request.url,
+        "path": file.path,
+        "checksum": file.signature.md5,
+        "status": status,
+    }
+    if not is_own:
+        info["duplicate_of"] = file.path
+    return info
 
 
 def _tag(judge: NearDupJudge, item: Any, verdict: Verdict) -> None:

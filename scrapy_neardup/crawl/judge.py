@@ -65,7 +65,7 @@ class NearDupJudge:
         """
         try:
             config = Config.from_settings(crawler.settings)
-            if _is_off(crawler, config):
+            if is_disabled(crawler, config):
                 logger.info("Disabled for this run: near-duplicate pages are not dropped")
                 raise NotConfigured
             load_ahead(config)
@@ -227,7 +227,7 @@ def find_judge(crawler: Crawler) -> NearDupJudge:
     judge = crawler.get_extension(NearDupJudge)
     if judge is not None:
         return judge
-    if _is_off(crawler, Config.from_settings(crawler.settings)):
+    if is_disabled(crawler, Config.from_settings(crawler.settings)):
         raise NotConfigured
     raise NotConfigured(
         "NearDupJudge is not enabled: add scrapy_neardup.Addon to ADDONS, or "
@@ -235,7 +235,7 @@ def find_judge(crawler: Crawler) -> NearDupJudge:
     )
 
 
-def _is_off(crawler: Crawler, config: Config) -> bool:
+def is_disabled(crawler: Crawler, config: Config) -> bool:
     """Return whether a setting, a spider argument or a command of Scrapy disables the add-on."""
     if _is_inspection(crawler):
         return True

@@ -18,6 +18,7 @@ from ..matching.rule import Rule
 from ..methods.containment import MIN_SHARE
 from ..stores import require_address
 from ..workers import Limits, usable_cores
+from .file_settings import FileSettings
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -37,7 +38,7 @@ _RULE_OPTIONS = tuple(item.name for item in fields(Rule))
 #: Options of a policy, as in ``request.meta["neardup"]``; settings have them in upper case.
 POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit")
 #: Options whose values are never converted to numbers.
-_TEXTS = ("store", "namespace")
+_TEXTS = ("store", "namespace", "index")
 
 
 @dataclass(frozen=True)
@@ -276,6 +277,7 @@ class Config:
     :ivar keep_text: whether the report shows the texts of pages.
     :ivar item_log_level: level, as of :mod:`logging`, of the messages about single items; ``None``
         for no such messages.
+    :ivar file_settings: how the files pipeline compares files.
     :ivar dupefilter: class or import path of the wrapped dupefilter.
     :ivar job: the job directory, if any.
     """
@@ -300,6 +302,7 @@ class Config:
     report: str | None = field(metadata=_option(_name))
     keep_text: bool = field(metadata=_option(parse_switch, False))
     item_log_level: int | None = field(metadata=_option(_log_level, "DEBUG"))
+    file_settings: FileSettings = field(metadata=_group(FileSettings, "files_"))
     dupefilter: Any = field(metadata=_option(_class, "scrapy.dupefilters.RFPDupeFilter"))
     job: Path | None = None
 

@@ -20,6 +20,7 @@ from scrapy.settings import Settings
 import scrapy_neardup
 from scrapy_neardup import NearDupError, PageLimits, Rule, signals, stores
 from scrapy_neardup.commands import Command
+from scrapy_neardup.crawl.file_settings import FileSettings
 from scrapy_neardup.crawl.settings import (
     POLICY_OPTIONS,
     SETTINGS,
@@ -91,6 +92,8 @@ def test_the_defaults_are_as_documented():
             f"NEARDUP_MAX_{f.name.upper()}": getattr(PageLimits(), f.name)
             for f in fields(PageLimits)
         },
+        "NEARDUP_FILES_MAX_BYTES": FileSettings.max_bytes,
+        "NEARDUP_FILES_MIN_SIMILARITY": FileSettings.min_similarity,
     }
     assert defaults == {name: repr(value).replace("'", '"') for name, value in actual.items()}
     assert dict(_DEFAULTS.findall(README)).items() <= defaults.items()

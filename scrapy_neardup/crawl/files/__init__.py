@@ -1,0 +1,1 @@
+"""Recognises equal and nearly equal files while a files pipeline stores them."""
