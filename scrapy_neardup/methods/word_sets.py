@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..text.idf import UNITS_PER_NAT, shipped_table, token_hashes
+from ..text.weighting import are_numbers
 from .words import WORD, WordMethod, jaccard, members, packed_set, prefix_keys, shared
 
 #: Words of a keyword value, and the bytes of each: a hash and a weight.
@@ -53,7 +54,8 @@ class Keywords(WordMethod):
     """Words of a short text in their order, compared by cosine.
 
     The similarity is the cosine of the weighted words, times the share of the common words that
-    stand in the same order: "man bites dog" is not "dog bites man".
+    stand in the same order: "man bites dog" is not "dog bites man". A number weighs as much as an
+    unknown word: version 2.0 is not version 2.4.
 
     Good for: titles, comments, captions of 5 to 19 words. Bad for: whole pages, of which it keeps
     the first 64 words.
@@ -64,12 +66,13 @@ class Keywords(WordMethod):
     name: ClassVar[str] = "keywords"
     short_texts: ClassVar[bool] = True
     min_weight: float = 1.0
-    min_similarity: float = 0.8
+    min_similarity: float = 0.9
 
     def value(self, content: str | bytes) -> bytes:
-        words = self.words(content)
+        words, table = self.words(content), shipped_table("multilingual")
         hashes = token_hashes(words)
-        weights = shipped_table("multilingual").weights(hashes)
+        weights = table.weights(hashes)
+        weights[are_numbers(words)] = table.default
         kept = weights >= self.min_weight * UNITS_PER_NAT
         chosen = np.flatnonzero(kept if kept.any() else np.ones_like(kept))[:_MAX_KEYWORDS]
         value = np.empty(chosen.size, _KEYWORD)

@@ -25,6 +25,7 @@ from benchmarks.quality import (
     methods,
     peers,
     resemblance,
+    short_texts,
     summary,
 )
 from benchmarks.quality.floors import Figure, Floors, OtherData
@@ -484,3 +485,19 @@ def test_a_folder_without_pages_ends_with_one_line(tmp_path):
     ended = run("quality", "--data", tmp_path)
     assert ended.returncode == 2
     assert ended.stderr == f"{tmp_path}: no pages-*.jsonl.gz\n"
+
+
+def test_short_texts_are_headlines_and_first_sentences(data):
+    table = short_texts.short_texts_table(("keywords", "exact"), data)
+    counts = {
+        name: [tuple(map(int, re.findall(r"\((\d+)/(\d+)\)", cell)[0])) for cell in row]
+        for name, *row in table.rows
+    }
+    kinds = [is_same for is_same, *_ in short_texts.headlines()]
+    same, different, sentences, unrelated = counts["exact"]
+    assert (same, different) == ((0, sum(kinds)), (0, len(kinds) - sum(kinds)))
+    assert counts["keywords"][0][0] > 20
+    assert counts["keywords"][1][0] < 4
+    # Of the pages in which some words are replaced, most begin with the same sentence.
+    assert 0 < sentences[0] <= counts["keywords"][2][0] <= sentences[1]
+    assert unrelated[0] == 0 < unrelated[1]

@@ -96,6 +96,8 @@ def test_only_the_longest_sentences_count():
         ("The man bites the dog", "A man bites a dog", True),
         ("Man bites dog in Ohio park", "Man bites cat in Ohio bar", False),
         ("狗咬人", "人咬狗", False),
+        ("What's new in version 2.0", "What’s new in version 2.0?", True),
+        ("What's new in version 2.0", "What's new in version 2.4", False),
     ],
 )
 def test_keywords_are_near_in_the_same_order(a, b, is_near):
