@@ -67,18 +67,21 @@ def open_table(
         stream.read(len(_UTF8_MARK))
     kind = table_format(source) or "csv"
     rows = _CsvRows(stream) if kind == "csv" else _TsvRows(stream)
-    columns = _read_header(rows, source, kind, columns)
+    columns = _read_header(rows, source, kind, columns, bad)
     return _pages(rows, source, columns, bad)
 
 
 def _read_header(
-    rows: _Rows, source: str, kind: str, columns: Sequence[str] | None
+    rows: _Rows, source: str, kind: str, columns: Sequence[str] | None, bad: Counter[str]
 ) -> Sequence[str]:
     """Return the columns that the first line names, if it does, else the given ones."""
     problem = ""
     try:
         first = rows.next() or []
     except BadRecord as error:
+        if columns is not None:
+            bad[str(error)] += 1
+            return columns
         first, problem = [], f" ({error})"
     names = [name.strip().lower() for name in first]
     if any(name in CONTENT_FIELDS for name in names):

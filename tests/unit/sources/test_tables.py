@@ -204,6 +204,16 @@ def test_reading_goes_on_at_the_line_after_a_bad_row(lines):
         assert reader.bad.total() == bad
 
 
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [(b'1,"x"y\n', "not CSV"), (b"1,\xff\n", "not UTF-8"), (b"1,\0\n", "NUL byte")],
+)
+def test_the_first_row_may_be_bad_too(tmp_path, bad, reason):
+    reader = read(tmp_path, "a.csv", bad + b"2,y\n", "id,text")
+    assert [record.id for record in reader] == ["2"]
+    assert reader.bad == {reason: 1}
+
+
 def test_a_field_may_be_as_large_as_a_page(tmp_path):
     text = "x" * 5_000_000
     [record] = read(tmp_path, "a.csv", f"id,text\n1,{text}\n".encode())
