@@ -17,14 +17,8 @@ _BITS = 256
 _HALF = _BITS // 2
 #: The triples that end at a byte: how many bytes each of their members lies back, and their salt.
 _TRIPLES = (
-    (0, 1, 2, 0),
-    (0, 1, 3, 1),
-    (0, 2, 3, 2),
-    (0, 1, 4, 3),
-    (0, 2, 4, 4),
-    (0, 3, 4, 5),
-    (4, 1, 0, 6),
-    (4, 3, 0, 7),
+    *((0, 1, 2, 0), (0, 1, 3, 1), (0, 2, 3, 2), (0, 1, 4, 3)),
+    *((0, 2, 4, 4), (0, 3, 4, 5), (4, 1, 0, 6), (4, 3, 0, 7)),
 )
 
 
@@ -108,12 +102,7 @@ def _table() -> npt.NDArray[np.intp]:
         value += value
         if value > 255:
             value -= 255
-        place = 0
-        while place < len(table):
-            if value == table[place]:
-                value = (value + 1) & 255
-                place = 0
-            else:
-                place += 1
+        while value in table:
+            value = (value + 1) & 255
         table.append(value)
     return np.array(table, np.intp)

@@ -21,6 +21,9 @@ WORD = np.dtype("<u4")
 #: Bytes of a file that are processed at a time: arrays of numbers take many times their memory.
 PIECE = 1 << 16
 
+#: 2**64 divided by the golden ratio, odd.
+_MULTIPLIER, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+
 
 @cache
 def _auto() -> Tokenizer:
@@ -46,12 +49,13 @@ class WordMethod(Method, ABC):
         A Han character is a unit, and so is any other word. A text of fewer units has one shingle;
         an empty text has none.
         """
-        units = shingle_units(self.words(content))
-        if not units:
-            return np.empty(0, np.uint64)
-        width = min(width, len(units))
-        runs = (" ".join(units[i : i + width]) for i in range(len(units) - width + 1))
-        return np.unique(token_hashes(list(runs)))
+        hashes = token_hashes(shingle_units(self.words(content)))
+        width = min(width, hashes.size)
+        mixed = np.zeros(hashes.size - width + 1 if width else 0, np.uint64)
+        for place in range(width):
+            mixed = (mixed ^ hashes[place : place + mixed.size]) * _MULTIPLIER
+            mixed ^= mixed >> _HALF
+        return np.unique(mixed)
 
 
 def as_text(content: str | bytes) -> str:

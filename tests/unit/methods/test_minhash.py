@@ -117,6 +117,19 @@ def test_errors_are_those_of_datasketch():
     assert max(abs(estimate - 2 / 3) for estimate in ours) < 4 * 0.042
 
 
+@given(st.lists(st.sampled_from("abc"), max_size=30), st.integers(1, 7))
+def test_there_is_one_hash_for_each_different_run_of_words(words, width):
+    method = MinHash(tokenizer=str.split)
+    size = min(width, len(words))
+    runs = {tuple(words[i : i + size]) for i in range(len(words) - size + 1)} if words else set()
+    hashes = method.shingles(" ".join(words), width)
+    assert hashes.size == len(runs)
+    # Equal in the lower half, which values keep, only by chance.
+    assert np.unique(hashes.astype(np.uint32)).size == len(runs)
+    parts = [method.shingles(" ".join(run), width) for run in runs]
+    assert sorted(hashes) == sorted(part[0] for part in parts)
+
+
 @pytest.mark.parametrize("kind", [MinHash, BottomK])
 def test_values_are_of_runs_of_words(kind):
     method = kind(width=2)
