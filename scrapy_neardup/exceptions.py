@@ -64,8 +64,9 @@ def _differences(parts: Mapping[str, str], other_parts: Mapping[str, str]) -> st
     if not parts:
         return ""
     if other_parts:
-        # Only lazy extraction is a part.
-        parts, other_parts = ({"extraction": "full", **each} for each in (parts, other_parts))
+        # Parts that are named only where they are not the default.
+        defaults = {"extraction": "full", "method": "none"}
+        parts, other_parts = ({**defaults, **each} for each in (parts, other_parts))
     changes = [
         f"the {name} was {parts[name]} and is now {other_parts[name]}"
         for name in parts

@@ -65,8 +65,9 @@ class MethodIndex:
             return []
         found = []
         for number in self._candidates(value):
-            known = self._values[number]
-            if self._method.is_near(value, known):
+            # None if its keys could not be made again when it was removed.
+            known = self._values.get(number)
+            if known is not None and self._method.is_near(value, known):
                 found.append(MethodMatch(number, self._method.similarity(value, known)))
         return sorted(found, key=lambda match: (-match.similarity, match.number))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from ..exceptions import StoreError
+from ..exceptions import MethodFailed, StoreError
 from ..hashing.passage_index import PassageIndex
 from ..hashing.simhash_index import Candidates, SimhashIndex
 from ..matching.candidates import site_digest
@@ -217,8 +218,10 @@ class PageIndex:
             self._fingerprints.remove(page.fingerprint, number)
         if page.passages:
             self._passages.remove(passages_in(page.passages), number)
-        if page.value and self._values is not None:
-            self._values.remove(number)
+        if page.value and self.method is not None and self._values is not None:
+            # Even if its keys cannot be made again, it is no longer found.
+            with suppress(MethodFailed), guarded(self.method):
+                self._values.remove(number)
 
     @property
     def _oldest(self) -> float:

@@ -42,8 +42,10 @@ def tags(crawl: Crawl) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.smoke
 @pytest.mark.parametrize(("loop", "workers"), [(LOOPS[0], 0), (LOOPS[-1], 1)])
-@pytest.mark.parametrize("store", ["memory", "sqlite:///{}/seen.sqlite"])
-def test_items_of_pages_that_quote_name_the_quote(loop, workers, store, tmp_path):
+@pytest.mark.parametrize("store", ["memory", "sqlite:///{}/seen.sqlite", "redis"])
+def test_items_of_pages_that_quote_name_the_quote(loop, workers, store, request, tmp_path):
+    if store == "redis":
+        store = request.getfixturevalue("redis_server").address
     with serving(PAGES) as site:
         settings = {"NEARDUP_WORKERS": workers, "NEARDUP_STORE": store.format(tmp_path)}
         crawl = crawled(site, *PAGES, loop=loop, **settings)

@@ -289,6 +289,26 @@ def test_a_page_that_cannot_be_compared_is_undecided_and_the_next_is_judged(wher
     assert not judge.store._index.table.reserved  # type: ignore[attr-defined]
 
 
+def test_a_page_is_released_even_if_its_keys_cannot_be_made_again():
+    calls = []
+
+    class Forgetful(Numbers):
+        def keys(self, value: bytes) -> list[int]:
+            calls.append(value)
+            if len(calls) == 4:  # when the first page is released
+                raise ZeroDivisionError
+            return [1]
+
+    judge = detector(Forgetful())
+    pages = [judge.signature(url=url, text="number 1") for url in "ab"]
+    first, waiting = (judge.claim(each) for each in pages)
+    assert first.ticket is not None
+    assert waiting.outcome is not None
+    judge.store.release(first.ticket)
+    assert waiting.outcome.done()
+    assert judge.claim(pages[1]).verdict.kind == "new"
+
+
 # --- what a store keeps ------------------------------------------------------------------
 
 
