@@ -230,12 +230,12 @@ class NearDupFilesPipeline(FilesPipeline):
             known = await files.find(signature, asked, info)
             if known is not None:
                 return self._skip(response, request, known, asked)
-            async with files.writing(path, signature, info) as target:
-                if target == path:
+            async with files.writing(files.place_of(path), signature, info) as target:
+                if target == files.place_of(path):
                     stored = await ensure_awaitable(store())
                 else:
                     stored = await self._store_beside(response, request, info, target)
-                if stored["path"] == target:
+                if stored["path"] in (path, target):
                     near = await files.record(asked, target, signature, info)
         files.stats.count("files/stored")
         if near is None:

@@ -161,6 +161,7 @@ def test_equal_files_at_once_wait_for_the_first(tmp_path):
     assert done.counts("files/")["waits"] == 7
 
 
+@pytest.mark.slow
 def test_next_run_knows_the_files(tmp_path):
     pages = {"/a.pdf": answer(PDF), "/b.pdf": answer(PDF)}
     with serving(pages) as site:
@@ -181,17 +182,16 @@ def test_index_in_the_job_directory_serves_stores_elsewhere(tmp_path):
     if SCRAPY < (2, 15):
         pytest.skip("needs Scrapy 2.15")
     pages = {"/a?to=a": answer(PDF), "/b?to=b": answer(PDF)}
-    # Not a folder, as far as the pipeline knows.
-    scheme: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "FILES_STORE": f"slow://{tmp_path / 'files'}",
         "JOBDIR": str(tmp_path / "job"),
-        "NEARDUP_FILES_INDEX": str(tmp_path / "job" / "neardup-files.sqlite"),
     }
-    (tmp_path / "job").mkdir()
     with serving(pages) as site:
-        crawl(site, tmp_path, ["/a?to=a"], SLOW, **scheme)
-        second = crawl(site, tmp_path, ["/b?to=b"], SLOW, **scheme)
+        crawl(site, tmp_path, ["/a?to=a"], SLOW, **settings)
+        second = crawl(site, tmp_path, ["/b?to=b"], SLOW, **settings)
     assert files(second)["/b?to=b"]["duplicate_of"] == "a"
+    assert (tmp_path / "job" / "neardup-files.sqlite").exists()
+    assert set(on_disk(tmp_path / "files")) == {"a"}
 
 
 @pytest.mark.slow
@@ -298,6 +298,7 @@ def test_two_contents_at_one_path_lose_no_copy(tmp_path, pipeline):
     assert set(stored.values()) == {PDF, OTHER}
 
 
+@pytest.mark.slow
 def test_cached_responses_and_redirects(tmp_path):
     pages = {
         "/a.pdf": answer(PDF),
@@ -393,3 +394,18 @@ def test_files_are_stored_while_the_index_fails(tmp_path):
     assert done.counts("files/")["index_errors"] >= 6
     [warning] = done.logged("WARNING")
     assert warning.startswith(f"Index of files, store {tmp_path / INDEX}: it has format 0")
+
+
+@pytest.mark.slow
+def test_spellings_of_a_path_are_one_file(tmp_path):
+    before = {"/a?to=x/a": answer(PDF), "/b?to=b": answer(PDF)}
+    after = {"/c?to=/x//y/../a": answer(OTHER), "/d?to=d": answer(OTHER)}
+    with serving({**before, **after}) as site:
+        crawl(site, tmp_path, ["/a?to=x/a"], NAMED)
+        first = crawl(site, tmp_path, ["/b?to=b"], NAMED)
+        second = crawl(site, tmp_path, list(after), NAMED, FILES_EXPIRES=0)
+    require_contents(first, tmp_path, before)
+    assert set(on_disk(tmp_path).values()) == {PDF, OTHER}
+    assert files(first)["/b?to=b"]["duplicate_of"] == "x/a"
+    for path, info in files(second).items():
+        assert on_disk(tmp_path)[info["path"]] == OTHER, path

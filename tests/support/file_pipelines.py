@@ -22,7 +22,7 @@ class FilesSpider(CrawlSpider):
     """Yields the items of the plan from a page; Scrapy 2.14 does not wait for those of a start."""
 
     async def start(self) -> AsyncIterator[Any]:
-        yield Request(self.plan["start"][0])
+        yield Request(self.plan["start"][0], dont_filter=True)
 
     def parse(self, response: Response) -> Iterator[Any]:
         yield from self.plan["start_items"]
@@ -56,16 +56,22 @@ class FilesWithoutIndex(NamedFiles):
         return super().get_media_requests(item, info)
 
 
-class SlowStore(FSFilesStore):
+class SlowStore:
     """Takes its time, like a store on the network; fails for paths with ``broken`` in them."""
 
-    async def persist_file(  # type: ignore[override]
+    def __init__(self, uri: str) -> None:
+        self._disk = FSFilesStore(uri)
+
+    async def persist_file(
         self, path: Any, buf: BytesIO, info: Any, meta: Any = None, headers: Any = None
     ) -> None:
         await wait_for(None, 0.3)
         if "broken" in path:
             raise OSError("no space left")
-        super().persist_file(path, buf, info)
+        self._disk.persist_file(path, buf, info)
+
+    def stat_file(self, path: Any, info: Any) -> Any:
+        return self._disk.stat_file(path, info)
 
 
 class SlowFiles(NamedFiles):

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
+from posixpath import normpath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy import signals
@@ -18,6 +19,7 @@ from scrapy.pipelines.files import FilesPipeline, FSFilesStore
 from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.python import global_object_name
 
+from ..._util.escaping import on_one_line
 from ...exceptions import StoreError
 from ..async_bridge import in_thread
 from ..judge import is_disabled
@@ -110,6 +112,12 @@ class StoredFiles:
         call = partial(sign_file, body, self._settings.max_bytes)
         return await in_thread(call, self._threads)
 
+    def place_of(self, path: str) -> str:
+        """Return the path by which a file is known here: one for each file on the disk."""
+        if isinstance(self._store, FSFilesStore):
+            return normpath(path.lstrip("/"))
+        return path
+
     @contextlib.asynccontextmanager
     async def claim(self, signature: FileSignature) -> AsyncIterator[None]:
         """Judge and store a content within the block, after equal ones that are being stored."""
@@ -166,7 +174,9 @@ class StoredFiles:
                 return
         target = _path_beside(path, signature)
         logger.debug(
-            "Keeping %s, to which other files refer; the new content is stored as %s", path, target
+            "Keeping %s, to which other files refer; the new content is stored as %s",
+            on_one_line(path),
+            target,
         )
         self.stats.count("files/moved")
         async with self._paths.hold(target):
@@ -189,7 +199,7 @@ class StoredFiles:
                 "files_unconfirmed",
                 "The files store does not tell the MD5 digest of the file %s that was downloaded: "
                 "equal ones are stored again (logged once, counted in neardup/files/unconfirmed)",
-                path,
+                on_one_line(path),
             )
             return None
         least = self._settings.min_similarity
