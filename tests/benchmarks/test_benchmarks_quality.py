@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import re
 import shutil
 from argparse import Namespace
 from dataclasses import replace
