@@ -77,7 +77,7 @@ class BottomK(WordMethod):
     without bias. (Equal hashes divided by k, which is seen as well, estimates ``J / (2 - J)`` or
     less; taking all of both samples for the union gives .783 where the resemblance is .8.)
 
-    Good for: resemblance, in a third of MinHash's time. Bad for: the same pages as resemblance:
+    Good for: resemblance, in less time than MinHash. Bad for: the same pages as resemblance:
     forms, lists of a site.
 
     :ivar hashes: how many are kept, ``k``.
