@@ -114,11 +114,7 @@ class Signer:
         extraction: Extraction = "full",
         method: str | Method | None = None,
     ) -> None:
-        if extraction not in EXTRACTIONS:
-            raise InvalidOption("extraction", extraction, "'full' or 'lazy'")
-        if extraction == "lazy" and not can_read_quickly():
-            wanted = "used with its package (pip install scrapy-neardup[lazy]), or 'full'"
-            raise InvalidOption("extraction", extraction, wanted)
+        _require_extraction(extraction, has_method=method is not None)
         if not 16 <= len(secret) <= 64:
             raise InvalidOption("secret", f"{len(secret)} bytes long", "16 to 64 bytes long")
         self._tokenize, tokenizer_id = component("tokenizer", tokenizer, shipped_tokenizer)
@@ -135,8 +131,6 @@ class Signer:
         if self.is_lazy:
             self.parts[PASSAGES_PART] = f"lazy ({passages.VERSION})"
         if self.method is not None:
-            if self.is_lazy:
-                raise InvalidOption("extraction", extraction, "'full' where a method judges")
             self.parts[METHOD_PART] = identity_of(self.method)
         #: Digest of everything that a signature depends on, the secret included.
         self.recipe = _digest_of(
@@ -361,6 +355,17 @@ class Signer:
 
     def _digest(self, data: bytes) -> bytes:
         return blake2b(data, key=self._digest_key, digest_size=16).digest()
+
+
+def _require_extraction(extraction: str, *, has_method: bool) -> None:
+    """Check that pages can be read in this way."""
+    if extraction not in EXTRACTIONS:
+        raise InvalidOption("extraction", extraction, "'full' or 'lazy'")
+    if extraction == "lazy" and not can_read_quickly():
+        wanted = "used with its package (pip install scrapy-neardup[lazy]), or 'full'"
+        raise InvalidOption("extraction", extraction, wanted)
+    if extraction == "lazy" and has_method:
+        raise InvalidOption("extraction", extraction, "'full' where a method judges")
 
 
 def _utf8(text: str) -> bytes:
