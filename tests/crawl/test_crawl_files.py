@@ -42,7 +42,7 @@ def crawl(
             "ADDONS": {},
             "ITEM_PIPELINES": {pipeline: 300},
             "FILES_STORE": str(folder),
-            "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
             **settings,
         },
         start_items=[{"path": path, "file_urls": [site.url(path)], "files": []} for path in paths],

@@ -188,6 +188,10 @@ class FileIndex:
 
     def _opened(self) -> sqlite3.Connection:
         with self._complaining():
+            if self.path is not None and not self.path.exists():
+                # A log without its file would be taken for the new one's.
+                for log in ("-wal", "-shm"):
+                    Path(f"{self.path}{log}").unlink(missing_ok=True)
             connection = sqlite3.connect(
                 ":memory:" if self.path is None else self.path,
                 timeout=_BUSY_SECONDS,
@@ -195,9 +199,11 @@ class FileIndex:
                 check_same_thread=False,
             )
             try:
-                connection.execute("PRAGMA synchronous = FULL")
                 if not self._is_made(connection):
+                    # Without waiting for the disk: the stores do not wait for it either.
+                    connection.execute("PRAGMA journal_mode = WAL")
                     connection.executescript(_TABLES)
+                connection.execute("PRAGMA synchronous = NORMAL")
             except BaseException:
                 connection.close()
                 raise
@@ -255,9 +261,9 @@ class FileIndex:
         """Raise SQLite's errors as errors of the store."""
         try:
             yield
-        except (sqlite3.Error, UnicodeDecodeError, TypeError, ValueError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError, TypeError, ValueError) as error:
             hint = ""
-            if not isinstance(error, sqlite3.OperationalError):
+            if not isinstance(error, (sqlite3.OperationalError, OSError)):
                 hint = (
                     ": it is damaged or no index of files. Put a whole copy in its place, or "
                     "remove it: files that are stored already are then not recognised"

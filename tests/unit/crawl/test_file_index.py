@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -100,6 +101,21 @@ def test_the_file_outlives_the_index(tmp_path):
     again = FileIndex(path)
     assert [file.path for file in again.find(sign(1).digest)] == ["a"]
     again.close()
+
+
+def test_the_log_of_a_removed_file_is_not_read(tmp_path):
+    path = tmp_path / "index.sqlite"
+    index = FileIndex(path)
+    index.record(asked("a"), "a", sign(1), 5.0)
+    log = Path(f"{path}-wal").read_bytes()
+    index.close()
+    path.unlink()
+    Path(f"{path}-wal").write_bytes(log)
+    index = FileIndex(path)
+    index.record(asked("b"), "b", sign(2), 5.0)
+    assert index.find(sign(1).digest) == []
+    assert len(index) == 1
+    index.close()
 
 
 def test_an_empty_file_is_taken_for_a_new_index(tmp_path):
