@@ -27,7 +27,7 @@ class Manber(Method):
     The windows overlap and are chosen by their content, so an insertion changes only the
     fingerprints around it. The similarity is containment: the share of the new content's
     fingerprints that the known one has. A quote in a long page has a high one, and the long page
-    beside the quote a low one.
+    beside the quote a low one. Near-duplicates contain each other: what holds more is no duplicate.
 
     Good for: quotes, reprints with other text around, and files of any kind. Bad for: short texts,
     of which hardly a window is kept; pages that quote each other and say something else.
@@ -40,7 +40,7 @@ class Manber(Method):
     counts: ClassVar[tuple[str, ...]] = ("window",)
     window: int = 50
     one_in: int = 64
-    min_similarity: float = 0.6
+    min_similarity: float = 0.7
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,12 +57,19 @@ class Manber(Method):
     def similarity(self, new: bytes, known: bytes) -> float:
         return shared(new, known) / members(new).size
 
+    def is_near(self, new: bytes, known: bytes) -> bool:
+        return min(self.similarity(new, known), self.similarity(known, new)) >= self.min_similarity
+
     def keys(self, value: bytes) -> Iterable[int]:
         found: list[int] = members(value).tolist()
         return found
 
     def explain(self, new: bytes, known: bytes) -> str:
-        return f"{self.similarity(new, known):.0%} of it is in the other"
+        return f"{self.similarity(new, known):.0%} in the other, {self.similarity(known, new):.0%} of it"
+
+    @property
+    def requirement(self) -> str:
+        return f"at least {self.min_similarity:g} of both"
 
     def describe(self, value: bytes) -> str:
         return f"{members(value).size:,} fingerprints"

@@ -22,7 +22,7 @@ NONE: tuple[str, ...] = ()
         ("TIMEOUT", ("PAGE_TIMEOUT",)),
         ("NUM_WORKERS", ("WORKERS",)),
         ("ENABLE", ("ENABLED",)),
-        ("FIELD", ("ITEM_FIELD",)),
+        ("FIELD", ("ITEM_FIELD", "CONTAINMENT_FIELD")),
         ("REVISITS", ("REVISIT",)),
         ("MAX_COLOUR", NONE),
         ("FROBNICATE", NONE),
