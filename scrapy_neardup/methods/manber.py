@@ -65,7 +65,8 @@ class Manber(Method):
         return found
 
     def explain(self, new: bytes, known: bytes) -> str:
-        return f"{self.similarity(new, known):.0%} in the other, {self.similarity(known, new):.0%} of it"
+        of_new, of_known = self.similarity(new, known), self.similarity(known, new)
+        return f"{of_new:.0%} in the other, and {of_known:.0%} of that one"
 
     @property
     def requirement(self) -> str:

@@ -436,7 +436,7 @@ def test_words_are_not_in_the_time_of_a_method(data):
 
 
 def test_a_pair_is_found_if_the_later_page_is_near_the_earlier_one():
-    name = "manber:20,one_in=1,min_similarity=0.9"
+    name = "tests.support.own_methods.Within:20,one_in=1,min_similarity=0.9"
     method = open_method(name)
     values = [method.value(text) for text in (f"{FERRY} {MUSEUM}", MUSEUM, "", FERRY, MUSEUM)]
     found = methods._found_pairs(name, values, 1, 0)

@@ -44,6 +44,7 @@ def test_pages_match_those_of_the_library_only(tmp_path, old, matches, found):
     assert "4 pages: duplicate 2, new 2" in message
 
 
+@pytest.mark.slow
 def test_all_matches_are_those_of_each_old_page_alone(tmp_path):
     words = article(seed=3)
     texts = [" ".join(replaced(words, share)) for share in (0, 0.01, 0.02, 0.3)]

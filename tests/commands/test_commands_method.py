@@ -17,6 +17,10 @@ from tests.support.texts import FERRY, MUSEUM, TEA, article, replaced
 
 from .test_commands_scan import kinds, scan, stored, verdicts
 
+SLOWLY = [
+    pytest.param(name, marks=pytest.mark.slow) for name in ("words:0.6", "manber:one_in=8", "tags")
+]
+
 
 def pairs(*arguments: object):
     return warm.run(["-m", "scrapy", "neardup", "pairs", *arguments], folder=Path.cwd())
@@ -29,7 +33,10 @@ def texts() -> list[str]:
     return [" ".join(replaced(words, share)) for words in articles for share in (0, 0.02, 0.1, 0.5)]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method",
+    [pytest.param(name, marks=[] if name == "keywords" else pytest.mark.slow) for name in METHODS],
+)
 def test_each_method_finds_an_equal_text_and_keeps_others(tmp_path, method):
     done = scan(
         stored(tmp_path / "in.jsonl", FERRY, MUSEUM, FERRY, TEA), "-o", "-", "--method", method
@@ -44,7 +51,7 @@ def test_each_method_finds_an_equal_text_and_keeps_others(tmp_path, method):
     assert (found["duplicate_of_id"], found["similarity"], found["distance"]) == (0, 1, None)
 
 
-@pytest.mark.parametrize("name", ["simhash:max_distance=8", "words:0.6", "manber:one_in=8", "tags"])
+@pytest.mark.parametrize("name", ["simhash:max_distance=8", *SLOWLY])
 def test_pairs_are_those_that_a_method_calls_near(tmp_path, texts, name):
     method = open_method(name)
     contents = [text if method.reads == "text" else text.encode() for text in texts]

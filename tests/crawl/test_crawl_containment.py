@@ -36,12 +36,19 @@ def crawled(site: Site, *paths: str, loop: str = "reactor", item: str = "dict", 
     return run_crawl([site.url(path) for path in paths], settings, loop=loop, item=item)
 
 
+def slowly(*values: Any) -> list[Any]:
+    """Return values of a parameter that run with the slow tests."""
+    return [pytest.param(value, marks=pytest.mark.slow) for value in values]
+
+
 def tags(crawl: Crawl) -> dict[str, dict[str, Any]]:
     return {item["path"]: item[FIELD] for item in crawl.items if item.get(FIELD)}
 
 
 @pytest.mark.smoke
-@pytest.mark.parametrize(("loop", "workers"), [(LOOPS[0], 0), (LOOPS[-1], 1)])
+@pytest.mark.parametrize(
+    ("loop", "workers"), [(LOOPS[0], 0), pytest.param(LOOPS[-1], 1, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("store", ["memory", "sqlite:///{}/seen.sqlite", "redis"])
 def test_items_of_pages_that_quote_name_the_quote(loop, workers, store, request, tmp_path):
     if store == "redis":
@@ -71,7 +78,7 @@ def test_quotes_that_come_later_name_the_page_that_holds_them():
             assert tag["contained_in"] == site.url(f"/{path.replace('quote', 'whole')}")
 
 
-@pytest.mark.parametrize(("share", "n_tagged"), [("0.9", 0), (0.3, 1), (0.7, 0), ("on", 1)])
+@pytest.mark.parametrize(("share", "n_tagged"), [("0.9", 0), (0.3, 1)])
 def test_the_least_share_can_be_set(share, n_tagged):
     half = page(f"{text_of(1, 100)} {text_of(2)}", "Half")
     with serving({"/one": page(text_of(1), "One"), "/half": half}) as site:
@@ -104,7 +111,9 @@ def test_a_page_is_not_named_as_its_own_holder_and_copies_are_dropped():
     assert [item["path"] for item in crawl.dropped] == ["copy"]
 
 
-@pytest.mark.parametrize("item", ["dataclass", "closed", "closed attrs", "closed pydantic"])
+@pytest.mark.parametrize(
+    "item", ["dataclass", *slowly("closed", "closed attrs", "closed pydantic")]
+)
 def test_items_without_the_field_are_kept_counted_and_warned_of(item):
     with serving(PAGES) as site:
         crawl = crawled(site, *PAGES, item=item)
@@ -114,7 +123,7 @@ def test_items_without_the_field_are_kept_counted_and_warned_of(item):
     assert f"they have no field '{FIELD}'" in warning
 
 
-@pytest.mark.parametrize("item", ["dict", "dataclass", "attrs", "pydantic", "scrapy"])
+@pytest.mark.parametrize("item", ["dict", *slowly("dataclass", "attrs", "pydantic", "scrapy")])
 def test_items_of_each_kind_are_tagged_in_a_field_that_they_have(item):
     with serving(PAGES) as site:
         crawl = crawled(site, *PAGES, item=item, NEARDUP_CONTAINMENT_FIELD="neardup")
@@ -139,7 +148,7 @@ def test_it_works_beside_a_method():
     assert len(tags(crawl)) == QUOTES
 
 
-@pytest.mark.parametrize("off", [False, "off", "0", None])
+@pytest.mark.parametrize("off", [False, *slowly("off", "0", None)])
 def test_it_is_off_unless_asked_for(off):
     with serving(PAGES) as site:
         crawl = crawled(site, *PAGES, NEARDUP_CONTAINMENT=off)

@@ -13,6 +13,8 @@ from tests.support.server import Site, serving
 from tests.support.texts import FERRY, MUSEUM, TEA, article, page, replaced
 
 CONTENTS = 8
+#: Of the numbers of workers, the one that takes longer.
+SLOW_WORKER = pytest.param(1, marks=pytest.mark.slow)
 
 
 def article_page(seed: int, title: str, edited: int = 0) -> str:
@@ -68,7 +70,7 @@ def test_copies_are_dropped_and_every_content_is_stored(loop, workers):
     assert "method bottomk-1:hashes=128" in started
 
 
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("workers", [0, SLOW_WORKER])
 def test_tags_of_bodies_are_compared(workers):
     pages = {"/ferry": page(FERRY), "/tea": page(TEA), "/copy": page(FERRY).replace("Home", "Hom")}
     with serving(pages) as site:
@@ -83,7 +85,7 @@ def test_tags_of_bodies_are_compared(workers):
     assert crawl.stored == ["ferry", "tea"]
 
 
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("workers", [0, SLOW_WORKER])
 def test_keywords_judge_titles_comments_and_captions(workers):
     titles = [
         "Man bites dog in the old harbour of Holm",
@@ -149,8 +151,8 @@ def test_pages_of_links_only_are_no_originals():
 # --- what must not happen ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", ["drop", "raise"])
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("how", [pytest.param("drop", marks=pytest.mark.slow), "raise"])
+@pytest.mark.parametrize("workers", [0, SLOW_WORKER])
 def test_no_content_is_lost_when_a_pipeline_fails(how, workers):
     failing = {f"article/{n}": how for n in range(0, CONTENTS, 2)}
     with serving(ARTICLES, together=len(ARTICLES)) as site:
@@ -175,7 +177,7 @@ def test_items_of_one_page_that_wait_for_each_other_end():
         crawl = run_crawl(
             [site.url("/1"), site.url("/2")],
             {
-                "NEARDUP_METHOD": "manber:min_similarity=0.3",
+                "NEARDUP_METHOD": "tests.support.own_methods.Within:min_similarity=0.3",
                 "NEARDUP_ITEM_FIELD": "text",
                 "CONCURRENT_ITEMS": 1,
                 "ITEM_PIPELINES": {"tests.support.crawl.Failing": 200},
@@ -200,7 +202,7 @@ def test_pages_that_are_near_in_one_direction_only_do_not_wait_for_each_other_in
         crawl = crawled(
             site,
             *pages,
-            NEARDUP_METHOD="manber",
+            NEARDUP_METHOD="tests.support.own_methods.Within",
             CONCURRENT_REQUESTS=len(pages),
             CONCURRENT_REQUESTS_PER_DOMAIN=len(pages),
             ITEM_PIPELINES={"tests.support.crawl.Failing": 200},
@@ -214,7 +216,7 @@ def test_pages_that_are_near_in_one_direction_only_do_not_wait_for_each_other_in
 # --- methods of one's own ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("workers", [0, SLOW_WORKER])
 def test_a_method_of_ones_own_judges(workers):
     pages = {"/ferry": page(FERRY), "/loud": page(FERRY.upper()), "/tea": page(TEA)}
     with serving(pages) as site:
@@ -228,7 +230,7 @@ def test_a_method_of_ones_own_judges(workers):
     assert crawl.stored == ["ferry", "tea"]
 
 
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("workers", [0, SLOW_WORKER])
 def test_pages_whose_value_cannot_be_made_are_kept(workers):
     pages = {
         **{f"/museum/{n}": page(MUSEUM, "Museum") for n in range(3)},

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from scrapy_neardup.methods.exact import Exact
+from scrapy_neardup.methods.manber import Manber
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,3 +33,11 @@ class FailingSimilarity(Shouted):
 
     def is_near(self, new: bytes, known: bytes) -> bool:
         raise ZeroDivisionError("similarity")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Within(Manber):
+    """Calls a page near another one that it is in, and not the other way round."""
+
+    def is_near(self, new: bytes, known: bytes) -> bool:
+        return self.similarity(new, known) >= self.min_similarity

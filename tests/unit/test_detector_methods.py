@@ -17,6 +17,7 @@ from scrapy_neardup.methods import METHODS, Method, open_method
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore
 from scrapy_neardup.stores.codec import packed, unpacked
+from tests.support.own_methods import Within
 from tests.support.texts import FERRY, MUSEUM, TEA, article, page, replaced
 
 SECRET = b"one secret for all tests"
@@ -196,7 +197,7 @@ def test_short_texts_are_judged_by_methods_made_for_them(method, kinds):
 
 
 def test_a_long_page_is_no_duplicate_of_a_short_one():
-    judge = detector("manber:one_in=1,min_similarity=0.01")
+    judge = detector(Within(one_in=1, min_similarity=0.01))
     short = "word " * 30
     assert judge.check(url="u", text=short).reason == "few_features"
     assert judge.check(url="v", text=f"{short} {FERRY}").kind == "new"
@@ -221,7 +222,7 @@ def test_only_pages_of_one_site_are_compared_where_scope_says_so():
 
 
 def test_compare_says_how_similar_two_pages_are():
-    judge = detector("manber")
+    judge = detector(Within())
     long, short = (
         judge.signature(url=url, text=" ".join(article(words)))
         for url, words in (("a", 900), ("b", 300))
