@@ -13,6 +13,9 @@ from w3lib.url import canonicalize_url
 #: Canonical URLs that are cached, and characters of each: links repeat, most of them on every page.
 _MAX_CACHED, _MAX_CACHED_CHARS = 8192, 2048
 
+#: Begins the URL of a stored record that has an id and no URL.
+ID_SCHEME = "id:"
+
 #: Uses the list bundled with tldextract: nothing is fetched, nothing is cached on disk.
 _split_host = tldextract.TLDExtract(
     suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
@@ -50,8 +53,11 @@ def site_of(url: str) -> str:
     Hosting platforms whose users own their subdomains count as registries (the private section of
     the Public Suffix List), so two blogs of one platform are two sites.
 
-    :returns: ``""`` for a URL without a host.
+    :returns: ``""`` for a URL without a host. Of a record that has only an id nobody knows the
+        site, so each is a site of its own.
     """
+    if url.startswith(ID_SCHEME):
+        return url
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:

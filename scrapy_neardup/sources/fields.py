@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from .._util.urls import ID_SCHEME
 from .record import BadRecord, Record
 
 NOT_JSON = "not JSON"
@@ -56,11 +57,11 @@ def page_of_fields(fields: Mapping[str, Any]) -> Record:
 
 
 def url_of_id(id_: str | int) -> str:
-    """Return the URL of a page of which only the id is known: ``id:17``, without a site.
+    """Return the URL of a page of which only the id is known: ``id:17``, a site of its own.
 
     Different ids have different canonical URLs.
     """
-    return "id:" + _SYNTAX.sub(lambda found: f"~{ord(found[0]):x}~", str(id_))
+    return ID_SCHEME + _SYNTAX.sub(lambda found: f"~{ord(found[0]):x}~", str(id_))
 
 
 def _content(fields: Mapping[str, Any]) -> tuple[str | bytes, Literal["html", "text"]]:

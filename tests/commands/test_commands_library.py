@@ -78,3 +78,17 @@ def test_options_that_do_not_go_together(tmp_path, options, message):
     done = scan(new, "-o", "-", *options)
     assert done.returncode != 0
     assert message in done.stderr.decode()
+
+
+def test_a_library_of_news_without_urls_finds_a_reprint_under_another_title(tmp_path):
+    old, new = tmp_path / "old.tsv", tmp_path / "new.tsv"
+    old.write_text(f"o1\tA ferry twice a day\t{FERRY}\no2\tThe museum\t{MUSEUM}\n")
+    new.write_text(f"n1\tTo the island by boat\t{FERRY}\nn2\tTea\t{TEA}\n")
+    columns = ["--columns", "id,title,text"]
+    done = scan("--library", old, new, "-o", "-", *columns)
+    found = [(line["id"], line["duplicate_of_id"]) for line in verdicts(done.stdout)]
+    assert found == [("n1", "o1"), ("n2", None)]
+    # By the method that is described for this.
+    described = "simhash:64,weights=tf,hash=md5,max_distance=4"
+    done = scan("--library", old, new, "-o", "-", *columns, "--method", described)
+    assert [line["duplicate_of_id"] for line in verdicts(done.stdout)] == ["o1", None]

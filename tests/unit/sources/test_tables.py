@@ -84,9 +84,9 @@ def test_a_json_array_has_the_pages_of_json_lines(given_records, ascii_only, ind
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
-def test_pages_of_different_ids_have_different_keys(one, other):
-    assert (page_key(url_of_id(one)) == page_key(url_of_id(other))) == (one == other)
-    assert site_of(url_of_id(one)) == ""
+def test_pages_of_different_ids_have_different_keys_and_sites(one, other):
+    a, b = url_of_id(one), url_of_id(other)
+    assert (page_key(a) == page_key(b)) == (site_of(a) == site_of(b)) == (one == other)
 
 
 @pytest.mark.parametrize("packed", PACKERS)
