@@ -11,6 +11,7 @@ from scrapy_neardup.crawl.files.index import FileIndex, FileRequest
 from scrapy_neardup.crawl.files.key_locks import KeyLocks
 from scrapy_neardup.crawl.files.signature import FileSignature, sign_file
 from scrapy_neardup.exceptions import StoreError
+from tests.unit.crawl.test_backpressure import no_reactor
 
 
 def sign(seed: int, size: int = 20_000) -> FileSignature:
@@ -153,6 +154,7 @@ def test_a_row_that_no_index_wrote_is_an_error(tmp_path):
     index.close()
 
 
+@no_reactor
 def test_a_key_is_held_by_one_at_a_time():
     async def main() -> list[str]:
         locks, said = KeyLocks(), list[str]()
