@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil
 from typing import ClassVar
 
 import xxhash
@@ -75,7 +76,11 @@ class Sentences(Method):
         return len(ours & theirs) / max(len(ours), len(theirs))
 
     def keys(self, value: bytes) -> Iterable[int]:
-        return [int.from_bytes(digest, "big") for digest in _digests(value)]
+        # Of so many digests all but these are too few to be shared, as in ``prefix_keys``.
+        digests = sorted(_digests(value))
+        needed = ceil(self.min_similarity * len(digests) - 1e-9)
+        kept = digests[: len(digests) - max(needed, 1) + 1]
+        return [int.from_bytes(digest, "big") for digest in kept]
 
     def explain(self, new: bytes, known: bytes) -> str:
         ours, theirs = _digests(new), _digests(known)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..exceptions import InvalidOption
 from .base import Method
-from .words import PIECE, as_bytes, members, packed_set, shared
+from .words import PIECE, as_bytes, members, packed_set, prefix_keys, share_of_larger, shared
 
 #: Five modulo eight, so that its powers modulo ``2**30`` are as many as can be, and so are those in
 #: the lowest bits: these bits depend on the order of the bytes.
@@ -58,11 +58,10 @@ class Manber(Method):
         return shared(new, known) / members(new).size
 
     def is_near(self, new: bytes, known: bytes) -> bool:
-        return min(self.similarity(new, known), self.similarity(known, new)) >= self.min_similarity
+        return share_of_larger(new, known) >= self.min_similarity
 
     def keys(self, value: bytes) -> Iterable[int]:
-        found: list[int] = members(value).tolist()
-        return found
+        return prefix_keys(value, self.min_similarity)
 
     def explain(self, new: bytes, known: bytes) -> str:
         of_new, of_known = self.similarity(new, known), self.similarity(known, new)

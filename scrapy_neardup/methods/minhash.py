@@ -15,7 +15,7 @@ import numpy.typing as npt
 import xxhash
 
 from ..exceptions import InvalidOption
-from .words import WORD, Hashes, WordMethod, members, packed_set
+from .words import WORD, Hashes, WordMethod, members, packed_set, prefix_keys, share_of_larger
 
 #: Words in a shingle, here and in the benchmarks' resemblance.
 WIDTH = 5
@@ -100,9 +100,13 @@ class BottomK(WordMethod):
         both = np.intersect1d(ours, theirs, assume_unique=True)
         return float(np.isin(union, both, assume_unique=True).mean())
 
+    def is_near(self, new: bytes, known: bytes) -> bool:
+        # The part of the union that is compared has at least the hashes of the larger sample.
+        may_be_near = share_of_larger(new, known) >= self.min_similarity
+        return may_be_near and super().is_near(new, known)
+
     def keys(self, value: bytes) -> Iterable[int]:
-        hashes: list[int] = members(value).tolist()
-        return hashes
+        return prefix_keys(value, self.min_similarity)
 
 
 def least_hashes(elements: Hashes, number: int) -> bytes:

@@ -8,6 +8,7 @@ from math import sqrt
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ..text.idf import UNITS_PER_NAT, shipped_table, token_hashes
 from ..text.weighting import are_numbers
@@ -80,25 +81,52 @@ class Keywords(WordMethod):
         return value.tobytes()
 
     def similarity(self, new: bytes, known: bytes) -> float:
-        ours, theirs = (np.frombuffer(value, _KEYWORD) for value in (new, known))
-        a, b = (_vector(each["word"].tolist(), each["weight"].tolist()) for each in (ours, theirs))
-        both = a.keys() & b.keys()
-        if not both:
+        if not (cosine := _cosine(new, known)):
             return 0.0
-        product = sum(a[word] * b[word] for word in both)
-        cosine = product / sqrt(sum(w * w for w in a.values()) * sum(w * w for w in b.values()))
-        orders = [
-            [word for word in each["word"].tolist() if word in both] for each in (ours, theirs)
-        ]
+        ours, theirs = _keywords(new)["word"].tolist(), _keywords(known)["word"].tolist()
+        both = set(ours) & set(theirs)
+        orders = [[word for word in words if word in both] for words in (ours, theirs)]
         in_order = _common_subsequence(*orders) / max(map(len, orders))
         return min(cosine * in_order, 1.0)
 
+    def is_near(self, new: bytes, known: bytes) -> bool:
+        # The order takes most of the time, and can only lower the cosine.
+        return _cosine(new, known) >= self.min_similarity and super().is_near(new, known)
+
     def keys(self, value: bytes) -> Iterable[int]:
-        hashes: list[int] = np.frombuffer(value, _KEYWORD)["word"].tolist()
-        return hashes
+        """Return the words without which the others are too light for the cosine.
+
+        The heaviest come first, in one order for all texts, as in :func:`prefix_keys`.
+        """
+        found = _keywords(value)
+        words, places, counts = np.unique(found["word"], return_index=True, return_counts=True)
+        weights = found["weight"][places].astype(np.float64)
+        order = np.lexsort((words, -weights))
+        squares = np.square(weights * counts)[order]
+        # Of each word and those after it.
+        remaining = squares[::-1].cumsum()[::-1]
+        needed = self.min_similarity**2 * remaining[0] * (1 - 1e-9)
+        keys: list[int] = words[order][remaining >= needed].tolist()
+        return keys
 
     def describe(self, value: bytes) -> str:
         return f"{len(value) // _KEYWORD.itemsize} keywords"
+
+
+def _keywords(value: bytes) -> npt.NDArray[np.void]:
+    return np.frombuffer(value, _KEYWORD)
+
+
+def _cosine(new: bytes, known: bytes) -> float:
+    """Return the cosine, 0 to 1, of the weighted words, without their order."""
+    a, b = (
+        _vector(each["word"].tolist(), each["weight"].tolist())
+        for each in (_keywords(new), _keywords(known))
+    )
+    product = sum(a[word] * b[word] for word in a.keys() & b.keys())
+    if not product:
+        return 0.0
+    return product / sqrt(sum(w * w for w in a.values()) * sum(w * w for w in b.values()))
 
 
 def _vector(words: Sequence[int], weights: Sequence[int]) -> dict[int, int]:

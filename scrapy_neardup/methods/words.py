@@ -83,6 +83,12 @@ def shared(a: bytes, b: bytes) -> int:
     return int(np.intersect1d(members(a), members(b), assume_unique=True).size)
 
 
+def share_of_larger(a: bytes, b: bytes) -> float:
+    """Return the share, 0 to 1, of the larger of two packed sets that is in the other."""
+    smaller, larger = sorted((len(a), len(b)))
+    return shared(a, b) * WORD.itemsize / larger if smaller else 0.0
+
+
 def jaccard(a: bytes, b: bytes) -> float:
     """Return the Jaccard measure, 0 to 1, of two packed sets that are not both empty."""
     both = shared(a, b)
@@ -90,9 +96,10 @@ def jaccard(a: bytes, b: bytes) -> float:
 
 
 def prefix_keys(value: bytes, min_similarity: float) -> Iterable[int]:
-    """Return the least hashes of a packed set: sets of at least this Jaccard measure share one.
+    """Return the least hashes of a packed set: sets that have enough in common share one.
 
-    Such sets have ``min_similarity * n`` of its ``n`` members in common, so the others are too few
+    Sets with the share ``min_similarity`` of the larger one in common, as all sets of this Jaccard
+    measure, have ``min_similarity * n`` of its ``n`` members in common, so the others are too few
     to fill the prefix (Chaudhuri, Ganti, Kaushik, ICDE 2006).
     """
     hashes = members(value)

@@ -44,6 +44,18 @@ def test_pages_match_those_of_the_library_only(tmp_path, old, matches, found):
     assert "4 pages: duplicate 2, new 2" in message
 
 
+@pytest.mark.parametrize("matches", ["first", "all"])
+def test_pages_with_ids_of_other_pages_of_the_library_match(tmp_path, matches):
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    old.write_text(f"id,text\n1,{json.dumps(FERRY)}\n2,{json.dumps(TEA)}\n")
+    new.write_text(f"id,text\n1,{json.dumps(TEA)}\n2,{json.dumps(MUSEUM)}\n")
+    lines = verdicts(scan("--library", old, new, "-o", "-", "--matches", matches).stdout)
+    assert [(line["verdict"], line["duplicate_of_id"]) for line in lines] == [
+        ("duplicate", "2"),
+        ("revisit", None),
+    ]
+
+
 @pytest.mark.slow
 def test_all_matches_are_those_of_each_old_page_alone(tmp_path):
     words = article(seed=3)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ...matching.verdict import Verdict
+from ...reasons import Reason
 from ...signatures.signature import PageSignature
 from ...sources.readers import PageReader
 from ...sources.record import Record
@@ -56,11 +57,16 @@ class Library:
         claim = self._judge.detector.claim(page)
         if claim.ticket is not None:
             self._store.release(claim.ticket)
-        if not (self._all_matches and claim.verdict.is_duplicate):
-            return [claim.verdict]
-        return [
+        verdict = claim.verdict
+        # What is now at an address, or under an id, may be a copy of another page.
+        has_changed = verdict.reason == Reason.CHANGED
+        if not (has_changed or (self._all_matches and verdict.is_duplicate)):
+            return [verdict]
+        matches = [
             Verdict(
                 "duplicate", page.url, match.reason, other.url, match.distance, match.similarity
             )
             for other, match in self._store.matches(page, self._judge.detector.rule)
-        ] or [claim.verdict]
+            if not (has_changed and other.key == page.key)
+        ]
+        return matches[: None if self._all_matches else 1] or [verdict]

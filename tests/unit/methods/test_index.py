@@ -128,3 +128,18 @@ def test_any_content_has_a_value(name, content):
         index.add(1, value)
         assert [match.number for match in index.near(value)] == [1]
     assert MethodIndex(method).near(value) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "most"),
+    [
+        *(("bottomk", 0.28), ("manber:one_in=1", 0.31), ("words", 0.21), ("keywords", 0.21)),
+        ("sentences", 0.34),
+    ],
+)
+def test_a_value_has_no_more_keys_than_its_bound_needs(written, most):
+    method = open_method(written)
+    value = method.value(". ".join(f"word{number}" for number in range(400)))
+    # The bytes of a member: a hash, with keywords a weight as well.
+    members = len(value) // (6 if method.name == "keywords" else 4)
+    assert 1 <= len(list(method.keys(value))) <= most * members
