@@ -15,7 +15,7 @@ from .base import Method
 from .words import as_bytes, as_text
 
 _SENTENCE_ENDS = re.compile(r"[.!?;。！？；\n]+")
-_DIGEST_BYTES = 4
+_DIGEST_BYTES = 8
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,7 +77,7 @@ def test_the_whole_run(tmp_path):
     report, docs = tmp_path / "report.json", tmp_path / "docs"
     docs.mkdir()
     done = run(
-        "speed", "--max-size", 2000, "--rounds", 2, "--no-install", "--json", report, "--docs", docs
+        "speed", "--max-size", 2000, "--rounds", 1, "--no-install", "--json", report, "--docs", docs
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("ratios\n")

@@ -95,6 +95,7 @@ def prepare(folder: Path, site: str) -> None:
         page(BRIDGE).encode(),
     )
     (folder / "new-pages.warc.gz").write_bytes(gzip.compress(warc([response])))
+    _write_tables(folder)
     (folder / "a.html").write_text(page(FERRY), "utf-8")
     for name in "labelled.csv", "pairs.csv", "judgements.csv":
         (folder / name).write_text(LABELS, "utf-8")
@@ -121,6 +122,15 @@ class NewsSpider(scrapy.Spider):
     def parse(self, response):
         yield {{"url": response.url, "text": response.text}}
 """
+
+
+def _write_tables(folder: Path) -> None:
+    """Write the pages as tables and as an array."""
+    (folder / "news.tsv").write_text(f"n1\tFerry\t{FERRY}\nn2\tTea\t{TEA}\n", "utf-8")
+    library = f'id,title,text\no1,Ferry,"{FERRY}"\no2,Museum,"{MUSEUM}"\n'
+    (folder / "library.csv.gz").write_bytes(gzip.compress(library.encode()))
+    records = [{"id": id_, "url": url, "text": text} for id_, (url, text) in PAGES.items()]
+    (folder / "archive.json").write_text(json.dumps(records), "utf-8")
 
 
 def _fill_store(path: Path) -> None:
