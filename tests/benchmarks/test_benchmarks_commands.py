@@ -13,6 +13,8 @@ import pytest
 from benchmarks.common.programs import ROOT
 from tests.support.benchmarks import run
 
+pytestmark = pytest.mark.slow
+
 PAGES = chain(ROOT.glob("*.md"), ROOT.glob("docs/*.md"), [ROOT / "Makefile"])
 TEXT = "\n".join(path.read_text("utf-8") for path in PAGES)
 README = (ROOT / "benchmarks" / "README.md").read_text("utf-8")

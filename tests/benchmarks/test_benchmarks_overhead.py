@@ -12,6 +12,8 @@ import scrapy
 from tests.support.benchmarks import run
 from tests.support.texts import FERRY, MUSEUM
 
+pytestmark = pytest.mark.slow
+
 
 def page(number: int, host: str, title: str, text: str, foot: str) -> str:
     html = (

@@ -17,6 +17,8 @@ import pytest
 
 from benchmarks.common.programs import environment, module_command
 
+pytestmark = pytest.mark.slow
+
 MODULE = "benchmarks.crawl.page_server"
 
 GBK = "<meta charset=gbk><p>汉字".encode("gbk")

@@ -28,6 +28,8 @@ from scrapy_neardup import NearDupDetector
 from scrapy_neardup._util.urls import site_of
 from tests.support.benchmarks import run
 
+pytestmark = pytest.mark.slow
+
 SEEDS = (1, 2, 3)
 
 

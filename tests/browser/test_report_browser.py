@@ -378,6 +378,7 @@ def test_without_texts_it_says_how_to_keep_them(chrome, tmp_path):
     wait_for(lambda: "NEARDUP_KEEP_TEXT = True" in text(chrome, "#left"))
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_decisions(chrome, tmp_path):
     rng = random.Random(7)
     decisions = [

@@ -91,6 +91,7 @@ def calls(folder: Path, name: str) -> int:
 
 
 @pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.slow
 def test_a_second_scan_reads_nothing_and_gives_the_same(folder, workers):
     options = (*EXTRACTOR, *LIMIT)
     without = scan(folder, *options, cache=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.texts import FERRY, MUSEUM, article
 
 from .test_commands_scan import kinds, scan, stored, verdicts
@@ -28,6 +30,7 @@ def test_a_quote_is_named_with_its_share(tmp_path):
     assert kinds(done.stdout) == kinds(scan(pages, "-o", "-").stdout)
 
 
+@pytest.mark.slow
 def test_pages_quote_those_of_a_library_only(tmp_path):
     quoted = text(1)
     # At another address: a page is not compared with what it was before.
@@ -37,6 +40,7 @@ def test_pages_quote_those_of_a_library_only(tmp_path):
     assert [line["contains_id"] for line in found] == [2, None]
 
 
+@pytest.mark.slow
 def test_a_share_may_be_given(tmp_path):
     pages = stored(tmp_path / "in.jsonl", text(1), f"{text(1)[:600]} {text(2)}")
     shares = [

@@ -373,6 +373,7 @@ def test_a_reader_that_goes_away_ends_the_scan_quietly(mixed):
     assert stderr == b""
 
 
+@pytest.mark.slow
 def test_lazy_extraction_gives_the_same_verdicts_and_reads_less(tmp_path):
     def html(text: str, title: str, frame: str) -> str:
         paragraphs = "".join(f"<p>{clause}</p>" for clause in re.split("(?<=[.,;]) ", text))

@@ -20,6 +20,8 @@ from scrapy_neardup.workers.supervisor import Supervisor
 from scrapy_neardup.workers.tasks import attempt_all
 from tests.support.texts import article
 
+pytestmark = pytest.mark.slow
+
 SECRET = bytes(16)
 
 

@@ -85,6 +85,7 @@ def test_articles_behind_a_wall_are_stored_when_it_is_gone(
     assert refused(second) + refused(third) == 0
 
 
+@pytest.mark.slow
 def test_url_that_stays_behind_a_wall_does_not_affect_others(exact):
     with serving({}) as site:
         first = crawl(site, with_walls(PATHS[:WALLED]), exact)
@@ -179,6 +180,7 @@ def test_print_views_are_not_fetched_on_the_second_day(exact):
         assert len(tagged.stored) == 81
 
 
+@pytest.mark.slow
 def test_copy_with_the_only_links_is_fetched_each_day(exact):
     lists = {f"/list?page={number}": 10 * number for number in range(1, 4)}
     pages: Pages = {

@@ -99,6 +99,7 @@ def test_a_copy_takes_the_place_of_an_original_that_was_not_stored():
 
 
 @pytest.mark.parametrize("are_bodies_lost", [False, True])
+@pytest.mark.slow
 def test_a_later_run_reads_the_pages_of_an_earlier_one(tmp_path, are_bodies_lost):
     store = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
     with serving(PAGES) as site:
@@ -133,6 +134,7 @@ def test_a_changed_page_is_stored_again(tmp_path):
         assert crawled(site, *pages, **settings).stored == ["1"]
 
 
+@pytest.mark.slow
 def test_commands_read_a_store_with_unread_pages(tmp_path):
     store = f"sqlite:///{tmp_path}/store.sqlite"
     report = tmp_path / "report.html"

@@ -219,6 +219,7 @@ def test_pages_of_little_or_no_text_are_a_wall_too(shown, said):
     assert warning.startswith(f"30 of the last 50 pages of 127.0.0.1 {said}{site.url()}")
 
 
+@pytest.mark.slow
 def test_a_wall_before_pages_that_are_known_is_warned_of(tmp_path):
     settings = {**ONE_BY_ONE, "NEARDUP_STORE": f"sqlite:///{tmp_path / 'seen.sqlite'}"}
     pages = dict(GOOD)
@@ -249,6 +250,7 @@ def test_a_spider_can_stop_at_a_wall(loop):
     assert crawl.stats["finish_reason"] == f"wall {original}"
 
 
+@pytest.mark.slow
 def test_warning_names_an_endless_url_space():
     months = {f"/calendar/{n}": page(MUSEUM, "No events", FRAME) for n in range(40)}
     with serving({**GOOD, **months}) as site:
@@ -258,6 +260,7 @@ def test_warning_names_an_endless_url_space():
     assert "for an endless space, such as a calendar, set NEARDUP_URL_RULES" in warning
 
 
+@pytest.mark.slow
 def test_mirrors_and_print_views_are_not_warned_of():
     prints = {f"{path}/print": text.replace(FRAME, "") for path, text in GOOD.items()}
     pages = {**GOOD, **prints}

@@ -152,6 +152,7 @@ def test_batches_numbered_from_one_again_are_overwritten(job, tmp_path):
 # --- recovery -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_both_of_two_feeds_are_complete(job, tmp_path):
     whole, more = tmp_path / "whole.jsonl", tmp_path / "more.jsonl"
     feeds = {"FEEDS": {**feed(whole, overwrite=True), **feed(more)}}
@@ -162,6 +163,7 @@ def test_both_of_two_feeds_are_complete(job, tmp_path):
     assert set(in_feed(more)) == {"1", "museum", "tea"}
 
 
+@pytest.mark.slow
 def test_items_in_a_feed_of_another_name_are_not_stored_again(job, tmp_path):
     one, other = tmp_path / "one.jsonl", tmp_path / "other.jsonl"
     job.run("/1", "/museum", FEEDS=feed(one, overwrite=True))
@@ -176,6 +178,7 @@ def test_items_in_a_feed_of_another_name_are_not_stored_again(job, tmp_path):
     assert in_feed(other) == ["tea"]
 
 
+@pytest.mark.slow
 def test_pages_of_earlier_jobs_are_stored_again_if_so_configured(tmp_path, served):
     """Of a store that many jobs share, only what this one stored is not stored again."""
     store = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/pages.sqlite"}

@@ -110,6 +110,7 @@ def test_a_report_fetches_everything_and_says_what_would_be_skipped():
     assert any(RULE in line for line in crawl.logged("INFO"))
 
 
+@pytest.mark.slow
 def test_off_learns_nothing():
     with serving(items(40)) as site:
         crawl = run_crawl([site.url()], {"NEARDUP_URL_RULES": "off"})

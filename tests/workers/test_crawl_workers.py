@@ -53,6 +53,7 @@ def test_workers_and_no_workers_store_the_same(loop):
     assert with_workers.counts()["equal_bodies"] == 10
 
 
+@pytest.mark.slow
 def test_equal_bodies_in_flight_are_read_once_and_stored_once():
     text = page(FERRY)
     pages = {f"/?session={n}": text for n in range(8)}
@@ -71,6 +72,7 @@ def test_equal_bodies_in_flight_are_read_once_and_stored_once():
     }
 
 
+@pytest.mark.slow
 def test_equal_bytes_in_two_encodings_are_two_pages():
     body = page(TEA).encode("gbk")
     pages = {
