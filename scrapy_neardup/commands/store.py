@@ -363,11 +363,8 @@ def _namespace_for(options: argparse.Namespace, of_export: str | None = None) ->
         if reader.namespaces():
             return namespace_in(reader, None).name
     if of_export is None:
-        raise InputError(
-            "STORE",
-            "it has no namespace yet; give the name of the spider that will use it with "
-            "--namespace",
-        )
+        wanted = "give the name of the spider that will use it with --namespace"
+        raise InputError("STORE", f"it has no namespace yet; {wanted}")
     return of_export
 
 
