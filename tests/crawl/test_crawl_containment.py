@@ -32,7 +32,13 @@ PAGES = {
 
 
 def crawled(site: Site, *paths: str, loop: str = "reactor", item: str = "dict", **settings: Any):
-    settings = {"NEARDUP_CONTAINMENT": True, "CONCURRENT_REQUESTS": 1, **settings}
+    settings = {
+        "NEARDUP_CONTAINMENT": True,
+        "CONCURRENT_REQUESTS": 1,
+        # In the order of the paths, whenever the scheduler gets them.
+        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+        **settings,
+    }
     return run_crawl([site.url(path) for path in paths], settings, loop=loop, item=item)
 
 

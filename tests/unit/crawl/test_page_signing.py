@@ -14,7 +14,7 @@ from scrapy_neardup.crawl.page_signing import PageSigning
 from scrapy_neardup.crawl.settings import Config
 from scrapy_neardup.sources.record import Record
 from scrapy_neardup.workers import Failure
-from tests.unit.crawl.test_backpressure import in_a_loop
+from tests.unit.crawl.test_backpressure import in_a_loop, no_reactor
 
 TOUCHY = {"NEARDUP_TOKENIZER": "tests.support.parts.touchy"}
 
@@ -87,6 +87,7 @@ async def test_pages_are_not_read_ahead_in_the_process_of_the_crawl():
         assert not pages.reads_ahead
 
 
+@no_reactor
 def test_pages_that_nobody_asks_for_end_the_reading_ahead(monkeypatch):
     monkeypatch.setattr("scrapy_neardup.crawl.page_signing._READ", 8)
 
