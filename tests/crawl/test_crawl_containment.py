@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DontCloseSpider
 
-from tests.support.crawl import LOOPS, Crawl, run_crawl
+from tests.support.crawl import LOOPS, Crawl, CrawlSpider, run_crawl
 from tests.support.server import Site, serving
 from tests.support.texts import article, page
 
@@ -31,15 +35,30 @@ PAGES = {
 }
 
 
+class InTurn(CrawlSpider):
+    """Visits a page when the items of the one before are stored."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> InTurn:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.go_on, signals.spider_idle)
+        return spider
+
+    async def start(self) -> AsyncIterator[Any]:
+        for request in list[Request]():
+            yield request
+
+    def go_on(self) -> None:
+        if self.plan["start"]:
+            assert self.crawler.engine is not None
+            self.crawler.engine.crawl(Request(self.plan["start"].pop(0)))
+            raise DontCloseSpider
+
+
 def crawled(site: Site, *paths: str, loop: str = "reactor", item: str = "dict", **settings: Any):
-    settings = {
-        "NEARDUP_CONTAINMENT": True,
-        "CONCURRENT_REQUESTS": 1,
-        # In the order of the paths, whenever the scheduler gets them.
-        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
-        **settings,
-    }
-    return run_crawl([site.url(path) for path in paths], settings, loop=loop, item=item)
+    settings = {"NEARDUP_CONTAINMENT": True, **settings}
+    urls = [site.url(path) for path in paths]
+    return run_crawl(urls, settings, loop=loop, item=item, spider=f"{__name__}.InTurn")
 
 
 def slowly(*values: Any) -> list[Any]:
