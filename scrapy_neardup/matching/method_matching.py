@@ -80,14 +80,18 @@ def _may_match(
     return may_match
 
 
+def _are_comparable(method: Method, a: PageSignature, b: PageSignature, rule: Rule) -> bool:
+    """Return whether two pages are in scope and have enough text."""
+    in_scope = rule.scope == "all" or a.site == b.site
+    return in_scope and has_enough(a, method, rule) and has_enough(b, method, rule)
+
+
 def compare_by(method: Method, a: PageSignature, b: PageSignature, rule: Rule) -> Match | None:
     """Return the similarity of two pages, one of which is near the other; else ``None``.
 
     :raises MethodFailed: when the method fails.
     """
-    if not (has_enough(a, method, rule) and has_enough(b, method, rule)):
-        return None
-    if rule.scope == "site" and a.site != b.site:
+    if not _are_comparable(method, a, b, rule):
         return None
     with guarded(method):
         near = [
@@ -142,8 +146,7 @@ def matches_by(
     """
     for number, similarity in near:
         other = source.page(number)
-        in_scope = rule.scope == "all" or page.site == other.site
-        if in_scope and has_enough(page, method, rule) and has_enough(other, method, rule):
+        if _are_comparable(method, page, other, rule):
             yield other, Match(None, similarity, Reason.METHOD)
 
 

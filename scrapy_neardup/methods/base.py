@@ -16,7 +16,7 @@ class Method(ABC):
     Values are bytes, so that one index and one file format serve all methods. A subclass is a
     frozen dataclass, whose fields are the parameters that users can write after its name.
 
-    :cvar names: what users write; the first is its name.
+    :cvar name: what users write.
     :cvar reads: ``"text"``, the main text of a page, or ``"bytes"``, its body or a file as it is.
     :cvar counts: names of parameters that are at least 1.
     :cvar short_texts: whether texts of few words can be compared.
