@@ -28,12 +28,12 @@ from scrapy_neardup.methods.words import WordMethod
 from scrapy_neardup.signatures.signature import PageSignature
 
 from ..common.options import command_parser, say
-from ..common.stored_pages import InputError, Page, html_of
+from ..common.stored_pages import Page, html_of
 from ..common.tables import Table
 from .detection import compare_all, crawl, new_detector, sign
 from .figures import Yardstick
 from .known_pairs import Pair, read_corpus
-from .report import write_markdown
+from .report import show
 from .resemblance import Shingles, Truth, shingles, tokens, true_text
 
 METHODS = (
@@ -142,15 +142,8 @@ def main() -> int:
     )
     parser.add_argument("--markdown", type=Path, metavar="FILE")
     options: argparse.Namespace = parser.parse_args()
-    try:
-        table = methods_table(options.data, options.method or METHODS)
-    except InputError as error:
-        say(str(error))
-        return 2
-    print(table.as_text())
-    if options.markdown:
-        write_markdown([table], options.markdown)
-    return 0
+    measured = partial(methods_table, options.data, options.method or METHODS)
+    return show(measured, options.markdown)
 
 
 if __name__ == "__main__":

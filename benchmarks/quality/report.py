@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from ..common.options import say
+from ..common.stored_pages import InputError
 from ..common.tables import Table
 from . import peers
 from .detection import Hits, signing_detector
@@ -250,6 +252,19 @@ def content_of(result: Result, digest: str) -> dict[str, object]:
 
 def write_json(content: Mapping[str, object], path: Path) -> None:
     path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def show(measure: Callable[[], Table], markdown: Path | None) -> int:
+    """Print a table, write it as Markdown if asked to, and return the command's exit status."""
+    try:
+        table = measure()
+    except InputError as error:
+        say(str(error))
+        return 2
+    print(table.as_text())
+    if markdown:
+        write_markdown([table], markdown)
+    return 0
 
 
 def write_markdown(written: Iterable[Table], path: Path) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +23,11 @@ from scrapy_neardup.methods import open_method
 from scrapy_neardup.methods.words import WordMethod
 
 from ..common.options import command_parser, say
-from ..common.stored_pages import InputError, Page, html_of
+from ..common.stored_pages import Page, html_of
 from ..common.tables import Table
 from .figures import Share
 from .known_pairs import Pair, read_corpus
-from .report import write_markdown
+from .report import show
 from .resemblance import true_text
 
 HEADLINES = Path(__file__).parents[1] / "corpora" / "headlines.tsv"
@@ -112,15 +113,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, metavar="FOLDER")
     parser.add_argument("--markdown", type=Path, metavar="FILE")
     options = parser.parse_args()
-    try:
-        table = short_texts_table(METHODS, options.data)
-    except InputError as error:
-        say(str(error))
-        return 2
-    print(table.as_text())
-    if options.markdown:
-        write_markdown([table], options.markdown)
-    return 0
+    return show(partial(short_texts_table, METHODS, options.data), options.markdown)
 
 
 if __name__ == "__main__":
