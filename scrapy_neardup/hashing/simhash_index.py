@@ -171,7 +171,9 @@ class SimhashIndex:
         words = np.frombuffer(b"".join(map(self._buckets.__getitem__, values)), _WORD)
         keys = np.frombuffer(b"".join(map(self._keys.__getitem__, values)), _KEY)
         distances = np.bitwise_count(words ^ np.uint64(fingerprint))
-        near = np.flatnonzero(distances <= distance)
+        [near] = (distances <= distance).nonzero()
+        if near.size == 1:
+            return Candidates(keys[near].astype(np.intp), distances[near].astype(np.intp))
         # Sort keys: the distance in the upper bits, the key in the lower ones.
         ranks = distances[near].astype(np.uint64) << np.uint64(_KEY_BITS) | keys[near]
         ranks.sort()

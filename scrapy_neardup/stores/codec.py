@@ -29,6 +29,8 @@ _PASSAGE_BYTES = 8
 _LENGTH = struct.Struct("<I")
 _NO_DIGEST = bytes(25)
 _as_json = json.JSONEncoder(separators=(",", ":")).encode
+#: Of a string; to guess the encoding of bytes takes as long as to decode them.
+_from_json = json.JSONDecoder().decode
 _SKETCH_END = _HEAD.size + SKETCH_BINS
 
 #: What is kept of each page to build the index from, and to choose among many pages: 96 bytes.
@@ -75,7 +77,7 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
         start = passages_end + _LENGTH.size
         value_end = start + _LENGTH.unpack_from(data, passages_end)[0]
         value = data[start:value_end]
-    url, site, title, *key = json.loads(data[value_end:])
+    url, site, title, *key = _from_json(data[value_end:].decode("ascii"))
     return PageSignature(
         url=url,
         key=key[0] if key else url,

@@ -74,7 +74,8 @@ class PageIndex:
     def committed(self, key: str) -> tuple[int, PageSignature] | None:
         """Return number and signature of the page that was committed under this key."""
         digest = key_digest(key, self._key_seed)
-        numbers = self.table.keys.numbers(digest)
+        if not (numbers := self.table.keys.numbers(digest)).size:
+            return None
         numbers = numbers[self.table.summaries(numbers)["key"] == digest]
         for number in numbers.tolist():
             if (page := self.table.page(number)).key == key:

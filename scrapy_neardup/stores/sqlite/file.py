@@ -135,8 +135,8 @@ class SqliteFile:
 
     def read(self, query: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         """Return what a query finds, without what waits to be written."""
-        with self.reading() as connection:
-            return connection.execute(query, values).fetchall()
+        with self.lock, complaining(self.path):
+            return self._reader.execute(query, values).fetchall()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -242,7 +242,8 @@ class FilePages:
         for start in range(0, len(ids), _PAGES_AT_ONCE):
             some = ids[start : start + _PAGES_AT_ONCE]
             query = f"SELECT id, page FROM pages WHERE id IN ({','.join('?' * len(some))})"
-            found |= {id_: opened(id_, data) for id_, data in self._read(query, tuple(some))}
+            for id_, data in self._read(query, tuple(some)):
+                found[id_] = opened(id_, data)
         return [found.get(id_) or page_is_damaged(self._path, id_) for id_ in ids]
 
     def of_site(self, digest: int, most: int) -> list[int]:

@@ -146,7 +146,9 @@ class _SqliteArchive(Archive):
     def read(self, numbers: Sequence[int]) -> list[bytes]:
         base = self._written.base
         with self._file.lock:
-            batches = self._file.writer.pending()
+            batches = [batch for batch in self._file.writer.pending() if batch.pages]
+            if not batches:
+                return self._written.read(numbers)
             found = {
                 number: batch.pages[base | number].page
                 for batch in batches
