@@ -53,7 +53,7 @@ class Tokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Tokens of a text as spans, in reading order and without overlap.
+    """Tokens of a text as spans, in reading order.
 
     :ivar codes: the text, see :func:`~scrapy_neardup.text.characters.code_points`.
     :ivar starts: shape ``(n,)``, index in the text at which each token begins.
@@ -86,6 +86,11 @@ class Spans:
     def __iter__(self) -> Iterator[str]:
         return iter(self.tokens())
 
+    def overlap(self) -> bool:
+        """Return whether any token begins before the one in front of it has ended."""
+        ends = self.starts + self.lengths
+        return bool((self.starts[1:] < ends[:-1]).any())
+
     def tokens(self, chosen: Places | slice = _ALL) -> list[str]:
         """Return all tokens, or the chosen ones, as strings."""
         starts = self.starts[chosen]
@@ -112,25 +117,26 @@ class ScriptTokenizer:
         # A line feed ends every run.
         text = "\n".join(texts)
         codes = code_points(text)
-        starts, lengths, are_disjoint = self._token_places(text, codes)
+        starts, lengths = self._token_places(text, codes)
         ends = np.cumsum([len(each) + 1 for each in texts])
         parts = [slice(*borders) for borders in pairwise([0, *starts.searchsorted(ends).tolist()])]
         spans = [Spans(text, codes, starts[part], lengths[part]) for part in parts]
-        return spans if are_disjoint else [Spans.of(each.tokens()) for each in spans]
+        # Each text for itself: what is made of one must not depend on those that come with it.
+        return [Spans.of(each.tokens()) if each.overlap() else each for each in spans]
 
-    def _token_places(self, text: str, codes: CodePoints) -> tuple[Places, Places, bool]:
-        """Return where tokens begin, their lengths, and whether none overlap (pairs do)."""
+    def _token_places(self, text: str, codes: CodePoints) -> tuple[Places, Places]:
+        """Return where tokens begin, and their lengths; pairs overlap."""
         runs = _runs(text, codes)
         spaced = runs.of(runs.scripts == SPACED)
         if not (runs.scripts > SPACED).any():
-            return *spaced, True
+            return spaced
         is_han, is_paired = runs.scripts == HAN, runs.scripts == UNSPACED
         parts = [spaced]
         if self._cut_han is None:
             is_paired |= is_han
         elif is_han.any():
             parts.append(_cut(codes, *runs.of(is_han), self._cut_han))
-        if has_pairs := bool(is_paired.any()):
+        if is_paired.any():
             parts.append(_paired(*runs.of(is_paired)))
         # Lengths are written where tokens begin, which puts the tokens in reading order.
         is_start, length_at = np.zeros(codes.size, bool), np.empty(codes.size, np.intp)
@@ -138,7 +144,7 @@ class ScriptTokenizer:
             is_start[starts] = True
             length_at[starts] = lengths
         starts = np.flatnonzero(is_start)
-        return starts, length_at.take(starts), not has_pairs
+        return starts, length_at.take(starts)
 
 
 class _Runs(NamedTuple):
