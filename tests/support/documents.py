@@ -134,6 +134,8 @@ def _write_tables(folder: Path) -> None:
     mails = "".join(
         f'm{number},"{text} {number}"\n' for number, text in enumerate((FERRY, TEA, FERRY))
     )
+    titles = "id,text\n1,Ferry runs aground in fog\n2,FERRY RUNS AGROUND IN FOG!\n"
+    (folder / "titles.csv").write_text(titles, "utf-8")
     (folder / "mails.csv").write_text(f"id,text\n{mails}", "utf-8")
     records = [{"id": id_, "url": url, "text": text} for id_, (url, text) in PAGES.items()]
     (folder / "archive.json").write_text(json.dumps(records), "utf-8")
