@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from rich.table import Table
@@ -60,9 +61,9 @@ def open_methods(names: Sequence[str], tokenizer: Tokenizer) -> Iterator[tuple[s
     :param names: ``"all"``, or names with or without parameters.
     :raises InvalidOption: if there is no such method, or no such parameter or value.
     """
-    for name in dict.fromkeys(names):
-        for each in METHODS if name == "all" else (name,):
-            yield each, open_method(each, tokenizer, "--methods")
+    asked = (METHODS if name == "all" else (name,) for name in names)
+    for name in dict.fromkeys(chain.from_iterable(asked)):
+        yield name, open_method(name, tokenizer, "--methods")
 
 
 def method_table(
