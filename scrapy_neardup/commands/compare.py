@@ -17,7 +17,7 @@ from rich.table import Table
 from scrapy.settings import BaseSettings
 from w3lib.url import safe_url_string
 
-from ..exceptions import InputError, InvalidOption
+from ..exceptions import InputError, InvalidOption, UnreadablePage
 from ..hashing.minhash import SHINGLE_UNITS, resemblance
 from ..hashing.simhash import hamming_distance, to_hex
 from ..matching.rule import Rule
@@ -43,6 +43,9 @@ _UNITS = 16 * UNITS_PER_NAT
 _SECONDS = 30.0
 _MAX_BYTES = 16 * 2**20
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
+
+#: Methods that suit files of any kind; the others read words, which takes minutes for large files.
+_OF_FILES = ("exact", "nilsimsa", "manber", "tags")
 
 _WHY = {
     Reason.SAME_PAGE: "the whole pages are equal",
@@ -83,7 +86,7 @@ def add_command(commands: Commands) -> None:
         "--files",
         action="store_true",
         help="compare A and B as files of any kind, such as PDFs and mails, by methods only "
-        "(default of --methods: all)",
+        f"(default of --methods: {' '.join(_OF_FILES)})",
     )
     parser.add_argument(
         "--learn",
@@ -118,7 +121,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Print the verdict on the two pages, their measures and their differences."""
     _check(options)
     judge = Judge.from_options(options, settings)
-    asked = options.methods or (["all"] if options.files else [])
+    asked = options.methods or (_OF_FILES if options.files else ())
     methods = list(open_methods(asked, judge.detector.signer.tokenizer))
     if options.files:
         one, other = Compared.of_file(options.a), Compared.of_file(options.b)
@@ -156,14 +159,19 @@ def _check(options: argparse.Namespace) -> None:
 class _Page:
     """A page with the results of each step of signing it.
 
+    :raises InputError: when the page cannot be read.
+
     :ivar weights: weight of each distinct token in the fingerprint.
     :ivar shingles: the set of shingles that the sketch samples.
     """
 
     def __init__(self, record: Record, signer: Signer) -> None:
         self.record = record
-        self.signature = sign_record(signer, record)
-        self.main = main_text(signer, record)
+        try:
+            self.signature = sign_record(signer, record)
+            self.main = main_text(signer, record)
+        except UnreadablePage as error:
+            raise InputError(str(record.id), str(error)) from error
         self.tokens = signer.tokens(self.main.text)
         found = weigh(self.tokens, signer.idf).weights.tolist()
         self.weights = Counter(dict(zip(dict.fromkeys(self.tokens), found, strict=True)))

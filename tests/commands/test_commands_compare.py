@@ -220,14 +220,27 @@ def test_files_of_any_kind(tmp_path):
     a.write_bytes(body)
     b.write_bytes(body[:5000] + b"\r\n" + body[5000:])
     rows = figures(compare(a, b, "--files"))
-    assert {name: rows[name][-1] for name in ("exact", "manber", "tags")} == {
+    assert {name: rows[name][-1] for name in METHODS if name in rows} == {
         "exact": "new",
+        "nilsimsa": "duplicate",
         "manber": "duplicate",
         "tags": "duplicate",
     }
     done = compare(a, b)
     assert "a.pdf: line " in done.stderr
     assert "--files compares two files of any kind" in done.stderr
+
+
+def test_a_page_that_cannot_be_read_is_named(tmp_path):
+    path = tmp_path / "in.jsonl"
+    records = [{"id": name, "text": text} for name, text in (("a", FERRY), ("b", "x " * 400_000))]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    done = compare("a", "b", "--from", path)
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert line.endswith(
+        "compare: b: the page has at least 800,000 characters of text; the limit is 750,000"
+    )
 
 
 def test_options_of_pages_are_refused_for_files(written):
