@@ -17,11 +17,12 @@ from rich.table import Table
 from scrapy.settings import BaseSettings
 from w3lib.url import safe_url_string
 
-from ..exceptions import InputError
+from ..exceptions import InputError, InvalidOption, UnreadablePage
 from ..hashing.minhash import SHINGLE_UNITS, resemblance
 from ..hashing.simhash import hamming_distance, to_hex
+from ..matching.rule import Rule
 from ..matching.verdict import Match
-from ..methods import METHODS, Method, open_method
+from ..methods import METHODS, Method
 from ..reasons import Reason
 from ..signatures.signature import PageSignature
 from ..signatures.signer import Signer
@@ -31,6 +32,7 @@ from ..text.idf import UNITS_PER_NAT
 from ..text.tokenization import shingle_units
 from ..text.vocabulary import weigh
 from ..workers import main_text, sign_record
+from .support.method_table import Compared, method_table, open_methods
 from .support.options import Commands, Judge, add_judge, add_pages
 from .support.output import print_output, table
 
@@ -42,8 +44,8 @@ _SECONDS = 30.0
 _MAX_BYTES = 16 * 2**20
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
 
-#: Characters of a value in a table.
-_VALUE_CHARS = 18
+#: Methods that suit files of any kind; the others read words, which takes minutes for large files.
+_OF_FILES = ("exact", "nilsimsa", "manber", "tags")
 
 _WHY = {
     Reason.SAME_PAGE: "the whole pages are equal",
@@ -76,9 +78,16 @@ def add_command(commands: Commands) -> None:
         parser.add_argument(
             name,
             metavar=name.upper(),
-            help="an HTML file or a URL; with --from, the id or URL of a stored page",
+            help="an HTML file or a URL; with --from, the id or URL of a stored page; with "
+            "--files, a file of any kind",
         )
     add_pages(parser, "--from", dest="pages", default=[])
+    parser.add_argument(
+        "--files",
+        action="store_true",
+        help="compare A and B as files of any kind, such as PDFs and mails, by methods only "
+        f"(default of --methods: {' '.join(_OF_FILES)})",
+    )
     parser.add_argument(
         "--learn",
         action="store_true",
@@ -110,8 +119,14 @@ def add_command(commands: Commands) -> None:
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Print the verdict on the two pages, their measures and their differences."""
+    _check(options)
     judge = Judge.from_options(options, settings)
-    methods = list(_methods(options.methods, judge))
+    asked = options.methods or (_OF_FILES if options.files else ())
+    methods = list(open_methods(asked, judge.detector.signer.tokenizer))
+    if options.files:
+        one, other = Compared.of_file(options.a), Compared.of_file(options.b)
+        print_output(method_table(one, other, methods))
+        return
     names = (options.a, options.b)
     if options.pages:
         records = _stored(names, options.pages, options.columns)
@@ -128,13 +143,23 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     )
     print_output(_verdict(a, b, judge), _facts(a, b), _measures(a, b, judge))
     if methods:
-        print_output(_by_methods(a, b, methods))
+        print_output(_by_methods(a, b, methods, judge.detector.rule))
     if options.words > 0:
         print_output(_differences(a, b, options.words))
 
 
+def _check(options: argparse.Namespace) -> None:
+    """Refuse options of pages for files."""
+    for name in ("pages", "learn", "url_a", "url_b"):
+        if options.files and getattr(options, name):
+            flag = "--from" if name == "pages" else f"--{name.replace('_', '-')}"
+            raise InvalidOption(flag, "given with --files", "given without it")
+
+
 class _Page:
     """A page with the results of each step of signing it.
+
+    :raises InputError: when the page cannot be read.
 
     :ivar weights: weight of each distinct token in the fingerprint.
     :ivar shingles: the set of shingles that the sketch samples.
@@ -142,8 +167,11 @@ class _Page:
 
     def __init__(self, record: Record, signer: Signer) -> None:
         self.record = record
-        self.signature = sign_record(signer, record)
-        self.main = main_text(signer, record)
+        try:
+            self.signature = sign_record(signer, record)
+            self.main = main_text(signer, record)
+        except UnreadablePage as error:
+            raise InputError(str(record.id), str(error)) from error
         self.tokens = signer.tokens(self.main.text)
         found = weigh(self.tokens, signer.idf).weights.tolist()
         self.weights = Counter(dict(zip(dict.fromkeys(self.tokens), found, strict=True)))
@@ -152,12 +180,14 @@ class _Page:
         starts = range(len(units) - width + 1) if width else ()
         self.shingles = {tuple(units[i : i + width]) for i in starts}
 
-    def content(self, method: Method) -> str | bytes:
-        """Return what a method reads of the page."""
-        if method.reads == "text":
-            return self.main.text
+    def compared(self, min_features: int) -> Compared:
+        """Return what methods read of the page."""
         body = self.record.content
-        return body.encode("utf-8", "replace") if isinstance(body, str) else body
+        return Compared(
+            self.main.text,
+            body.encode("utf-8", "replace") if isinstance(body, str) else body,
+            self.signature.n_features >= min_features,
+        )
 
     def facts(self) -> Iterator[tuple[str, object]]:
         """Yield names and values of the page's facts to show."""
@@ -196,10 +226,15 @@ def _stored(
 def _single(name: str, user_agent: str) -> Record:
     if name.lower().startswith(("http://", "https://")):
         return _fetched(name, user_agent)
-    records = list(islice(PageReader([name]), 2))
+    try:
+        records = list(islice(PageReader([name]), 2))
+    except InputError as error:
+        raise InputError(name, f"{error.reason}; --files compares two files of any kind") from error
     if len(records) > 1:
         raise InputError(
-            name, "holds more than one page; give two of their ids or URLs, and --from"
+            name,
+            "holds more than one page; give two of their ids or URLs, and --from, or compare "
+            "whole files with --files",
         )
     return records[0]
 
@@ -239,32 +274,10 @@ def _measures(a: _Page, b: _Page, judge: Judge) -> Table:
     return table("", "A and B", "required", rows=rows)
 
 
-def _methods(names: Sequence[str], judge: Judge) -> Iterator[tuple[str, Method]]:
-    """Yield the methods that were asked for, under the names that were given."""
-    for name in dict.fromkeys(names):
-        for each in METHODS if name == "all" else (name,):
-            yield each, open_method(each, judge.detector.signer.tokenizer, "--methods")
-
-
-def _by_methods(a: _Page, b: _Page, methods: Iterable[tuple[str, Method]]) -> Table:
-    """Return what each method says when A is stored and B comes."""
-    rows = []
-    for name, method in methods:
-        known, new = (method.value(page.content(method)) for page in (a, b))
-        row = (name, *(_short(method.describe(value)) if value else "-" for value in (known, new)))
-        if known and new:
-            similarity = f"{method.similarity(new, known):.3f}"
-            verdict = "duplicate" if method.is_near(new, known) else "new"
-            rows.append((*row, similarity, method.explain(new, known), method.requirement, verdict))
-        else:
-            rows.append((*row, "-", "too little to compare", method.requirement, "undecided"))
-    columns = ("method", "value of A", "value of B", "similarity", "B after A", "required")
-    return table(*columns, "verdict", rows=rows)
-
-
-def _short(description: str) -> str:
-    """Return a value that fits into a column of a table."""
-    return description if len(description) <= _VALUE_CHARS else f"{description[:_VALUE_CHARS]}…"
+def _by_methods(a: _Page, b: _Page, methods: Iterable[tuple[str, Method]], rule: Rule) -> Table:
+    in_scope = rule.scope == "all" or a.signature.site == b.signature.site
+    one, other = a.compared(rule.min_features), b.compared(rule.min_features)
+    return method_table(one, other, methods, in_scope=in_scope)
 
 
 def _differences(a: _Page, b: _Page, number: int) -> str | Table:

@@ -200,6 +200,8 @@ class NearDupJudge:
         options = None if request is None else request.meta.get(META_KEY)
         if options is None:
             return self.config.policy
+        if "method" in self.config.parts and isinstance(options, Mapping):
+            self._warn_of_thresholds(options)
         try:
             return _policy_with(self.config.policy, options)
         except InvalidOption as error:
@@ -208,6 +210,18 @@ class NearDupJudge:
                 Reason.BAD_META, "Cannot judge %s, keeping its items: %s", request, error
             )
             return Reason.BAD_META
+
+    def _warn_of_thresholds(self, options: Mapping[str, Any]) -> None:
+        """Warn of thresholds of the rule for a request, although a method judges."""
+        for name in ("max_distance", "min_similarity"):
+            if name in options:
+                self.stats.warn_once(
+                    f"meta {name}",
+                    "request.meta[%r][%r] has no effect with NEARDUP_METHOD, whose parameters are "
+                    "the same for all requests",
+                    META_KEY,
+                    name,
+                )
 
     def _filter_policy(self, request: Request) -> Policy | None:
         """Return the policy by which a request may be refused; ``None`` where it may not."""

@@ -18,7 +18,8 @@ class Method(ABC):
 
     :cvar name: what users write.
     :cvar reads: ``"text"``, the main text of a page, or ``"bytes"``, its body or a file as it is.
-    :cvar counts: names of parameters that are at least 1.
+    :cvar counts: names of parameters that are from 1 to ``max_count``.
+    :cvar max_count: greatest value of these; more would take seconds for a long page.
     :cvar short_texts: whether texts of few words can be compared.
     :ivar min_similarity: least similarity of near-duplicates, 0 to 1.
     """
@@ -26,13 +27,14 @@ class Method(ABC):
     name: ClassVar[str]
     reads: ClassVar[Literal["text", "bytes"]] = "text"
     counts: ClassVar[tuple[str, ...]] = ()
+    max_count: ClassVar[int] = 4096
     short_texts: ClassVar[bool] = False
     min_similarity: float
 
     def __post_init__(self) -> None:
-        for count in self.counts:
-            if getattr(self, count) < 1:
-                raise InvalidOption(count, getattr(self, count), "1 or more")
+        for name in self.counts:
+            if not 1 <= getattr(self, name) <= self.max_count:
+                raise InvalidOption(name, getattr(self, name), f"1 to {self.max_count}")
         if not 0 < self.min_similarity <= 1:
             raise InvalidOption("min_similarity", self.min_similarity, "above 0, at most 1")
 

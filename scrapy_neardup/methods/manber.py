@@ -72,7 +72,8 @@ class Manber(Method):
         return f"at least {self.min_similarity:g} of both"
 
     def describe(self, value: bytes) -> str:
-        return f"{members(value).size:,} fingerprints"
+        number = members(value).size
+        return f"{number:,} fingerprint{'' if number == 1 else 's'}"
 
 
 def window_values(data: bytes, window: int) -> npt.NDArray[np.uint64]:

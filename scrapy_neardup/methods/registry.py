@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import Field, fields, is_dataclass
 from difflib import get_close_matches
 from importlib import import_module
 from inspect import get_annotations, isabstract
-from typing import Any, get_args, get_type_hints
+from math import isfinite
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ..exceptions import InvalidOption
 from ..text.tokenization import Tokenizer
@@ -48,6 +50,8 @@ def open_method(written: str, tokenizer: Tokenizer | None = None, option: str = 
         if key not in parameters or (not is_named and place):
             known = ", ".join(parameters) or "no parameters"
             raise InvalidOption(option, written, f"{name} with parameters named {known}")
+        if key in values:
+            raise InvalidOption(option, written, f"{name} with {key} given once")
         values[key] = _converted(kind, key, value, f"{option} {name}: {key}")
     if tokenizer is not None and any(each.name == "tokenizer" for each in _fields(kind)):
         values["tokenizer"] = tokenizer
@@ -55,6 +59,9 @@ def open_method(written: str, tokenizer: Tokenizer | None = None, option: str = 
         return kind(**values)
     except InvalidOption as error:
         raise error.renamed(f"{option} {name}: {error.option}") from None
+    except TypeError as error:
+        # A method of the user's own may have parameters without defaults.
+        raise InvalidOption(option, written, f"a method that can be made ({error})") from error
 
 
 def identity_of(method: Method) -> str:
@@ -100,12 +107,17 @@ def _parameters(kind: type[Method]) -> Iterator[Field[Any]]:
 
 def _converted(kind: type[Method], key: str, value: str, option: str) -> Any:
     wanted = get_type_hints(kind)[key]
-    if choices := get_args(wanted):
-        if value not in choices:
-            raise InvalidOption(option, value, f"one of {', '.join(map(str, choices))}")
-        return value
-    names = {int: "a whole number", float: "a number"}
-    try:
-        return wanted(value)
-    except ValueError:
-        raise InvalidOption(option, value, names.get(wanted, wanted.__name__)) from None
+    choices = (True, False) if wanted is bool else get_args(wanted)
+    if wanted is bool or get_origin(wanted) is Literal:
+        named = {str(choice): choice for choice in choices}
+        if value not in named:
+            raise InvalidOption(option, value, f"one of {', '.join(named)}")
+        return named[value]
+    names = {int: "a whole number", float: "a finite number", str: "a text"}
+    if wanted not in names:
+        raise InvalidOption(option, value, f"left out: a {wanted} cannot be written")
+    with suppress(ValueError):
+        converted = wanted(value)
+        if wanted is not float or isfinite(converted):
+            return converted
+    raise InvalidOption(option, value, names[wanted])

@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from ..exceptions import InputError
 from .fields import CONTENT_FIELDS, page_of_json
-from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, Record
+from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, BadRecords, Record
 
 _CHUNK = 2**16
 _MARK = re.compile(rb'["{}\[\],]')
@@ -18,20 +17,21 @@ _STRING = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 _BLANKS = b" \t\r\n"
 
 
-def array_pages(stream: io.BufferedReader, source: str, bad: Counter[str]) -> Iterator[Record]:
+def array_pages(stream: io.BufferedReader, source: str, bad: BadRecords) -> Iterator[Record]:
     """Yield the pages of a JSON array of objects with the fields of JSON Lines.
 
     :param stream: starts with the array's bracket.
     :param bad: counts unusable records by reason.
     :raises InputError: if the array is cut off, or something follows it.
     """
-    for element in _Elements(stream, source):
+    elements = _Elements(stream, source)
+    for element in elements:
         try:
             if element is None:
                 raise BadRecord(TOO_LARGE)
             yield page_of_json(element)
         except BadRecord as error:
-            bad[str(error)] += 1
+            bad.note(error, f"{source}, element {elements.number}")
 
 
 def require_lines(line: bytes, source: str) -> None:
@@ -62,6 +62,8 @@ class _Elements:
     def __init__(self, stream: io.BufferedReader, source: str) -> None:
         self._stream = stream
         self._source = source
+        #: Of the present element, from 1.
+        self.number = 0
         #: What was read of the present element, and perhaps more.
         self._data = bytearray()
         self._end = 0
@@ -83,6 +85,7 @@ class _Elements:
     def _next(self) -> tuple[bytes | None, bytes]:
         """Return the next element, and the comma or bracket that ends it."""
         depth = 0
+        self.number += 1
         while True:
             mark = self._next_mark()
             if mark in (b"{", b"["):
@@ -129,7 +132,8 @@ class _Elements:
             self._end = 0
         if not self._fill():
             raise InputError(
-                self._source, "the JSON array is cut off, or a string in it not closed"
+                self._source,
+                f"element {self.number}: the JSON array is cut off, or a string in it not closed",
             )
 
     def _fill(self) -> bool:

@@ -23,7 +23,7 @@ from ..exceptions import InputError
 from .compression import buffered, decompressed, error_text, naming_errors
 from .fields import NOT_JSON, page_of_json
 from .json_arrays import array_pages, require_lines
-from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, Record
+from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, BadRecords, Record
 from .tables import open_table, table_format
 from .warc import WARC, archive_iterator, warc_pages
 
@@ -46,7 +46,7 @@ class PageReader:
 
     def __init__(self, sources: Sequence[str], columns: Sequence[str] | None = None) -> None:
         #: Number of unusable records by reason.
-        self.bad: Counter[str] = Counter()
+        self.bad = BadRecords()
         #: Number of records that are no pages (redirects, images …) by reason; WARC only.
         self.passed_over: Counter[str] = Counter()
         #: Number of bytes of the sources read so far, before decompression.
@@ -63,9 +63,13 @@ class PageReader:
                 empty = False
                 yield record
         if empty:
-            counted = self.bad + self.passed_over
+            counted = Counter(self.bad) + self.passed_over
             listed = ", ".join(f"{reason}: {number}" for reason, number in counted.most_common())
-            raise InputError(", ".join(self._sources), f"no page in it ({listed or 'no record'})")
+            places = [f"; first {place}" for place in list(self.bad.first.values())[:1]]
+            raise InputError(
+                ", ".join(self._sources),
+                f"no page in it ({listed or 'no record'}){''.join(places)}",
+            )
 
     @property
     def total_bytes(self) -> int | None:
@@ -100,7 +104,7 @@ class PageReader:
                     raise BadRecord(TOO_LARGE)
                 body = path.read_bytes()
             except (OSError, BadRecord) as error:
-                self.bad[error_text(error)] += 1
+                self.bad.note(error_text(error), str(path))
                 continue
             self.bytes_read += size
             yield _html_page(path, body, path.relative_to(folder).as_posix())
@@ -205,7 +209,7 @@ def _check(source: str, columns: Sequence[str] | None) -> None:
                 if not start:
                     raise InputError(source, "empty")
                 if table_format(source):
-                    open_table(stream, source, columns, Counter())
+                    open_table(stream, source, columns, BadRecords())
                     return
             if start.startswith(WARC):
                 archive_iterator(source)
@@ -225,7 +229,7 @@ def _at_array(stream: io.BufferedReader) -> bool:
     return start.lstrip().startswith(b"[")
 
 
-def _json_pages(stream: io.BufferedReader, source: str, bad: Counter[str]) -> Iterator[Record]:
+def _json_pages(stream: io.BufferedReader, source: str, bad: BadRecords) -> Iterator[Record]:
     """Yield the pages of a stream of JSON Lines.
 
     Each is an object with ``url`` or ``id``, and ``html``, ``html_b64`` or ``text``.
@@ -239,7 +243,7 @@ def _json_pages(stream: io.BufferedReader, source: str, bad: Counter[str]) -> It
         if len(line) == MAX_PAGE_BYTES:
             while line and not line.endswith(b"\n"):
                 line = stream.readline(2**16)
-            bad[TOO_LARGE] += 1
+            bad.note(TOO_LARGE, f"{source}, line {number}")
             continue
         if number == 1:
             line = line.removeprefix(_UTF8_MARK)
@@ -251,4 +255,4 @@ def _json_pages(stream: io.BufferedReader, source: str, bad: Counter[str]) -> It
         except BadRecord as error:
             if not line.endswith(b"\n") and str(error) == NOT_JSON:
                 raise InputError(source, f"line {number} is cut off or not JSON") from None
-            bad[str(error)] += 1
+            bad.note(error, f"{source}, line {number}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,25 @@ TOO_LARGE = f"larger than {MAX_PAGE_BYTES >> 20} MiB"
 
 class BadRecord(ValueError):
     """A record is unusable; the message is the reason under which it is counted."""
+
+
+class BadRecords(Counter[str]):
+    """Numbers of unusable records by reason.
+
+    :ivar first: where the first of each reason is, such as ``"news.csv, line 17"``.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first: dict[str, str] = {}
+
+    def note(self, reason: object, place: str) -> None:
+        """Count an unusable record.
+
+        :param reason: as text, or an error with it.
+        """
+        self[str(reason)] += 1
+        self.first.setdefault(str(reason), place)
 
 
 class NotAPage(Exception):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from ..exceptions import InputError
 from .fields import CONTENT_FIELDS, FIELDS, page_of_fields
-from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, Record
+from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, BadRecords, Record
 
 _SUFFIX = re.compile(r"\.([ct]sv)(?:\.(?:gz|gzip|zst|zstd))?$", re.IGNORECASE)
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -20,6 +20,9 @@ _NOT_UTF8 = "not UTF-8"
 _HAS_NUL = "NUL byte"
 _NOT_CSV = "not CSV"
 _RAGGED = "wrong number of fields"
+#: Bytes that are read again after bad rows, at most: each of many lines with stray quotes may start
+#: a row that only the end of the file ends.
+_MAX_REREAD = 8 * MAX_PAGE_BYTES
 _SEPARATORS = {"csv": "commas", "tsv": "tabs"}
 
 
@@ -53,7 +56,7 @@ def _require_usable(columns: Sequence[str]) -> None:
 
 
 def open_table(
-    stream: io.BufferedReader, source: str, columns: Sequence[str] | None, bad: Counter[str]
+    stream: io.BufferedReader, source: str, columns: Sequence[str] | None, bad: BadRecords
 ) -> Iterator[Record]:
     """Return the pages of a CSV or TSV file in UTF-8, depending on its name.
 
@@ -72,7 +75,7 @@ def open_table(
 
 
 def _read_header(
-    rows: _Rows, source: str, kind: str, columns: Sequence[str] | None, bad: Counter[str]
+    rows: _Rows, source: str, kind: str, columns: Sequence[str] | None, bad: BadRecords
 ) -> Sequence[str]:
     """Return the columns that the first line names, if it does, else the given ones."""
     problem = ""
@@ -80,7 +83,7 @@ def _read_header(
         first = rows.next() or []
     except BadRecord as error:
         if columns is not None:
-            bad[str(error)] += 1
+            bad.note(error, f"{source}, line {rows.line}")
             return columns
         first, problem = [], f" ({error})"
     names = [name.strip().lower() for name in first]
@@ -101,7 +104,7 @@ def _read_header(
     return columns
 
 
-def _pages(rows: _Rows, source: str, columns: Sequence[str], bad: Counter[str]) -> Iterator[Record]:
+def _pages(rows: _Rows, source: str, columns: Sequence[str], bad: BadRecords) -> Iterator[Record]:
     content = next(name for name in CONTENT_FIELDS if name in columns)
     while True:
         try:
@@ -113,8 +116,12 @@ def _pages(rows: _Rows, source: str, columns: Sequence[str], bad: Counter[str]) 
             yield page_of_fields(fields)
         except BadRecord as error:
             if rows.is_cut_off and str(error) in (_NOT_CSV, _RAGGED):
-                raise InputError(source, f"its last line is cut off ({error})") from None
-            bad[str(error)] += 1
+                reason = f"line {rows.line}, its last one, is cut off ({error})"
+                raise InputError(source, reason) from None
+            if rows.reread > _MAX_REREAD:
+                reason = f"line {rows.line}: {error}, as many lines before it; check the quotes"
+                raise InputError(source, reason) from None
+            bad.note(error, f"{source}, line {rows.line}")
 
 
 class _Rows(ABC):
@@ -130,6 +137,11 @@ class _Rows(ABC):
         #: Lines of the present row, and the length of the first one.
         self._taken = bytearray()
         self._first = 0
+        #: Number of the first line of the row that was read last, from 1.
+        self.line = 1
+        self._next_number = 1
+        #: Bytes that were read again.
+        self.reread = 0
         #: Whether any of them was read from the stream, after all lines ahead.
         self._is_of_stream = False
         #: Why the present row is bad, whatever its fields are.
@@ -149,6 +161,7 @@ class _Rows(ABC):
         """
         row: list[str] | None = []
         while row == []:
+            self.line = self._next_number
             self._begin()
             try:
                 row = self._parsed()
@@ -168,7 +181,12 @@ class _Rows(ABC):
         self._put_back(0)
 
     def _put_back(self, start: int) -> None:
-        """Let the lines of the present row be read again, from a byte on."""
+        """Let the lines of the present row be read again, from a byte on.
+
+        :param start: 0, or the first byte of the second line.
+        """
+        self._next_number = self.line + bool(start)
+        self.reread += len(self._taken) - start
         if self._is_of_stream:
             self._ahead = io.BytesIO(self._taken[start:])
         else:
@@ -184,6 +202,7 @@ class _Rows(ABC):
     def _lines(self) -> Iterator[str]:
         """Yield the lines, decoded; what cannot be decoded is replaced, and noted."""
         while line := self._ahead.readline() or self._next_line():
+            self._next_number += 1
             self._taken += line
             self._first = self._first or len(line)
             if len(self._taken) >= MAX_PAGE_BYTES:

@@ -9,14 +9,14 @@ from typing import Any
 
 from ..exceptions import InputError
 from .compression import missing_package
-from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, NotAPage, Record
+from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, BadRecords, NotAPage, Record
 
 WARC = b"WARC/"
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
 def warc_pages(
-    stream: io.BufferedReader, source: str, bad: Counter[str], passed_over: Counter[str]
+    stream: io.BufferedReader, source: str, bad: BadRecords, passed_over: Counter[str]
 ) -> Iterator[Record]:
     """Yield the pages of a stream.
 
@@ -26,13 +26,13 @@ def warc_pages(
     """
     recording = _ErrorRecordingStream(stream)
     record = None
-    for record in _warc_records(recording, source):
+    for number, record in enumerate(_warc_records(recording, source), start=1):
         try:
             yield _warc_page(record)
         except NotAPage as reason:
             passed_over[str(reason)] += 1
         except BadRecord as error:
-            bad[str(error)] += 1
+            bad.note(error, f"{source}, record {number}")
     recording.require_whole(source)
     if record is not None and getattr(record.raw_stream, "limit", 0) > 0:
         raise InputError(source, "ends within a record")

@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from scrapy_neardup import NearDupDetector
 from scrapy_neardup.hashing.minhash import SHINGLE_UNITS
 from scrapy_neardup.methods import METHODS
-from tests.support import warm
+from tests.support import own_methods, warm
 from tests.support.server import Answer, serving
 from tests.support.texts import FERRY, MUSEUM, TEA, page
 
@@ -182,6 +184,70 @@ def test_what_other_methods_say(written):
     assert verdicts["words"] == verdicts["nilsimsa"] == verdicts["tags"] == "duplicate"
     # The same fingerprints as those of the rule.
     assert rows["simhash"][:2] == [digits[:18] for digits in rows["fingerprint"]]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(("Great fun on the boat", "Great fun on the boat!"), id="both too short"),
+        pytest.param(("Great fun", FERRY), id="a too short"),
+        pytest.param((" ", FERRY), id="a empty"),
+    ],
+)
+def test_methods_say_of_short_texts_what_a_scan_says(tmp_path, texts):
+    pages = [
+        {"id": name, "url": f"https://{name}.example/", "text": text}
+        for name, text in zip("ab", texts, strict=True)
+    ]
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(map("{}\n".format, map(json.dumps, pages))))
+    rows = figures(compare("a", "b", "--from", path, "--methods", "all", "--words", 0))
+    for name in METHODS:
+        detector = NearDupDetector(method=name)
+        verdicts = [detector.check(url=each["url"], text=each["text"]).kind for each in pages]
+        assert rows[name][-1] == verdicts[1], name
+
+
+def test_a_method_that_fails_is_named(written):
+    a = written("a.html", page(MUSEUM, "Museum"))
+    rows = figures(compare(a, a, "--methods", f"{own_methods.__name__}.FailingValue"))
+    assert rows[f"{own_methods.__name__}.FailingValue"][-1] == "undecided"
+
+
+def test_files_of_any_kind(tmp_path):
+    a, b = tmp_path / "a.pdf", tmp_path / "b.csv"
+    body = b"%PDF-1.4 " + random.Random(1).randbytes(9000)
+    a.write_bytes(body)
+    b.write_bytes(body[:5000] + b"\r\n" + body[5000:])
+    rows = figures(compare(a, b, "--files"))
+    assert {name: rows[name][-1] for name in METHODS if name in rows} == {
+        "exact": "new",
+        "nilsimsa": "duplicate",
+        "manber": "duplicate",
+        "tags": "duplicate",
+    }
+    done = compare(a, b)
+    assert "a.pdf: line " in done.stderr
+    assert "--files compares two files of any kind" in done.stderr
+
+
+def test_a_page_that_cannot_be_read_is_named(tmp_path):
+    path = tmp_path / "in.jsonl"
+    records = [{"id": name, "text": text} for name, text in (("a", FERRY), ("b", "x " * 400_000))]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    done = compare("a", "b", "--from", path)
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert line.endswith(
+        "compare: b: the page has at least 800,000 characters of text; the limit is 750,000"
+    )
+
+
+def test_options_of_pages_are_refused_for_files(written):
+    a = written("a.html", page(FERRY, "Ferry"))
+    done = compare(a, a, "--files", "--learn")
+    assert done.returncode == 2
+    assert "--learn is 'given with --files'" in done.stderr
 
 
 def test_containment_is_of_the_second_in_the_first(written):

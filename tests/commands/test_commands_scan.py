@@ -171,7 +171,9 @@ def test_bad_records_are_counted_and_cost_nothing_else(tmp_path):
     done = scan(source, "-o", "-", "--workers", "0")
     assert done.returncode == 0
     assert len(verdicts(done.stdout)) == 2
-    assert b"bad records skipped: 2 (no url or id 1, not JSON 1)" in done.stderr
+    assert b"bad records skipped: 2 (no url or id 1, not JSON 1); first " in done.stderr
+    assert b"in, line 1 (no url or id); " in done.stderr
+    assert b"in, line 3 (not JSON)" in done.stderr
 
 
 @pytest.mark.slow

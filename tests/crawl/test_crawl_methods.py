@@ -297,6 +297,16 @@ def test_thresholds_of_the_rule_are_said_to_have_no_effect():
     assert warning.startswith("NEARDUP_MIN_SIMILARITY has no effect with NEARDUP_METHOD")
 
 
+def test_thresholds_of_a_request_are_said_to_have_no_effect():
+    with serving(TEXTS) as site:
+        options = {"neardup": {"min_similarity": 0.9, "scope": "site"}}
+        urls = [site.url(path) for path in TEXTS]
+        crawl = run_crawl(urls, {"NEARDUP_METHOD": "words"}, meta=dict.fromkeys(urls, options))
+    assert len(crawl.stored) == 2
+    [warning] = crawl.logged("WARNING")
+    assert warning.startswith("request.meta['neardup']['min_similarity'] has no effect with")
+
+
 def test_edits_beyond_the_methods_threshold_are_kept():
     words = article(250)
     pages = {"/1": page(" ".join(words)), "/2": page(" ".join(replaced(words, 0.3)))}

@@ -96,6 +96,8 @@ def prepare(folder: Path, site: str) -> None:
     )
     (folder / "new-pages.warc.gz").write_bytes(gzip.compress(warc([response])))
     _write_tables(folder)
+    for name, text in {"report.pdf": FERRY, "report-2.pdf": f"{FERRY} {TEA}"}.items():
+        (folder / name).write_bytes(b"%PDF-1.4\n\xe2\xe3\xcf\xd3\n" + text.encode())
     (folder / "a.html").write_text(page(FERRY), "utf-8")
     for name in "labelled.csv", "pairs.csv", "judgements.csv":
         (folder / name).write_text(LABELS, "utf-8")
@@ -129,6 +131,12 @@ def _write_tables(folder: Path) -> None:
     (folder / "news.tsv").write_text(f"n1\tFerry\t{FERRY}\nn2\tTea\t{TEA}\n", "utf-8")
     library = f'id,title,text\no1,Ferry,"{FERRY}"\no2,Museum,"{MUSEUM}"\n'
     (folder / "library.csv.gz").write_bytes(gzip.compress(library.encode()))
+    mails = "".join(
+        f'm{number},"{text} {number}"\n' for number, text in enumerate((FERRY, TEA, FERRY))
+    )
+    titles = "id,text\n1,Ferry runs aground in fog\n2,FERRY RUNS AGROUND IN FOG!\n"
+    (folder / "titles.csv").write_text(titles, "utf-8")
+    (folder / "mails.csv").write_text(f"id,text\n{mails}", "utf-8")
     records = [{"id": id_, "url": url, "text": text} for id_, (url, text) in PAGES.items()]
     (folder / "archive.json").write_text(json.dumps(records), "utf-8")
 

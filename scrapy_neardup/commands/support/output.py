@@ -94,7 +94,9 @@ def report_skipped(pages: PageReader) -> None:
     if pages.passed_over:
         print_message(f"passed over: {format_counts(pages.passed_over)}")
     if pages.bad:
-        print_message(f"bad records skipped: {pages.bad.total()} ({format_counts(pages.bad)})")
+        first = "; ".join(f"{place} ({reason})" for reason, place in pages.bad.first.items())
+        total = pages.bad.total()
+        print_message(f"bad records skipped: {total} ({format_counts(pages.bad)}); first {first}")
 
 
 def with_progress(

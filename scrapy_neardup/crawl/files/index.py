@@ -38,8 +38,9 @@ PRAGMA user_version = {_FORMAT};
 COMMIT;
 """
 _COLUMNS = "files.id, path, files.asked, files.url, digest, md5, size, one_in, fingerprints"
-#: Another process may be writing for so long.
-_BUSY_SECONDS = 10.0
+#: Another process may be writing for so long. While one writes for longer, each change waits for a
+#: tenth of a second only: each file makes several.
+_BUSY_SECONDS, _STILL_BUSY_SECONDS = 10.0, 0.1
 #: A fingerprint that more files have is a part of their format, and is not looked up.
 _MAX_FILES_PER_KEY = 1000
 #: Files that are compared at most, those that share most keys first.
@@ -84,6 +85,8 @@ class FileIndex:
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self._connection: sqlite3.Connection | None = None
+        #: Whether another process wrote all the time that the last change waited.
+        self._is_busy = False
         if path is None or path.exists():
             self._connection = self._opened()
         elif not path.parent.is_dir():
@@ -247,7 +250,7 @@ class FileIndex:
             self._connection = self._opened()
         connection = self._connection
         with self._complaining():
-            connection.execute("BEGIN IMMEDIATE")
+            self._begin(connection)
             try:
                 yield connection
                 connection.execute("COMMIT")
@@ -255,6 +258,14 @@ class FileIndex:
                 with contextlib.suppress(sqlite3.Error):
                     connection.execute("ROLLBACK")
                 raise
+
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        """Begin a change, after those of other processes."""
+        was_busy, self._is_busy = self._is_busy, True
+        seconds = _STILL_BUSY_SECONDS if was_busy else _BUSY_SECONDS
+        connection.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
+        connection.execute("BEGIN IMMEDIATE")
+        self._is_busy = False
 
     @contextlib.contextmanager
     def _complaining(self) -> Iterator[None]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,33 @@ def test_recorded_files_are_found(index):
     assert index.find(sign(2).digest) == []
     assert index.linked(asked("a")) is None
     assert len(index) == 1
+
+
+def test_a_lock_that_stays_is_waited_for_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("scrapy_neardup.crawl.files.index._BUSY_SECONDS", 0.3)
+
+    files = FileIndex(tmp_path / "index.sqlite")
+    files.record(asked("a"), "a", sign(1), 5.0)
+    timeouts = list[int]()
+
+    def note_timeout() -> None:
+        assert files._connection is not None
+        timeouts.extend(files._connection.execute("PRAGMA busy_timeout").fetchone())
+
+    with closing(sqlite3.connect(tmp_path / "index.sqlite", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for _ in range(2):
+            with pytest.raises(StoreError, match="locked"):
+                files.record(asked("b"), "b", sign(2), 5.0)
+            note_timeout()
+        assert [file.path for file in files.find(sign(1).digest)] == ["a"]
+        other.execute("ROLLBACK")
+    for _ in range(2):
+        files.record(asked("b"), "b", sign(2), 5.0)
+        note_timeout()
+    assert timeouts == [300, 100, 100, 300]
+    assert len(files) == 2
+    files.close()
 
 
 def test_recording_again_keeps_the_number_and_the_links(index):

@@ -18,6 +18,9 @@ class FirstLetters(Method):
     name: ClassVar[str] = "first_letters"
     number: int = 3
     letters: Literal["any", "small"] = "any"
+    level: Literal[1, 2] = 1
+    is_loud: bool = False
+    names: tuple[str, ...] | None = None
     min_similarity: float = 0.5
 
     def value(self, content: str | bytes) -> bytes:
@@ -33,6 +36,13 @@ class FirstWords(Words):
     """A subclass of a shipped method, with a parameter of its own."""
 
     number: int = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demanding(Words):
+    """A parameter without a default."""
+
+    number: int
 
 
 PATH = f"{__name__}.FirstLetters"
@@ -68,6 +78,7 @@ def test_a_name_opens_its_method(name):
         ("exact", {"min_similarity": 1.0}),
         (f"{PATH}:7", {"number": 7}),
         (f"{__name__}.FirstWords:5", {"number": 5, "min_similarity": 0.8}),
+        (f"{PATH}:level=2,is_loud=True", {"level": 2, "is_loud": True}),
         (f"{PATH}:letters=small,min_similarity=1", {"letters": "small", "min_similarity": 1}),
     ],
 )
@@ -94,20 +105,36 @@ def test_parameters_follow_a_name(written, parameters):
         ("words:tokenizer=x", "words with parameters named min_similarity$"),
         ("simhash:wide", "method simhash: bits is 'wide', but it must be a whole number"),
         ("simhash:ties=up", "method simhash: ties is 'up', but it must be one of clear, set"),
-        ("words:min_similarity=high", "method words: min_similarity is 'high', .* a number"),
+        ("words:min_similarity=high", "method words: min_similarity is 'high', .* a finite number"),
         ("simhash:48", "method simhash: bits is 48, but it must be 32, 64 or 128"),
         ("nilsimsa:129", "method nilsimsa: min_score is 129, but it must be -128 to 128"),
-        ("minhash:0", "method minhash: hashes is 0, but it must be 1 or more"),
+        ("minhash:0", "method minhash: hashes is 0, but it must be 1 to 4096"),
         ("minhash:rows=129", "method minhash: rows is 129, but it must be 0 to 128"),
-        ("bottomk:width=0", "method bottomk: width is 0, but it must be 1 or more"),
-        ("sentences:0", "method sentences: number is 0, but it must be 1 or more"),
-        ("manber:0", "method manber: window is 0, but it must be 1 or more"),
+        ("bottomk:width=0", "method bottomk: width is 0, but it must be 1 to 4096"),
+        ("sentences:0", "method sentences: number is 0, but it must be 1 to 4096"),
+        ("manber:0", "method manber: window is 0, but it must be 1 to 4096"),
+        ("minhash:hashes=99999999", "hashes is 99999999, but it must be 1 to 4096"),
+        ("bottomk:4097", "method bottomk: hashes is 4097, but it must be 1 to 4096"),
+        ("minhash:width=99999999", "width is 99999999, but it must be 1 to 4096"),
+        ("sentences:5000", "method sentences: number is 5000, but it must be 1 to 4096"),
+        ("manber:window=5000", "method manber: window is 5000, but it must be 1 to 4096"),
+        ("keywords:nan", "method keywords: min_weight is 'nan', but it must be a finite number"),
+        ("keywords:inf", "method keywords: min_weight is 'inf', but it must be a finite number"),
+        ("simhash:bits=64,bits=32", "'simhash:bits=64,bits=32', .* simhash with bits given once"),
+        ("simhash:64,bits=64", "'simhash:64,bits=64', .* simhash with bits given once"),
+        (f"{PATH}:is_loud=no", "is_loud is 'no', but it must be one of True, False"),
+        (f"{PATH}:level=3", "level is '3', but it must be one of 1, 2"),
+        (f"{PATH}:names=x", "names is 'x', but it must be left out"),
+        (f"{__name__}.Demanding", "Demanding', but it must be a method that can be made"),
         ("manber:one_in=48", "method manber: one_in is 48, but it must be a power of 2"),
         *(
-            (f"{name}:min_similarity={bound}", f"method {name}: min_similarity is {bound}, but it")
+            (
+                f"{name}:min_similarity={bound.strip(chr(39))}",
+                f"method {name}: min_similarity is {bound}, but it",
+            )
             for name in METHODS
             if name not in ("simhash", "nilsimsa")
-            for bound in ("0.0", "1.5", "nan")
+            for bound in ("0.0", "1.5", "'nan'")
         ),
     ],
 )

@@ -150,6 +150,8 @@ def test_a_bad_record_is_counted_and_passed_over(tmp_path, line, reason):
     reader = PageReader([stored(tmp_path, line + b"\n" + json_lines())])
     assert list(reader) == RECORDS
     assert reader.bad == Counter([reason])
+    [place] = reader.bad.first.values()
+    assert place.endswith(", line 1")
 
 
 def test_a_record_that_is_too_large(tmp_path, monkeypatch):

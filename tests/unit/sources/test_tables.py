@@ -141,10 +141,10 @@ def test_unknown_columns_are_an_error_before_the_first_page(tmp_path, name, data
     [
         ("a.csv", b"id,text\n", r"no page in it \(no record\)"),
         ("a.csv", "id,text\n1,茶\n2,茶\n".encode("gb18030"), r"no page in it \(not UTF-8: 2\)"),
-        ("a.csv", b'id,text\n1,x\n2,"y', "its last line is cut off"),
-        ("a.tsv", b"id\ttext\n1\tx\n2", "its last line is cut off"),
+        ("a.csv", b'id,text\n1,x\n2,"y', "line 3, its last one, is cut off"),
+        ("a.tsv", b"id\ttext\n1\tx\n2", "line 3, its last one, is cut off"),
         ("a.json", b"[]", r"no page in it \(no record\)"),
-        ("a.json", b'[{"id": 1, "text": "x"}', "cut off"),
+        ("a.json", b'[{"id": 1, "text": "x"}', "element 1: the JSON array is cut off"),
         ("a.json", b'[{"id": 1, "text": "x}]', "cut off"),
         ("a.json", b'[{"id": 1, "text": "x"}] [', "something follows the JSON array"),
         ("a.json", b'{"pages": [{"id": 1, "text": "x"}]}', "is an object with a list in it"),
@@ -178,12 +178,14 @@ def test_a_bad_row_costs_itself_only(tmp_path, monkeypatch, bad, counted, place)
     reader = read(tmp_path, "a.csv", head + b"".join(rows))
     assert list(reader) == [TEA, MILK]
     assert reader.bad == Counter(counted)
+    line = 2 if place == "before" else 2 + first.count(b"\n")
+    assert reader.bad.first == dict.fromkeys(counted, f"{tmp_path / 'a.csv'}, line {line}")
 
 
 @given(st.lists(st.sampled_from([b'1,"a\n', b'2,b"\n', b"3,c\n", b'4,"d"\n', b"5\n", b'"\n'])))
 def test_reading_goes_on_at_the_line_after_a_bad_row(lines):
     """A row is bad if no row of two fields, read by itself, begins at its line."""
-    expected, bad, at = [], 0, 0
+    expected, bad, at = [], list[int](), 0
     while at < len(lines):
         for end in range(at + 1, len(lines) + 1):
             with contextlib.suppress(csv.Error):
@@ -196,12 +198,22 @@ def test_reading_goes_on_at_the_line_after_a_bad_row(lines):
             expected.append(row)
             at = end
         else:
-            bad += 1
+            bad.append(at + 3)
             at += 1
     with tempfile.TemporaryDirectory() as folder:
         reader = read(Path(folder), "a.csv", b"id,text\n0,x\n" + b"".join(lines))
         assert [[r.id, r.content] for r in reader][1:] == expected
-        assert reader.bad.total() == bad
+        assert reader.bad.total() == len(bad)
+        places = (int(place.rpartition(" ")[2]) for place in reader.bad.first.values())
+        assert min(places, default=None) == min(bad, default=None)
+
+
+def test_reading_ends_if_each_line_starts_a_row_without_an_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_MAX_REREAD", 10_000)
+    reader = read(tmp_path, "a.csv", b"id,text\n1,x\n" + 2000 * b'a",b,"c\n')
+    with pytest.raises(InputError, match=r"a.csv: line \d: not CSV, as many lines before it"):
+        list(reader)
+    assert reader.bad.total() < 10
 
 
 @pytest.mark.parametrize(
@@ -236,6 +248,8 @@ def test_bad_elements_of_a_json_array_cost_themselves_only(tmp_path, monkeypatch
     assert reader.bad == {
         "not an object": 1, "larger than 64 MiB": 1, "not JSON": 2, "no url or id": 1
     }  # fmt: skip
+    elements_of = {reason: place.split()[-1] for reason, place in reader.bad.first.items()}
+    assert [elements_of[reason] for reason in reader.bad] == ["1", "2", "3", "7"]
 
 
 def test_json_lines_may_be_called_json(tmp_path):
