@@ -13,7 +13,17 @@ if TYPE_CHECKING:
 
 #: Folders whose tests bear a marker of the same name: ``pytest -m unit``.
 FOLDERS = (
-    *("benchmarks", "browser", "commands", "crawl", "docs", "promises", "redis", "stores"),
+    *(
+        "benchmarks",
+        "browser",
+        "cluster",
+        "commands",
+        "crawl",
+        "docs",
+        "promises",
+        "redis",
+        "stores",
+    ),
     *("unit", "workers"),
 )
 

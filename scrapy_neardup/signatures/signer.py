@@ -82,6 +82,11 @@ class _Sample(NamedTuple):
     sketch: Sketch
 
 
+#: Public key of sketches, so that two runs over the same pages print the same figures. A crawl
+#: uses a random one.
+OFFLINE_KEY = b"scrapy neardup, offline judgement"
+
+
 class Signer:
     """Makes signatures; those of signers with equal recipes can be compared.
 

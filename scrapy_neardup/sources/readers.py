@@ -78,7 +78,7 @@ class PageReader:
         for source in self._sources:
             path = Path(source)
             if path.is_dir():
-                total += sum(file.stat().st_size for file in _html_files(path))
+                total += sum(file.stat().st_size for file in html_files(path))
             elif source != "-" and path.is_file():
                 total += path.stat().st_size
             else:
@@ -91,13 +91,14 @@ class PageReader:
         else:
             before = self.bytes_read
             with naming_errors(source), _opened(source) as file:
-                for record in self._pages_in(file, "standard input" if source == "-" else source):
+                name = "standard input" if source == "-" else source
+                for record in stream_pages(file, name, self._columns, self.bad, self.passed_over):
                     if file.seekable():
                         self.bytes_read = before + file.tell()
                     yield record
 
     def _pages_under(self, folder: Path) -> Iterator[Record]:
-        for path in _html_files(folder):
+        for path in html_files(folder):
             try:
                 size = path.stat().st_size
                 if size > MAX_PAGE_BYTES:
@@ -107,22 +108,37 @@ class PageReader:
                 self.bad.note(error_text(error), str(path))
                 continue
             self.bytes_read += size
-            yield _html_page(path, body, path.relative_to(folder).as_posix())
+            yield html_page(path, body, path.relative_to(folder).as_posix())
 
-    def _pages_in(self, raw: BinaryIO, source: str) -> Iterator[Record]:
-        with naming_errors(source):
-            stream = decompressed(raw, source)
-            start = stream.peek(len(WARC))
-            if table_format(source):
-                yield from open_table(stream, source, self._columns, self.bad)
-            elif start.startswith(WARC):
-                yield from warc_pages(stream, source, self.bad, self.passed_over)
-            elif start.removeprefix(_UTF8_MARK).lstrip()[:1] == b"<":
-                yield _html_page(Path(source), stream.read(MAX_PAGE_BYTES), source)
-            elif _JSON_NAME.search(source) and _at_array(stream):
-                yield from array_pages(stream, source, self.bad)
-            else:
-                yield from _json_pages(stream, source, self.bad)
+
+def stream_pages(
+    raw: BinaryIO,
+    source: str,
+    columns: Sequence[str] | None,
+    bad: BadRecords,
+    passed_over: Counter[str],
+) -> Iterator[Record]:
+    """Yield the pages of an open file, which may be compressed.
+
+    :param source: its name, which may tell its format.
+    :param columns: see :class:`PageReader`.
+    :param bad: counts unusable records by reason.
+    :param passed_over: counts records that are no pages by reason.
+    :raises InputError: if the file cannot be read to its end.
+    """
+    with naming_errors(source):
+        stream = decompressed(raw, source)
+        start = stream.peek(len(WARC))
+        if table_format(source):
+            yield from open_table(stream, source, columns, bad)
+        elif start.startswith(WARC):
+            yield from warc_pages(stream, source, bad, passed_over)
+        elif start.removeprefix(_UTF8_MARK).lstrip()[:1] == b"<":
+            yield html_page(Path(source), stream.read(MAX_PAGE_BYTES), source)
+        elif _JSON_NAME.search(source) and _at_array(stream):
+            yield from array_pages(stream, source, bad)
+        else:
+            yield from _json_pages(stream, source, bad)
 
 
 class LineReader:
@@ -179,11 +195,15 @@ def beginning(source: str) -> bytes:
             return decompressed(file, source).peek()
 
 
-def _html_page(path: Path, body: bytes, name: str) -> Record:
+def html_page(path: Path, body: bytes, name: str) -> Record:
+    """Return the page in a file of a folder.
+
+    :param name: its id.
+    """
     return Record(name, Path(os.path.abspath(path)).as_uri(), body)  # noqa: PTH100 (keeps links)
 
 
-def _html_files(folder: Path) -> Iterator[Path]:
+def html_files(folder: Path) -> Iterator[Path]:
     """Yield HTML files at any depth, sorted within each folder; do not follow links to folders."""
     for parent, folders, names in os.walk(folder, onerror=_raise):
         folders.sort()
@@ -200,7 +220,7 @@ def _check(source: str, columns: Sequence[str] | None) -> None:
     with naming_errors(source):
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            if next(_html_files(path), None) is None:
+            if next(html_files(path), None) is None:
                 raise InputError(source, f"no HTML files in it ({', '.join(HTML_SUFFIXES)})")
         elif stat.S_ISREG(mode):
             with path.open("rb") as file:

@@ -116,6 +116,12 @@ def sketch_in(data: bytes) -> bytes:
     return data[_HEAD.size : _SKETCH_END]
 
 
+def digests_in(data: bytes) -> tuple[bytes, bytes]:
+    """Return ``text_digest`` and ``shown_digest`` of a packed signature, the latter as is."""
+    _, _, _, _, text, shown, *_ = _HEAD.unpack_from(data)
+    return text, b"" if shown == _NO_DIGEST else shown
+
+
 def row_of(page: PageSignature, key: int, stored_at: int, items: int = NO_ITEMS) -> bytes:
     """Return a page's row of :data:`ROW`, as bytes.
 

@@ -18,6 +18,7 @@ from ...exceptions import InvalidOption
 from ...matching.rule import SCOPES, Rule
 from ...methods import METHODS, Method
 from ...signatures.signature import Extraction, PageSignature
+from ...signatures.signer import OFFLINE_KEY
 from ...sources.readers import PageReader
 from ...sources.record import Record
 from ...sources.tables import parse_columns
@@ -28,10 +29,6 @@ from .page_cache import CachedPool, Keys, kept_results
 from .quotes import Quotes
 
 T = TypeVar("T")
-
-#: Public key of sketches, so that two runs over the same pages print the same figures. A crawl
-#: uses a random one.
-OFFLINE_KEY = b"scrapy neardup, offline judgement"
 
 _FLAGS = {
     "max_distance": "--distance",

@@ -1,0 +1,26 @@
+"""Finds near-duplicates among stored pages of any number, on many machines.
+
+A run goes through stages. Each is cut into tasks, which read files of the stage before and write
+one of their own to a work folder, so that a run that was ended goes on where it was. The tasks are
+plain functions on Arrow and numpy; :mod:`~scrapy_neardup.cluster.engines` runs them.
+"""
+
+from __future__ import annotations
+
+from .api import pairs
+from .engines import DaskEngine, Engine, EngineFailed, Sequential, Task
+from .folder import Report
+from .run import Found, Options, WorkFolderTaken
+
+__all__ = [
+    "DaskEngine",
+    "Engine",
+    "EngineFailed",
+    "Found",
+    "Options",
+    "Report",
+    "Sequential",
+    "Task",
+    "WorkFolderTaken",
+    "pairs",
+]

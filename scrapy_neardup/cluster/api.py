@@ -1,0 +1,72 @@
+"""The function that users call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..matching.rule import Rule
+from ..signatures.signer import OFFLINE_KEY, Signer
+from ..workers import Limits
+from .engines import DaskEngine, Engine
+from .folder import WorkFolder
+from .plan import Plan
+from .run import Found, Options, Progress, find_pairs
+
+
+def pairs(
+    pages: Sequence[str],
+    work: str,
+    *,
+    client: Any = None,
+    engine: Engine | None = None,
+    rule: Rule | None = None,
+    signer: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+    columns: Sequence[str] | None = None,
+    options: Options | None = None,
+    progress: Progress = lambda *_: None,
+) -> Found:
+    """Find all pairs of near-duplicates among stored pages, and the clusters that they form.
+
+    The pairs are those of ``scrapy neardup pairs``, except that a key that more pages have than
+    ``options.crowded`` pairs each page with the 32 before it only (``Found.crowded_keys``), and
+    that pages near each other by their fingerprints alone may share no band of the sketch: fewer
+    than one of a thousand at the rule's least similarity.
+
+    :param pages: files and folders, local or by URL, which all workers can read.
+    :param work: folder, local or by URL, which all workers can write; a run that was ended goes on
+        from what is in it. It is not removed.
+    :param client: a ``distributed.Client``; its workers need this package.
+    :param engine: runs the tasks instead of a client.
+    :param rule: decides which pages are copies; the default rule unless given.
+    :param signer: arguments of a :class:`~scrapy_neardup.signatures.signer.Signer`, such as
+        ``tokenizer``; they must be picklable.
+    :param limits: time and memory that the reading of one page may take.
+    :param columns: see :class:`~scrapy_neardup.sources.readers.PageReader`.
+    :param progress: called with a stage, the number of its tasks that are done, and of all.
+    :raises InputError: if the pages cannot be read.
+    :raises InvalidOption: if pages that the rule accepts need not share a key.
+    :raises TypeError: unless exactly one of ``client`` and ``engine`` is given.
+    :raises WorkFolderTaken: if the folder belongs to another run.
+    :raises EngineFailed: if the engine fails; the same call goes on from there.
+    """
+    if (client is None) == (engine is None):
+        raise TypeError("pairs() needs either a client or an engine")
+    signer = {"secret": OFFLINE_KEY, **(signer or {})}
+    plan = Plan(
+        WorkFolder(work),
+        rule or Rule(),
+        signer,
+        Signer(**signer).recipe,
+        limits or Limits(),
+        n_splits=0,
+    )
+    return find_pairs(
+        pages,
+        columns,
+        plan,
+        engine or DaskEngine(client),
+        options=options or Options(),
+        progress=progress,
+    )

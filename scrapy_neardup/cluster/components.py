@@ -1,0 +1,171 @@
+"""The last stages: the clusters that the accepted pairs form, and the pages that stay."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..hashing.union_find import Clusters
+from ..stores.codec import unpacked
+from .folder import Report
+from .judging import ACCEPTED_OF_RANGE
+from .plan import Plan
+from .shuffle import (
+    arrow_file,
+    numbers_in,
+    opened_batches,
+    partition_of,
+    partitioned_file,
+    table_of,
+)
+from .signing import all_pages, look_up, replaced_in
+
+LABELS, MEMBERS, CLUSTERS, KEPT = "labels", "members", "clusters", "kept"
+_BATCH = 8192
+
+_LABEL = pa.schema([("number", pa.int64()), ("root", pa.int64())])
+_MEMBER = pa.schema([*_LABEL, ("id", pa.string()), ("url", pa.string())])
+_PAGE = pa.schema([("id", pa.string()), ("url", pa.string())])
+
+
+def find_components(plan: Plan) -> Report:
+    """Write which page is the first of the cluster of each page of an accepted pair, by page.
+
+    It takes 40 bytes of memory for each pair: one process can do what the rule has accepted.
+    """
+    report: Report = {}
+    edges = np.concatenate([np.empty((0, 2), np.int64), *_edges(plan)])
+    numbers, places = np.unique(edges, return_inverse=True)
+    places = places.reshape(-1, 2)
+    clusters = Clusters(numbers.size)
+    clusters.join(places[:, 0], places[:, 1])
+    roots = numbers[clusters.smallest()]
+    with partitioned_file(plan.folder, LABELS, 0, _LABEL, plan.n_ranges, report=report) as file:
+        file.write_by(plan.range_of(numbers), {"number": numbers, "root": roots})
+    _, sizes = np.unique(roots, return_counts=True)
+    return {
+        **report,
+        "clusters": int(sizes.size),
+        "members": int(sizes.sum()),
+        "largest": int(sizes.max(initial=0)),
+    }
+
+
+def _edges(plan: Plan) -> Iterator[np.ndarray[Any, np.dtype[np.int64]]]:
+    for range_ in range(plan.n_ranges):
+        with opened_batches(plan.folder, ACCEPTED_OF_RANGE, range_, ["first", "second"]) as reader:
+            for place in range(reader.num_record_batches):
+                batch = reader.get_batch(place)
+                pair = numbers_in(batch, "first"), numbers_in(batch, "second")
+                yield np.stack(pair, axis=1)
+
+
+def name_members(plan: Plan, range_: int) -> Report:
+    """Write the members of clusters that are in a range with id and URL, by cluster."""
+    report: Report = {}
+    labels = _labels(plan, range_)
+    numbers, roots = numbers_in(labels, "number"), numbers_in(labels, "root")
+    with partitioned_file(
+        plan.folder, MEMBERS, range_, _MEMBER, plan.n_ranges, report=report
+    ) as file:
+        for start in range(0, numbers.size, _BATCH):
+            some = slice(start, start + _BATCH)
+            pages = look_up(plan, numbers[some])
+            urls = [json.dumps(unpacked(page, plan.recipe).url) for page in pages.pages]
+            columns = {"number": numbers[some], "root": roots[some], "id": pages.ids, "url": urls}
+            file.write_by(plan.range_of(roots[some]), columns)
+    return report
+
+
+def sort_members(plan: Plan, range_: int) -> Report:
+    """Write the members of the clusters whose first page is in a range, cluster by cluster."""
+    batches = partition_of(plan.folder, MEMBERS, plan.n_ranges, range_, plan.n_ranges)
+    rows = table_of(batches, _MEMBER)
+    order = np.lexsort((numbers_in(rows, "number"), numbers_in(rows, "root")))
+    with arrow_file(plan.folder, CLUSTERS, range_, _MEMBER) as file:
+        sorted_rows = rows.take(pa.array(order))
+        for batch in sorted_rows.to_batches(_BATCH):
+            file.write({name: batch[name] for name in _MEMBER.names})
+    return {}
+
+
+def write_kept(plan: Plan, range_: int) -> Report:
+    """Write the pages of a range that stay: undecided ones, and the first of each cluster."""
+    labels = _labels(plan, range_)
+    numbers = numbers_in(labels, "number")
+    dropped = numbers[numbers != numbers_in(labels, "root")]
+    kept = 0
+    with arrow_file(plan.folder, KEPT, range_, _PAGE) as file:
+        for split in plan.splits_of(range_):
+            gone = np.concatenate((dropped, replaced_in(plan, split)))
+            for pages in all_pages(plan, split):
+                stays = np.flatnonzero(~np.isin(pages.numbers, gone)).tolist()
+                urls = [
+                    json.dumps(unpacked(pages.pages[place], plan.recipe).url)
+                    if pages.pages[place]
+                    else pages.urls[place]
+                    for place in stays
+                ]
+                file.write({"id": [pages.ids[place] for place in stays], "url": urls})
+                kept += len(stays)
+    return {"kept": kept}
+
+
+def pair_lines(plan: Plan) -> Iterator[dict[str, Any]]:
+    """Yield the accepted pairs in order, as ``scrapy neardup pairs`` writes them."""
+    for range_ in range(plan.n_ranges):
+        for row in _rows(plan, ACCEPTED_OF_RANGE, range_):
+            url, other_url = json.loads(row["url"]), json.loads(row["second_url"])
+            yield {
+                "id_a": _id(row["id"], url),
+                "url_a": url,
+                "id_b": _id(row["second_id"], other_url),
+                "url_b": other_url,
+                "distance": row["distance"],
+                "similarity": round(row["similarity"], 4),
+                "reason": row["reason"],
+            }
+
+
+def cluster_lines(plan: Plan) -> Iterator[dict[str, Any]]:
+    """Yield the clusters, ordered by their first page, as ``scrapy neardup pairs`` writes them."""
+    for range_ in range(plan.n_ranges):
+        root, ids, urls = None, list[Any](), list[str]()
+        for row in _rows(plan, CLUSTERS, range_):
+            if row["root"] != root and ids:
+                yield {"pages": len(ids), "ids": ids, "urls": urls}
+                ids, urls = [], []
+            root, url = row["root"], json.loads(row["url"])
+            ids.append(_id(row["id"], url))
+            urls.append(url)
+        if ids:
+            yield {"pages": len(ids), "ids": ids, "urls": urls}
+
+
+def kept_lines(plan: Plan) -> Iterator[dict[str, Any]]:
+    """Yield id and URL of each page that stays, in the order of the input."""
+    for range_ in range(plan.n_ranges):
+        for row in _rows(plan, KEPT, range_):
+            url = json.loads(row["url"])
+            yield {"id": _id(row["id"], url), "url": url}
+
+
+def _labels(plan: Plan, range_: int) -> pa.Table:
+    """Return the members of clusters in a range, and their clusters; by number."""
+    return table_of(partition_of(plan.folder, LABELS, 1, range_, plan.n_ranges), _LABEL)
+
+
+def _rows(plan: Plan, stage: str, range_: int) -> Iterator[dict[str, Any]]:
+    with opened_batches(plan.folder, stage, range_) as reader:
+        for place in range(reader.num_record_batches):
+            yield from reader.get_batch(place).to_pylist()
+
+
+def _id(written: str, url: str) -> str | int:
+    """Return the id of a page; its URL where it has none."""
+    id_: str | int = json.loads(written) if written else url
+    return id_

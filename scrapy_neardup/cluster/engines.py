@@ -1,0 +1,117 @@
+"""Runs the tasks of a stage, one after the other or on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..exceptions import NearDupError
+from .folder import Report, WorkFolder
+
+
+class EngineFailed(NearDupError):
+    """The engine that runs the tasks has failed; what is done stays done."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A part of a stage, which any process can do, at any time, more than once.
+
+    :ivar function: called with the arguments; a function of a module.
+    """
+
+    folder: WorkFolder
+    stage: str
+    number: int
+    function: Callable[..., Report]
+    arguments: tuple[Any, ...]
+
+    def run(self) -> Report:
+        """Do the task unless it is done, and return its report, with the processor's seconds."""
+        if (done := self.folder.report(self.stage, self.number)) is not None:
+            return done
+        started, began = _processor_seconds(), time.time()
+        report = self.function(*self.arguments)
+        seconds = _processor_seconds() - started
+        report = {**report, "core_seconds": seconds, "seconds": time.time() - began}
+        self.folder.set_done(self.stage, self.number, report)
+        return report
+
+
+class Engine(Protocol):
+    """Runs tasks somewhere. Another engine needs no more than this."""
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Report]]:
+        """Run tasks in any order, and yield number and report of each as it is done.
+
+        :raises EngineFailed: when the engine fails, rather than a task.
+        """
+
+
+class Sequential:
+    """Runs tasks in this process, one after the other."""
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Report]]:
+        for task in tasks:
+            yield task.number, task.run()
+
+
+class DaskEngine:
+    """Runs tasks on the workers of a Dask cluster, which must have this package.
+
+    A task whose worker dies is run by another one.
+
+    :param client: a ``distributed.Client``.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Report]]:
+        import distributed
+
+        as_completed: Any = distributed.as_completed
+        run = uuid.uuid4().hex
+        keys = [f"neardup-{task.stage}-{task.number}-{run}" for task in tasks]
+        try:
+            futures = self._client.map(_run, tasks, key=keys, pure=False)
+            numbers = {future.key: task.number for future, task in zip(futures, tasks, strict=True)}
+            for future in as_completed(futures):
+                yield numbers[future.key], self._report(future)
+                future.release()
+        except (OSError, TimeoutError) as error:
+            raise EngineFailed(_LOST.format(error)) from error
+
+    @staticmethod
+    def _report(future: Any) -> Report:
+        from concurrent.futures import CancelledError
+
+        from distributed import KilledWorker
+
+        try:
+            report: Report = future.result()
+        except KilledWorker as error:
+            raise EngineFailed(
+                f"several workers have died over one task ({error.task}): give them more memory, "
+                "or more partitions; run the same command again to go on"
+            ) from error
+        except CancelledError as error:
+            raise EngineFailed(_LOST.format(error)) from error
+        return report
+
+
+_LOST = "the scheduler cannot be reached ({}); run the same command again to go on"
+
+
+def _run(task: Task) -> Report:
+    return task.run()
+
+
+def _processor_seconds() -> float:
+    """Return the time of this process and of those that it has started and that have ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

@@ -1,0 +1,100 @@
+"""The folder of a run: files on any file system that fsspec knows, and what is done already."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, BinaryIO
+
+from ..exceptions import InputError
+from ..sources.compression import missing_package
+
+#: What a stage says of one of its tasks: numbers and lists of them.
+Report = dict[str, Any]
+
+
+def file_system(url: str) -> tuple[Any, str]:
+    """Return fsspec's file system of a URL or a local path, and the path on it.
+
+    :raises InputError: if fsspec, or its package for this kind of URL, is not installed.
+    """
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise InputError(url, missing_package("remote", "dask")) from None
+    try:
+        system, path = url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        raise InputError(url, str(error)) from error
+    return system, path
+
+
+@dataclass(frozen=True)
+class WorkFolder:
+    """A folder to which the tasks of a run write. Each file appears whole or not at all.
+
+    :ivar url: a local path, or a URL such as ``s3://bucket/work``.
+    """
+
+    url: str
+
+    @cached_property
+    def _place(self) -> tuple[Any, str]:
+        return file_system(self.url)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[BinaryIO]:
+        """Open a file to write, which has its name once the block has ended without an error.
+
+        Two workers may write the same file, as when one was taken for dead; the content is equal.
+        """
+        system, root = self._place
+        path, part = f"{root}/{name}", f"{root}/{name}.{uuid.uuid4().hex}.part"
+        system.makedirs(path.rpartition("/")[0], exist_ok=True)
+        with system.open(part, "wb") as file:
+            yield file
+        system.mv(part, path)
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a file to read."""
+        system, root = self._place
+        file: BinaryIO = system.open(f"{root}/{name}", "rb")
+        return file
+
+    def read_json(self, name: str) -> Any:
+        """Return the content of a JSON file; ``None`` if there is no such file."""
+        try:
+            with self.open(name) as file:
+                return json.loads(file.read())
+        except FileNotFoundError:
+            return None
+
+    def write_json(self, name: str, value: Any) -> None:
+        with self.writing(name) as file:
+            file.write(json.dumps(value).encode())
+
+    def reports(self, stage: str) -> dict[int, Report]:
+        """Return what the tasks of a stage reported that are done, by their numbers."""
+        system, root = self._place
+        folder = f"{root}/{stage}"
+        system.invalidate_cache(folder)
+        names = system.ls(folder, detail=False) if system.exists(folder) else []
+        done = [name.rpartition("/")[2] for name in names if name.endswith(".json")]
+        return {int(name.split(".")[0]): self.read_json(f"{stage}/{name}") for name in done}
+
+    def report(self, stage: str, number: int) -> Report | None:
+        """Return what a task reported; ``None`` if it is not done."""
+        found: Report | None = self.read_json(f"{stage}/{number:06d}.json")
+        return found
+
+    def set_done(self, stage: str, number: int, report: Report) -> None:
+        self.write_json(f"{stage}/{number:06d}.json", report)
+
+    def remove(self) -> None:
+        """Remove the folder with all that is in it."""
+        system, root = self._place
+        system.rm(root, recursive=True)

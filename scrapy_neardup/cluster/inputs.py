@@ -1,0 +1,258 @@
+"""Cuts the input into parts that one task each reads."""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..exceptions import InputError
+from ..sources.compression import error_text
+from ..sources.readers import HTML_SUFFIXES, html_files, html_page, stream_pages
+from ..sources.record import MAX_PAGE_BYTES, TOO_LARGE, BadRecords, Record
+from ..sources.tables import table_format
+from ..sources.warc import WARC
+from .folder import file_system
+
+#: Bytes of a part, about.
+SPLIT_BYTES = 64 * 2**20
+#: Files of HTML in a part, at most.
+_FILES = 1000
+_GZIP = b"\x1f\x8b\x08"
+_WINDOW = 2**16
+_GLOB = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True)
+class Split:
+    """A part of the input.
+
+    :ivar source: a file, or the folder in which ``files`` are.
+    :ivar kind: ``"file"`` is read as a whole, of ``"lines"`` and ``"members"`` (a WARC file of
+        gzip members) what begins in the range of bytes.
+    :ivar end: where the range ends, not included.
+    :ivar files: paths below a folder, see ``kind = "folder"``.
+    """
+
+    source: str
+    kind: str
+    start: int = 0
+    end: int = 0
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Input:
+    """The parts of the input, and what tells it from another one.
+
+    :ivar identity: name and size of each file, and what else is known of its version.
+    """
+
+    splits: Sequence[Split]
+    identity: Sequence[Sequence[Any]]
+
+
+def find_input(sources: Sequence[str], split_bytes: int = SPLIT_BYTES) -> Input:
+    """Cut the input into parts.
+
+    :param sources: files and folders, local or by URL; a name with ``*`` is all files it matches.
+    :raises InputError: if a source is missing or empty.
+    """
+    splits: list[Split] = []
+    identity: list[Sequence[Any]] = []
+    for given in sources:
+        if given == "-":
+            raise InputError("-", "standard input is read by one process; give files")
+        for source in _expanded(given):
+            found = _folder_splits if _is_folder(source) else _file_splits
+            for split, version in found(source, split_bytes):
+                splits.append(split)
+                identity += version
+    return Input(splits, identity)
+
+
+def read_split(
+    split: Split,
+    columns: Sequence[str] | None,
+    bad: BadRecords,
+    passed_over: Counter[str],
+) -> Iterator[Record]:
+    """Yield the pages of a part; see :func:`~scrapy_neardup.sources.readers.stream_pages`."""
+    if split.kind == "folder":
+        yield from _html_pages(split, bad)
+        return
+    system, path = file_system(split.source)
+    try:
+        with system.open(path, "rb") as file:
+            stream = file
+            if split.kind == "lines":
+                stream = _range_of(file, *(_line_at(file, at) for at in (split.start, split.end)))
+            elif split.kind == "members":
+                stream = _range_of(file, *(_member_at(file, at) for at in (split.start, split.end)))
+                if not stream.peek(1):
+                    return
+            yield from stream_pages(stream, split.source, columns, bad, passed_over)
+    except OSError as error:
+        raise InputError(split.source, error_text(error)) from error
+
+
+def _expanded(source: str) -> list[str]:
+    system, path = file_system(source)
+    if not _GLOB.search(path) or system.exists(path):
+        return [source]
+    found = [system.unstrip_protocol(name) for name in sorted(system.glob(path))]
+    if not found:
+        raise InputError(source, "no such file")
+    return found if "://" in source else [name.removeprefix("file://") for name in found]
+
+
+def _is_folder(source: str) -> bool:
+    system, path = file_system(source)
+    if not system.exists(path):
+        raise InputError(source, "No such file or directory")
+    return bool(system.isdir(path))
+
+
+_Found = Iterator[tuple[Split, list[Sequence[Any]]]]
+
+
+def _folder_splits(source: str, split_bytes: int) -> _Found:
+    files: list[str] = []
+    version: list[Sequence[Any]] = []
+    size = 0
+    for name, length, changed in _files_under(source):
+        files.append(name)
+        version.append((f"{source}/{name}", length, changed))
+        size += length
+        if len(files) == _FILES or size >= split_bytes:
+            yield Split(source, "folder", files=tuple(files)), version
+            files, size, version = [], 0, []
+    if files:
+        yield Split(source, "folder", files=tuple(files)), version
+
+
+def _files_under(source: str) -> Iterator[tuple[str, int, str]]:
+    system, root = file_system(source)
+    if "://" not in source:
+        for file in html_files(Path(source)):
+            state = file.stat()
+            yield file.relative_to(source).as_posix(), state.st_size, str(state.st_mtime_ns)
+        return
+    for path, info in sorted(system.find(root, detail=True).items()):
+        if path.lower().endswith(HTML_SUFFIXES):
+            yield path.removeprefix(root).lstrip("/"), int(info["size"]), _version(info)
+
+
+def _file_splits(source: str, split_bytes: int) -> _Found:
+    system, path = file_system(source)
+    info = system.info(path)
+    size = int(info["size"])
+    version: list[Sequence[Any]] = [(source, size, _version(info))]
+    if not size:
+        raise InputError(source, "empty")
+    with system.open(path, "rb") as file:
+        kind = _kind_of(file, source)
+    for start in range(0, size, split_bytes if kind != "file" else size):
+        end = min(start + split_bytes, size)
+        yield Split(source, kind, start, end), version if not start else []
+
+
+def _kind_of(file: BinaryIO, source: str) -> str:
+    """Return how a file can be cut."""
+    start = file.read(_WINDOW)
+    if start.startswith(_GZIP) and _is_warc_member(start):
+        return "members"
+    text = start.lstrip(b"\xef\xbb\xbf \t\r\n")
+    is_packed = not text.startswith(b"{")
+    return "file" if is_packed or table_format(source) else "lines"
+
+
+def _version(info: dict[str, Any]) -> str:
+    """Return what tells this version of a file from others of the same size, where it is known."""
+    known = (info.get(name) for name in ("ETag", "etag", "mtime", "LastModified", "created"))
+    return str(next((value for value in known if value is not None), ""))
+
+
+def _html_pages(split: Split, bad: BadRecords) -> Iterator[Record]:
+    system, root = file_system(split.source)
+    for name in split.files:
+        try:
+            body = system.cat_file(f"{root}/{name}")
+        except OSError as error:
+            bad.note(error_text(error), name)
+            continue
+        if len(body) > MAX_PAGE_BYTES:
+            bad.note(TOO_LARGE, name)
+        elif "://" in split.source:
+            yield Record(name, f"{split.source.rstrip('/')}/{name}", body)
+        else:
+            yield html_page(Path(split.source, name), body, name)
+
+
+def _line_at(file: BinaryIO, place: int) -> int:
+    """Return where the first line begins that does so at a place or behind it."""
+    if place == 0:
+        return 0
+    file.seek(place - 1)
+    while line := file.readline(_WINDOW):
+        if line.endswith(b"\n"):
+            break
+    return file.tell()
+
+
+def _member_at(file: BinaryIO, place: int) -> int:
+    """Return where the first gzip member with a WARC record begins, at a place or behind it."""
+    if place == 0:
+        return 0
+    file.seek(place)
+    window = file.read(_WINDOW)
+    while window:
+        at = window.find(_GZIP)
+        while at >= 0:
+            # The member's beginning may lie behind the window.
+            file.seek(place + at)
+            if _is_warc_member(file.read(_WINDOW)):
+                return place + at
+            at = window.find(_GZIP, at + 1)
+        # The last bytes again: the mark may lie across the border.
+        step = max(len(window) - len(_GZIP) + 1, 1)
+        place += step
+        file.seek(place)
+        window = file.read(_WINDOW)
+        if len(window) < len(_GZIP):
+            break
+    return file.seek(0, io.SEEK_END)
+
+
+def _is_warc_member(data: bytes) -> bool:
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(data, len(WARC)) == WARC
+    except zlib.error:
+        return False
+
+
+def _range_of(file: BinaryIO, start: int, end: int) -> io.BufferedReader:
+    file.seek(start)
+    return io.BufferedReader(_Range(file, max(end - start, 0)))
+
+
+class _Range(io.RawIOBase):
+    """The next bytes of a file."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file = file
+        self._left = size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(min(len(buffer), self._left))
+        self._left -= len(data)
+        buffer[: len(data)] = data
+        return len(data)

@@ -1,0 +1,127 @@
+"""Keys of pages: near-duplicates share one.
+
+Fingerprints at distance 11 share no key that few other pages have, so bands of the sketch take
+their place (Leskovec, Rajaraman, Ullman, *Mining of Massive Datasets*, section 3.4). At distance 3
+and less, blocks of the fingerprint are exact (Manku, Jain, Das Sarma, WWW 2007).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations, pairwise
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from ..hashing.minhash import SKETCH_BINS
+from ..matching.candidates import Summaries
+from ..matching.rule import Rule
+from ..signatures.signature import WHOLE
+from ..stores.codec import digests_in
+
+Keys = npt.NDArray[np.uint64]
+
+#: Up to this distance, fingerprints agree in 3 of 6 blocks.
+EXACT_DISTANCE = 3
+_BLOCKS = 6
+#: Share of the pairs at the rule's least similarity, and at the least one of pages with equal
+#: titles and values, that have a band in common, at least.
+_RECALL, _RECALL_OF_SAME_TITLES = 0.999, 0.99
+#: An empty bin is first looked up in so many others, then in all.
+_FEW = 24
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
+
+
+def band_width(rule: Rule) -> int:
+    """Return how many bins make a band, 1 to 12: the more, the fewer pages share one by chance."""
+    floors = (
+        (rule.similarity_floor(same_title=False), _RECALL),
+        (rule.similarity_floor(same_title=True), _RECALL_OF_SAME_TITLES),
+    )
+    wide_enough = (
+        width
+        for width in range(12, 1, -1)
+        if all(
+            1 - (1 - floor**width) ** (SKETCH_BINS // width) >= recall for floor, recall in floors
+        )
+    )
+    return next(wide_enough, 1)
+
+
+def band_keys(sketches: npt.NDArray[np.uint8], width: int) -> Keys:
+    """Return a key for each band of each sketch; shape ``(n, bins // width)``."""
+    bands = SKETCH_BINS // width
+    bins = densified(sketches)[:, : bands * width].reshape(-1, bands, width).astype(np.uint64)
+    mixed = np.zeros(bins.shape[:2], np.uint64) + np.arange(1, bands + 1, dtype=np.uint64)
+    for place in range(width):
+        mixed = _mixed(mixed ^ bins[:, :, place])
+    return mixed
+
+
+def densified(sketches: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Fill the empty bins of sketches from filled ones, each from one of its own.
+
+    Of two sketches in which the same bins are filled, a bin agrees as often as before; without it,
+    short texts would agree in their empty bins (Shrivastava, *Optimal Densification for Fast and
+    Accurate Minwise Hashing*, ICML 2017).
+
+    :param sketches: shape ``(n, SKETCH_BINS)``; an empty sketch stays empty.
+    """
+    filled = sketches.copy()
+    rows = np.flatnonzero((sketches == 0).any(axis=1))
+    for row in rows.tolist():
+        sketch = sketches[row]
+        empty = np.flatnonzero(sketch == 0)
+        is_filled = sketch != 0
+        for tries in (_FEW, SKETCH_BINS):
+            sources = _sources()[empty, :tries]
+            hits = is_filled[sources]
+            places = sources[np.arange(empty.size), hits.argmax(axis=1)]
+            filled[row, empty] = sketch[places]
+            empty = empty[filled[row, empty] == 0]
+            if not empty.size or not is_filled.any():
+                break
+    return filled
+
+
+@cache
+def _sources() -> npt.NDArray[np.intp]:
+    """Return in which order each bin looks at all others; shape ``(SKETCH_BINS, SKETCH_BINS)``."""
+    generator = np.random.Generator(np.random.PCG64(1))
+    return np.argsort(generator.random((SKETCH_BINS, SKETCH_BINS)), axis=1)
+
+
+def block_keys(fingerprints: npt.NDArray[np.uint64]) -> Keys:
+    """Return a key for each 3 of 6 blocks of each fingerprint; shape ``(n, 20)``."""
+    edges = [64 * place // _BLOCKS for place in range(_BLOCKS + 1)]
+    masks = [(1 << end) - (1 << start) for start, end in pairwise(edges)]
+    chosen = [sum(three) for three in combinations(masks, 3)]
+    parts = fingerprints[:, None] & np.array(chosen, np.uint64)
+    return _mixed(parts ^ _mixed(np.arange(1, len(chosen) + 1, dtype=np.uint64)))
+
+
+def digest_keys(pages: Sequence[bytes], summaries: Summaries) -> Keys:
+    """Return a key of each text, and one of each whole page of a site; shape ``(n, 2)``.
+
+    :param pages: packed signatures.
+    """
+    keys = np.empty((len(pages), 2), np.uint64)
+    for place, (page, site) in enumerate(zip(pages, summaries["site"].tolist(), strict=True)):
+        text, shown = digests_in(page)
+        keys[place, 0] = int.from_bytes(text[:8], "little")
+        # A page whose text alone is known has the text's key twice.
+        keys[place, 1] = (
+            xxhash.xxh3_64_intdigest(shown[WHOLE], site) if shown else int(keys[place, 0])
+        )
+    return keys
+
+
+def _mixed(values: Keys) -> Keys:
+    mixed = values * _MULTIPLIER
+    mixed ^= mixed >> _HALF
+    mixed *= _MULTIPLIER
+    mixed ^= mixed >> _HALF
+    return mixed

@@ -1,0 +1,290 @@
+"""Finds all near-duplicates among stored pages of any number, stage by stage."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from .._util.validation import require_number
+from ..exceptions import InputError, InvalidOption, NearDupError
+from ..hashing.minhash import SKETCH_BINS
+from ..matching.rule import Rule
+from . import components, confirming, judging, proposing, signing, site_pages
+from .engines import Engine, Task
+from .folder import Report, WorkFolder
+from .inputs import SPLIT_BYTES, Input, find_input
+from .keys import EXACT_DISTANCE, band_width
+from .plan import Plan
+
+#: Version of what the stages write; a folder of another one is refused.
+_FORMAT = 1
+_RUN = "run.json"
+#: Rows of keys in a partition, about: 24 bytes each, and several times as much while they are
+#: sorted.
+_ROWS_OF_PARTITION = 1 << 22
+
+#: Called with a stage, the number of its tasks that are done, and of all.
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass
+class StageFigures:
+    """What a stage has taken.
+
+    :ivar core_seconds: processor time of all its tasks.
+    :ivar rows: which it wrote for the next one.
+    :ivar bytes: of these, compressed.
+    """
+
+    tasks: int = 0
+    core_seconds: float = 0.0
+    rows: int = 0
+    bytes: int = 0
+
+
+@dataclass
+class Found:
+    """The result of :func:`~scrapy_neardup.cluster.pairs`.
+
+    :ivar pages: number of pages that were compared.
+    :ivar replaced: number of pages of which a later one has the address.
+    :ivar candidates: number of pairs that share a key and have near fingerprints.
+    :ivar pairs: number of pairs that the rule accepts.
+    :ivar clusters: number of clusters that these form, of ``members`` pages; the largest has
+        ``largest``.
+    :ivar kept: number of pages that stay, undecided ones among them.
+    :ivar undecided: number of pages that could not be compared, by reason.
+    :ivar bad: number of unusable records, by reason.
+    :ivar passed_over: number of records that are no pages, by reason.
+    :ivar crowded_keys: number of keys that so many pages have that not all pairs were compared.
+    :ivar stages: by name.
+    """
+
+    plan: Plan = field(repr=False)
+    pages: int = 0
+    replaced: int = 0
+    candidates: int = 0
+    pairs: int = 0
+    clusters: int = 0
+    members: int = 0
+    largest: int = 0
+    kept: int = 0
+    undecided: Counter[str] = field(default_factory=Counter)
+    bad: Counter[str] = field(default_factory=Counter)
+    passed_over: Counter[str] = field(default_factory=Counter)
+    crowded_keys: int = 0
+    crowded_rows: int = 0
+    stages: dict[str, StageFigures] = field(default_factory=dict)
+
+    def pair_lines(self) -> Iterator[dict[str, Any]]:
+        """Yield the pairs, ordered by their pages, as ``scrapy neardup pairs`` writes them."""
+        return components.pair_lines(self.plan)
+
+    def cluster_lines(self) -> Iterator[dict[str, Any]]:
+        """Yield the clusters, ordered by their first page."""
+        return components.cluster_lines(self.plan)
+
+    def kept_lines(self) -> Iterator[dict[str, Any]]:
+        """Yield id and URL of each page that stays, in the order of the input."""
+        return components.kept_lines(self.plan)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is cut into tasks.
+
+    :ivar partitions: parts that rows are sorted into; by the number of pages unless given.
+    :ivar passes: times that keys are made and compared, a part of them each time: more take less
+        space in the work folder.
+    :ivar crowded: a key of more pages pairs each page with the 32 before it only, 32 or more.
+    :ivar split_bytes: of the input that a task reads, about.
+    :raises InvalidOption: when one is out of range.
+    """
+
+    partitions: int | None = None
+    passes: int = 1
+    crowded: int = 1000
+    split_bytes: int = SPLIT_BYTES
+
+    def __post_init__(self) -> None:
+        if self.partitions is not None:
+            require_number("partitions", self.partitions, int, 1)
+        require_number("passes", self.passes, int, 1)
+        require_number("crowded", self.crowded, int, proposing.WINDOW)
+        require_number("split_bytes", self.split_bytes, int, 1)
+
+
+def find_pairs(
+    sources: Sequence[str],
+    columns: Sequence[str] | None,
+    plan: Plan,
+    engine: Engine,
+    *,
+    options: Options,
+    progress: Progress,
+) -> Found:
+    """Run all stages; those that the work folder has are not run again.
+
+    :param plan: folder, rule and signer; the rest is filled in.
+    :raises InputError: if the input cannot be read.
+    :raises InvalidOption: if the folder belongs to another run, or the rule's candidates cannot be
+        found by keys.
+    :raises EngineFailed: when the engine fails.
+    """
+    require_keys(plan.rule)
+    found_input = find_input(sources, options.split_bytes)
+    _enter(plan, found_input, columns, options)
+    run = _Run(plan.folder, engine, progress)
+    plan = replace(
+        plan, n_splits=len(found_input.splits), passes=options.passes, crowded=options.crowded
+    )
+    # Only from here on it is known how many pages there are.
+    signed = run.stage(
+        signing.SIGNED,
+        signing.sign,
+        [(plan, number, split, columns) for number, split in enumerate(found_input.splits)],
+    )
+    if not any(report["pages"] or report["undecided"] for report in signed):
+        raise InputError(", ".join(sources), "no page in it")
+    plan = replace(plan, partitions=options.partitions or _partitions(plan, signed))
+    found = Found(plan)
+    _count_signed(found, signed)
+    _run_stages(run, plan, found)
+    found.stages = run.figures
+    return found
+
+
+def require_keys(rule: Rule) -> None:
+    """Check that pages near enough for a rule share keys.
+
+    :raises InvalidOption: if they need not.
+    """
+    if rule.max_distance > EXACT_DISTANCE and rule.min_similarity <= 0:
+        raise InvalidOption(
+            "min_similarity",
+            rule.min_similarity,
+            f"above 0 with a distance of {rule.max_distance}: pages are then found by what their "
+            f"texts have in common. At a distance of {EXACT_DISTANCE} or less it can be 0",
+        )
+
+
+def _run_stages(run: _Run, plan: Plan, found: Found) -> None:
+    splits, partitions = range(plan.n_splits), range(plan.partitions)
+    ranges = range(plan.n_ranges)
+
+    run.stage(signing.KEYS, signing.write_keys, _each(plan, splits))
+    replaced = run.stage(signing.REPLACED, signing.find_replaced, _each(plan, partitions))
+    found.replaced = _sum(replaced, "replaced")
+    found.pages -= found.replaced
+    run.stage(signing.REPLACED_OF_RANGE, signing.gather_replaced, _each(plan, ranges))
+    for pass_ in range(plan.passes):
+        rows = proposing.stage_of(proposing.ROWS, pass_)
+        run.stage(rows, proposing.write_rows, [(plan, split, pass_) for split in splits])
+        pairs = proposing.stage_of(proposing.PAIRS, pass_)
+        tasks = [(plan, partition, pass_) for partition in partitions]
+        proposed = run.stage(pairs, proposing.propose, tasks)
+        found.crowded_keys += _sum(proposed, "crowded_keys")
+        found.crowded_rows += _sum(proposed, "crowded_rows")
+    joined = run.stage(confirming.JOINED, confirming.join_first, _each(plan, ranges))
+    found.candidates = _sum(joined, "candidates")
+    run.stage(confirming.HOPEFUL, confirming.join_second, _each(plan, ranges))
+    run.stage(site_pages.SITES, site_pages.write_sites, _each(plan, splits))
+    run.stage(site_pages.WANTED, site_pages.find_newest, _each(plan, partitions))
+    run.stage(site_pages.SITE_PAGES, site_pages.fetch, _each(plan, ranges))
+    run.stage(judging.ACCEPTED, judging.judge, _each(plan, partitions))
+    accepted = run.stage(judging.ACCEPTED_OF_RANGE, judging.sort_accepted, _each(plan, ranges))
+    found.pairs = _sum(accepted, "pairs")
+    [labelled] = run.stage(components.LABELS, components.find_components, [(plan,)])
+    found.clusters, found.members = labelled["clusters"], labelled["members"]
+    found.largest = labelled["largest"]
+    run.stage(components.MEMBERS, components.name_members, _each(plan, ranges))
+    run.stage(components.CLUSTERS, components.sort_members, _each(plan, ranges))
+    kept = run.stage(components.KEPT, components.write_kept, _each(plan, ranges))
+    found.kept = _sum(kept, "kept")
+
+
+class _Run:
+    """Runs stages and counts what they take."""
+
+    def __init__(self, folder: WorkFolder, engine: Engine, progress: Progress) -> None:
+        self.figures: dict[str, StageFigures] = {}
+        self._folder = folder
+        self._engine = engine
+        self._progress = progress
+
+    def stage(
+        self,
+        name: str,
+        function: Callable[..., Report],
+        arguments: Iterable[tuple[Any, ...]],
+    ) -> list[Report]:
+        """Run the tasks of a stage that are not done, and return the reports of all, in order."""
+        reports = self._folder.reports(name)
+        tasks = [
+            Task(self._folder, name, number, function, each)
+            for number, each in enumerate(arguments)
+        ]
+        total = len(tasks)
+        self._progress(name, len(reports), total)
+        for number, report in self._engine.run([t for t in tasks if t.number not in reports]):
+            reports[number] = report
+            self._progress(name, len(reports), total)
+        figures = self.figures[name] = StageFigures(total)
+        for report in reports.values():
+            figures.core_seconds += report["core_seconds"]
+            figures.rows += report.get("rows", 0)
+            figures.bytes += report.get("bytes", 0)
+        return [reports[number] for number in range(total)]
+
+
+def _enter(plan: Plan, found: Input, columns: Sequence[str] | None, options: Options) -> None:
+    """Take the work folder, which must be empty or of the same run."""
+    wanted = {
+        "format": _FORMAT,
+        "input": [list(each) for each in found.identity],
+        "columns": list(columns or ()),
+        "recipe": plan.recipe,
+        "rule": asdict(plan.rule),
+        **asdict(options),
+    }
+    known = plan.folder.read_json(_RUN)
+    if known is None:
+        plan.folder.write_json(_RUN, wanted)
+        return
+    differing = [name for name in wanted if wanted[name] != known.get(name)]
+    if differing:
+        raise WorkFolderTaken(plan.folder.url, differing)
+
+
+class WorkFolderTaken(NearDupError, ValueError):
+    """The work folder belongs to a run of another input, recipe or rule."""
+
+    def __init__(self, folder: str, differing: list[str]) -> None:
+        super().__init__(
+            f"{folder} belongs to another run: its {', '.join(differing)} differ. Give the same "
+            "again to go on with it, or another folder"
+        )
+
+
+def _partitions(plan: Plan, signed: list[Report]) -> int:
+    """Return how many partitions hold so many pages."""
+    keys = SKETCH_BINS // band_width(plan.rule) + 2
+    rows = _sum(signed, "pages") * keys // plan.passes
+    return 1 + rows // _ROWS_OF_PARTITION
+
+
+def _count_signed(found: Found, signed: list[Report]) -> None:
+    found.pages = _sum(signed, "pages")
+    for report in signed:
+        for name in ("undecided", "bad", "passed_over"):
+            getattr(found, name).update(report[name])
+
+
+def _each(plan: Plan, numbers: Iterable[int]) -> list[tuple[Plan, int]]:
+    return [(plan, number) for number in numbers]
+
+
+def _sum(reports: list[Report], name: str) -> int:
+    return sum(report[name] for report in reports)

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrapy_neardup import InvalidOption, Rule, cluster
+from scrapy_neardup.cluster import Options, Report, Sequential, Task, WorkFolderTaken
+from scrapy_neardup.signatures.signer import OFFLINE_KEY, Signer
+from scrapy_neardup.sources.readers import PageReader
+from scrapy_neardup.stores import MemoryStore
+from scrapy_neardup.workers import sign_record
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Pages of twenty sites: texts, copies of them, edited ones, and some at one address."""
+    chance = random.Random(5)
+    words = [f"{one}{other}" for one in ("ka", "lo", "mi", "ne", "ru") for other in range(300)]
+    texts = [chance.choices(words, k=chance.randint(25, 200)) for _ in range(40)]
+    path = tmp_path_factory.mktemp("pages") / "pages.jsonl"
+    with path.open("w") as file:
+        for number in range(240):
+            text = list(chance.choice(texts))
+            for _ in range(chance.choice([0, 0, 1, 2, 30])):
+                text[chance.randrange(len(text))] = chance.choice(words)
+            address = number if number % 12 else 12 * (number // 36)
+            url = f"https://site{number % 20}.example/{address}"
+            record = {
+                "id": number,
+                "url": url,
+                "title": chance.choice("AB"),
+                "text": " ".join(text),
+            }
+            file.write(json.dumps(record) + "\n")
+        file.write(json.dumps({"url": "https://site1.example/empty", "text": ""}) + "\n")
+        file.write(json.dumps({"title": "neither url nor id"}) + "\n")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def expected(pages: str) -> set[tuple[Any, ...]]:
+    """The pairs that one process finds."""
+    store, signer = MemoryStore(OFFLINE_KEY), Signer(secret=OFFLINE_KEY)
+    ids = {}
+    for record in PageReader([pages]):
+        signature = sign_record(signer, record)
+        if signature.n_features:
+            store.add(signature)
+            ids[record.url] = record.id
+    found = {
+        (*(ids[page.url] for page in pair.pages), pair.match.distance, pair.match.reason)
+        for pair in store.pairs(Rule())
+    }
+    assert len(found) > 50
+    return found
+
+
+def _pairs(found: cluster.Found) -> set[tuple[Any, ...]]:
+    lines = list(found.pair_lines())
+    pairs = {(line["id_a"], line["id_b"], line["distance"], line["reason"]) for line in lines}
+    assert len(pairs) == len(lines) == found.pairs
+    return pairs
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        Options(),
+        Options(partitions=1, split_bytes=60_000),
+        Options(partitions=7, passes=3, split_bytes=60_000),
+    ],
+)
+def test_pairs_and_clusters_are_those_of_one_process(
+    pages: str, expected: set[tuple[Any, ...]], options: Options, tmp_path: Path
+) -> None:
+    found = cluster.pairs([pages], str(tmp_path / "work"), engine=Sequential(), options=options)
+    assert _pairs(found) == expected
+    assert found.undecided == {"no_text": 1}
+    assert found.bad.total() == 1
+    # Each cluster keeps its first page; all that is in no pair is kept as well.
+    lines = list(found.cluster_lines())
+    assert sum(line["pages"] for line in lines) == found.members
+    kept = [line["id"] for line in found.kept_lines()]
+    dropped = {id_ for line in lines for id_ in line["ids"][1:]}
+    assert not dropped & set(kept)
+    assert {line["ids"][0] for line in lines} <= set(kept)
+    assert "https://site1.example/empty" in kept
+    assert len(kept) == found.kept == found.pages + 1 - len(dropped)
+
+
+def test_a_run_that_fails_goes_on_where_it_was(
+    pages: str, expected: set[tuple[Any, ...]], tmp_path: Path
+) -> None:
+    work = str(tmp_path / "work")
+    options = Options(partitions=2, split_bytes=60_000)
+    runs = 0
+    found = None
+    while found is None:
+        runs += 1
+        try:
+            found = cluster.pairs([pages], work, engine=_Failing(6), options=options)
+        except ConnectionError:
+            continue
+    assert runs > 5
+    assert _pairs(found) == expected
+
+
+class _Failing:
+    """An engine that fails after so many tasks."""
+
+    def __init__(self, tasks: int) -> None:
+        self._left = tasks
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Report]]:
+        for task in tasks:
+            if not self._left:
+                raise ConnectionError
+            self._left -= 1
+            yield task.number, task.run()
+
+
+def test_a_folder_of_another_run_is_refused(pages: str, tmp_path: Path) -> None:
+    work = str(tmp_path / "work")
+    cluster.pairs([pages], work, engine=Sequential())
+    with pytest.raises(WorkFolderTaken, match="its rule differ"):
+        cluster.pairs([pages], work, engine=Sequential(), rule=Rule(max_distance=3))
+
+
+def test_a_rule_that_only_fingerprints_confirm_needs_a_short_distance(
+    pages: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidOption, match="min_similarity"):
+        cluster.pairs([pages], str(tmp_path), engine=Sequential(), rule=Rule(min_similarity=0))
+
+
+@pytest.mark.slow
+def test_workers_of_dask_find_the_same_and_one_may_die(
+    pages: str, expected: set[tuple[Any, ...]], tmp_path: Path
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    if sys.platform == "win32":
+        pytest.skip("kills a process")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as local,
+        distributed.Client(local) as client,
+    ):
+        killed: list[int] = []
+
+        def kill(stage: str, done: int, _: int) -> None:
+            if stage == "keys" and done == 1 and not killed:
+                worker = next(iter(local.workers.values()))
+                killed.append(worker.pid)
+                worker.process.process._process.kill()
+
+        options = Options(partitions=3, split_bytes=60_000)
+        found = cluster.pairs(
+            [pages], str(tmp_path / "work"), client=client, options=options, progress=kill
+        )
+    assert killed
+    assert _pairs(found) == expected
