@@ -186,3 +186,17 @@ class InputError(NearDupError):
 
 class WorkersFailed(NearDupError):
     """No worker process can be started."""
+
+
+class EngineFailed(NearDupError):
+    """The engine that runs the tasks of a cluster has failed; what is done stays done."""
+
+
+class WorkFolderTaken(NearDupError, ValueError):
+    """The work folder belongs to a run of another input, recipe or rule."""
+
+    def __init__(self, folder: str, differing: list[str]) -> None:
+        super().__init__(
+            f"{folder} belongs to another run: its {', '.join(differing)} differ. Give the same "
+            "again to go on with it, or another folder"
+        )

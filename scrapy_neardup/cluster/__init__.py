@@ -7,10 +7,11 @@ plain functions on Arrow and numpy; :mod:`~scrapy_neardup.cluster.engines` runs 
 
 from __future__ import annotations
 
+from ..exceptions import EngineFailed, WorkFolderTaken
 from .api import pairs
-from .engines import DaskEngine, Engine, EngineFailed, Sequential, Task
+from .engines import DaskEngine, Engine, Sequential, Task
 from .folder import Report
-from .run import Found, Options, WorkFolderTaken
+from .run import Found, Options
 
 __all__ = [
     "DaskEngine",

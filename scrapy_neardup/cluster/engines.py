@@ -9,12 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..exceptions import NearDupError
+from ..exceptions import EngineFailed
 from .folder import Report, WorkFolder
-
-
-class EngineFailed(NearDupError):
-    """The engine that runs the tasks has failed; what is done stays done."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from .._util.validation import require_number
-from ..exceptions import InputError, InvalidOption, NearDupError
+from ..exceptions import InputError, InvalidOption, WorkFolderTaken
 from ..hashing.minhash import SKETCH_BINS
 from ..matching.rule import Rule
 from . import components, confirming, judging, proposing, signing, site_pages
@@ -256,16 +256,6 @@ def _enter(plan: Plan, found: Input, columns: Sequence[str] | None, options: Opt
     differing = [name for name in wanted if wanted[name] != known.get(name)]
     if differing:
         raise WorkFolderTaken(plan.folder.url, differing)
-
-
-class WorkFolderTaken(NearDupError, ValueError):
-    """The work folder belongs to a run of another input, recipe or rule."""
-
-    def __init__(self, folder: str, differing: list[str]) -> None:
-        super().__init__(
-            f"{folder} belongs to another run: its {', '.join(differing)} differ. Give the same "
-            "again to go on with it, or another folder"
-        )
 
 
 def _partitions(plan: Plan, signed: list[Report]) -> int:

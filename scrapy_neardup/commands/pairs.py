@@ -17,12 +17,12 @@ from ..exceptions import InvalidOption
 from ..hashing.union_find import Clusters
 from ..matching.rule import Rule
 from ..signatures.signature import PageSignature
+from ..signatures.signer import OFFLINE_KEY
 from ..sources.readers import PageReader
 from ..stores import MemoryStore
 from ..stores.in_process import InProcessStore
 from ..workers import sign_record
 from .support.options import (
-    OFFLINE_KEY,
     Commands,
     Judge,
     add_cache,
