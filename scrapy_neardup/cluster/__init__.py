@@ -7,6 +7,12 @@ plain functions on Arrow and numpy; :mod:`~scrapy_neardup.cluster.engines` runs 
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
+if missing := [name for name in ("fsspec", "pyarrow") if find_spec(name) is None]:
+    wanted = 'pip install "scrapy-neardup[dask]"'
+    raise ImportError(f"scrapy_neardup.cluster needs {' and '.join(missing)}: {wanted}")
+
 from ..exceptions import EngineFailed, WorkFolderTaken
 from .api import pairs
 from .engines import DaskEngine, Engine, Sequential, Task

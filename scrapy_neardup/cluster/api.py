@@ -43,7 +43,7 @@ def pairs(
     :param signer: arguments of a :class:`~scrapy_neardup.signatures.signer.Signer`, such as
         ``tokenizer``; they must be picklable.
     :param limits: time and memory that the reading of one page may take.
-    :param columns: see :class:`~scrapy_neardup.sources.readers.PageReader`.
+    :param columns: the fields that the columns of CSV and TSV files without a header are, in order.
     :param progress: called with a stage, the number of its tasks that are done, and of all.
     :raises InputError: if the pages cannot be read.
     :raises InvalidOption: if pages that the rule accepts need not share a key.

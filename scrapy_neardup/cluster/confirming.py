@@ -31,7 +31,7 @@ _BATCH = 8192
 _JOINED = pa.schema(
     [*PAIR, ("row", pa.binary(ROW.itemsize)), ("page", pa.binary()), ("id", pa.string())]
 )
-HOPEFUL_ROW = pa.schema(
+_HOPEFUL = pa.schema(
     [
         *PAIR,
         ("site", pa.uint32()),
@@ -81,7 +81,7 @@ def join_second(plan: Plan, range_: int) -> Report:
     report: Report = {}
     needed: set[tuple[int, int]] = set()
     with partitioned_file(
-        plan.folder, HOPEFUL, range_, HOPEFUL_ROW, plan.partitions, report=report
+        plan.folder, HOPEFUL, range_, _HOPEFUL, plan.partitions, report=report
     ) as file:
         for batch in _joined(plan, range_):
             needed |= _write_hopeful(plan, batch, file)

@@ -6,6 +6,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -73,34 +74,28 @@ class DaskEngine:
         as_completed: Any = distributed.as_completed
         run = uuid.uuid4().hex
         keys = [f"neardup-{task.stage}-{task.number}-{run}" for task in tasks]
-        try:
-            futures = self._client.map(_run, tasks, key=keys, pure=False)
-            numbers = {future.key: task.number for future, task in zip(futures, tasks, strict=True)}
-            for future in as_completed(futures):
-                yield numbers[future.key], self._report(future)
-                future.release()
-        except (OSError, TimeoutError) as error:
-            raise EngineFailed(_LOST.format(error)) from error
+        futures = self._client.map(_run, tasks, key=keys, pure=False)
+        numbers = {future.key: task.number for future, task in zip(futures, tasks, strict=True)}
+        for future in as_completed(futures):
+            yield numbers[future.key], self._report(future)
+            future.release()
 
     @staticmethod
     def _report(future: Any) -> Report:
-        from concurrent.futures import CancelledError
-
+        """Return the report of a task; what the task raised is raised again."""
         from distributed import KilledWorker
 
         try:
             report: Report = future.result()
         except KilledWorker as error:
             raise EngineFailed(
-                f"several workers have died over one task ({error.task}): give them more memory, "
-                "or more partitions; run the same command again to go on"
+                f"several workers have died over the task {error.task}: give them more memory, or "
+                "the run more partitions and another work folder"
             ) from error
         except CancelledError as error:
-            raise EngineFailed(_LOST.format(error)) from error
+            reason = f"the connection to the scheduler is lost ({error})"
+            raise EngineFailed(f"{reason}; call pairs() again to go on") from error
         return report
-
-
-_LOST = "the scheduler cannot be reached ({}); run the same command again to go on"
 
 
 def _run(task: Task) -> Report:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, BinaryIO
 
+from fsspec.core import url_to_fs
+
 from ..exceptions import InputError
-from ..sources.compression import missing_package
 
 #: What a stage says of one of its tasks: numbers and lists of them.
 Report = dict[str, Any]
@@ -20,12 +21,8 @@ Report = dict[str, Any]
 def file_system(url: str) -> tuple[Any, str]:
     """Return fsspec's file system of a URL or a local path, and the path on it.
 
-    :raises InputError: if fsspec, or its package for this kind of URL, is not installed.
+    :raises InputError: if there is no such kind of URL, or its package is not installed.
     """
-    try:
-        from fsspec.core import url_to_fs
-    except ImportError:
-        raise InputError(url, missing_package("remote", "dask")) from None
     try:
         system, path = url_to_fs(url)
     except (ImportError, ValueError) as error:
@@ -74,6 +71,7 @@ class WorkFolder:
             return None
 
     def write_json(self, name: str, value: Any) -> None:
+        """Write a JSON file."""
         with self.writing(name) as file:
             file.write(json.dumps(value).encode())
 
@@ -92,9 +90,5 @@ class WorkFolder:
         return found
 
     def set_done(self, stage: str, number: int, report: Report) -> None:
+        """Write what a task reports, which says that it is done."""
         self.write_json(f"{stage}/{number:06d}.json", report)
-
-    def remove(self) -> None:
-        """Remove the folder with all that is in it."""
-        system, root = self._place
-        system.rm(root, recursive=True)

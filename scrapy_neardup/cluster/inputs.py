@@ -67,7 +67,7 @@ def find_input(sources: Sequence[str], split_bytes: int = SPLIT_BYTES) -> Input:
     identity: list[Sequence[Any]] = []
     for given in sources:
         if given == "-":
-            raise InputError("-", "standard input is read by one process; give files")
+            raise InputError("-", "workers cannot read standard input; give files")
         for source in _expanded(given):
             found = _folder_splits if _is_folder(source) else _file_splits
             for split, version in found(source, split_bytes):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,12 @@ from ..matching.rule import learn
 from ..matching.site_boilerplate import Boilerplates, SiteBoilerplate
 from ..matching.verdict import Match
 from ..stores.codec import unpacked
-from .confirming import HOPEFUL, HOPEFUL_ROW
+from .confirming import HOPEFUL
 from .folder import Report
 from .plan import Plan
 from .proposing import PAIR
 from .shuffle import arrow_file, numbers_in, partition_of, partitioned_file, table_of
-from .site_pages import SITE_PAGE, SITE_PAGES
+from .site_pages import SITE_PAGES
 
 ACCEPTED, ACCEPTED_OF_RANGE = "accepted", "accepted-of-range"
 _ROWS_AT_ONCE = 1 << 16
@@ -48,10 +47,11 @@ def judge(plan: Plan, partition: int) -> Report:
     with partitioned_file(
         plan.folder, ACCEPTED, partition, ACCEPTED_ROW, plan.n_ranges, report=report
     ) as file:
-        for rows in _hopeful(plan, partition):
+        for batch in partition_of(plan.folder, HOPEFUL, plan.n_ranges, partition, plan.partitions):
             accepted = [
                 line
-                for row in rows.to_pylist()
+                # By site, so that each boilerplate is learned once a batch.
+                for row in batch.sort_by("site").to_pylist()
                 if (line := _accepted(plan, row, boilerplates)) is not None
             ]
             columns = {name: [line[name] for line in accepted] for name in ACCEPTED_ROW.names}
@@ -81,7 +81,7 @@ class _SitePages:
         for batch in partition_of(
             plan.folder, SITE_PAGES, plan.n_ranges, partition, plan.partitions
         ):
-            for row in table_of(iter([batch]), SITE_PAGE).to_pylist():
+            for row in batch.to_pylist():
                 found[row["site"]].append((row["number"], row["page"]))
         self._found = {site: sorted(pages) for site, pages in found.items()}
 
@@ -91,13 +91,6 @@ class _SitePages:
             page = unpacked(data, self._recipe)
             if page.site == site:
                 learn(boilerplate, page)
-
-
-def _hopeful(plan: Plan, partition: int) -> Iterator[pa.Table]:
-    """Yield the pairs of a partition, those of a site one after the other."""
-    batches = partition_of(plan.folder, HOPEFUL, plan.n_ranges, partition, plan.partitions)
-    for batch in batches:
-        yield table_of(iter([batch]), HOPEFUL_ROW).sort_by("site")
 
 
 def _accepted(plan: Plan, row: dict[str, Any], boilerplates: Boilerplates) -> dict[str, Any] | None:

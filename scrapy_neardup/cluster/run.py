@@ -16,7 +16,7 @@ from .engines import Engine, Task
 from .folder import Report, WorkFolder
 from .inputs import SPLIT_BYTES, Input, find_input
 from .keys import EXACT_DISTANCE, band_width
-from .plan import Plan
+from .plan import CROWDED, Plan
 
 #: Version of what the stages write; a folder of another one is refused.
 _FORMAT = 1
@@ -59,6 +59,7 @@ class Found:
     :ivar bad: number of unusable records, by reason.
     :ivar passed_over: number of records that are no pages, by reason.
     :ivar crowded_keys: number of keys that so many pages have that not all pairs were compared.
+    :ivar crowded_rows: number of pages of these keys, each counted for each key.
     :ivar stages: by name.
     """
 
@@ -105,7 +106,7 @@ class Options:
 
     partitions: int | None = None
     passes: int = 1
-    crowded: int = 1000
+    crowded: int = CROWDED
     split_bytes: int = SPLIT_BYTES
 
     def __post_init__(self) -> None:
@@ -129,11 +130,11 @@ def find_pairs(
 
     :param plan: folder, rule and signer; the rest is filled in.
     :raises InputError: if the input cannot be read.
-    :raises InvalidOption: if the folder belongs to another run, or the rule's candidates cannot be
-        found by keys.
+    :raises InvalidOption: if pages that the rule accepts need not share a key.
+    :raises WorkFolderTaken: if the folder belongs to another run.
     :raises EngineFailed: when the engine fails.
     """
-    require_keys(plan.rule)
+    _require_keys(plan.rule)
     found_input = find_input(sources, options.split_bytes)
     _enter(plan, found_input, columns, options)
     run = _Run(plan.folder, engine, progress)
@@ -156,7 +157,7 @@ def find_pairs(
     return found
 
 
-def require_keys(rule: Rule) -> None:
+def _require_keys(rule: Rule) -> None:
     """Check that pages near enough for a rule share keys.
 
     :raises InvalidOption: if they need not.

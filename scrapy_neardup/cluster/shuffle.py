@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from .folder import Report, WorkFolder
 
-Numbers = npt.NDArray[np.int64]
 #: Columns by name: arrays of numbers, or Arrow's own of anything else.
 Columns = Mapping[str, Any]
 
@@ -38,11 +37,13 @@ class ArrowFile:
         self._writer = pa.ipc.new_file(file, schema, options=_OPTIONS)
 
     def write(self, columns: Columns) -> None:
+        """Write rows as one batch."""
         batch = _batch(columns, self._schema)
         self.rows += batch.num_rows
         self._writer.write_batch(batch)
 
     def close(self) -> None:
+        """Write what makes the file readable."""
         self._writer.close()
 
 

@@ -17,7 +17,7 @@ _BATCH = 8192
 
 _SITE = pa.schema([("site", pa.uint32()), ("number", pa.int64())])
 _WANTED = pa.schema([("number", pa.int64()), ("partition", pa.int64())])
-SITE_PAGE = pa.schema([("site", pa.uint32()), ("number", pa.int64()), ("page", pa.binary())])
+_SITE_PAGE = pa.schema([("site", pa.uint32()), ("number", pa.int64()), ("page", pa.binary())])
 
 
 def write_sites(plan: Plan, split: int) -> Report:
@@ -71,7 +71,7 @@ def fetch(plan: Plan, range_: int) -> Report:
     numbers, partitions = numbers_in(wanted, "number"), numbers_in(wanted, "partition")
     order = np.argsort(numbers, kind="stable")
     with partitioned_file(
-        plan.folder, SITE_PAGES, range_, SITE_PAGE, plan.partitions, report=report
+        plan.folder, SITE_PAGES, range_, _SITE_PAGE, plan.partitions, report=report
     ) as file:
         for start in range(0, order.size, _BATCH):
             some = order[start : start + _BATCH]

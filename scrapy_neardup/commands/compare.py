@@ -159,10 +159,9 @@ def _check(options: argparse.Namespace) -> None:
 class _Page:
     """A page with the results of each step of signing it.
 
-    :raises InputError: when the page cannot be read.
-
     :ivar weights: weight of each distinct token in the fingerprint.
     :ivar shingles: the set of shingles that the sketch samples.
+    :raises InputError: when the page cannot be read.
     """
 
     def __init__(self, record: Record, signer: Signer) -> None:

@@ -176,9 +176,7 @@ def find_original(
     """
 
     def judge_by(places: npt.NDArray[np.bool_]) -> tuple[Verdict, int | None]:
-        chosen = near
-        if not places.all():
-            chosen = Candidates(near.keys[places], near.distances[places])
+        chosen = near if places.all() else Candidates(near.keys[places], near.distances[places])
         return judge(page, chosen, source, rule, boilerplates)
 
     if not near.keys.size:

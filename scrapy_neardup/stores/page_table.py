@@ -195,8 +195,7 @@ class GrowingRows:
 
     def __setitem__(self, number: int, row: bytes) -> None:
         piece, place = divmod(number, PIECE_ROWS)
-        if piece not in self._pieces:
-            self._add_piece(piece)
+        self._piece(piece)
         start = place * len(row)
         self._bytes[piece][start : start + len(row)] = row
 
@@ -209,9 +208,7 @@ class GrowingRows:
         pieces = numbers >> _PIECE_BITS
         for piece in np.unique(pieces).tolist():
             here = slice(*np.searchsorted(pieces, [piece, piece + 1]))
-            if piece not in self._pieces:
-                self._add_piece(piece)
-            self._pieces[piece][numbers[here] & (PIECE_ROWS - 1)] = rows[here]
+            self._piece(piece)[numbers[here] & (PIECE_ROWS - 1)] = rows[here]
 
     def __getitem__(self, number: int) -> npt.NDArray[Any]:
         piece, place = divmod(number, PIECE_ROWS)
@@ -233,6 +230,9 @@ class GrowingRows:
             out[here] = self._pieces[piece].take(places[here], axis=0)
         return out
 
-    def _add_piece(self, piece: int) -> None:
-        rows = self._pieces[piece] = np.empty((PIECE_ROWS, *self._columns), self._dtype)
-        self._bytes[piece] = rows.view(np.uint8).reshape(-1).data
+    def _piece(self, piece: int) -> npt.NDArray[Any]:
+        """Return the rows of a piece, which is made unless it is there."""
+        if piece not in self._pieces:
+            rows = self._pieces[piece] = np.empty((PIECE_ROWS, *self._columns), self._dtype)
+            self._bytes[piece] = rows.view(np.uint8).reshape(-1).data
+        return self._pieces[piece]

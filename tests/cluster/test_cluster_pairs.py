@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import random
-import sys
+import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
 
 from scrapy_neardup import InvalidOption, Rule, cluster
@@ -96,6 +99,38 @@ def test_pairs_and_clusters_are_those_of_one_process(
     assert len(kept) == found.kept == found.pages + 1 - len(dropped)
 
 
+def test_files_by_url_and_archives_in_parts(
+    pages: str, expected: set[tuple[Any, ...]], tmp_path: Path
+) -> None:
+    system = fsspec.filesystem("memory")
+    with system.open("/in/pages.warc.gz", "wb") as file:
+        for line in Path(pages).read_text().splitlines()[:240]:
+            file.write(gzip.compress(_response(json.loads(line))))
+    options = Options(partitions=2, split_bytes=20_000)
+    work = "memory://work"
+    found = cluster.pairs(["memory://in/*.warc.gz"], work, engine=Sequential(), options=options)
+    assert found.plan.n_splits > 3
+    whole = cluster.pairs(
+        ["memory://in/pages.warc.gz"], str(tmp_path / "work"), engine=Sequential()
+    )
+    assert whole.plan.n_splits == 1
+    assert list(found.pair_lines()) == list(whole.pair_lines())
+    assert list(found.kept_lines()) == list(whole.kept_lines())
+    assert found.pages == whole.pages > 200
+
+
+def _response(record: dict[str, Any]) -> bytes:
+    """A record of a WARC file."""
+    html = f"<title>{record['title']}</title><p>{record['text']}</p>"
+    http = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{html}".encode()
+    head = (
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:n:{record['id']}>\r\n"
+        f"WARC-Target-URI: {record['url']}\r\nWARC-Date: 2026-11-25T00:00:00Z\r\n"
+        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(http)}\r\n\r\n"
+    )
+    return head.encode() + http + b"\r\n\r\n"
+
+
 def test_a_run_that_fails_goes_on_where_it_was(
     pages: str, expected: set[tuple[Any, ...]], tmp_path: Path
 ) -> None:
@@ -146,8 +181,6 @@ def test_workers_of_dask_find_the_same_and_one_may_die(
     pages: str, expected: set[tuple[Any, ...]], tmp_path: Path
 ) -> None:
     distributed = pytest.importorskip("distributed")
-    if sys.platform == "win32":
-        pytest.skip("kills a process")
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None
@@ -160,7 +193,7 @@ def test_workers_of_dask_find_the_same_and_one_may_die(
             if stage == "keys" and done == 1 and not killed:
                 worker = next(iter(local.workers.values()))
                 killed.append(worker.pid)
-                worker.process.process._process.kill()
+                os.kill(worker.pid, signal.SIGKILL)
 
         options = Options(partitions=3, split_bytes=60_000)
         found = cluster.pairs(
