@@ -177,8 +177,11 @@ def test_killing_workers_at_random_loses_and_doubles_no_page():
     done, kills = threading.Event(), 0
 
     def kill() -> None:
+        """Kill a worker after every sixty pages that were asked for."""
         nonlocal kills
-        while not done.wait(1.0):
+        while not done.wait(0.02):
+            if len(site.hits) < 60 * (kills + 1):
+                continue
             [crawler] = [p for p in warm.running() if workers_of(p)] or [0]
             if workers := crawler and workers_of(crawler):
                 os.kill(random.choice(workers), signal.SIGKILL)
@@ -192,7 +195,7 @@ def test_killing_workers_at_random_loses_and_doubles_no_page():
         finally:
             done.set()
             killer.join()
-    assert kills >= 3
+    assert kills >= 5
     assert crawl.counts("pages/") == {"new": 400, "duplicate": 100}
     of_content = Counter(path.removeprefix("copy/") for path in crawl.stored)
     assert of_content == {str(n): 1 for n in range(400)}
