@@ -29,10 +29,9 @@ def pairs(
 ) -> Found:
     """Find all pairs of near-duplicates among stored pages, and the clusters that they form.
 
-    The pairs are those of ``scrapy neardup pairs``, except that a key that more pages have than
-    ``options.crowded`` pairs each page with the 32 before it only (``Found.crowded_keys``), and
-    that pages near each other by their fingerprints alone may share no band of the sketch: fewer
-    than one of a thousand at the rule's least similarity.
+    They are those of ``scrapy neardup pairs``, but for keys of more pages than ``options.crowded``
+    and for fewer than one of a thousand pairs, at the rule's least similarity, without a common
+    band of the sketch.
 
     :param pages: files and folders, local or by URL, which all workers can read.
     :param work: folder, local or by URL, which all workers can write; a run that was ended goes on
@@ -40,8 +39,7 @@ def pairs(
     :param client: a ``distributed.Client``; its workers need this package.
     :param engine: runs the tasks instead of a client.
     :param rule: decides which pages are copies; the default rule unless given.
-    :param signer: arguments of a :class:`~scrapy_neardup.signatures.signer.Signer`, such as
-        ``tokenizer``; they must be picklable.
+    :param signer: picklable arguments of a :class:`~scrapy_neardup.signatures.signer.Signer`.
     :param limits: time and memory that the reading of one page may take.
     :param columns: the fields that the columns of CSV and TSV files without a header are, in order.
     :param progress: called with a stage, the number of its tasks that are done, and of all.
@@ -53,20 +51,12 @@ def pairs(
     """
     if (client is None) == (engine is None):
         raise TypeError("pairs() needs either a client or an engine")
-    signer = {"secret": OFFLINE_KEY, **(signer or {})}
-    plan = Plan(
-        WorkFolder(work),
-        rule or Rule(),
-        signer,
-        Signer(**signer).recipe,
-        limits or Limits(),
-        n_splits=0,
-    )
-    return find_pairs(
-        pages,
-        columns,
-        plan,
-        engine or DaskEngine(client),
-        options=options or Options(),
-        progress=progress,
-    )
+    plan = _plan(work, rule or Rule(), signer or {}, limits or Limits())
+    runs = engine or DaskEngine(client)
+    return find_pairs(pages, columns, plan, runs, options=options or Options(), progress=progress)
+
+
+def _plan(work: str, rule: Rule, given: Mapping[str, Any], limits: Limits) -> Plan:
+    """Return what is known of a run before its input is."""
+    signer = {"secret": OFFLINE_KEY, **given}
+    return Plan(WorkFolder(work), rule, signer, Signer(**signer).recipe, limits, n_splits=0)
