@@ -11,12 +11,12 @@ from .._util.validation import require_number
 from ..exceptions import InputError, InvalidOption, WorkFolderTaken
 from ..hashing.minhash import SKETCH_BINS
 from ..matching.rule import Rule
-from . import components, confirming, judging, proposing, signing, site_pages
 from .engines import Engine, Task
 from .folder import Report, WorkFolder
 from .inputs import SPLIT_BYTES, Input, find_input
-from .keys import EXACT_DISTANCE, band_width
 from .plan import CROWDED, Plan
+from .stages import components, confirming, judging, proposing, signing, site_pages
+from .stages.keys import EXACT_DISTANCE, band_width
 
 #: Version of what the stages write; a folder of another one is refused.
 _FORMAT = 1

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup import Rule
-from scrapy_neardup.cluster.keys import band_keys, band_width, block_keys, densified
+from scrapy_neardup.cluster.stages.keys import band_keys, band_width, block_keys, densified
 from scrapy_neardup.hashing.minhash import SKETCH_BINS
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from ..hashing.minhash import SKETCH_BINS
-from ..matching.candidates import Summaries
-from ..matching.rule import Rule
-from ..signatures.signature import WHOLE
-from ..stores.codec import digests_in
+from ...hashing.minhash import SKETCH_BINS
+from ...matching.candidates import Summaries
+from ...matching.rule import Rule
+from ...signatures.signature import WHOLE
+from ...stores.codec import digests_in
 
 Keys = npt.NDArray[np.uint64]
 

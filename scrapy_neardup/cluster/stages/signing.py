@@ -12,15 +12,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import xxhash
 
-from ..matching.stored_items import OWN_ITEMS
-from ..signatures.signature import PageSignature
-from ..sources.record import BadRecords, Record
-from ..stores.codec import ROW, packed, row_of
-from ..workers import Failure, WorkerPool, sign_record
-from .folder import Report
-from .inputs import Split, read_split
-from .plan import Plan, page_numbers, split_and_record
-from .shuffle import (
+from ...matching.stored_items import OWN_ITEMS
+from ...signatures.signature import PageSignature
+from ...sources.record import BadRecords, Record
+from ...stores.codec import ROW, packed, row_of
+from ...workers import Failure, WorkerPool, sign_record
+from ..folder import Report
+from ..inputs import Split, read_split
+from ..plan import Plan, page_numbers, split_and_record
+from ..shuffle import (
     ArrowFile,
     arrow_file,
     bytes_in,

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from .._util.arrays import run_boundaries
-from ..hashing.minhash import SKETCH_BINS
-from ..stores.codec import sketch_in
-from .folder import Report
+from ..._util.arrays import run_boundaries
+from ...hashing.minhash import SKETCH_BINS
+from ...stores.codec import sketch_in
+from ..folder import Report
+from ..plan import Plan
+from ..shuffle import numbers_in, partition_of, partitioned_file, table_of
 from .keys import EXACT_DISTANCE, Keys, band_keys, band_width, block_keys, digest_keys
-from .plan import Plan
-from .shuffle import numbers_in, partition_of, partitioned_file, table_of
 from .signing import SignedPages, living_pages
 
 ROWS, PAIRS = "rows", "proposed"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from ..matching.site_boilerplate import MAX_ENTRIES
+from ...matching.site_boilerplate import MAX_ENTRIES
+from ..folder import Report
+from ..plan import Plan
+from ..shuffle import numbers_in, partition_of, partitioned_file, table_of
 from .confirming import SITE_NEEDED, SITES_NEEDED
-from .folder import Report
-from .plan import Plan
-from .shuffle import numbers_in, partition_of, partitioned_file, table_of
 from .signing import living_pages, look_up
 
 SITES, WANTED, SITE_PAGES = "sites", "wanted", "site-pages"

@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ..hashing.minhash import SKETCH_BINS, resemblances
-from ..matching.candidates import likeness_of, similarity_floors
-from ..stores.codec import ROW, sketch_in
-from .folder import Report
-from .plan import Plan
-from .proposing import PAIR, PAIRS, distinct_pairs, stage_of
-from .shuffle import (
+from ...hashing.minhash import SKETCH_BINS, resemblances
+from ...matching.candidates import likeness_of, similarity_floors
+from ...stores.codec import ROW, sketch_in
+from ..folder import Report
+from ..plan import Plan
+from ..shuffle import (
     PartitionedFile,
     bytes_in,
     numbers_in,
@@ -22,6 +21,7 @@ from .shuffle import (
     partition_of,
     partitioned_file,
 )
+from .proposing import PAIR, PAIRS, distinct_pairs, stage_of
 from .signing import SignedPages, look_up
 
 JOINED, HOPEFUL, SITES_NEEDED = "joined", "hopeful", "sites-needed"

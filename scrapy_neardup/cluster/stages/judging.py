@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..matching.candidates import site_digest
-from ..matching.rule import learn
-from ..matching.site_boilerplate import Boilerplates, SiteBoilerplate
-from ..matching.verdict import Match
-from ..stores.codec import unpacked
+from ...matching.candidates import site_digest
+from ...matching.rule import learn
+from ...matching.site_boilerplate import Boilerplates, SiteBoilerplate
+from ...matching.verdict import Match
+from ...stores.codec import unpacked
+from ..folder import Report
+from ..plan import Plan
+from ..shuffle import arrow_file, numbers_in, partition_of, partitioned_file, table_of
 from .confirming import HOPEFUL
-from .folder import Report
-from .plan import Plan
 from .proposing import PAIR
-from .shuffle import arrow_file, numbers_in, partition_of, partitioned_file, table_of
 from .site_pages import SITE_PAGES
 
 ACCEPTED, ACCEPTED_OF_RANGE = "accepted", "accepted-of-range"

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..hashing.union_find import Clusters
-from ..stores.codec import unpacked
-from .folder import Report
-from .judging import ACCEPTED_OF_RANGE
-from .plan import Plan
-from .shuffle import (
+from ...hashing.union_find import Clusters
+from ...stores.codec import unpacked
+from ..folder import Report
+from ..plan import Plan
+from ..shuffle import (
     arrow_file,
     numbers_in,
     opened_batches,
@@ -22,6 +21,7 @@ from .shuffle import (
     partitioned_file,
     table_of,
 )
+from .judging import ACCEPTED_OF_RANGE
 from .signing import all_pages, look_up, replaced_in
 
 LABELS, MEMBERS, CLUSTERS, KEPT = "labels", "members", "clusters", "kept"
