@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import count
 from typing import Any
 
 from .._util.validation import require_number
@@ -15,7 +16,7 @@ from .engines import Engine, Task
 from .folder import Report, WorkFolder
 from .inputs import SPLIT_BYTES, Input, find_input
 from .plan import CROWDED, Plan
-from .stages import components, confirming, judging, proposing, signing, site_pages
+from .stages import components, confirming, judging, proposing, signing, site_pages, stars
 from .stages.keys import EXACT_DISTANCE, band_width
 
 #: Version of what the stages write; a folder of another one is refused.
@@ -24,6 +25,8 @@ _RUN = "run.json"
 #: Rows of keys in a partition, about: 24 bytes each, and several times as much while they are
 #: sorted.
 _ROWS_OF_PARTITION = 1 << 22
+#: Of a small run of several splits.
+_LEAST_PARTITIONS = 16
 
 #: Called with a stage, the number of its tasks that are done, and of all.
 Progress = Callable[[str, int, int], None]
@@ -172,38 +175,51 @@ def _require_keys(rule: Rule) -> None:
 
 
 def _run_stages(run: _Run, plan: Plan, found: Found) -> None:
-    splits, partitions = range(plan.n_splits), range(plan.partitions)
-    ranges = range(plan.n_ranges)
-
-    run.stage(signing.KEYS, signing.write_keys, _each(plan, splits))
-    replaced = run.stage(signing.REPLACED, signing.find_replaced, _each(plan, partitions))
+    """Run the stages that follow the signing, and note what they find."""
+    partitions, ranges = _each(plan, plan.partitions), _each(plan, plan.n_ranges)
+    run.stage(signing.KEYS, signing.write_keys, ranges)
+    replaced = run.stage(signing.REPLACED, signing.find_replaced, partitions)
     found.replaced = _sum(replaced, "replaced")
     found.pages -= found.replaced
-    run.stage(signing.REPLACED_OF_RANGE, signing.gather_replaced, _each(plan, ranges))
+    run.stage(signing.REPLACED_OF_RANGE, signing.gather_replaced, ranges)
     for pass_ in range(plan.passes):
         rows = proposing.stage_of(proposing.ROWS, pass_)
-        run.stage(rows, proposing.write_rows, [(plan, split, pass_) for split in splits])
+        run.stage(rows, proposing.write_rows, _each(plan, plan.n_ranges, pass_))
         pairs = proposing.stage_of(proposing.PAIRS, pass_)
-        tasks = [(plan, partition, pass_) for partition in partitions]
-        proposed = run.stage(pairs, proposing.propose, tasks)
+        proposed = run.stage(pairs, proposing.propose, _each(plan, plan.partitions, pass_))
         found.crowded_keys += _sum(proposed, "crowded_keys")
         found.crowded_rows += _sum(proposed, "crowded_rows")
-    joined = run.stage(confirming.JOINED, confirming.join_first, _each(plan, ranges))
+    joined = run.stage(confirming.JOINED, confirming.join_first, ranges)
     found.candidates = _sum(joined, "candidates")
-    run.stage(confirming.HOPEFUL, confirming.join_second, _each(plan, ranges))
-    run.stage(site_pages.SITES, site_pages.write_sites, _each(plan, splits))
-    run.stage(site_pages.WANTED, site_pages.find_newest, _each(plan, partitions))
-    run.stage(site_pages.SITE_PAGES, site_pages.fetch, _each(plan, ranges))
-    run.stage(judging.ACCEPTED, judging.judge, _each(plan, partitions))
-    accepted = run.stage(judging.ACCEPTED_OF_RANGE, judging.sort_accepted, _each(plan, ranges))
+    run.stage(confirming.HOPEFUL, confirming.join_second, ranges)
+    run.stage(site_pages.SITES, site_pages.write_sites, ranges)
+    run.stage(site_pages.WANTED, site_pages.find_newest, partitions)
+    run.stage(site_pages.SITE_PAGES, site_pages.fetch, ranges)
+    run.stage(judging.ACCEPTED, judging.judge, partitions)
+    accepted = run.stage(judging.ACCEPTED_OF_RANGE, judging.sort_accepted, ranges)
     found.pairs = _sum(accepted, "pairs")
-    [labelled] = run.stage(components.LABELS, components.find_components, [(plan,)])
-    found.clusters, found.members = labelled["clusters"], labelled["members"]
-    found.largest = labelled["largest"]
-    run.stage(components.MEMBERS, components.name_members, _each(plan, ranges))
-    run.stage(components.CLUSTERS, components.sort_members, _each(plan, ranges))
-    kept = run.stage(components.KEPT, components.write_kept, _each(plan, ranges))
-    found.kept = _sum(kept, "kept")
+    _find_clusters(run, plan, found)
+
+
+def _find_clusters(run: _Run, plan: Plan, found: Found) -> None:
+    """Run the stages that follow the judging."""
+    ranges = _each(plan, plan.n_ranges)
+    run.stage(stars.FORESTS, stars.grow_forests, ranges)
+    known: tuple[int, int] | None = None
+    for round_ in count():
+        tasks = _each(plan, plan.partitions, round_)
+        run.stage(stars.stage_of(stars.LARGE_STARS, round_), stars.form_large_stars, tasks)
+        small = stars.stage_of(stars.SMALL_STARS, round_)
+        formed = run.stage(small, stars.form_small_stars, tasks)
+        before, known = known, (_sum(formed, "edges"), _sum(formed, "digest") % 2**64)
+        if known == before:
+            break
+    run.stage(stars.LABELS, stars.write_labels, tasks)
+    run.stage(components.MEMBERS, components.name_members, ranges)
+    clusters = run.stage(components.CLUSTERS, components.sort_members, ranges)
+    found.clusters, found.members = _sum(clusters, "clusters"), _sum(clusters, "members")
+    found.largest = max(report["largest"] for report in clusters)
+    found.kept = _sum(run.stage(components.KEPT, components.write_kept, ranges), "kept")
 
 
 class _Run:
@@ -260,10 +276,10 @@ def _enter(plan: Plan, found: Input, columns: Sequence[str] | None, options: Opt
 
 
 def _partitions(plan: Plan, signed: list[Report]) -> int:
-    """Return how many partitions hold so many pages."""
+    """Return how many partitions hold so many pages; enough for some workers to share the work."""
     keys = SKETCH_BINS // band_width(plan.rule) + 2
     rows = _sum(signed, "pages") * keys // plan.passes
-    return 1 + rows // _ROWS_OF_PARTITION
+    return max(1 + rows // _ROWS_OF_PARTITION, min(plan.n_splits, _LEAST_PARTITIONS))
 
 
 def _count_signed(found: Found, signed: list[Report]) -> None:
@@ -273,8 +289,9 @@ def _count_signed(found: Found, signed: list[Report]) -> None:
             getattr(found, name).update(report[name])
 
 
-def _each(plan: Plan, numbers: Iterable[int]) -> list[tuple[Plan, int]]:
-    return [(plan, number) for number in numbers]
+def _each(plan: Plan, tasks: int, *rest: int) -> list[tuple[Any, ...]]:
+    """Return the arguments of each task of a stage."""
+    return [(plan, number, *rest) for number in range(tasks)]
 
 
 def _sum(reports: list[Report], name: str) -> int:

@@ -20,6 +20,8 @@ from .folder import Report, WorkFolder
 Columns = Mapping[str, Any]
 
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
+#: Rows that are sorted by partition together; they take three times as much meanwhile.
+_WRITE_BYTES = 2**25
 
 
 def arrow_name(stage: str, number: int) -> str:
@@ -48,26 +50,45 @@ class ArrowFile:
 
 
 class PartitionedFile(ArrowFile):
-    """Writes rows to an Arrow file by partition.
+    """Writes rows to an Arrow file by partition: a batch for each, again and again.
 
-    :param partitions: how many there are. Each :meth:`write_by` adds a batch for each of them.
+    :param partitions: how many there are.
     """
 
     def __init__(self, file: BinaryIO, schema: pa.Schema, partitions: int) -> None:
         super().__init__(file, schema)
         self._partitions = partitions
+        self._waiting: list[tuple[npt.NDArray[Any], pa.RecordBatch]] = []
+        self._bytes = 0
 
     def write_by(self, partition: npt.NDArray[Any], columns: Columns) -> None:
         """Write rows, each to the partition at its place; shape ``(n,)``."""
         batch = _batch(columns, self._schema)
+        self._waiting.append((partition, batch))
+        self._bytes += batch.nbytes
+        if self._bytes >= _WRITE_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the rows that wait."""
+        if not self._waiting:
+            return
+        partitions, batches = zip(*self._waiting, strict=True)
+        self._waiting, self._bytes = [], 0
+        partition = np.concatenate(partitions)
+        rows = pa.Table.from_batches(batches, self._schema)
         order = np.argsort(partition, kind="stable")
         ends = np.searchsorted(partition[order], np.arange(1, self._partitions + 1))
-        batch = batch.take(pa.array(order))
-        self.rows += batch.num_rows
+        sorted_rows = rows.take(pa.array(order)).combine_chunks()
+        self.rows += sorted_rows.num_rows
         start = 0
         for end in ends.tolist():
-            self._writer.write_batch(batch.slice(start, end - start))
+            self._writer.write_batch(_one_batch(sorted_rows.slice(start, end - start)))
             start = end
+
+    def close(self) -> None:
+        self.flush()
+        super().close()
 
 
 @contextmanager
@@ -160,6 +181,15 @@ def bytes_in(column: pa.Array | pa.ChunkedArray) -> bytes:
         start = chunk.offset * width
         parts.append(chunk.buffers()[1].to_pybytes()[start : start + len(chunk) * width])
     return b"".join(parts)
+
+
+def _one_batch(rows: pa.Table) -> pa.RecordBatch:
+    """Return the rows of a table of one chunk."""
+    return pa.record_batch([_chunk(column) for column in rows.columns], rows.schema)
+
+
+def _chunk(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks else pa.array([], column.type)
 
 
 def _batch(columns: Columns, schema: pa.Schema) -> pa.RecordBatch:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...hashing.union_find import Clusters
 from ...stores.codec import unpacked
 from ..folder import Report
 from ..plan import Plan
@@ -23,52 +22,19 @@ from ..shuffle import (
 )
 from .judging import ACCEPTED_OF_RANGE
 from .signing import all_pages, look_up, replaced_in
+from .stars import LABEL, LABELS
 
-LABELS, MEMBERS, CLUSTERS, KEPT = "labels", "members", "clusters", "kept"
+MEMBERS, CLUSTERS, KEPT = "members", "clusters", "kept"
 _BATCH = 8192
 
-_LABEL = pa.schema([("number", pa.int64()), ("root", pa.int64())])
-_MEMBER = pa.schema([*_LABEL, ("id", pa.string()), ("url", pa.string())])
+_MEMBER = pa.schema([*LABEL, ("id", pa.string()), ("url", pa.string())])
 _PAGE = pa.schema([("id", pa.string()), ("url", pa.string())])
-
-
-def find_components(plan: Plan) -> Report:
-    """Write which page is the first of the cluster of each page of an accepted pair, by page.
-
-    It takes 40 bytes of memory for each pair: one process can do what the rule has accepted.
-    """
-    report: Report = {}
-    edges = np.concatenate([np.empty((0, 2), np.int64), *_edges(plan)])
-    numbers, places = np.unique(edges, return_inverse=True)
-    places = places.reshape(-1, 2)
-    clusters = Clusters(numbers.size)
-    clusters.join(places[:, 0], places[:, 1])
-    roots = numbers[clusters.smallest()]
-    with partitioned_file(plan.folder, LABELS, 0, _LABEL, plan.n_ranges, report=report) as file:
-        file.write_by(plan.range_of(numbers), {"number": numbers, "root": roots})
-    _, sizes = np.unique(roots, return_counts=True)
-    return {
-        **report,
-        "clusters": int(sizes.size),
-        "members": int(sizes.sum()),
-        "largest": int(sizes.max(initial=0)),
-    }
-
-
-def _edges(plan: Plan) -> Iterator[np.ndarray[Any, np.dtype[np.int64]]]:
-    for range_ in range(plan.n_ranges):
-        with opened_batches(plan.folder, ACCEPTED_OF_RANGE, range_, ["first", "second"]) as reader:
-            for place in range(reader.num_record_batches):
-                batch = reader.get_batch(place)
-                pair = numbers_in(batch, "first"), numbers_in(batch, "second")
-                yield np.stack(pair, axis=1)
 
 
 def name_members(plan: Plan, range_: int) -> Report:
     """Write the members of clusters that are in a range with id and URL, by cluster."""
     report: Report = {}
-    labels = _labels(plan, range_)
-    numbers, roots = numbers_in(labels, "number"), numbers_in(labels, "root")
+    numbers, roots = _labels(plan, range_)
     with partitioned_file(
         plan.folder, MEMBERS, range_, _MEMBER, plan.n_ranges, report=report
     ) as file:
@@ -85,23 +51,27 @@ def sort_members(plan: Plan, range_: int) -> Report:
     """Write the members of the clusters whose first page is in a range, cluster by cluster."""
     batches = partition_of(plan.folder, MEMBERS, plan.n_ranges, range_, plan.n_ranges)
     rows = table_of(batches, _MEMBER)
-    order = np.lexsort((numbers_in(rows, "number"), numbers_in(rows, "root")))
+    roots = numbers_in(rows, "root")
+    order = np.lexsort((numbers_in(rows, "number"), roots))
     with arrow_file(plan.folder, CLUSTERS, range_, _MEMBER) as file:
         sorted_rows = rows.take(pa.array(order))
         for batch in sorted_rows.to_batches(_BATCH):
             file.write({name: batch[name] for name in _MEMBER.names})
-    return {}
+    _, sizes = np.unique(roots, return_counts=True)
+    return {
+        "clusters": int(sizes.size),
+        "members": roots.size,
+        "largest": int(sizes.max(initial=0)),
+    }
 
 
 def write_kept(plan: Plan, range_: int) -> Report:
     """Write the pages of a range that stay: undecided ones, and the first of each cluster."""
-    labels = _labels(plan, range_)
-    numbers = numbers_in(labels, "number")
-    dropped = numbers[numbers != numbers_in(labels, "root")]
+    numbers, roots = _labels(plan, range_)
+    gone = np.concatenate((numbers[numbers != roots], replaced_in(plan, range_)))
     kept = 0
     with arrow_file(plan.folder, KEPT, range_, _PAGE) as file:
         for split in plan.splits_of(range_):
-            gone = np.concatenate((dropped, replaced_in(plan, split)))
             for pages in all_pages(plan, split):
                 stays = np.flatnonzero(~np.isin(pages.numbers, gone)).tolist()
                 urls = [
@@ -154,9 +124,18 @@ def kept_lines(plan: Plan) -> Iterator[dict[str, Any]]:
             yield {"id": _id(row["id"], url), "url": url}
 
 
-def _labels(plan: Plan, range_: int) -> pa.Table:
-    """Return the members of clusters in a range, and their clusters; by number."""
-    return table_of(partition_of(plan.folder, LABELS, 1, range_, plan.n_ranges), _LABEL)
+def _labels(
+    plan: Plan, range_: int
+) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.int64]]]:
+    """Return the members of clusters in a range, by number, and the first page of each's cluster.
+
+    Several tasks have written the first page of a cluster.
+    """
+    rows = table_of(
+        partition_of(plan.folder, LABELS, plan.partitions, range_, plan.n_ranges), LABEL
+    )
+    numbers, places = np.unique(numbers_in(rows, "number"), return_index=True)
+    return numbers, numbers_in(rows, "root")[places]
 
 
 def _rows(plan: Plan, stage: str, range_: int) -> Iterator[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -27,6 +28,10 @@ from .signing import SignedPages, look_up
 JOINED, HOPEFUL, SITES_NEEDED = "joined", "hopeful", "sites-needed"
 #: Pairs whose signatures are read together.
 _BATCH = 8192
+#: Pairs, many of them proposed by several keys, that are made distinct together.
+_PAIRS_AT_ONCE = 1 << 21
+#: Hopeful pairs of one site that one task judges, about.
+_PAIRS_OF_SLICE = 1 << 16
 
 _JOINED = pa.schema(
     [*PAIR, ("row", pa.binary(ROW.itemsize)), ("page", pa.binary()), ("id", pa.string())]
@@ -48,14 +53,7 @@ SITE_NEEDED = pa.schema([("site", pa.uint32()), ("partition", pa.int64())])
 def join_first(plan: Plan, range_: int) -> Report:
     """Write the proposed pairs whose first page is in a range, with its signature, by second."""
     report: Report = {}
-    parts = [
-        np.stack((numbers_in(batch, "first"), numbers_in(batch, "second")), axis=1)
-        for pass_ in range(plan.passes)
-        for batch in partition_of(
-            plan.folder, stage_of(PAIRS, pass_), plan.partitions, range_, plan.n_ranges
-        )
-    ]
-    pairs = distinct_pairs(parts) if parts else np.empty((0, 2), np.int64)
+    pairs = _proposed(plan, range_)
     with partitioned_file(
         plan.folder, JOINED, range_, _JOINED, plan.n_ranges, report=report
     ) as file:
@@ -73,6 +71,22 @@ def join_first(plan: Plan, range_: int) -> Report:
     return {**report, "candidates": len(pairs)}
 
 
+def _proposed(plan: Plan, range_: int) -> npt.NDArray[np.int64]:
+    """Return the distinct pairs whose first page is in a range, in order; shape ``(n, 2)``."""
+    pairs = np.empty((0, 2), np.int64)
+    waiting: list[npt.NDArray[np.int64]] = []
+    rows = 0
+    for pass_ in range(plan.passes):
+        stage = stage_of(PAIRS, pass_)
+        for batch in partition_of(plan.folder, stage, plan.partitions, range_, plan.n_ranges):
+            pair = numbers_in(batch, "first"), numbers_in(batch, "second")
+            waiting.append(np.stack(pair, axis=1))
+            rows += batch.num_rows
+            if rows > max(_PAIRS_AT_ONCE, len(pairs)):
+                pairs, waiting, rows = distinct_pairs([pairs, *waiting]), [], 0
+    return distinct_pairs([pairs, *waiting])
+
+
 def join_second(plan: Plan, range_: int) -> Report:
     """Write the pairs whose second page is in a range that the rule could accept, by first site.
 
@@ -80,11 +94,12 @@ def join_second(plan: Plan, range_: int) -> Report:
     """
     report: Report = {}
     needed: set[tuple[int, int]] = set()
+    slices = Slices(plan)
     with partitioned_file(
         plan.folder, HOPEFUL, range_, _HOPEFUL, plan.partitions, report=report
     ) as file:
         for batch in _joined(plan, range_):
-            needed |= _write_hopeful(plan, batch, file)
+            needed |= _write_hopeful(plan, batch, slices, file)
     with partitioned_file(
         plan.folder, SITES_NEEDED, range_, SITE_NEEDED, plan.partitions, report=report
     ) as file:
@@ -101,7 +116,7 @@ def _joined(plan: Plan, range_: int) -> Iterator[pa.RecordBatch]:
 
 
 def _write_hopeful(
-    plan: Plan, batch: pa.RecordBatch, file: PartitionedFile
+    plan: Plan, batch: pa.RecordBatch, slices: Slices, file: PartitionedFile
 ) -> set[tuple[int, int]]:
     """Write those pairs of a batch, and return the sites that each partition needs for them."""
     others, places = _look_up(plan, numbers_in(batch, "second"))
@@ -114,7 +129,7 @@ def _write_hopeful(
     similarity = resemblances(_sketches(pages), _sketches(other_pages))
     is_hopeful = likeness.possible & (likeness.equal | (similarity >= floors))
     kept = np.flatnonzero(is_hopeful)
-    partition = one["site"][kept].astype(np.int64) % plan.partitions
+    partition = slices.partitions(one["site"][kept])
     columns = {name: batch[name].take(pa.array(kept)) for name in ("first", "second", "page", "id")}
     columns |= {
         "site": one["site"][kept],
@@ -124,6 +139,30 @@ def _write_hopeful(
     file.write_by(partition, columns)
     sites = one["site"][kept].tolist() + other["site"][kept].tolist()
     return set(zip(sites, 2 * partition.tolist(), strict=True))
+
+
+class Slices:
+    """Deals out the hopeful pairs of a range: a site's to one partition, and from there on.
+
+    All ranges begin with the same partition of a site, which needs its boilerplate, and go on to
+    the next one after so many pairs that those of all ranges make a slice.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._partitions = plan.partitions
+        self._pairs = max(_PAIRS_OF_SLICE // plan.n_ranges, 1)
+        self._dealt: Counter[int] = Counter()
+
+    def partitions(self, sites: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
+        """Return the partition of the next pairs of some sites; shape ``(n,)``."""
+        order = np.argsort(sites, kind="stable")
+        distinct, starts, counts = np.unique(sites[order], return_index=True, return_counts=True)
+        dealt = np.array([self._dealt[site] for site in distinct.tolist()], np.int64)
+        self._dealt.update(dict(zip(distinct.tolist(), counts.tolist(), strict=True)))
+        places = np.arange(sites.size) + np.repeat(dealt - starts, counts)
+        partitions = np.empty(sites.size, np.int64)
+        partitions[order] = sites[order] + places // self._pairs
+        return partitions % self._partitions
 
 
 def _look_up(

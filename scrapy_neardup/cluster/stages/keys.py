@@ -57,7 +57,7 @@ def band_keys(sketches: npt.NDArray[np.uint8], width: int) -> Keys:
     bins = densified(sketches)[:, : bands * width].reshape(-1, bands, width).astype(np.uint64)
     mixed = np.zeros(bins.shape[:2], np.uint64) + np.arange(1, bands + 1, dtype=np.uint64)
     for place in range(width):
-        mixed = _mixed(mixed ^ bins[:, :, place])
+        mixed = mixed_values(mixed ^ bins[:, :, place])
     return mixed
 
 
@@ -100,7 +100,7 @@ def block_keys(fingerprints: npt.NDArray[np.uint64]) -> Keys:
     masks = [(1 << end) - (1 << start) for start, end in pairwise(edges)]
     chosen = [sum(three) for three in combinations(masks, 3)]
     parts = fingerprints[:, None] & np.array(chosen, np.uint64)
-    return _mixed(parts ^ _mixed(np.arange(1, len(chosen) + 1, dtype=np.uint64)))
+    return mixed_values(parts ^ mixed_values(np.arange(1, len(chosen) + 1, dtype=np.uint64)))
 
 
 def digest_keys(pages: Sequence[bytes], summaries: Summaries) -> Keys:
@@ -119,7 +119,8 @@ def digest_keys(pages: Sequence[bytes], summaries: Summaries) -> Keys:
     return keys
 
 
-def _mixed(values: Keys) -> Keys:
+def mixed_values(values: Keys) -> Keys:
+    """Return values of which all bits depend on all bits of those given, each from another one."""
     mixed = values * _MULTIPLIER
     mixed ^= mixed >> _HALF
     mixed *= _MULTIPLIER

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +15,7 @@ from ...hashing.minhash import SKETCH_BINS
 from ...stores.codec import sketch_in
 from ..folder import Report
 from ..plan import Plan
-from ..shuffle import numbers_in, partition_of, partitioned_file, table_of
+from ..shuffle import numbers_in, partition_of, partitioned_file
 from .keys import EXACT_DISTANCE, Keys, band_keys, band_width, block_keys, digest_keys
 from .signing import SignedPages, living_pages
 
@@ -22,8 +24,10 @@ ROWS, PAIRS = "rows", "proposed"
 WINDOW = 32
 #: Pairs that are made at once.
 _AT_ONCE = 1 << 21
+#: Rows from which on those of crowded keys are shed.
+_ROWS_AT_ONCE = 1 << 22
 
-_ROW = pa.schema([("key", pa.uint64()), ("number", pa.int64()), ("fingerprint", pa.uint64())])
+ROW = pa.schema([("key", pa.uint64()), ("number", pa.int64()), ("fingerprint", pa.uint64())])
 PAIR = pa.schema([("first", pa.int64()), ("second", pa.int64())])
 _Numbers = npt.NDArray[np.int64]
 
@@ -33,13 +37,13 @@ def stage_of(name: str, pass_: int) -> str:
     return f"{name}-{pass_}"
 
 
-def write_rows(plan: Plan, split: int, pass_: int) -> Report:
-    """Write a row for each key of each page of a split that belongs to a pass, by key."""
+def write_rows(plan: Plan, range_: int, pass_: int) -> Report:
+    """Write a row for each key of each page of a range that belongs to a pass, by key."""
     report: Report = {}
     with partitioned_file(
-        plan.folder, stage_of(ROWS, pass_), split, _ROW, plan.partitions, report=report
+        plan.folder, stage_of(ROWS, pass_), range_, ROW, plan.partitions, report=report
     ) as file:
-        for pages in living_pages(plan, split):
+        for pages in living_pages(plan, range_):
             keys = _keys_of(pages, plan)
             fingerprints = np.ascontiguousarray(pages.rows["fingerprint"])
             rows, places = np.nonzero(keys % np.uint64(plan.passes) == pass_)
@@ -73,56 +77,43 @@ def _keys_of(pages: SignedPages, plan: Plan) -> Keys:
 
 
 def propose(plan: Plan, partition: int, pass_: int) -> Report:
-    """Write the pairs of pages of a partition that share a key and are near, by first page."""
+    """Write the pairs of pages of a partition that share a key and are near, by first page.
+
+    A pair may be written more than once.
+    """
     report: Report = {}
-    stage = stage_of(ROWS, pass_)
-    rows = table_of(
-        partition_of(plan.folder, stage, plan.n_splits, partition, plan.partitions), _ROW
-    )
-    keys, numbers, fingerprints = (numbers_in(rows, name) for name in _ROW.names)
-    runs = _Runs(keys, numbers, fingerprints, plan.crowded)
-    found = _Found(runs, plan.rule.max_distance)
+    runs = _Runs(plan.crowded)
     with partitioned_file(
         plan.folder, stage_of(PAIRS, pass_), partition, PAIR, plan.n_ranges, report=report
     ) as file:
-        first, second = found.all()
-        file.write_by(plan.range_of(first), {"first": first, "second": second})
-    return {
-        **report,
-        "pairs": int(first.size),
-        "crowded_keys": runs.crowded_keys,
-        "crowded_rows": runs.crowded_rows,
-    }
+        for rows in _proposed_from(plan, runs, partition, pass_):
+            for first, second in rows.pairs(plan.rule.max_distance):
+                file.write_by(plan.range_of(first), {"first": first, "second": second})
+    return {**report, "crowded_keys": runs.crowded_keys, "crowded_rows": runs.crowded_rows}
 
 
-class _Runs:
-    """Rows sorted by key and page, and the runs of rows with one key.
+def _proposed_from(plan: Plan, runs: _Runs, partition: int, pass_: int) -> Iterator[_PairedRows]:
+    stage = stage_of(ROWS, pass_)
+    for batch in partition_of(plan.folder, stage, plan.n_ranges, partition, plan.partitions):
+        runs.add(*(numbers_in(batch, name) for name in ROW.names))
+        if runs.is_full:
+            yield runs.shed()
+    yield runs.rest()
 
-    :ivar crowded_keys: number of runs that are too long to pair all of their pages.
-    :ivar crowded_rows: number of rows in them.
+
+@dataclass
+class _PairedRows:
+    """Rows sorted by key and page, each of which is paired with some before it.
+
+    :ivar before: with how many; shape ``(n,)`` like the others.
     """
 
-    def __init__(
-        self, keys: Keys, numbers: _Numbers, fingerprints: npt.NDArray[np.uint64], crowded: int
-    ) -> None:
-        order = np.lexsort((numbers, keys))
-        keys, numbers, fingerprints = keys[order], numbers[order], fingerprints[order]
-        # A page may have a key twice.
-        is_new = np.ones(keys.size, bool)
-        is_new[1:] = (keys[1:] != keys[:-1]) | (numbers[1:] != numbers[:-1])
-        keys = keys[is_new]
-        self.numbers, self.fingerprints = numbers[is_new], fingerprints[is_new]
-        borders = run_boundaries(keys) if keys.size else np.zeros(1, np.intp)
-        starts, lengths = borders[:-1], np.diff(borders)
-        is_crowded = lengths > crowded
-        self.crowded_keys = int(is_crowded.sum())
-        self.crowded_rows = int(lengths[is_crowded].sum())
-        places = np.arange(keys.size) - np.repeat(starts, lengths)
-        #: With how many rows before it each row is paired.
-        self.before = np.where(np.repeat(is_crowded, lengths), np.minimum(places, WINDOW), places)
+    numbers: _Numbers
+    fingerprints: npt.NDArray[np.uint64]
+    before: npt.NDArray[np.intp]
 
-    def pairs(self) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
-        """Yield the places of the rows of pairs, some at a time; the one before comes first."""
+    def pairs(self, distance: int) -> Iterator[tuple[_Numbers, _Numbers]]:
+        """Yield the pages of near pairs, the lesser number first, some at a time."""
         ends = np.cumsum(self.before)
         start = 0
         while start < self.before.size:
@@ -131,32 +122,106 @@ class _Runs:
             before = self.before[start:end]
             second = np.repeat(np.arange(start, end), before)
             back = np.arange(second.size) - np.repeat(np.cumsum(before) - before, before) + 1
-            yield second - back, second
+            first = second - back
+            distances = np.bitwise_count(self.fingerprints[first] ^ self.fingerprints[second])
+            near = np.flatnonzero(distances <= distance)
+            found = np.stack((self.numbers[first[near]], self.numbers[second[near]]), axis=1)
+            first, second = distinct_pairs([found]).T
+            yield first, second
             start = end
 
 
-class _Found:
-    """Finds the distinct pairs of runs that are near."""
+class _Runs:
+    """Collects the rows of a partition, and finds the runs of rows with one key.
 
-    def __init__(self, runs: _Runs, distance: int) -> None:
-        self._runs = runs
-        self._distance = distance
+    Rows of crowded runs, which have the pages they are paired with, are let go of as they come, so
+    that memory is bounded by the other rows. The rows of a key come by ascending page.
 
-    def all(self) -> tuple[_Numbers, _Numbers]:
-        """Return the pages of the pairs, the lesser number first, in order."""
-        numbers, fingerprints = self._runs.numbers, self._runs.fingerprints
-        found = np.empty((0, 2), np.int64)
-        fresh: list[npt.NDArray[np.int64]] = []
-        waiting = 0
-        for first, second in self._runs.pairs():
-            distances = np.bitwise_count(fingerprints[first] ^ fingerprints[second])
-            near = distances <= self._distance
-            fresh.append(np.stack((numbers[first[near]], numbers[second[near]]), axis=1))
-            waiting += fresh[-1].shape[0]
-            if waiting > _AT_ONCE:
-                found, fresh, waiting = distinct_pairs([found, *fresh]), [], 0
-        found = distinct_pairs([found, *fresh])
-        return found[:, 0], found[:, 1]
+    :ivar crowded_keys: number of runs that are too long to pair all of their pages.
+    :ivar crowded_rows: number of rows in them.
+    """
+
+    def __init__(self, crowded: int) -> None:
+        self.crowded_keys = 0
+        self.crowded_rows = 0
+        self._crowded = crowded
+        #: Keys, pages, fingerprints, and whether a row was shed, which those of crowded runs are
+        #: that the next ones are paired with.
+        self._parts: list[tuple[npt.NDArray[Any], ...]] = []
+        self._rows = 0
+        self._limit = _ROWS_AT_ONCE
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the rows of crowded runs should be shed."""
+        return self._rows >= self._limit
+
+    def add(self, keys: Keys, numbers: _Numbers, fingerprints: npt.NDArray[np.uint64]) -> None:
+        """Add rows; one that was added with another batch is not added again."""
+        self._parts.append((keys, numbers, fingerprints, np.zeros(keys.size, bool)))
+        self._rows += keys.size
+
+    def shed(self) -> _PairedRows:
+        """Return the rows of crowded runs, and keep of each the last ones only."""
+        keys, numbers, fingerprints, was_shed, starts, lengths = self._sorted()
+        is_crowded = self._find_crowded(was_shed, starts, lengths)
+        places, from_end = _places_in_runs(starts, lengths)
+        in_crowded = np.repeat(is_crowded, lengths)
+        before = np.where(in_crowded & ~was_shed, np.minimum(places, WINDOW), 0)
+        stays = ~in_crowded | (from_end < WINDOW)
+        left = keys[stays], numbers[stays], fingerprints[stays], in_crowded[stays]
+        self._parts, self._rows = [left], int(stays.sum())
+        # So that many rows that stay are not sorted again for each few that come.
+        self._limit = max(_ROWS_AT_ONCE, 2 * self._rows)
+        return _PairedRows(numbers, fingerprints, before)
+
+    def rest(self) -> _PairedRows:
+        """Return the rows that were not shed, of crowded runs and others."""
+        if not self._parts:
+            self.add(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.uint64))
+        _, numbers, fingerprints, was_shed, starts, lengths = self._sorted()
+        in_crowded = np.repeat(self._find_crowded(was_shed, starts, lengths), lengths)
+        places, _ = _places_in_runs(starts, lengths)
+        before = np.where(in_crowded, np.minimum(places, WINDOW), places)
+        before[was_shed] = 0
+        return _PairedRows(numbers, fingerprints, before)
+
+    def _sorted(self) -> tuple[npt.NDArray[Any], ...]:
+        """Return all rows by key and page, and the runs' starts and lengths."""
+        columns = [np.concatenate(parts) for parts in zip(*self._parts, strict=True)]
+        self._parts = []
+        keys, numbers = columns[:2]
+        order = np.lexsort((numbers, keys))
+        keys, numbers = keys[order], numbers[order]
+        # A page may have a key twice.
+        is_new = np.ones(keys.size, bool)
+        is_new[1:] = (keys[1:] != keys[:-1]) | (numbers[1:] != numbers[:-1])
+        order = order[is_new]
+        keys = keys[is_new]
+        borders = run_boundaries(keys) if keys.size else np.zeros(1, np.intp)
+        rest = (column[order] for column in columns[2:])
+        return keys, numbers[is_new], *rest, borders[:-1], np.diff(borders)
+
+    def _find_crowded(
+        self,
+        was_shed: npt.NDArray[np.bool_],
+        starts: npt.NDArray[np.intp],
+        lengths: npt.NDArray[np.intp],
+    ) -> npt.NDArray[np.bool_]:
+        """Return which runs are crowded, and count those that were not before."""
+        known = was_shed[starts]
+        is_crowded = known | (lengths > self._crowded)
+        self.crowded_keys += int((is_crowded & ~known).sum())
+        self.crowded_rows += int(lengths[is_crowded].sum()) - int(was_shed.sum())
+        return is_crowded
+
+
+def _places_in_runs(
+    starts: npt.NDArray[np.intp], lengths: npt.NDArray[np.intp]
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return how many rows of its run are before each row, and how many behind it."""
+    places = np.arange(lengths.sum()) - np.repeat(starts, lengths)
+    return places, np.repeat(lengths, lengths) - places - 1
 
 
 def distinct_pairs(parts: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:

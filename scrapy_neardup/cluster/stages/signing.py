@@ -129,32 +129,37 @@ class _SignedWriter:
             self._rows = []
 
 
-def write_keys(plan: Plan, split: int) -> Report:
-    """Write the keys of a split's pages, by key."""
+def write_keys(plan: Plan, range_: int) -> Report:
+    """Write the keys of a range's pages, by key."""
     report: Report = {}
-    with (
-        opened_batches(plan.folder, SIGNED, split, ["key"]) as reader,
-        partitioned_file(
-            plan.folder, KEYS, split, _KEY_ROW, plan.partitions, report=report
-        ) as file,
-    ):
+    with partitioned_file(
+        plan.folder, KEYS, range_, _KEY_ROW, plan.partitions, report=report
+    ) as file:
+        for split in plan.splits_of(range_):
+            for values, numbers in _address_keys(plan, split):
+                columns = {"key": of_width(values.tobytes(), _KEY_BYTES), "number": numbers}
+                file.write_by(values["high"] % np.uint64(plan.partitions), columns)
+    return report
+
+
+def _address_keys(
+    plan: Plan, split: int
+) -> Iterator[tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]]:
+    """Yield the keys of the addresses of a split's pages, and the pages' numbers."""
+    with opened_batches(plan.folder, SIGNED, split, ["key"]) as reader:
         for place in range(reader.num_record_batches):
-            keys = bytes_in(reader.get_batch(place)["key"])
-            values = np.frombuffer(keys, _KEY)
+            values = np.frombuffer(bytes_in(reader.get_batch(place)["key"]), _KEY)
             numbers = page_numbers(split, place * _BATCH, values.size)
             # Undecided pages have none.
             has_key = (values["high"] | values["low"]) != 0
-            values, numbers = values[has_key], numbers[has_key]
-            columns = {"key": of_width(values.tobytes(), _KEY_BYTES), "number": numbers}
-            file.write_by(values["high"] % np.uint64(plan.partitions), columns)
-    return report
+            yield values[has_key], numbers[has_key]
 
 
 def find_replaced(plan: Plan, partition: int) -> Report:
     """Write which pages another one of the same address follows, by range."""
     report: Report = {}
     rows = table_of(
-        partition_of(plan.folder, KEYS, plan.n_splits, partition, plan.partitions), _KEY_ROW
+        partition_of(plan.folder, KEYS, plan.n_ranges, partition, plan.partitions), _KEY_ROW
     )
     keys = np.frombuffer(bytes_in(rows["key"]), _KEY)
     numbers = numbers_in(rows, "number")
@@ -177,18 +182,18 @@ def gather_replaced(plan: Plan, range_: int) -> Report:
     return {}
 
 
-def living_pages(plan: Plan, split: int) -> Iterator[SignedPages]:
-    """Yield the signed pages of a split that no later one of the same address replaces."""
-    replaced = replaced_in(plan, split)
-    for pages in all_pages(plan, split):
-        is_alive = ~np.isin(pages.numbers, replaced)
-        is_alive &= np.fromiter(map(bool, pages.pages), bool, len(pages.pages))
-        yield _chosen(pages, np.flatnonzero(is_alive))
+def living_pages(plan: Plan, range_: int) -> Iterator[SignedPages]:
+    """Yield the signed pages of a range that no later one of the same address replaces."""
+    replaced = replaced_in(plan, range_)
+    for split in plan.splits_of(range_):
+        for pages in all_pages(plan, split):
+            is_alive = ~np.isin(pages.numbers, replaced)
+            is_alive &= np.fromiter(map(bool, pages.pages), bool, len(pages.pages))
+            yield _chosen(pages, np.flatnonzero(is_alive))
 
 
-def replaced_in(plan: Plan, split: int) -> npt.NDArray[np.int64]:
-    """Return the pages of a split's range that a later one of the same address replaces."""
-    [range_] = plan.range_of(page_numbers(split, 0, 1)).tolist()
+def replaced_in(plan: Plan, range_: int) -> npt.NDArray[np.int64]:
+    """Return the pages of a range that a later one of the same address replaces, ascending."""
     with opened_batches(plan.folder, REPLACED_OF_RANGE, range_) as reader:
         return numbers_in(reader.read_all(), "number")
 
