@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..matching.rule import Rule
+from ..methods import Method
 from ..signatures.signer import OFFLINE_KEY, Signer
 from ..workers import Limits
 from .engines import DaskEngine, Engine
@@ -22,6 +23,7 @@ def pairs(
     engine: Engine | None = None,
     rule: Rule | None = None,
     signer: Mapping[str, Any] | None = None,
+    method: str | Method | None = None,
     limits: Limits | None = None,
     columns: Sequence[str] | None = None,
     options: Options | None = None,
@@ -40,6 +42,8 @@ def pairs(
     :param engine: runs the tasks instead of a client.
     :param rule: decides which pages are copies; the default rule unless given.
     :param signer: picklable arguments of a :class:`~scrapy_neardup.signatures.signer.Signer`.
+    :param method: ``"NAME[:PARAMETERS]"`` of a method with keys, or the method, that judges in
+        place of the rule; of the rule, ``scope`` and ``min_features`` count then.
     :param limits: time and memory that the reading of one page may take.
     :param columns: the fields that the columns of CSV and TSV files without a header are, in order.
     :param progress: called with a stage, the number of its tasks that are done, and of all.
@@ -51,12 +55,16 @@ def pairs(
     """
     if (client is None) == (engine is None):
         raise TypeError("pairs() needs either a client or an engine")
-    plan = _plan(work, rule or Rule(), signer or {}, limits or Limits())
+    arguments = {"secret": OFFLINE_KEY, **(signer or {})}
+    if method is not None:
+        arguments["method"] = method
+    plan = _plan(work, rule or Rule(), arguments, limits or Limits())
     runs = engine or DaskEngine(client)
     return find_pairs(pages, columns, plan, runs, options=options or Options(), progress=progress)
 
 
-def _plan(work: str, rule: Rule, given: Mapping[str, Any], limits: Limits) -> Plan:
+def _plan(work: str, rule: Rule, arguments: Mapping[str, Any], limits: Limits) -> Plan:
     """Return what is known of a run before its input is."""
-    signer = {"secret": OFFLINE_KEY, **given}
-    return Plan(WorkFolder(work), rule, signer, Signer(**signer).recipe, limits, n_splits=0)
+    signer = Signer(**arguments)
+    folder = WorkFolder(work)
+    return Plan(folder, rule, arguments, signer.recipe, signer.method, limits, n_splits=0)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..matching.rule import Rule
+from ..methods import Method
 from ..workers import Limits
 from .folder import WorkFolder
 
@@ -27,6 +28,7 @@ class Plan:
     :ivar rule: decides which pages are copies.
     :ivar signer: arguments of the :class:`~scrapy_neardup.signatures.signer.Signer`.
     :ivar recipe: of its signatures.
+    :ivar method: judges in place of the rule, if there is one.
     :ivar limits: time and memory that the reading of one page may take.
     :ivar n_splits: number of parts of the input, each read by one task.
     :ivar partitions: number of parts that rows are sorted into.
@@ -38,6 +40,7 @@ class Plan:
     rule: Rule
     signer: Mapping[str, Any] = field(repr=False)
     recipe: str
+    method: Method | None
     limits: Limits
     n_splits: int
     partitions: int = 1

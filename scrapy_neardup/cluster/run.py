@@ -11,13 +11,12 @@ from typing import Any
 from .._util.validation import require_number
 from ..exceptions import InputError, InvalidOption, WorkFolderTaken
 from ..hashing.minhash import SKETCH_BINS
-from ..matching.rule import Rule
 from .engines import Engine, Task
 from .folder import Report, WorkFolder
 from .inputs import SPLIT_BYTES, Input, find_input
 from .plan import CROWDED, Plan
 from .stages import components, confirming, judging, proposing, signing, site_pages, stars
-from .stages.keys import EXACT_DISTANCE, band_width
+from .stages.keys import EXACT_DISTANCE, band_width, has_keys
 
 #: Version of what the stages write; a folder of another one is refused.
 _FORMAT = 1
@@ -25,6 +24,8 @@ _RUN = "run.json"
 #: Rows of keys in a partition, about: 24 bytes each, and several times as much while they are
 #: sorted.
 _ROWS_OF_PARTITION = 1 << 22
+#: Keys of a page, by a method, about.
+_KEYS_OF_METHOD = 128
 #: Of a small run of several splits.
 _LEAST_PARTITIONS = 16
 
@@ -137,7 +138,7 @@ def find_pairs(
     :raises WorkFolderTaken: if the folder belongs to another run.
     :raises EngineFailed: when the engine fails.
     """
-    _require_keys(plan.rule)
+    _require_keys(plan)
     found_input = find_input(sources, options.split_bytes)
     _enter(plan, found_input, columns, options)
     run = _Run(plan.folder, engine, progress)
@@ -160,12 +161,17 @@ def find_pairs(
     return found
 
 
-def _require_keys(rule: Rule) -> None:
-    """Check that pages near enough for a rule share keys.
+def _require_keys(plan: Plan) -> None:
+    """Check that pages near enough for the rule, or the method, share keys.
 
     :raises InvalidOption: if they need not.
     """
-    if rule.max_distance > EXACT_DISTANCE and rule.min_similarity <= 0:
+    rule, method = plan.rule, plan.method
+    if method is not None:
+        if not has_keys(method):
+            wanted = "one with keys: without them each page has to be compared with all others"
+            raise InvalidOption("method", method.name, wanted)
+    elif rule.max_distance > EXACT_DISTANCE and rule.min_similarity <= 0:
         raise InvalidOption(
             "min_similarity",
             rule.min_similarity,
@@ -277,7 +283,7 @@ def _enter(plan: Plan, found: Input, columns: Sequence[str] | None, options: Opt
 
 def _partitions(plan: Plan, signed: list[Report]) -> int:
     """Return how many partitions hold so many pages; enough for some workers to share the work."""
-    keys = SKETCH_BINS // band_width(plan.rule) + 2
+    keys = _KEYS_OF_METHOD if plan.method else SKETCH_BINS // band_width(plan.rule) + 2
     rows = _sum(signed, "pages") * keys // plan.passes
     return max(1 + rows // _ROWS_OF_PARTITION, min(plan.n_splits, _LEAST_PARTITIONS))
 

@@ -50,8 +50,15 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def expected(pages: str) -> set[tuple[Any, ...]]:
-    """The pairs that one process finds."""
-    store, signer = MemoryStore(OFFLINE_KEY), Signer(secret=OFFLINE_KEY)
+    return _pairs_of_one_process(pages, Rule())
+
+
+def _pairs_of_one_process(
+    pages: str, rule: Rule, method: str | None = None
+) -> set[tuple[Any, ...]]:
+    store, signer = MemoryStore(OFFLINE_KEY), Signer(secret=OFFLINE_KEY, method=method)
+    if signer.method is not None:
+        store.use_method(signer.method)
     ids = {}
     for record in PageReader([pages]):
         signature = sign_record(signer, record)
@@ -60,9 +67,9 @@ def expected(pages: str) -> set[tuple[Any, ...]]:
             ids[record.url] = record.id
     found = {
         (*(ids[page.url] for page in pair.pages), pair.match.distance, pair.match.reason)
-        for pair in store.pairs(Rule())
+        for pair in store.pairs(rule)
     }
-    assert len(found) > 50
+    assert len(found) > 4
     return found
 
 
@@ -174,6 +181,34 @@ def test_a_rule_that_only_fingerprints_confirm_needs_a_short_distance(
 ) -> None:
     with pytest.raises(InvalidOption, match="min_similarity"):
         cluster.pairs([pages], str(tmp_path), engine=Sequential(), rule=Rule(min_similarity=0))
+
+
+@pytest.mark.parametrize(
+    ("method", "rule"),
+    [
+        (None, Rule(scope="site")),
+        ("exact", Rule()),
+        ("simhash", Rule()),
+        ("minhash", Rule(min_features=30)),
+        ("bottomk", Rule()),
+        ("words", Rule(scope="site")),
+        ("manber", Rule()),
+    ],
+)
+def test_pairs_of_a_site_and_by_a_method_are_those_of_one_process(
+    pages: str, method: str | None, rule: Rule, tmp_path: Path
+) -> None:
+    options = Options(partitions=3, split_bytes=60_000)
+    found = cluster.pairs(
+        [pages], str(tmp_path), engine=Sequential(), method=method, rule=rule, options=options
+    )
+    assert _pairs(found) == _pairs_of_one_process(pages, rule, method)
+
+
+@pytest.mark.parametrize("method", ["nilsimsa", "minhash:rows=0"])
+def test_a_method_without_keys_is_refused(pages: str, method: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidOption, match="one with keys"):
+        cluster.pairs([pages], str(tmp_path), engine=Sequential(), method=method)
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ FOLDERS = count()
 
 def _plan(splits: int, partitions: int, **others: Any) -> Plan:
     folder = WorkFolder(f"memory://stages/{next(FOLDERS)}")
-    return Plan(folder, Rule(), {}, "", Limits(), splits, partitions, **others)
+    return Plan(folder, Rule(), {}, "", None, Limits(), splits, partitions, **others)
 
 
 @pytest.fixture(autouse=True, scope="module")

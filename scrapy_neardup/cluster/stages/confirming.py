@@ -128,6 +128,7 @@ def _write_hopeful(
     floors = similarity_floors(one["title"] == other["title"], plan.rule)
     similarity = resemblances(_sketches(pages), _sketches(other_pages))
     is_hopeful = likeness.possible & (likeness.equal | (similarity >= floors))
+    is_hopeful |= plan.method is not None
     kept = np.flatnonzero(is_hopeful)
     partition = slices.partitions(one["site"][kept])
     columns = {name: batch[name].take(pa.array(kept)) for name in ("first", "second", "page", "id")}
@@ -137,6 +138,8 @@ def _write_hopeful(
         "second_id": [others.ids[places[place]] for place in kept.tolist()],
     }
     file.write_by(partition, columns)
+    if plan.method is not None:
+        return set()
     sites = one["site"][kept].tolist() + other["site"][kept].tolist()
     return set(zip(sites, 2 * partition.tolist(), strict=True))
 

@@ -10,9 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from ...matching.candidates import site_digest
+from ...matching.method_matching import compare_by
 from ...matching.rule import learn
 from ...matching.site_boilerplate import Boilerplates, SiteBoilerplate
-from ...matching.verdict import Match
+from ...matching.verdict import Match, Mismatch
+from ...signatures.signature import PageSignature
 from ...stores.codec import unpacked
 from ..folder import Report
 from ..plan import Plan
@@ -96,7 +98,7 @@ class _SitePages:
 def _accepted(plan: Plan, row: dict[str, Any], boilerplates: Boilerplates) -> dict[str, Any] | None:
     """Return a row of :data:`ACCEPTED_ROW`, if the rule accepts the pair."""
     page, other = (unpacked(row[name], plan.recipe) for name in ("page", "second_page"))
-    outcome = plan.rule.compare_either_way(page, other, boilerplates)
+    outcome = _compare(plan, page, other, boilerplates)
     if not isinstance(outcome, Match):
         return None
     return {
@@ -110,3 +112,11 @@ def _accepted(plan: Plan, row: dict[str, Any], boilerplates: Boilerplates) -> di
         "second_id": row["second_id"],
         "second_url": json.dumps(other.url),
     }
+
+
+def _compare(
+    plan: Plan, page: PageSignature, other: PageSignature, boilerplates: Boilerplates
+) -> Match | Mismatch | None:
+    if plan.method is not None:
+        return compare_by(plan.method, page, other, plan.rule)
+    return plan.rule.compare_either_way(page, other, boilerplates)

@@ -18,6 +18,8 @@ import xxhash
 from ...hashing.minhash import SKETCH_BINS
 from ...matching.candidates import Summaries
 from ...matching.rule import Rule
+from ...methods import Method
+from ...methods.base import guarded
 from ...signatures.signature import WHOLE
 from ...stores.codec import digests_in
 
@@ -33,6 +35,7 @@ _RECALL, _RECALL_OF_SAME_TITLES = 0.999, 0.99
 _FEW = 24
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
+_SAMPLE = " ".join(f"word{number}" for number in range(200))
 
 
 def band_width(rule: Rule) -> int:
@@ -117,6 +120,27 @@ def digest_keys(pages: Sequence[bytes], summaries: Summaries) -> Keys:
             xxhash.xxh3_64_intdigest(shown[WHOLE], site) if shown else int(keys[place, 0])
         )
     return keys
+
+
+def has_keys(method: Method) -> bool:
+    """Return whether a method gives its values keys.
+
+    :raises MethodFailed: when the method fails.
+    """
+    with guarded(method):
+        value = method.value(_SAMPLE if method.reads == "text" else _SAMPLE.encode())
+        return not value or method.keys(value) is not None
+
+
+def method_keys(method: Method, value: bytes) -> Keys:
+    """Return the keys of a value; shape ``(n,)``.
+
+    :raises MethodFailed: when the method fails.
+    """
+    with guarded(method):
+        # Python's hash depends on all bits of a number of any size.
+        keys = np.array([hash(int(key)) for key in method.keys(value) or ()], np.int64)
+    return mixed_values(keys.view(np.uint64))
 
 
 def mixed_values(values: Keys) -> Keys:

@@ -12,11 +12,13 @@ import pyarrow as pa
 
 from ..._util.arrays import run_boundaries
 from ...hashing.minhash import SKETCH_BINS
-from ...stores.codec import sketch_in
+from ...matching.method_matching import has_enough
+from ...methods import Method
+from ...stores.codec import sketch_in, unpacked
 from ..folder import Report
 from ..plan import Plan
 from ..shuffle import numbers_in, partition_of, partitioned_file
-from .keys import EXACT_DISTANCE, Keys, band_keys, band_width, block_keys, digest_keys
+from .keys import EXACT_DISTANCE, Keys, band_keys, band_width, block_keys, digest_keys, method_keys
 from .signing import SignedPages, living_pages
 
 ROWS, PAIRS = "rows", "proposed"
@@ -44,23 +46,39 @@ def write_rows(plan: Plan, range_: int, pass_: int) -> Report:
         plan.folder, stage_of(ROWS, pass_), range_, ROW, plan.partitions, report=report
     ) as file:
         for pages in living_pages(plan, range_):
-            keys = _keys_of(pages, plan)
-            fingerprints = np.ascontiguousarray(pages.rows["fingerprint"])
-            rows, places = np.nonzero(keys % np.uint64(plan.passes) == pass_)
-            chosen = keys[rows, places]
-            columns = {
-                "key": chosen,
-                "number": pages.numbers[rows],
-                "fingerprint": fingerprints[rows],
-            }
+            places, keys = _keys_of(pages, plan)
+            is_chosen = keys % np.uint64(plan.passes) == pass_
+            places, chosen = places[is_chosen], keys[is_chosen]
+            fingerprints = pages.rows["fingerprint"][places]
+            if plan.method is not None:
+                # All pages are near by their fingerprints.
+                fingerprints = np.zeros_like(fingerprints)
+            columns = {"key": chosen, "number": pages.numbers[places], "fingerprint": fingerprints}
             # What the passes and the partitions divide by may have a common factor.
             partitions = (chosen // np.uint64(plan.passes)) % np.uint64(plan.partitions)
             file.write_by(partitions, columns)
     return report
 
 
-def _keys_of(pages: SignedPages, plan: Plan) -> Keys:
-    """Return the keys of pages, a row each."""
+def _keys_of(pages: SignedPages, plan: Plan) -> tuple[npt.NDArray[np.intp], Keys]:
+    """Return keys of pages, and before them the places of these; both of shape ``(n,)``."""
+    if plan.method is None:
+        keys = _rule_keys(pages, plan)
+        return np.repeat(np.arange(len(keys)), keys.shape[1]), keys.ravel()
+    by_page = [_keys_by_method(page, plan, plan.method) for page in pages.pages]
+    places = np.repeat(np.arange(len(by_page)), [keys.size for keys in by_page])
+    return places, np.concatenate([np.empty(0, np.uint64), *by_page])
+
+
+def _keys_by_method(packed_page: bytes, plan: Plan, method: Method) -> Keys:
+    page = unpacked(packed_page, plan.recipe)
+    if not has_enough(page, method, plan.rule):
+        return np.empty(0, np.uint64)
+    return method_keys(method, page.value)
+
+
+def _rule_keys(pages: SignedPages, plan: Plan) -> Keys:
+    """Return the keys by which the rule's pairs are found, a row for each page."""
     fingerprints = np.ascontiguousarray(pages.rows["fingerprint"])
     if plan.rule.max_distance <= EXACT_DISTANCE:
         return block_keys(fingerprints)
