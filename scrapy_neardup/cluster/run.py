@@ -11,6 +11,7 @@ from typing import Any
 from .._util.validation import require_number
 from ..exceptions import InputError, InvalidOption, WorkFolderTaken
 from ..hashing.minhash import SKETCH_BINS
+from ..sources.record import BadRecords
 from .engines import Engine, Task
 from .folder import Report, WorkFolder
 from .inputs import SPLIT_BYTES, Input, find_input
@@ -60,7 +61,7 @@ class Found:
         ``largest``.
     :ivar kept: number of pages that stay, undecided ones among them.
     :ivar undecided: number of pages that could not be compared, by reason.
-    :ivar bad: number of unusable records, by reason.
+    :ivar bad: number of unusable records, by reason, and where the first one is.
     :ivar passed_over: number of records that are no pages, by reason.
     :ivar crowded_keys: number of keys that so many pages have that not all pairs were compared.
     :ivar crowded_rows: number of pages of these keys, each counted for each key.
@@ -77,7 +78,7 @@ class Found:
     largest: int = 0
     kept: int = 0
     undecided: Counter[str] = field(default_factory=Counter)
-    bad: Counter[str] = field(default_factory=Counter)
+    bad: BadRecords = field(default_factory=BadRecords)
     passed_over: Counter[str] = field(default_factory=Counter)
     crowded_keys: int = 0
     crowded_rows: int = 0
@@ -293,6 +294,7 @@ def _count_signed(found: Found, signed: list[Report]) -> None:
     for report in signed:
         for name in ("undecided", "bad", "passed_over"):
             getattr(found, name).update(report[name])
+        found.bad.first = report["first_bad"] | found.bad.first
 
 
 def _each(plan: Plan, tasks: int, *rest: int) -> list[tuple[Any, ...]]:

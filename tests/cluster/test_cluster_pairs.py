@@ -95,6 +95,8 @@ def test_pairs_and_clusters_are_those_of_one_process(
     assert _pairs(found) == expected
     assert found.undecided == {"no_text": 1}
     assert found.bad.total() == 1
+    [place] = found.bad.first.values()
+    assert place.startswith(f"{pages}, line ")
     # Each cluster keeps its first page; all that is in no pair is kept as well.
     lines = list(found.cluster_lines())
     assert sum(line["pages"] for line in lines) == found.members

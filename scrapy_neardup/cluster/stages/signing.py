@@ -98,8 +98,14 @@ def sign(plan: Plan, split_number: int, split: Split, columns: Sequence[str] | N
         "pages": signed,
         "undecided": dict(undecided),
         "bad": dict(bad),
+        "first_bad": {reason: _place(split, place) for reason, place in bad.first.items()},
         "passed_over": dict(passed_over),
     }
+
+
+def _place(split: Split, place: str) -> str:
+    """Return where a record is, of which only the place within its part is known."""
+    return f"{place} behind byte {split.start:,}" if split.start else place
 
 
 class _SignedWriter:
