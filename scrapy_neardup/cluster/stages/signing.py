@@ -36,10 +36,10 @@ SIGNED, KEYS, REPLACED, REPLACED_OF_RANGE = "signed", "keys", "replaced", "repla
 
 _KEY_BYTES = 16
 #: Rows of a batch, in which single pages are looked up.
-_BATCH = 1024
+SIGNED_BATCH = 1024
 #: Empty where a page is undecided; its URL is kept then, which the signature has otherwise. ``id``
 #: and ``url`` are JSON, which has escapes for what UTF-8 lacks; an id that is the URL is empty.
-_SCHEMA = pa.schema(
+SIGNED_PAGE = pa.schema(
     [
         ("key", pa.binary(_KEY_BYTES)),
         ("row", pa.binary(ROW.itemsize)),
@@ -83,7 +83,7 @@ def sign(plan: Plan, split_number: int, split: Split, columns: Sequence[str] | N
     records = read_split(split, columns, bad, passed_over)
     with (
         WorkerPool(sign_record, plan.signer, 1, plan.limits) as workers,
-        arrow_file(plan.folder, SIGNED, split_number, _SCHEMA) as file,
+        arrow_file(plan.folder, SIGNED, split_number, SIGNED_PAGE) as file,
     ):
         writer = _SignedWriter(file)
         for record, outcome in workers.map(records):
@@ -123,13 +123,13 @@ class _SignedWriter:
             key = xxhash.xxh3_128_digest(signature.key.encode("utf-8", "surrogatepass"))
             row = key, row_of(signature, 0, 0, OWN_ITEMS), packed(signature), id_, ""
         self._rows.append(row)
-        if len(self._rows) == _BATCH:
+        if len(self._rows) == SIGNED_BATCH:
             self.flush()
 
     def flush(self) -> None:
         if self._rows:
             columns: dict[str, Any] = dict(
-                zip(_SCHEMA.names, zip(*self._rows, strict=True), strict=True)
+                zip(SIGNED_PAGE.names, zip(*self._rows, strict=True), strict=True)
             )
             self._file.write({name: list(values) for name, values in columns.items()})
             self._rows = []
@@ -155,7 +155,7 @@ def _address_keys(
     with opened_batches(plan.folder, SIGNED, split, ["key"]) as reader:
         for place in range(reader.num_record_batches):
             values = np.frombuffer(bytes_in(reader.get_batch(place)["key"]), _KEY)
-            numbers = page_numbers(split, place * _BATCH, values.size)
+            numbers = page_numbers(split, place * SIGNED_BATCH, values.size)
             # Undecided pages have none.
             has_key = (values["high"] | values["low"]) != 0
             yield values[has_key], numbers[has_key]
@@ -221,15 +221,15 @@ def look_up(plan: Plan, numbers: npt.NDArray[np.int64]) -> SignedPages:
     for split in np.unique(splits).tolist():
         wanted = records[splits == split]
         with opened_batches(plan.folder, SIGNED, split) as reader:
-            for place in np.unique(wanted // _BATCH).tolist():
+            for place in np.unique(wanted // SIGNED_BATCH).tolist():
                 pages = _pages_of(split, place, reader.get_batch(place))
-                parts.append(_chosen(pages, wanted[wanted // _BATCH == place] % _BATCH))
+                parts.append(_chosen(pages, wanted[wanted // SIGNED_BATCH == place] % SIGNED_BATCH))
     return _joined(parts)
 
 
 def _pages_of(split: int, place: int, batch: pa.RecordBatch) -> SignedPages:
     return SignedPages(
-        page_numbers(split, place * _BATCH, batch.num_rows),
+        page_numbers(split, place * SIGNED_BATCH, batch.num_rows),
         np.frombuffer(bytes_in(batch["row"]), ROW),
         batch["page"].to_pylist(),
         batch["id"].to_pylist(),
