@@ -1,0 +1,1 @@
+"""Measures the distributed search for near-duplicates on made-up signed pages."""
