@@ -13,7 +13,7 @@ from .measure import Figures
 _BILLED, _CORES, _LARGER = (10**9, 10**10), 1000, 64
 #: Below so many seconds or megabytes of the smaller run, growth is not told; what is above the
 #: other bound is told beside the bill.
-_LEAST, _MUCH_GROWTH = 0.1, 1.2
+_LEAST, _MUCH_GROWTH = 0.05, 1.2
 _TERABYTE, _HOUR = 1e12, 3600
 _ASSUMED = (
     "Assumed: the figures of a page are those of the largest run. A core-hour n log n is the "
@@ -33,10 +33,10 @@ def tables(runs: Sequence[Figures]) -> list[Table]:
     """Return all tables of some runs, from the smallest one on."""
     runs = sorted(runs, key=lambda run: int(run["pages"]))
     finished = [run for run in runs if not run["failed"]]
-    found = [_runs(runs)]
-    if finished:
-        found += [_times(finished), _traffic(finished), _bill(finished)]
-    return [*found[:3], _memory(runs), *found[3:]]
+    if not finished:
+        return [_runs(runs), _memory(runs)]
+    by_stage = _times(finished), _traffic(finished), _rows(finished)
+    return [_runs(runs), *by_stage, _memory(runs), _bill(finished)]
 
 
 def _runs(runs: Sequence[Figures]) -> Table:
@@ -83,42 +83,32 @@ def _notes(run: Figures) -> list[str]:
 
 
 def _times(runs: Sequence[Figures]) -> Table:
-    return _grown(
-        "core-seconds of each stage",
-        ("core-s", "µs a page"),
-        runs,
-        lambda run, stage: float(run["stages"][stage]["core_seconds"]),
-    )
+    title, heads = "core-seconds of each stage", ("core-s", "µs a page")
+    return _grown(title, heads, runs, lambda stage: float(stage["core_seconds"]))
 
 
 def _traffic(runs: Sequence[Figures]) -> Table:
-    return _grown(
-        "bytes that each stage writes for the next one, compressed",
-        ("MB", "bytes a page"),
-        [_in_megabytes(run) for run in runs],
-        lambda run, stage: float(run["stages"][stage]["bytes"]),
-    )
+    title = "compressed bytes that each stage writes for the next one"
+    return _grown(title, ("MB", "bytes a page"), runs, lambda stage: stage["bytes"] / 1e6)
 
 
-def _in_megabytes(run: Figures) -> Figures:
-    stages = {
-        name: {**stage, "bytes": stage["bytes"] / 1e6} for name, stage in run["stages"].items()
-    }
-    return {**run, "stages": stages}
+def _rows(runs: Sequence[Figures]) -> Table:
+    title = "rows that each stage writes for the next one"
+    return _grown(title, ("million", "rows a page"), runs, lambda stage: stage["rows"] / 1e6)
 
 
 def _grown(
     title: str,
     heads: tuple[str, str],
     runs: Sequence[Figures],
-    figure: Callable[[Figures, str], float],
+    figure: Callable[[Figures], float],
 ) -> Table:
     """Return a table of a figure of each stage, in millions of what a page has, and its growth."""
     head = ["stage"]
     for place, run in enumerate(runs):
         head += [f"{run['pages']:,}: {heads[0]}", heads[1], *(["growth"] if place else [])]
     table = Table(title, tuple(head))
-    totals = {stage: [figure(run, stage) for run in runs] for stage in runs[-1]["stages"]}
+    totals = {stage: [figure(run["stages"][stage]) for run in runs] for stage in runs[-1]["stages"]}
     totals["all"] = [sum(column) for column in zip(*totals.values(), strict=True)]
     for stage, values in totals.items():
         cells: list[str] = []

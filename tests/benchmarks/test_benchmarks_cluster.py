@@ -97,9 +97,16 @@ def test_the_whole_run(tmp_path: Path):
         assert done.returncode == 0, done.stderr
     assert [run["pages"] for run in json.loads(figures.read_text())] == [1000, 2000]
     text = done.stdout
-    for title in ("runs", "core-seconds", "bytes that", "memory,", "reckoned from 2,000 pages"):
+    for title in (
+        "runs",
+        "core-seconds",
+        "compressed bytes",
+        "rows",
+        "memory,",
+        "reckoned from 2,000 pages",
+    ):
         assert f"**{title}" in text
-    assert text.count("| proposed-0 |") == 3
+    assert text.count("| proposed-0 |") == 4
     assert "| 10,000,000,000 |" in text
     assert list(tmp_path.iterdir()) == [figures]
 
