@@ -33,7 +33,7 @@ _SHINGLES, _SPREAD, _BOUNDS, _LEAST_OF_COPIES = 400.0, 0.8, (30, 8000), 250
 _MOST_CHANGED, _MOST_FLIPPED = 0.16, 4
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 #: What is hashed of a number, so that nothing depends on anything else.
-OF_SITE, OF_TEXT, OF_BINS, OF_FINGERPRINT, OF_CHANGE, OF_PAGE = range(1, 7)
+OF_SITE, OF_TEXT, OF_BINS, OF_FINGERPRINT, OF_CHANGE, OF_PAGE, OF_SIZE = range(1, 8)
 
 
 def bits(numbers: npt.NDArray[Any], purpose: int, lanes: int) -> Bits:

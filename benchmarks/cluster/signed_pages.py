@@ -20,7 +20,7 @@ from scrapy_neardup.stores.codec import ROW
 from scrapy_neardup.text.values import MAX_VALUES
 
 from .layout import Indexes, Layout
-from .made_up_texts import OF_PAGE, OF_TEXT, Texts, bits, sites_of
+from .made_up_texts import OF_PAGE, OF_SIZE, OF_TEXT, Texts, bits, shares, sites_of
 
 RECIPE = "benchmark"
 
@@ -43,7 +43,10 @@ _HEAD = np.dtype(
 _VALUES = slice(2, 2 + MAX_VALUES // 8)
 #: In the 17th place of what is shown stands that a page is no list.
 _LIST_FLAG = 16
-_CHARACTERS, _SHOWN = 6, 1.2
+_CHARACTERS = 6
+#: What a page shows, as a multiple of its text, and what so large a part of them does: the rule
+#: calls the shorter ones of these thin, and asks for the boilerplate of their sites.
+_SHOWN, _SHOWN_BY_MANY, _MANY = 1.2, 2.0, 0.15
 _WORDS = (
     "about after annual bridge council daily early ferry garden harbour island journal kettle "
     "letter market northern opening parish quarter river school summer timetable under village "
@@ -129,7 +132,8 @@ class Pages:
         heads["fingerprint"], heads["sketch"] = texts.fingerprints, texts.sketches
         heads["n_features"] = texts.shingles // 2
         heads["n_text"] = texts.shingles * _CHARACTERS
-        heads["n_shown"] = texts.shingles * _CHARACTERS * _SHOWN
+        is_of_many = shares(bits(texts.numbers, OF_SIZE, 1)[:, 0]) < _MANY
+        heads["n_shown"] = heads["n_text"] * np.where(is_of_many, _SHOWN_BY_MANY, _SHOWN)
         heads["n_values"] = np.minimum(texts.shingles // 8, MAX_VALUES)
         heads["is_read"] = 1
         # Copies that are changed have another digest.
