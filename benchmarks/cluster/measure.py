@@ -76,11 +76,24 @@ def find(
     return find_pairs(
         [f"{folder}/pages.jsonl"],
         None,
-        Plan(CountedFolder(f"{folder}/work"), Rule(), {}, RECIPE, Limits(), n_splits=0),
+        _plan(folder),
         engine,
         # A byte of the input is a split.
         options=replace(options, split_bytes=1),
         progress=progress,
+    )
+
+
+def _plan(folder: str) -> Plan:
+    """Return what is known of a run before its input is."""
+    return Plan(
+        CountedFolder(f"{folder}/work"),
+        Rule(),
+        signer={},
+        recipe=RECIPE,
+        method=None,
+        limits=Limits(),
+        n_splits=0,
     )
 
 

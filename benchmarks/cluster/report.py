@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from math import log2
 
@@ -14,6 +16,8 @@ _BILLED, _CORES, _LARGER = (10**9, 10**10), 1000, 64
 #: Below so many seconds or megabytes of the smaller run, growth is not told; what is above the
 #: other bound is told beside the bill.
 _LEAST, _MUCH_GROWTH = 0.05, 1.2
+#: Of a pass or a round, behind the name of a stage.
+_NUMBER = re.compile(r"-\d+$")
 _TERABYTE, _HOUR = 1e12, 3600
 _ASSUMED = (
     "Assumed: the figures of a page are those of the largest run. A core-hour n log n is the "
@@ -31,12 +35,34 @@ _ASSUMED = (
 
 def tables(runs: Sequence[Figures]) -> list[Table]:
     """Return all tables of some runs, from the smallest one on."""
-    runs = sorted(runs, key=lambda run: int(run["pages"]))
+    runs = sorted(map(_summed, runs), key=lambda run: int(run["pages"]))
     finished = [run for run in runs if not run["failed"]]
     if not finished:
         return [_runs(runs), _memory(runs)]
     by_stage = _times(finished), _traffic(finished), _rows(finished)
     return [_runs(runs), *by_stage, _memory(runs), _bill(finished)]
+
+
+def _summed(run: Figures) -> Figures:
+    """Return figures in which a stage of several passes or rounds is one."""
+    stages: dict[str, Counter[str]] = {}
+    for name, stage in run.get("stages", {}).items():
+        stages.setdefault(_NUMBER.sub("", name), Counter()).update(stage)
+    watched: dict[str, Figures] = {}
+    for name, stage in run["watched"].items():
+        name_of_all = _NUMBER.sub("", name)
+        before = watched.get(name_of_all)
+        watched[name_of_all] = stage if before is None else _both(before, stage)
+    return {**run, "stages": stages, "watched": watched}
+
+
+def _both(one: Figures, other: Figures) -> Figures:
+    """Return what was seen of two rounds of a stage."""
+    return {
+        **{name: one[name] + other[name] for name in ("seconds", "opened")},
+        "peaks": [*map(max, one["peaks"], other["peaks"])],
+        "driver": max(one["driver"], other["driver"]),
+    }
 
 
 def _runs(runs: Sequence[Figures]) -> Table:
