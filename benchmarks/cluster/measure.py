@@ -134,7 +134,8 @@ def _client(cluster: Cluster) -> Iterator[Any]:
             n_workers=cluster.workers,
             threads_per_worker=1,
             memory_limit=cluster.memory,
-            dashboard_address=None,
+            # Any free port: without an address it would be 8787, which another cluster may have.
+            dashboard_address="127.0.0.1:0",
         ) as local,
         start_client(local) as client,
     ):

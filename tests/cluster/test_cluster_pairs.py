@@ -220,7 +220,7 @@ def test_workers_of_dask_find_the_same_and_one_may_die(
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
         ) as local,
         distributed.Client(local) as client,
     ):
