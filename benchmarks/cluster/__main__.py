@@ -14,7 +14,7 @@ same for each page, however many there are.
   or above the rule's least similarity are found, as many clusters are as planted, the wall is one
   cluster, and nothing else was found.
 
-Ten million pages take some 50 GB of disk meanwhile. Each size runs in a process of its own.
+Ten million pages take some 60 to 80 GB of disk meanwhile. Each size runs in a process of its own.
 """
 
 from __future__ import annotations
