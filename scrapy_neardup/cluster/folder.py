@@ -75,14 +75,24 @@ class WorkFolder:
         with self.writing(name) as file:
             file.write(json.dumps(value).encode())
 
+    def remove_files(self, stage: str) -> None:
+        """Remove the files of a stage, which nothing reads any more; not its reports."""
+        system, root = self._place
+        files = [name for name in self._names(stage) if not name.endswith(".json")]
+        if files:
+            system.rm([f"{root}/{stage}/{name}" for name in files])
+
     def reports(self, stage: str) -> dict[int, Report]:
         """Return what the tasks of a stage reported that are done, by their numbers."""
+        done = [name for name in self._names(stage) if name.endswith(".json")]
+        return {int(name.split(".")[0]): self.read_json(f"{stage}/{name}") for name in done}
+
+    def _names(self, stage: str) -> list[str]:
         system, root = self._place
         folder = f"{root}/{stage}"
         system.invalidate_cache(folder)
-        names = system.ls(folder, detail=False) if system.exists(folder) else []
-        done = [name.rpartition("/")[2] for name in names if name.endswith(".json")]
-        return {int(name.split(".")[0]): self.read_json(f"{stage}/{name}") for name in done}
+        paths = system.ls(folder, detail=False) if system.exists(folder) else []
+        return [path.rpartition("/")[2] for path in paths]
 
     def report(self, stage: str, number: int) -> Report | None:
         """Return what a task reported; ``None`` if it is not done."""

@@ -157,7 +157,8 @@ def find_pairs(
     plan = replace(plan, partitions=options.partitions or _partitions(plan, signed))
     found = Found(plan)
     _count_signed(found, signed)
-    _run_stages(run, plan, found)
+    _find_accepted(run, plan, found)
+    _find_clusters(run, plan, found)
     found.stages = run.figures
     return found
 
@@ -181,52 +182,66 @@ def _require_keys(plan: Plan) -> None:
         )
 
 
-def _run_stages(run: _Run, plan: Plan, found: Found) -> None:
+def _find_accepted(run: _Run, plan: Plan, found: Found) -> None:
     """Run the stages that follow the signing, and note what they find."""
     partitions, ranges = _each(plan, plan.partitions), _each(plan, plan.n_ranges)
     run.stage(signing.KEYS, signing.write_keys, ranges)
-    replaced = run.stage(signing.REPLACED, signing.find_replaced, partitions)
+    replaced = run.stage(signing.REPLACED, signing.find_replaced, partitions, signing.KEYS)
     found.replaced = _sum(replaced, "replaced")
     found.pages -= found.replaced
-    run.stage(signing.REPLACED_OF_RANGE, signing.gather_replaced, ranges)
-    for pass_ in range(plan.passes):
-        rows = proposing.stage_of(proposing.ROWS, pass_)
-        run.stage(rows, proposing.write_rows, _each(plan, plan.n_ranges, pass_))
-        pairs = proposing.stage_of(proposing.PAIRS, pass_)
-        proposed = run.stage(pairs, proposing.propose, _each(plan, plan.partitions, pass_))
-        found.crowded_keys += _sum(proposed, "crowded_keys")
-        found.crowded_rows += _sum(proposed, "crowded_rows")
-    joined = run.stage(confirming.JOINED, confirming.join_first, ranges)
+    of_range = signing.REPLACED_OF_RANGE
+    run.stage(of_range, signing.gather_replaced, ranges, signing.REPLACED)
+    proposed = [_propose(run, plan, found, pass_) for pass_ in range(plan.passes)]
+    joined = run.stage(confirming.JOINED, confirming.join_first, ranges, *proposed)
     found.candidates = _sum(joined, "candidates")
-    run.stage(confirming.HOPEFUL, confirming.join_second, ranges)
+    run.stage(confirming.HOPEFUL, confirming.join_second, ranges, confirming.JOINED)
     run.stage(site_pages.SITES, site_pages.write_sites, ranges)
-    run.stage(site_pages.WANTED, site_pages.find_newest, partitions)
-    run.stage(site_pages.SITE_PAGES, site_pages.fetch, ranges)
-    run.stage(judging.ACCEPTED, judging.judge, partitions)
-    accepted = run.stage(judging.ACCEPTED_OF_RANGE, judging.sort_accepted, ranges)
+    spent = site_pages.SITES, confirming.SITES_NEEDED
+    run.stage(site_pages.WANTED, site_pages.find_newest, partitions, *spent)
+    run.stage(site_pages.SITE_PAGES, site_pages.fetch, ranges, site_pages.WANTED)
+    spent = site_pages.SITE_PAGES, confirming.HOPEFUL
+    run.stage(judging.ACCEPTED, judging.judge, partitions, *spent)
+    spent = judging.ACCEPTED, confirming.ACCEPTED_AT_ONCE
+    accepted = run.stage(judging.ACCEPTED_OF_RANGE, judging.sort_accepted, ranges, *spent)
     found.pairs = _sum(accepted, "pairs")
-    _find_clusters(run, plan, found)
+
+
+def _propose(run: _Run, plan: Plan, found: Found, pass_: int) -> str:
+    """Run a pass over the keys, and return the stage that has its pairs."""
+    rows = proposing.stage_of(proposing.ROWS, pass_)
+    pairs = proposing.stage_of(proposing.PAIRS, pass_)
+    run.stage(rows, proposing.write_rows, _each(plan, plan.n_ranges, pass_))
+    tasks = _each(plan, plan.partitions, pass_)
+    proposed = run.stage(pairs, proposing.propose, tasks, rows)
+    found.crowded_keys += _sum(proposed, "crowded_keys")
+    found.crowded_rows += _sum(proposed, "crowded_rows")
+    return pairs
 
 
 def _find_clusters(run: _Run, plan: Plan, found: Found) -> None:
     """Run the stages that follow the judging."""
     ranges = _each(plan, plan.n_ranges)
-    run.stage(stars.FORESTS, stars.grow_forests, ranges)
+    last = stars.FORESTS
+    run.stage(last, stars.grow_forests, ranges)
     known: tuple[int, int] | None = None
     for round_ in count():
         tasks = _each(plan, plan.partitions, round_)
-        run.stage(stars.stage_of(stars.LARGE_STARS, round_), stars.form_large_stars, tasks)
-        small = stars.stage_of(stars.SMALL_STARS, round_)
-        formed = run.stage(small, stars.form_small_stars, tasks)
+        large = stars.stage_of(stars.LARGE_STARS, round_)
+        run.stage(large, stars.form_large_stars, tasks, last)
+        last = stars.stage_of(stars.SMALL_STARS, round_)
+        formed = run.stage(last, stars.form_small_stars, tasks)
         before, known = known, (_sum(formed, "edges"), _sum(formed, "digest") % 2**64)
         if known == before:
             break
-    run.stage(stars.LABELS, stars.write_labels, tasks)
+        run.remove(large)
+    run.stage(stars.LABELS, stars.write_labels, tasks, large, last)
     run.stage(components.MEMBERS, components.name_members, ranges)
-    clusters = run.stage(components.CLUSTERS, components.sort_members, ranges)
+    spent = components.MEMBERS
+    clusters = run.stage(components.CLUSTERS, components.sort_members, ranges, spent)
     found.clusters, found.members = _sum(clusters, "clusters"), _sum(clusters, "members")
     found.largest = max(report["largest"] for report in clusters)
-    found.kept = _sum(run.stage(components.KEPT, components.write_kept, ranges), "kept")
+    kept = run.stage(components.KEPT, components.write_kept, ranges, stars.LABELS)
+    found.kept = _sum(kept, "kept")
 
 
 class _Run:
@@ -243,8 +258,12 @@ class _Run:
         name: str,
         function: Callable[..., Report],
         arguments: Iterable[tuple[Any, ...]],
+        *spent: str,
     ) -> list[Report]:
-        """Run the tasks of a stage that are not done, and return the reports of all, in order."""
+        """Run the tasks of a stage that are not done, and return the reports of all, in order.
+
+        :param spent: stages that no later one reads; their files are removed then.
+        """
         reports = self._folder.reports(name)
         tasks = [
             Task(self._folder, name, number, function, each)
@@ -260,7 +279,13 @@ class _Run:
             figures.core_seconds += report["core_seconds"]
             figures.rows += report.get("rows", 0)
             figures.bytes += report.get("bytes", 0)
+        for stage in spent:
+            self.remove(stage)
         return [reports[number] for number in range(total)]
+
+    def remove(self, stage: str) -> None:
+        """Remove the files of a stage that no later one reads, which takes up space no more."""
+        self._folder.remove_files(stage)
 
 
 def _enter(plan: Plan, found: Input, columns: Sequence[str] | None, options: Options) -> None:

@@ -21,7 +21,7 @@ from scrapy_neardup.cluster.shuffle import (
     partition_of,
     partitioned_file,
 )
-from scrapy_neardup.cluster.stages import confirming, judging, proposing, stars
+from scrapy_neardup.cluster.stages import confirming, judging, proposing, stars, verdicts
 from scrapy_neardup.workers import Limits
 
 FOLDERS = count()
@@ -69,7 +69,7 @@ def _write_accepted(plan: Plan, edges: set[tuple[int, int]]) -> None:
         chosen = chosen[plan.range_of(chosen[:, 0]) == range_]
         size = len(chosen)
         with arrow_file(
-            plan.folder, judging.ACCEPTED_OF_RANGE, range_, judging.ACCEPTED_ROW
+            plan.folder, judging.ACCEPTED_OF_RANGE, range_, verdicts.ACCEPTED_ROW
         ) as file:
             file.write(
                 {

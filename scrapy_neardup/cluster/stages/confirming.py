@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +25,17 @@ from ..shuffle import (
 )
 from .proposing import PAIR, PAIRS, distinct_pairs, stage_of
 from .signing import SignedPages, look_up
+from .verdicts import (
+    ACCEPTED_ROW,
+    PAIR_OF_PAGES,
+    BoilerplateNeeded,
+    NoBoilerplates,
+    accepted_row,
+    write_accepted,
+)
 
 JOINED, HOPEFUL, SITES_NEEDED = "joined", "hopeful", "sites-needed"
+ACCEPTED_AT_ONCE = "accepted-at-once"
 #: Pairs whose signatures are read together.
 _BATCH = 8192
 #: Pairs, many of them proposed by several keys, that are made distinct together.
@@ -36,16 +46,7 @@ _PAIRS_OF_SLICE = 1 << 16
 _JOINED = pa.schema(
     [*PAIR, ("row", pa.binary(ROW.itemsize)), ("page", pa.binary()), ("id", pa.string())]
 )
-_HOPEFUL = pa.schema(
-    [
-        *PAIR,
-        ("site", pa.uint32()),
-        ("page", pa.binary()),
-        ("id", pa.string()),
-        ("second_page", pa.binary()),
-        ("second_id", pa.string()),
-    ]
-)
+_HOPEFUL = pa.schema([*PAIR_OF_PAGES, ("site", pa.uint32())])
 #: A site whose boilerplate is needed to judge the pairs of a partition.
 SITE_NEEDED = pa.schema([("site", pa.uint32()), ("partition", pa.int64())])
 
@@ -88,24 +89,33 @@ def _proposed(plan: Plan, range_: int) -> npt.NDArray[np.int64]:
 
 
 def join_second(plan: Plan, range_: int) -> Report:
-    """Write the pairs whose second page is in a range that the rule could accept, by first site.
+    """Judge the pairs whose second page is in a range, as far as that needs no site's boilerplate.
 
-    The sites whose boilerplate it then needs are written as well.
+    Those that are accepted are written by first page; those that need a boilerplate, and could be
+    accepted, by partitions that judge them, and which sites each partition needs then.
     """
     report: Report = {}
     needed: set[tuple[int, int]] = set()
     slices = Slices(plan)
-    with partitioned_file(
-        plan.folder, HOPEFUL, range_, _HOPEFUL, plan.partitions, report=report
-    ) as file:
+    partitions, ranges = plan.partitions, plan.n_ranges
+    with (
+        partitioned_file(
+            plan.folder, HOPEFUL, range_, _HOPEFUL, partitions, report=report
+        ) as hopeful,
+        partitioned_file(
+            plan.folder, ACCEPTED_AT_ONCE, range_, ACCEPTED_ROW, ranges, report=report
+        ) as accepted,
+    ):
         for batch in _joined(plan, range_):
-            needed |= _write_hopeful(plan, batch, slices, file)
+            rows, waiting = _judged_at_once(plan, _possible(plan, batch))
+            write_accepted(plan, rows, accepted)
+            needed |= _write_waiting(waiting, slices, hopeful)
     with partitioned_file(
-        plan.folder, SITES_NEEDED, range_, SITE_NEEDED, plan.partitions, report=report
+        plan.folder, SITES_NEEDED, range_, SITE_NEEDED, partitions, report=report
     ) as file:
-        sites, partitions = np.array(sorted(needed), np.int64).reshape(-1, 2).T
-        columns = {"site": sites.astype(np.uint32), "partition": partitions}
-        file.write_by(sites % plan.partitions, columns)
+        sites, needing = np.array(sorted(needed), np.int64).reshape(-1, 2).T
+        columns = {"site": sites.astype(np.uint32), "partition": needing}
+        file.write_by(sites % partitions, columns)
     return report
 
 
@@ -115,33 +125,56 @@ def _joined(plan: Plan, range_: int) -> Iterator[pa.RecordBatch]:
             yield batch.slice(start, _BATCH)
 
 
-def _write_hopeful(
-    plan: Plan, batch: pa.RecordBatch, slices: Slices, file: PartitionedFile
-) -> set[tuple[int, int]]:
-    """Write those pairs of a batch, and return the sites that each partition needs for them."""
+def _possible(plan: Plan, batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """Return the pairs that are not refused by what the summaries of their pages say.
+
+    :returns: rows of :data:`~.verdicts.PAIR_OF_PAGES`, with the ``sites`` of both.
+    """
     others, places = _look_up(plan, numbers_in(batch, "second"))
     rows, other_rows = np.frombuffer(bytes_in(batch["row"]), ROW), others.rows[places]
-    pages = batch["page"].to_pylist()
     other_pages = [others.pages[place] for place in places.tolist()]
     one, other = rows["summary"], other_rows["summary"]
-    likeness = likeness_of(one, other, plan.rule)
-    floors = similarity_floors(one["title"] == other["title"], plan.rule)
-    similarity = resemblances(_sketches(pages), _sketches(other_pages))
-    is_hopeful = likeness.possible & (likeness.equal | (similarity >= floors))
-    is_hopeful |= plan.method is not None
-    kept = np.flatnonzero(is_hopeful)
-    partition = slices.partitions(one["site"][kept])
-    columns = {name: batch[name].take(pa.array(kept)) for name in ("first", "second", "page", "id")}
-    columns |= {
-        "site": one["site"][kept],
-        "second_page": [other_pages[place] for place in kept.tolist()],
-        "second_id": [others.ids[places[place]] for place in kept.tolist()],
-    }
-    file.write_by(partition, columns)
-    if plan.method is not None:
-        return set()
-    sites = one["site"][kept].tolist() + other["site"][kept].tolist()
-    return set(zip(sites, 2 * partition.tolist(), strict=True))
+    is_possible = np.ones(rows.size, bool)
+    if plan.method is None:
+        likeness = likeness_of(one, other, plan.rule)
+        floors = similarity_floors(one["title"] == other["title"], plan.rule)
+        similarity = resemblances(_sketches(batch["page"].to_pylist()), _sketches(other_pages))
+        is_possible = likeness.possible & (likeness.equal | (similarity >= floors))
+    kept = np.flatnonzero(is_possible)
+    columns = batch.select([*PAIR.names, "page", "id"])
+    pairs: list[dict[str, Any]] = columns.take(pa.array(kept)).to_pylist()
+    for pair, place in zip(pairs, kept.tolist(), strict=True):
+        pair["second_page"] = other_pages[place]
+        pair["second_id"] = others.ids[places[place]]
+        pair["sites"] = int(one["site"][place]), int(other["site"][place])
+    return pairs
+
+
+def _judged_at_once(
+    plan: Plan, pairs: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the rows of those that are accepted, and the pairs that need a boilerplate."""
+    accepted, waiting = [], []
+    boilerplates = NoBoilerplates()
+    for pair in pairs:
+        try:
+            row = accepted_row(plan, pair, boilerplates)
+        except BoilerplateNeeded:
+            waiting.append(pair)
+        else:
+            accepted += [row] if row is not None else []
+    return accepted, waiting
+
+
+def _write_waiting(
+    pairs: list[dict[str, Any]], slices: Slices, file: PartitionedFile
+) -> set[tuple[int, int]]:
+    """Write pairs by partition, and return the sites that each partition needs for them."""
+    sites = np.array([pair["sites"] for pair in pairs], np.uint32).reshape(-1, 2)
+    partition = slices.partitions(sites[:, 0])
+    columns = {name: [pair[name] for pair in pairs] for name in PAIR_OF_PAGES.names}
+    file.write_by(partition, {**columns, "site": sites[:, 0]})
+    return set(zip(sites.T.ravel().tolist(), 2 * partition.tolist(), strict=True))
 
 
 class Slices:

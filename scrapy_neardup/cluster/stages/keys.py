@@ -31,8 +31,6 @@ _BLOCKS = 6
 #: Share of the pairs at the rule's least similarity, and at the least one of pages with equal
 #: titles and values, that have a band in common, at least.
 _RECALL, _RECALL_OF_SAME_TITLES = 0.999, 0.99
-#: An empty bin is first looked up in so many others, then in all.
-_FEW = 24
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 _SAMPLE = " ".join(f"word{number}" for number in range(200))
@@ -74,19 +72,15 @@ def densified(sketches: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     :param sketches: shape ``(n, SKETCH_BINS)``; an empty sketch stays empty.
     """
     filled = sketches.copy()
-    rows = np.flatnonzero((sketches == 0).any(axis=1))
-    for row in rows.tolist():
-        sketch = sketches[row]
-        empty = np.flatnonzero(sketch == 0)
-        is_filled = sketch != 0
-        for tries in (_FEW, SKETCH_BINS):
-            sources = _sources()[empty, :tries]
-            hits = is_filled[sources]
-            places = sources[np.arange(empty.size), hits.argmax(axis=1)]
-            filled[row, empty] = sketch[places]
-            empty = empty[filled[row, empty] == 0]
-            if not empty.size or not is_filled.any():
-                break
+    has_some = (sketches != 0).any(axis=1)
+    rows, bins = np.nonzero((sketches == 0) & has_some[:, None])
+    for sources in _sources().T:
+        if not rows.size:
+            break
+        values = sketches[rows, sources[bins]]
+        filled[rows, bins] = values
+        still_empty = values == 0
+        rows, bins = rows[still_empty], bins[still_empty]
     return filled
 
 
