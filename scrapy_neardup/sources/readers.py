@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from ..exceptions import InputError
+from .columns import Columns
 from .compression import buffered, decompressed, error_text, naming_errors
 from .fields import NOT_JSON, page_of_json
 from .json_arrays import array_pages, require_lines
@@ -37,14 +38,14 @@ class PageReader:
     """Iterates over the pages of all sources, in order and only once.
 
     :param sources: files, folders, or ``"-"`` for standard input.
-    :param columns: the fields that the columns of CSV and TSV files without a header are, in order;
-        ``""`` for a column that is skipped.
+    :param columns: the fields that the columns of CSV and TSV files without a header are, in order,
+        ``""`` for a column that is skipped; or the names of columns in headers, by field.
     :raises InputError: on creation, if a source is missing, empty, or needs a package that is not
         installed, or the columns of a table are unknown; while iterating, if a source is cut off or
         no source has a page.
     """
 
-    def __init__(self, sources: Sequence[str], columns: Sequence[str] | None = None) -> None:
+    def __init__(self, sources: Sequence[str], columns: Columns | None = None) -> None:
         #: Number of unusable records by reason.
         self.bad = BadRecords()
         #: Number of records that are no pages (redirects, images …) by reason; WARC only.
@@ -114,7 +115,7 @@ class PageReader:
 def stream_pages(
     raw: BinaryIO,
     source: str,
-    columns: Sequence[str] | None,
+    columns: Columns | None,
     bad: BadRecords,
     passed_over: Counter[str],
 ) -> Iterator[Record]:
@@ -212,7 +213,7 @@ def html_files(folder: Path) -> Iterator[Path]:
                 yield Path(parent, name)
 
 
-def _check(source: str, columns: Sequence[str] | None) -> None:
+def _check(source: str, columns: Columns | None) -> None:
     """Raise an error early if a source cannot be read."""
     if source == "-":
         return
