@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..exceptions import InvalidOption
 from ..matching.rule import Rule
 from ..methods import Method
 from ..signatures.signer import OFFLINE_KEY, Signer
+from ..sources.columns import Columns, check_columns
 from ..workers import Limits
 from .engines import DaskEngine, Engine
 from .folder import WorkFolder
@@ -25,7 +27,7 @@ def pairs(
     signer: Mapping[str, Any] | None = None,
     method: str | Method | None = None,
     limits: Limits | None = None,
-    columns: Sequence[str] | None = None,
+    columns: Columns | None = None,
     options: Options | None = None,
     progress: Progress = lambda *_: None,
 ) -> Found:
@@ -45,22 +47,40 @@ def pairs(
     :param method: ``"NAME[:PARAMETERS]"`` of a method with keys, or the method, that judges in
         place of the rule; of the rule, ``scope`` and ``min_features`` count then.
     :param limits: time and memory that the reading of one page may take.
-    :param columns: the fields that the columns of CSV and TSV files without a header are, in order.
+    :param columns: fields in the order of the columns of CSV and TSV files without a header; or the
+        names of columns of Parquet files and in headers, by field: ``{"url": "link"}``.
     :param progress: called with a stage, the number of its tasks that are done, and of all.
     :raises InputError: if the pages cannot be read.
-    :raises InvalidOption: if pages that the rule accepts need not share a key.
+    :raises InvalidOption: if pages that the rule accepts need not share a key, or for ``columns``.
     :raises TypeError: unless exactly one of ``client`` and ``engine`` is given.
     :raises WorkFolderTaken: if the folder belongs to another run.
     :raises EngineFailed: if the engine fails; the same call goes on from there.
     """
     if (client is None) == (engine is None):
         raise TypeError("pairs() needs either a client or an engine")
-    arguments = {"secret": OFFLINE_KEY, **(signer or {})}
+    plan = _plan(work, rule or Rule(), _arguments(signer or {}, method), limits or Limits())
+    runs = engine or DaskEngine(client)
+    columns = _checked(columns)
+    return find_pairs(pages, columns, plan, runs, options=options or Options(), progress=progress)
+
+
+def _checked(columns: Columns | None) -> Columns | None:
+    """Return the columns, as JSON and pickle have them."""
+    if columns is None:
+        return None
+    try:
+        check_columns(columns)
+    except ValueError as error:
+        raise InvalidOption("columns", columns, f"names of fields: {error}") from None
+    return dict(columns) if isinstance(columns, Mapping) else list(columns)
+
+
+def _arguments(signer: Mapping[str, Any], method: str | Method | None) -> dict[str, Any]:
+    """Return the arguments of the signer."""
+    arguments = {"secret": OFFLINE_KEY, **signer}
     if method is not None:
         arguments["method"] = method
-    plan = _plan(work, rule or Rule(), arguments, limits or Limits())
-    runs = engine or DaskEngine(client)
-    return find_pairs(pages, columns, plan, runs, options=options or Options(), progress=progress)
+    return arguments
 
 
 def _plan(work: str, rule: Rule, arguments: Mapping[str, Any], limits: Limits) -> Plan:

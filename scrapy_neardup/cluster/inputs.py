@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..exceptions import InputError
+from ..sources.columns import Columns
 from ..sources.compression import error_text
+from ..sources.parquet import ParquetPages, is_parquet
 from ..sources.readers import HTML_SUFFIXES, html_files, html_page, stream_pages
 from ..sources.record import MAX_PAGE_BYTES, TOO_LARGE, BadRecords, Record
 from ..sources.tables import table_format
@@ -34,7 +36,8 @@ class Split:
 
     :ivar source: a file, or the folder in which ``files`` are.
     :ivar kind: ``"file"`` is read as a whole, of ``"lines"`` and ``"members"`` (a WARC file of
-        gzip members) what begins in the range of bytes.
+        gzip members) what begins in the range of bytes, and of ``"row_groups"`` (a Parquet file)
+        those of the range.
     :ivar end: where the range ends, not included.
     :ivar files: paths below a folder, see ``kind = "folder"``.
     """
@@ -57,11 +60,15 @@ class Input:
     identity: Sequence[Sequence[Any]]
 
 
-def find_input(sources: Sequence[str], split_bytes: int = SPLIT_BYTES) -> Input:
+def find_input(
+    sources: Sequence[str], split_bytes: int = SPLIT_BYTES, columns: Columns | None = None
+) -> Input:
     """Cut the input into parts.
 
     :param sources: files and folders, local or by URL; a name with ``*`` is all files it matches.
-    :raises InputError: if a source is missing or empty.
+    :param columns: see :class:`~scrapy_neardup.sources.readers.PageReader`.
+    :raises InputError: if a source is missing or empty, or the columns of a Parquet file cannot be
+        used.
     """
     splits: list[Split] = []
     identity: list[Sequence[Any]] = []
@@ -69,8 +76,11 @@ def find_input(sources: Sequence[str], split_bytes: int = SPLIT_BYTES) -> Input:
         if given == "-":
             raise InputError("-", "workers cannot read standard input; give files")
         for source in _expanded(given):
-            found = _folder_splits if _is_folder(source) else _file_splits
-            for split, version in found(source, split_bytes):
+            if _is_folder(source):
+                found = _folder_splits(source, split_bytes)
+            else:
+                found = _file_splits(source, split_bytes, columns)
+            for split, version in found:
                 splits.append(split)
                 identity += version
     return Input(splits, identity)
@@ -78,7 +88,7 @@ def find_input(sources: Sequence[str], split_bytes: int = SPLIT_BYTES) -> Input:
 
 def read_split(
     split: Split,
-    columns: Sequence[str] | None,
+    columns: Columns | None,
     bad: BadRecords,
     passed_over: Counter[str],
 ) -> Iterator[Record]:
@@ -90,6 +100,10 @@ def read_split(
     try:
         with system.open(path, "rb") as file:
             stream = file
+            if split.kind == "row_groups":
+                groups = range(split.start, split.end)
+                yield from ParquetPages(file, split.source, columns).pages(bad, groups)
+                return
             if split.kind == "lines":
                 stream = _range_of(file, *(_line_at(file, at) for at in (split.start, split.end)))
             elif split.kind == "members":
@@ -148,7 +162,7 @@ def _files_under(source: str) -> Iterator[tuple[str, int, str]]:
             yield path.removeprefix(root).lstrip("/"), int(info["size"]), _version(info)
 
 
-def _file_splits(source: str, split_bytes: int) -> _Found:
+def _file_splits(source: str, split_bytes: int, columns: Columns | None) -> _Found:
     system, path = file_system(source)
     info = system.info(path)
     size = int(info["size"])
@@ -157,14 +171,40 @@ def _file_splits(source: str, split_bytes: int) -> _Found:
         raise InputError(source, "empty")
     with system.open(path, "rb") as file:
         kind = _kind_of(file, source)
-    for start in range(0, size, split_bytes if kind != "file" else size):
-        end = min(start + split_bytes, size)
+        if kind == "row_groups":
+            sizes = ParquetPages(file, source, columns).row_group_bytes()
+            ranges = row_group_ranges(sizes, split_bytes)
+        elif kind == "file":
+            ranges = [(0, size)]
+        else:
+            starts = range(0, size, split_bytes)
+            ranges = [(start, start + split_bytes) for start in starts]
+    for start, end in ranges:
         yield Split(source, kind, start, end), version if not start else []
+
+
+def row_group_ranges(sizes: Sequence[int], split_bytes: int) -> list[tuple[int, int]]:
+    """Return where ranges of row groups begin and end, each of so many bytes or one group more.
+
+    A file without a row group has one empty range.
+    """
+    ranges: list[tuple[int, int]] = []
+    start = total = 0
+    for group, size in enumerate(sizes, 1):
+        total += size
+        if total >= split_bytes:
+            ranges.append((start, group))
+            start, total = group, 0
+    if start < len(sizes) or not ranges:
+        ranges.append((start, len(sizes)))
+    return ranges
 
 
 def _kind_of(file: BinaryIO, source: str) -> str:
     """Return how a file can be cut."""
     start = file.read(_WINDOW)
+    if not table_format(source) and is_parquet(start, source):
+        return "row_groups"
     if start.startswith(_GZIP) and _is_warc_member(start):
         return "members"
     text = start.lstrip(b"\xef\xbb\xbf \t\r\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from .._util.validation import require_number
 from ..exceptions import InputError, InvalidOption, WorkFolderTaken
 from ..hashing.minhash import SKETCH_BINS
+from ..sources.columns import Columns
 from ..sources.record import BadRecords
 from .engines import Engine, Task
 from .folder import Report, WorkFolder
@@ -124,7 +125,7 @@ class Options:
 
 def find_pairs(
     sources: Sequence[str],
-    columns: Sequence[str] | None,
+    columns: Columns | None,
     plan: Plan,
     engine: Engine,
     *,
@@ -140,7 +141,7 @@ def find_pairs(
     :raises EngineFailed: when the engine fails.
     """
     _require_keys(plan)
-    found_input = find_input(sources, options.split_bytes)
+    found_input = find_input(sources, options.split_bytes, columns)
     _enter(plan, found_input, columns, options)
     run = _Run(plan.folder, engine, progress)
     plan = replace(
@@ -288,12 +289,12 @@ class _Run:
         self._folder.remove_files(stage)
 
 
-def _enter(plan: Plan, found: Input, columns: Sequence[str] | None, options: Options) -> None:
+def _enter(plan: Plan, found: Input, columns: Columns | None, options: Options) -> None:
     """Take the work folder, which must be empty or of the same run."""
     wanted = {
         "format": _FORMAT,
         "input": [list(each) for each in found.identity],
-        "columns": list(columns or ()),
+        "columns": dict(columns) if isinstance(columns, Mapping) else list(columns or ()),
         "recipe": plan.recipe,
         "rule": asdict(plan.rule),
         **asdict(options),

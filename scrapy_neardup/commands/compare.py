@@ -26,6 +26,7 @@ from ..methods import METHODS, Method
 from ..reasons import Reason
 from ..signatures.signature import PageSignature
 from ..signatures.signer import Signer
+from ..sources.columns import Columns
 from ..sources.readers import PageReader
 from ..sources.record import Record
 from ..text.idf import UNITS_PER_NAT
@@ -202,9 +203,7 @@ class _Page:
         yield "begins with", " ".join(self.main.text.split())[:160]
 
 
-def _stored(
-    names: Sequence[str], sources: Sequence[str], columns: Sequence[str] | None
-) -> list[Record]:
+def _stored(names: Sequence[str], sources: Sequence[str], columns: Columns | None) -> list[Record]:
     """Return the pages with these ids or, failing that, with these URLs."""
     by_id: dict[str, Record] = {}
     by_url: dict[str, Record] = {}

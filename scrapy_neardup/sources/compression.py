@@ -41,6 +41,11 @@ def decompressed(raw: BinaryIO, source: str) -> io.BufferedReader:
     return stream
 
 
+def is_packed(start: bytes) -> bool:
+    """Return whether the first bytes of a file, four or more, are those of gzip or zstd."""
+    return start.startswith((_GZIP, _ZSTD))
+
+
 def buffered(stream: Any) -> io.BufferedReader:
     """Return the stream with a buffer, so that it has ``peek()``."""
     return stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)

@@ -36,6 +36,7 @@ def page_of_json(data: bytes) -> Record:
 def page_of_fields(fields: Mapping[str, Any]) -> Record:
     """Return the page that the fields of a record describe; other fields are ignored.
 
+    :param fields: strings; ``html`` may be bytes, as ``html_b64`` is, and ``id`` a whole number.
     :raises BadRecord: if they describe none.
     """
     url, id_ = _string(fields, "url"), fields.get("id")
@@ -65,6 +66,8 @@ def url_of_id(id_: str | int) -> str:
 
 
 def _content(fields: Mapping[str, Any]) -> tuple[str | bytes, Literal["html", "text"]]:
+    if isinstance(html := fields.get("html"), bytes):
+        return html, "html"
     if (html := _string(fields, "html")) is not None:
         return html, "html"
     if (encoded := _string(fields, "html_b64")) is not None:

@@ -1,4 +1,4 @@
-"""Reads stored pages from JSON Lines, JSON arrays, tables, WARC files and folders of HTML files.
+"""Reads stored pages: JSON Lines, JSON arrays, tables, Parquet, WARC and folders of HTML files.
 
 The format is detected from the first bytes of a file; only CSV, TSV and JSON arrays are recognised
 by the name. gzip and zstd are decompressed. Unusable records are counted and skipped. An input that
@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from ..exceptions import InputError
+from .columns import Columns
 from .compression import buffered, decompressed, error_text, naming_errors
 from .fields import NOT_JSON, page_of_json
 from .json_arrays import array_pages, require_lines
+from .parquet import ParquetPages, is_parquet
 from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, BadRecords, Record
 from .tables import open_table, table_format
 from .warc import WARC, archive_iterator, warc_pages
@@ -37,14 +39,15 @@ class PageReader:
     """Iterates over the pages of all sources, in order and only once.
 
     :param sources: files, folders, or ``"-"`` for standard input.
-    :param columns: the fields that the columns of CSV and TSV files without a header are, in order;
-        ``""`` for a column that is skipped.
+    :param columns: the fields that the columns of CSV and TSV files without a header are, in order,
+        ``""`` for a column that is skipped; or the names of columns of Parquet files and in
+        headers, by field.
     :raises InputError: on creation, if a source is missing, empty, or needs a package that is not
         installed, or the columns of a table are unknown; while iterating, if a source is cut off or
         no source has a page.
     """
 
-    def __init__(self, sources: Sequence[str], columns: Sequence[str] | None = None) -> None:
+    def __init__(self, sources: Sequence[str], columns: Columns | None = None) -> None:
         #: Number of unusable records by reason.
         self.bad = BadRecords()
         #: Number of records that are no pages (redirects, images …) by reason; WARC only.
@@ -114,7 +117,7 @@ class PageReader:
 def stream_pages(
     raw: BinaryIO,
     source: str,
-    columns: Sequence[str] | None,
+    columns: Columns | None,
     bad: BadRecords,
     passed_over: Counter[str],
 ) -> Iterator[Record]:
@@ -131,6 +134,8 @@ def stream_pages(
         start = stream.peek(len(WARC))
         if table_format(source):
             yield from open_table(stream, source, columns, bad)
+        elif is_parquet(start, source):
+            yield from ParquetPages(raw, source, columns).pages(bad)
         elif start.startswith(WARC):
             yield from warc_pages(stream, source, bad, passed_over)
         elif start.removeprefix(_UTF8_MARK).lstrip()[:1] == b"<":
@@ -212,7 +217,7 @@ def html_files(folder: Path) -> Iterator[Path]:
                 yield Path(parent, name)
 
 
-def _check(source: str, columns: Sequence[str] | None) -> None:
+def _check(source: str, columns: Columns | None) -> None:
     """Raise an error early if a source cannot be read."""
     if source == "-":
         return
@@ -230,6 +235,9 @@ def _check(source: str, columns: Sequence[str] | None) -> None:
                     raise InputError(source, "empty")
                 if table_format(source):
                     open_table(stream, source, columns, BadRecords())
+                    return
+                if is_parquet(start, source):
+                    ParquetPages(file, source, columns)
                     return
             if start.startswith(WARC):
                 archive_iterator(source)

@@ -6,10 +6,10 @@ import csv
 import io
 import re
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..exceptions import InputError
+from .columns import Columns, find_columns
 from .fields import CONTENT_FIELDS, FIELDS, page_of_fields
 from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, BadRecords, Record
 
@@ -32,35 +32,12 @@ def table_format(name: str) -> str | None:
     return None if found is None else found[1].lower()
 
 
-def parse_columns(text: str) -> tuple[str, ...]:
-    """Return the columns that a list such as ``"id,-,text"`` names; ``""`` is a skipped one.
-
-    :raises ValueError: if a name is unknown or given twice, or a needed one is missing.
-    """
-    columns = tuple("" if name.strip() == "-" else name.strip() for name in text.split(","))
-    for name in columns:
-        if name and name not in FIELDS:
-            raise ValueError(f"{name!r} is no field; the fields are {', '.join(FIELDS)}, - to skip")
-    _require_usable(columns)
-    return columns
-
-
-def _require_usable(columns: Sequence[str]) -> None:
-    named = [name for name in columns if name]
-    if repeated := [name for name, number in Counter(named).items() if number > 1]:
-        raise ValueError(f"{', '.join(repeated)} is named twice")
-    if not {"id", "url"} & set(named):
-        raise ValueError("id or url is needed")
-    if not set(CONTENT_FIELDS) & set(named):
-        raise ValueError(f"{', '.join(CONTENT_FIELDS[:-1])} or {CONTENT_FIELDS[-1]} is needed")
-
-
 def open_table(
-    stream: io.BufferedReader, source: str, columns: Sequence[str] | None, bad: BadRecords
+    stream: io.BufferedReader, source: str, columns: Columns | None, bad: BadRecords
 ) -> Iterator[Record]:
     """Return the pages of a CSV or TSV file in UTF-8, depending on its name.
 
-    :param columns: of a file without a header; ``""`` for a column that is skipped.
+    :param columns: of a file without a header, in order; or by the names in the header.
     :param bad: counts unusable records by reason.
     :raises InputError: if the columns are unknown; while iterating, if the last line is cut off.
     """
@@ -70,38 +47,46 @@ def open_table(
         stream.read(len(_UTF8_MARK))
     kind = table_format(source) or "csv"
     rows = _CsvRows(stream) if kind == "csv" else _TsvRows(stream)
-    columns = _read_header(rows, source, kind, columns, bad)
-    return _pages(rows, source, columns, bad)
+    fields = _read_header(rows, source, kind, columns, bad)
+    return _pages(rows, source, fields, bad)
 
 
 def _read_header(
-    rows: _Rows, source: str, kind: str, columns: Sequence[str] | None, bad: BadRecords
+    rows: _Rows, source: str, kind: str, columns: Columns | None, bad: BadRecords
 ) -> Sequence[str]:
-    """Return the columns that the first line names, if it does, else the given ones."""
+    """Return the fields that the first line names, if it does, else the given ones."""
+    in_order = None if isinstance(columns, Mapping) else columns
     problem = ""
     try:
         first = rows.next() or []
     except BadRecord as error:
-        if columns is not None:
+        if in_order is not None:
             bad.note(error, f"{source}, line {rows.line}")
-            return columns
+            return in_order
         first, problem = [], f" ({error})"
-    names = [name.strip().lower() for name in first]
-    if any(name in CONTENT_FIELDS for name in names):
-        known = [name if name in FIELDS else "" for name in names]
-        try:
-            _require_usable(known)
-        except ValueError as error:
-            raise InputError(source, f"its header cannot be used: {error}") from None
-        return known
-    if columns is None:
+    header = [name.strip() for name in first]
+    if first and isinstance(columns, Mapping):
+        return _fields_of(header, columns, source)
+    if any(name.lower() in CONTENT_FIELDS for name in header):
+        return _fields_of(header, {}, source)
+    if in_order is None:
         raise InputError(
             source,
             f"its first line{problem} does not name the fields, separated by {_SEPARATORS[kind]} "
             f"({', '.join(FIELDS)}); name them in order, such as --columns id,title,text",
         )
     rows.put_back()
-    return columns
+    return in_order
+
+
+def _fields_of(header: Sequence[str], names: Mapping[str, str], source: str) -> list[str]:
+    """Return the field that each column of a header is; ``""`` for none."""
+    try:
+        places = find_columns(header, names)
+    except ValueError as error:
+        raise InputError(source, f"its header cannot be used: {error}") from None
+    fields = dict(zip(places.values(), places, strict=True))
+    return [fields.get(place, "") for place in range(len(header))]
 
 
 def _pages(rows: _Rows, source: str, columns: Sequence[str], bad: BadRecords) -> Iterator[Record]:

@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from scrapy_neardup import InvalidOption, Rule, cluster
 from scrapy_neardup.cluster import Options, Report, Sequential, Task, WorkFolderTaken
+from scrapy_neardup.cluster.inputs import row_group_ranges
+from scrapy_neardup.exceptions import InputError
 from scrapy_neardup.signatures.signer import OFFLINE_KEY, Signer
 from scrapy_neardup.sources.readers import PageReader
 from scrapy_neardup.stores import MemoryStore
@@ -126,6 +130,63 @@ def test_files_by_url_and_archives_in_parts(
     assert list(found.pair_lines()) == list(whole.pair_lines())
     assert list(found.kept_lines()) == list(whole.kept_lines())
     assert found.pages == whole.pages > 200
+
+
+def test_parquet_in_parts(pages: str, expected: set[tuple[Any, ...]], tmp_path: Path) -> None:
+    records = [json.loads(line) for line in Path(pages).read_text().splitlines()]
+    table = pa.table(
+        {
+            "key": [record.get("id") for record in records],
+            "url": [record.get("url") for record in records],
+            "title": [record.get("title") for record in records],
+            "body": [record.get("text") for record in records],
+        }
+    )
+    system = fsspec.filesystem("memory")
+    for rows, name in ((20, "small"), (1000, "large")):
+        with system.open(f"/parquet/{name}.parquet", "wb") as file:
+            parquet.write_table(table, file, row_group_size=rows)
+    columns = {"id": "key", "text": "body"}
+    options = Options(partitions=2, split_bytes=20_000)
+
+    def run(name: str, columns: dict[str, str]) -> cluster.Found:
+        source, work = f"memory://parquet/{name}.parquet", str(tmp_path / name)
+        return cluster.pairs([source], work, engine=Sequential(), columns=columns, options=options)
+
+    small, large = run("small", columns), run("large", columns)
+    assert 3 < small.plan.n_splits < 13
+    assert large.plan.n_splits == 1
+    for found in (small, large):
+        assert _pairs(found) == expected
+        assert found.undecided == {"no_text": 1}
+        assert found.bad.total() == 1
+    assert list(small.kept_lines()) == list(large.kept_lines())
+    # A run goes on with the same columns only.
+    assert _pairs(run("small", dict(reversed(columns.items())))) == expected
+    with pytest.raises(WorkFolderTaken, match="its columns differ"):
+        run("small", {**columns, "id": "url"})
+    with pytest.raises(InputError, match="no column 'keys' for id"):
+        run("small", {**columns, "id": "keys"})
+
+
+@pytest.mark.parametrize("columns", [{"key": "id"}, ["id", "body"], "id,text"])
+def test_columns_for_no_field(columns: Any, tmp_path: Path) -> None:
+    with pytest.raises(InvalidOption, match="is no field"):
+        cluster.pairs(["none"], str(tmp_path), engine=Sequential(), columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ranges"),
+    [
+        ([], [(0, 0)]),
+        ([500], [(0, 1)]),
+        ([3, 3, 3, 3, 3], [(0, 2), (2, 4), (4, 5)]),
+        ([1, 99, 1, 1], [(0, 2), (2, 4)]),
+        ([5, 5], [(0, 1), (1, 2)]),
+    ],
+)
+def test_row_groups_of_a_part(sizes: list[int], ranges: list[tuple[int, int]]) -> None:
+    assert row_group_ranges(sizes, 5) == ranges
 
 
 def _response(record: dict[str, Any]) -> bytes:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
@@ -115,3 +116,26 @@ def test_a_news_library_in_and_tables_out(tmp_path):
     assert (pair["id_a"], pair["id_b"], pair["distance"]) == ("n1", "n3", 0)
     [cluster] = parquet.read_table(tmp_path / "clusters.parquet").to_pylist()
     assert cluster == {"pages": 2, "ids": ["n1", "n3"], "urls": ["id:n1", "id:n3"]}
+
+
+def test_parquet_in_gives_what_json_lines_give(tmp_path):
+    texts = [("n1", FERRY), ("n2", MUSEUM), ("n3", FERRY), ("n4", f"{MUSEUM} Book now.")]
+    lines, table = tmp_path / "news.jsonl", tmp_path / "news.parquet"
+    pages = [{"id": name, "title": "News", "text": text} for name, text in texts]
+    lines.write_text("".join(json.dumps(page) + "\n" for page in pages), "utf-8")
+    columns = {"key": [name for name, _ in texts], "title": ["News"] * 4}
+    rows = {**columns, "page": [{"body": text} for _, text in texts]}
+    parquet.write_table(pa.table(rows), table, row_group_size=3)
+    for command in ("scan", "pairs"):
+        outputs = []
+        for source, named in ((lines, []), (table, ["--columns", "id=key,text=page.body"])):
+            target = tmp_path / f"{source.name}.{command}"
+            neardup = ["-m", "scrapy", "neardup", command, source, *named, "--workers", "0"]
+            assert warm.run([*neardup, "-o", target]).returncode == 0
+            outputs.append(target.read_text("utf-8"))
+        assert outputs[0] == outputs[1]
+        assert outputs[0].count("n3") >= 1
+    wrong = warm.run(["-m", "scrapy", "neardup", "scan", table, "-o", "-", "--columns", "id=keys"])
+    assert wrong.returncode == 1
+    assert b"no column 'keys' for id (did you mean 'key'?)" in wrong.stderr
+    assert wrong.stderr.count(b"\n") == 1

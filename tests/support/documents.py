@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+from pyarrow import parquet
+
 from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.stores.sqlite.store import SqliteStore
 from scrapy_neardup.url_rules.rule import Evidence, UrlRule
@@ -139,6 +142,8 @@ def _write_tables(folder: Path) -> None:
     (folder / "mails.csv").write_text(f"id,text\n{mails}", "utf-8")
     records = [{"id": id_, "url": url, "text": text} for id_, (url, text) in PAGES.items()]
     (folder / "archive.json").write_text(json.dumps(records), "utf-8")
+    crawl = [{"link": url, "body": page(text).encode()} for url, text in PAGES.values()]
+    parquet.write_table(pa.Table.from_pylist(crawl), folder / "crawl.parquet")
 
 
 def _fill_store(path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ import xxhash
 
 from ...matching.stored_items import OWN_ITEMS
 from ...signatures.signature import PageSignature
+from ...sources.columns import Columns
 from ...sources.record import BadRecords, Record
 from ...stores.codec import ROW, packed, row_of
 from ...workers import Failure, WorkerPool, sign_record
@@ -70,7 +71,7 @@ class SignedPages(NamedTuple):
     urls: list[str]
 
 
-def sign(plan: Plan, split_number: int, split: Split, columns: Sequence[str] | None) -> Report:
+def sign(plan: Plan, split_number: int, split: Split, columns: Columns | None) -> Report:
     """Read the pages of a split and write their signatures.
 
     :returns: numbers of pages, and of those undecided, unusable and passed over by reason.

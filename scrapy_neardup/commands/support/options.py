@@ -19,9 +19,9 @@ from ...matching.rule import SCOPES, Rule
 from ...methods import METHODS, Method
 from ...signatures.signature import Extraction, PageSignature
 from ...signatures.signer import OFFLINE_KEY
+from ...sources.columns import Columns, parse_columns
 from ...sources.readers import PageReader
 from ...sources.record import Record
-from ...sources.tables import parse_columns
 from ...stores import MemoryStore, Store
 from ...workers import Failure, Job, Limits, PagePool, WorkerPool, sign_record, usable_cores
 from .output import print_message, with_progress
@@ -79,8 +79,8 @@ def add_pages(
         name,
         metavar="PAGES",
         nargs=nargs,
-        help="JSON Lines, JSON arrays (.json), CSV, TSV or WARC files (plain, gzip, zstd), folders "
-        "of HTML files, or - for JSON Lines on standard input",
+        help="JSON Lines, JSON arrays (.json), CSV, TSV or WARC files (plain, gzip, zstd), Parquet "
+        "files, folders of HTML files, or - for JSON Lines on standard input",
         **how,
     )
     add_columns(parser)
@@ -93,11 +93,12 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         type=_columns,
         metavar="NAMES",
         help="fields that the columns of CSV and TSV files without a header are, in order, such as "
-        "id,title,text; - skips a column",
+        "id,title,text (- skips a column); or columns of Parquet files and in headers that have "
+        "other names than the fields, such as url=link,html=body",
     )
 
 
-def _columns(text: str) -> tuple[str, ...]:
+def _columns(text: str) -> Columns:
     try:
         return parse_columns(text)
     except ValueError as error:

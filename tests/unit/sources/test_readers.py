@@ -269,8 +269,8 @@ def test_what_cannot_work_is_said_before_the_first_page(tmp_path):
 
 @pytest.mark.parametrize(
     ("data", "blocked", "extra"),
-    [(WARC, "warcio", "warc"), (zstd(b"x"), "backports", "zstd")],
-    ids=["warc", "zstd"],
+    [(WARC, "warcio", "warc"), (zstd(b"x"), "backports", "zstd"), (b"PAR1", "pyarrow", "parquet")],
+    ids=["warc", "zstd", "parquet"],
 )
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="Python itself reads zstd")
 def test_a_missing_package_is_named(tmp_path, data, blocked, extra):

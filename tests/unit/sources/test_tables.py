@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from scrapy_neardup._util.urls import page_key, site_of
 from scrapy_neardup.exceptions import InputError
 from scrapy_neardup.sources import json_arrays, tables
+from scrapy_neardup.sources.columns import parse_columns
 from scrapy_neardup.sources.fields import url_of_id
 from scrapy_neardup.sources.readers import PageReader
 from scrapy_neardup.sources.record import Record
@@ -33,7 +34,7 @@ IN_A_LINE = st.characters(codec="utf-8", exclude_characters="\0\t\r\n")
 
 
 def read(folder: Path, name: str, data: bytes, columns: str | None = None) -> PageReader:
-    named = None if columns is None else tables.parse_columns(columns)
+    named = None if columns is None else parse_columns(columns)
     return PageReader([stored(folder, data, name)], named)
 
 
@@ -114,6 +115,17 @@ def test_columns_name_those_of_files_without_a_header(tmp_path):
     assert list(other) == [Record("http://a.example/", "http://a.example/", "x", "text")]
 
 
+def test_columns_by_name_are_those_of_a_header(tmp_path):
+    data = b"Nr,id,Body,text,url\n1,2,x,y,z\n"
+    [by_name] = read(tmp_path, "a.csv", data, "id=nr, text=Body")
+    assert by_name == Record("1", "z", "x", "text")
+    # What is given for one field is not another one as well; the rest goes by its own name.
+    [by_name] = read(tmp_path, "a.csv", data, "title=text,html=Body")
+    assert by_name == Record("2", "z", "x", "html", "y")
+    # JSON objects have the names of the fields.
+    assert list(read(tmp_path, "a.jsonl", json_lines(), "id=nr,text=Body")) == RECORDS
+
+
 @pytest.mark.parametrize(
     ("name", "data", "reason"),
     [
@@ -124,7 +136,7 @@ def test_columns_name_those_of_files_without_a_header(tmp_path):
         ),
         ("a.csv", b"id;title;text\n1;2;3\n", "separated by commas"),
         ("a.csv", b"title,text\na,b\n", "its header cannot be used: id or url is needed"),
-        ("a.csv", b"id,text,text\na,b,c\n", "text is named twice"),
+        ("a.csv", b"id,text,text\na,b,c\n", "text is named twice: text, text"),
         ("a.csv", "编号,正文\n".encode("gb18030"), r"its first line \(not UTF-8\)"),
         ("a.csv", "id,text\n1,x".encode("utf-16"), "is UTF-16; tables must be UTF-8"),
         ("a.csv", b"", "empty"),
@@ -134,6 +146,19 @@ def test_columns_name_those_of_files_without_a_header(tmp_path):
 def test_unknown_columns_are_an_error_before_the_first_page(tmp_path, name, data, reason):
     with pytest.raises(InputError, match=reason):
         read(tmp_path, name, data)
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ("id=nr,text=bodies", r"no column 'bodies' for text \(did you mean 'body'\?\); there are"),
+        ("id=nr", "its header cannot be used: html, html_b64 or text is needed, but the columns"),
+        ("id=nr,text=two", "two is named twice: two, two"),
+    ],
+)
+def test_columns_by_name_that_a_header_lacks_are_an_error(tmp_path, columns, reason):
+    with pytest.raises(InputError, match=reason):
+        read(tmp_path, "a.csv", b"Nr,body,two,two\n1,x,y,z\n", columns)
 
 
 @pytest.mark.parametrize(
@@ -261,8 +286,11 @@ def test_json_lines_may_be_called_json(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [("id,txt", "'txt' is no field"), ("id,title", "html, html_b64 or text is needed"),
-     ("text", "id or url is needed"), ("id,id,text", "id is named twice")],
+     ("text", "id or url is needed"), ("id,id,text", "id is named twice"),
+     ("id=a,text", "'text' is not FIELD=COLUMN as the others are"),
+     ("id=a,id=b", "id is named twice"), ("id=a,url=a", "column 'a' is given for id and url"),
+     ("link=url", "'link' is no field; .*: url=link?"), ("id=", "column for id is '', which")],
 )  # fmt: skip
 def test_columns_that_cannot_be_used(columns, reason):
     with pytest.raises(ValueError, match=reason):
-        tables.parse_columns(columns)
+        parse_columns(columns)
