@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..text.idf import UNITS_PER_NAT, shipped_table, token_hashes
 from ..text.weighting import are_numbers
-from .words import WORD, WordMethod, jaccard, members, packed_set, prefix_keys, shared
+from .words import WORD, WordMethod, jaccard, least_common, members, packed_set, shared
 
 #: Words of a keyword value, and the bytes of each: a hash and a weight.
 _MAX_KEYWORDS = 64
@@ -40,7 +40,10 @@ class Words(WordMethod):
         return self.similarity(new, known) > self.min_similarity or new == known
 
     def keys(self, value: bytes) -> Iterable[int]:
-        return prefix_keys(value, self.min_similarity)
+        return members(value)
+
+    def keys_in_common(self, value: bytes) -> int:
+        return least_common(members(value).size, self.min_similarity)
 
     def explain(self, new: bytes, known: bytes) -> str:
         both, ours, theirs = shared(new, known), members(new).size, members(known).size
@@ -94,20 +97,16 @@ class Keywords(WordMethod):
         return _cosine(new, known) >= self.min_similarity and super().is_near(new, known)
 
     def keys(self, value: bytes) -> Iterable[int]:
-        """Return the words without which the others are too light for the cosine.
+        return np.unique(_keywords(value)["word"])
 
-        The heaviest come first, in one order for all texts, as in :func:`prefix_keys`.
-        """
+    def keys_in_common(self, value: bytes) -> int:
+        # By Cauchy and Schwarz, the common words have the square of the cosine's share, at least,
+        # of the squared weights of either text: the heaviest words are the fewest that do.
         found = _keywords(value)
-        words, places, counts = np.unique(found["word"], return_index=True, return_counts=True)
-        weights = found["weight"][places].astype(np.float64)
-        order = np.lexsort((words, -weights))
-        squares = np.square(weights * counts)[order]
-        # Of each word and those after it.
-        remaining = squares[::-1].cumsum()[::-1]
-        needed = self.min_similarity**2 * remaining[0] * (1 - 1e-9)
-        keys: list[int] = words[order][remaining >= needed].tolist()
-        return keys
+        _, places = np.unique(found["word"], return_inverse=True)
+        squares = np.sort(np.square(np.bincount(places, found["weight"])))[::-1].cumsum()
+        needed = self.min_similarity**2 * squares[-1] * (1 - 1e-9)
+        return int(np.searchsorted(squares, needed)) + 1
 
     def describe(self, value: bytes) -> str:
         return f"{len(value) // _KEYWORD.itemsize} keywords"
