@@ -75,12 +75,25 @@ class Postings:
                 start = end
 
     def remove(self, hashes: Hashes, number: int) -> None:
-        """Remove the features of a document, as they were added; missing ones are ignored."""
+        """Remove the features of a document, as they were added; missing ones are ignored.
+
+        It takes time for all entries of their buckets; :meth:`keep` is for many documents.
+        """
         for bucket, entry in zip(
             _places(hashes), (hashes & _TAG_MASK) | np.uint64(number), strict=True
         ):
             entries = np.frombuffer(self._buckets[bucket], "<u8")
             self._buckets[bucket] = entries[entries != entry].tobytes()
+
+    def keep(self, is_kept: npt.NDArray[np.bool_]) -> None:
+        """Remove all features of many documents at once, in one pass over all entries.
+
+        :param is_kept: by number, whether a document keeps its features; shape ``(n,)``.
+        """
+        for bucket, held in enumerate(self._buckets):
+            if held:
+                entries = np.frombuffer(held, "<u8")
+                self._buckets[bucket] = entries[is_kept[entries & _NUMBER_MASK]].tobytes()
 
     def sizes(self, hashes: Hashes) -> npt.NDArray[np.intp]:
         """Return how many entries a lookup of each feature reads: those of its bucket.

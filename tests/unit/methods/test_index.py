@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup.methods import METHODS, Method, MethodIndex, MethodMatch, open_method
+from scrapy_neardup.methods import METHODS, Method, MethodIndex, MethodMatch, keys, open_method
 from scrapy_neardup.methods.words import as_bytes
 
 #: Each method with parameters that suit texts of few words.
@@ -31,6 +31,8 @@ SHARING = st.builds(
     lambda start, end, own: " ".join([*own, *COMMON[start:end]]),
     *(st.integers(0, 12), st.integers(20, 40), TEXTS.map(str.split)),
 )
+#: Pages with this notice have some 40 of 100 words, and one of three sentences, in common.
+NOTICE = " ".join(f"notice{number}" for number in range(36)) + ". "
 #: Numbers are added with a text, those that are there already removed.
 STEPS = st.lists(st.tuples(st.integers(0, 9), TEXTS), max_size=25)
 
@@ -73,20 +75,60 @@ def test_an_index_finds_what_brute_force_finds(written, steps, text):
     assert all(index[number] == known for number, known in kept.items())
 
 
+@pytest.fixture(params=[4096, 0])
+def left(request):
+    """Has the postings of removed values swept when so many are left, or most are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keys, "_LEFT", request.param)
+        yield
+
+
+@pytest.mark.usefixtures("left")
 @pytest.mark.parametrize("written", COUNTING)
 @given(steps=st.lists(st.tuples(st.integers(0, 9), SHARING), max_size=25))
 def test_texts_that_share_much_are_found_after_each_step(written, steps):
     method = open_method(written)
     index, kept = MethodIndex(method), dict[int, bytes]()
     for number, text in steps:
+        replaced(index, kept, number, method.value(text))
+        assert index.near(method.value(text)) == near(method, kept, method.value(text))
+
+
+def replaced(index: MethodIndex, kept: dict[int, bytes], number: int, value: bytes) -> None:
+    """Replace a value by another one, which may be empty."""
+    if number in kept:
+        index.remove(number)
+        del kept[number]
+    if value:
+        index.add(number, value)
+        kept[number] = value
+
+
+def revisions(drawn: random.Random, number: int) -> list[str]:
+    """Texts with a notice in all of them, each with up to a third of another one's words new."""
+    texts, kept = [], [list[str]()]
+    for _ in range(number):
+        words = list(drawn.choice(kept)) or [drawn.randbytes(3).hex() for _ in range(60)]
+        for place in drawn.sample(range(60), drawn.randrange(20)):
+            words[place] = drawn.randbytes(3).hex()
+        kept.append(words)
+        sentences = [" ".join(words[start : start + 10]) for start in range(0, 60, 10)]
+        texts.append(NOTICE + ". ".join(sentences))
+    return texts
+
+
+@pytest.mark.usefixtures("left")
+@pytest.mark.parametrize("written", [*COUNTING, "sentences:6,min_similarity=0.6", "words:0.6"])
+def test_revised_pages_with_a_notice_are_found_as_by_brute_force(written):
+    method, drawn = open_method(written), random.Random(3)
+    index, kept, pairs = MethodIndex(method), dict[int, bytes](), 0
+    for text in revisions(drawn, 150):
         value = method.value(text)
-        if number in kept:
-            index.remove(number)
-            del kept[number]
-        if value:
-            index.add(number, value)
-            kept[number] = value
-        assert index.near(value) == near(method, kept, value)
+        expected = near(method, kept, value)
+        assert index.near(value) == expected
+        pairs += len(expected)
+        replaced(index, kept, drawn.randrange(100), value)
+    assert 20 <= pairs <= 3000
 
 
 @pytest.mark.parametrize("written", [*SMALL, *COUNTING])
@@ -114,11 +156,17 @@ def test_bands_find_nothing_that_is_not_near(steps, text):
 @pytest.mark.parametrize("written", SMALL)
 @given(steps=STEPS)
 def test_removing_undoes_adding(written, steps):
-    index, kept = filled(open_method(written), steps)
-    for number in kept:
-        index.remove(number)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keys, "_LEFT", 0)
+        index, kept = filled(open_method(written), steps)
+        for number in kept:
+            index.remove(number)
     assert not len(index)
-    assert not any(index._postings._buckets)
+    if isinstance(index._keys, keys.KeyCounts):
+        assert not any(index._keys._postings._buckets)
+        assert len(index._keys._free) == len(index._keys._needed)
+    else:
+        assert not index._keys._numbers
     with pytest.raises(KeyError):
         index.remove(0)
 
@@ -173,10 +221,6 @@ def test_any_content_has_a_value(name, content):
         index.add(1, value)
         assert [match.number for match in index.near(value)] == [1]
     assert MethodIndex(method).near(value) == []
-
-
-#: Pages with this notice have some 40 of 100 words, and one of three sentences, in common.
-NOTICE = " ".join(f"notice{number}" for number in range(36)) + ". "
 
 
 def pages(number: int) -> list[str]:
