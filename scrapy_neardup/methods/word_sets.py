@@ -23,6 +23,8 @@ _KEYWORD = np.dtype([("word", "<u4"), ("weight", "<u2")])
 class Words(WordMethod):
     """The set of words, compared by the Jaccard measure.
 
+    Near are equal sets, and those whose measure is above ``min_similarity``.
+
     Good for: pages that were shuffled or abridged. Bad for: memory, some 4 bytes a distinct word,
     and pages about the same things.
     """
@@ -38,6 +40,10 @@ class Words(WordMethod):
 
     def is_near(self, new: bytes, known: bytes) -> bool:
         return self.similarity(new, known) > self.min_similarity or new == known
+
+    @property
+    def requirement(self) -> str:
+        return f"above {self.min_similarity:g}" if self.min_similarity < 1 else "the same words"
 
     def keys(self, value: bytes) -> Iterable[int]:
         return members(value)

@@ -53,6 +53,11 @@ def test_word_sets_are_near_above_80_percent(a, b, is_near):
     assert method.is_near(method.value(a), method.value(b)) is is_near
 
 
+def test_what_word_sets_require_is_what_makes_them_near():
+    assert Words().requirement == "above 0.8"
+    assert Words(min_similarity=1).requirement == "the same words"
+
+
 def test_with_a_bound_of_1_equal_word_sets_are_near():
     method = Words(min_similarity=1)
     assert method.is_near(*[method.value("one two")] * 2)
