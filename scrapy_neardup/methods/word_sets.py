@@ -10,10 +10,13 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..exceptions import InvalidOption
 from ..text.idf import UNITS_PER_NAT, shipped_table, token_hashes
 from ..text.weighting import are_numbers
 from .words import WORD, WordMethod, jaccard, least_common, members, packed_set, shared
 
+#: Weight in nats of a word that the shipped table does not have; no word weighs more.
+_MAX_WEIGHT = 5.0
 #: Words of a keyword value, and the bytes of each: a hash and a weight.
 _MAX_KEYWORDS = 64
 _KEYWORD = np.dtype([("word", "<u4"), ("weight", "<u2")])
@@ -70,13 +73,19 @@ class Keywords(WordMethod):
     Good for: titles, comments, captions of 5 to 19 words. Bad for: whole pages, of which it keeps
     the first 64 words.
 
-    :ivar min_weight: words of a lower IDF, in natural logarithms, do not count, unless all are.
+    :ivar min_weight: words of a lower IDF, in nats, 0 to 5, do not count, unless all are lower. An
+        unknown word has 5.
     """
 
     name: ClassVar[str] = "keywords"
     short_texts: ClassVar[bool] = True
     min_weight: float = 1.0
     min_similarity: float = 0.9
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.min_weight <= _MAX_WEIGHT:
+            raise InvalidOption("min_weight", self.min_weight, f"0 to {_MAX_WEIGHT:g}")
 
     def value(self, content: str | bytes) -> bytes:
         words, table = self.words(content), shipped_table("multilingual")

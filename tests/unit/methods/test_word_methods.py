@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_neardup.methods import word_sets
 from scrapy_neardup.methods.exact import Exact, Sentences
 from scrapy_neardup.methods.word_sets import Keywords, Words
 from scrapy_neardup.methods.words import jaccard, least_common, packed_set, shared
-from scrapy_neardup.text.idf import token_hashes
+from scrapy_neardup.text.idf import UNITS_PER_NAT, shipped_table, token_hashes
 
 SETS = st.sets(st.integers(0, 30), min_size=1, max_size=30)
 SHARES = st.sampled_from([0.01, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]) | st.floats(0.01, 1)
@@ -117,6 +118,13 @@ def test_keywords_without_a_rare_one_are_all_kept():
     assert Keywords().describe(Keywords().value("the of and")) == "3 keywords"
     assert Keywords().describe(Keywords().value("the of and Ferry")) == "1 keywords"
     assert Keywords().describe(Keywords().value("ferry harbour " * 500)) == "64 keywords"
+
+
+def test_unknown_words_are_keywords_with_the_greatest_min_weight():
+    table = shipped_table("multilingual")
+    assert table.default / UNITS_PER_NAT == word_sets._MAX_WEIGHT
+    method = Keywords(min_weight=word_sets._MAX_WEIGHT)
+    assert method.describe(method.value("of the year Qzxwv")) == "1 keywords"
 
 
 @given(st.text(max_size=20), st.text(max_size=20))
