@@ -34,7 +34,8 @@ from ..corpora.made_up_texts import texts
 from .near_pairs import fingerprints
 
 _LOOKUPS = 2000
-_METHODS = ("bottomk", "words", "keywords", "sentences", "manber")
+#: Those that count the keys in common.
+METHODS = ("bottomk", "words", "keywords", "sentences", "manber")
 _TEXT_LOOKUPS = 100
 #: Words of a text's own sentences, and those of all its sentences: the others are the notice.
 _OWN = 18
@@ -128,7 +129,7 @@ def tables_of_simhash(sizes: Sequence[int]) -> Table:
 def methods_of_texts(sizes: Sequence[int]) -> Table:
     head = ("method", "texts", "notice", "bytes each", "add µs", "lookup ms")
     table = Table("lookups by the words of texts", head)
-    for name in _METHODS:
+    for name in METHODS:
         for count in sizes:
             for has_notice in (False, True):
                 shown = "yes" if has_notice else "no"
