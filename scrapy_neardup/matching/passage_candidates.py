@@ -12,12 +12,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..hashing.passage_index import MAX_PAGES, PassageIndex
+from ..hashing.postings import Postings
 from ..signatures.passages import Passages, passages_in
 from ..signatures.signature import PageSignature
 from .rule import Rule, titles_differ
 from .site_boilerplate import Boilerplates
 
+#: A passage that so many pages have is boilerplate or a common phrase: it is not recorded of any
+#: more pages. So the lists of pages stay short whatever is stored.
+MAX_PAGES = 6
 #: Number of rare passages that are recorded of a page.
 MAX_RECORDED = 32
 #: Share of their rare passages that two pages must have in common.
@@ -58,7 +61,7 @@ class PassageCandidates(NamedTuple):
 
 def passage_candidates(
     page: PageSignature,
-    index: PassageIndex,
+    index: Postings,
     stored: StoredPages,
     boilerplates: Boilerplates,
     rule: Rule,

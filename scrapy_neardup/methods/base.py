@@ -53,11 +53,15 @@ class Method(ABC):
         """
 
     def keys(self, value: bytes) -> Iterable[int] | None:
-        """Return the keys of a value: near-duplicates have one in common.
+        """Return the keys of a value: near-duplicates have some in common.
 
         :returns: ``None`` for a method without keys, all of whose values have to be compared.
         """
         return None
+
+    def keys_in_common(self, value: bytes) -> int:
+        """Return how many keys, 1 or more, a value has in common with each near-duplicate."""
+        return 1
 
     def explain(self, new: bytes, known: bytes) -> str:
         """Return in the method's own terms how two values differ."""

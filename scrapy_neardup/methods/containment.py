@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._util.validation import require_number
-from ..hashing.passage_index import PassageIndex
+from ..hashing.postings import Postings
 from .manber import Manber
 from .words import members
 
@@ -76,7 +76,7 @@ class ContainmentIndex(Generic[K]):
         self._min_share = min_share
         self._min_fingerprints = min_fingerprints
         self._max_fingerprints = max_fingerprints
-        self._index = PassageIndex()
+        self._index = Postings()
         self._next = 0
         self._n_fingerprints = 0
         self._numbers: dict[K, int] = {}

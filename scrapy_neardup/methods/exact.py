@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import ceil
 from typing import ClassVar
 
 import xxhash
 
 from ..text.normalization import normalize
 from .base import Method
-from .words import as_bytes, as_text
+from .words import as_bytes, as_text, least_common
 
 _SENTENCE_ENDS = re.compile(r"[.!?;。！？；\n]+")
 _DIGEST_BYTES = 8
@@ -76,11 +75,10 @@ class Sentences(Method):
         return len(ours & theirs) / max(len(ours), len(theirs))
 
     def keys(self, value: bytes) -> Iterable[int]:
-        # Of so many digests all but these are too few to be shared, as in ``prefix_keys``.
-        digests = sorted(_digests(value))
-        needed = ceil(self.min_similarity * len(digests) - 1e-9)
-        kept = digests[: len(digests) - max(needed, 1) + 1]
-        return [int.from_bytes(digest, "big") for digest in kept]
+        return [int.from_bytes(digest, "big") for digest in _digests(value)]
+
+    def keys_in_common(self, value: bytes) -> int:
+        return least_common(len(_digests(value)), self.min_similarity)
 
     def explain(self, new: bytes, known: bytes) -> str:
         ours, theirs = _digests(new), _digests(known)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..exceptions import InvalidOption
 from .base import Method
-from .words import PIECE, as_bytes, members, packed_set, prefix_keys, share_of_larger, shared
+from .words import PIECE, as_bytes, least_common, members, packed_set, share_of_larger, shared
 
 #: Five modulo eight, so that its powers modulo ``2**30`` are as many as can be, and so are those in
 #: the lowest bits: these bits depend on the order of the bytes.
@@ -61,7 +61,10 @@ class Manber(Method):
         return share_of_larger(new, known) >= self.min_similarity
 
     def keys(self, value: bytes) -> Iterable[int]:
-        return prefix_keys(value, self.min_similarity)
+        return members(value)
+
+    def keys_in_common(self, value: bytes) -> int:
+        return least_common(members(value).size, self.min_similarity)
 
     def explain(self, new: bytes, known: bytes) -> str:
         of_new, of_known = self.similarity(new, known), self.similarity(known, new)

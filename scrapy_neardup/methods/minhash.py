@@ -15,7 +15,7 @@ import numpy.typing as npt
 import xxhash
 
 from ..exceptions import InvalidOption
-from .words import WORD, Hashes, WordMethod, members, packed_set, prefix_keys, share_of_larger
+from .words import WORD, Hashes, WordMethod, least_common, members, packed_set, share_of_larger
 
 #: Words in a shingle, here and in the benchmarks' resemblance.
 WIDTH = 5
@@ -106,7 +106,10 @@ class BottomK(WordMethod):
         return may_be_near and super().is_near(new, known)
 
     def keys(self, value: bytes) -> Iterable[int]:
-        return prefix_keys(value, self.min_similarity)
+        return members(value)
+
+    def keys_in_common(self, value: bytes) -> int:
+        return least_common(members(value).size, self.min_similarity)
 
 
 def least_hashes(elements: Hashes, number: int) -> bytes:

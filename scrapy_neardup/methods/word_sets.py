@@ -10,10 +10,13 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..exceptions import InvalidOption
 from ..text.idf import UNITS_PER_NAT, shipped_table, token_hashes
 from ..text.weighting import are_numbers
-from .words import WORD, WordMethod, jaccard, members, packed_set, prefix_keys, shared
+from .words import WORD, WordMethod, jaccard, least_common, members, packed_set, shared
 
+#: Weight in nats of a word that the shipped table does not have; no word weighs more.
+_MAX_WEIGHT = 5.0
 #: Words of a keyword value, and the bytes of each: a hash and a weight.
 _MAX_KEYWORDS = 64
 _KEYWORD = np.dtype([("word", "<u4"), ("weight", "<u2")])
@@ -22,6 +25,8 @@ _KEYWORD = np.dtype([("word", "<u4"), ("weight", "<u2")])
 @dataclass(frozen=True, kw_only=True)
 class Words(WordMethod):
     """The set of words, compared by the Jaccard measure.
+
+    Near are equal sets, and those whose measure is above ``min_similarity``.
 
     Good for: pages that were shuffled or abridged. Bad for: memory, some 4 bytes a distinct word,
     and pages about the same things.
@@ -39,8 +44,15 @@ class Words(WordMethod):
     def is_near(self, new: bytes, known: bytes) -> bool:
         return self.similarity(new, known) > self.min_similarity or new == known
 
+    @property
+    def requirement(self) -> str:
+        return f"above {self.min_similarity:g}" if self.min_similarity < 1 else "the same words"
+
     def keys(self, value: bytes) -> Iterable[int]:
-        return prefix_keys(value, self.min_similarity)
+        return members(value)
+
+    def keys_in_common(self, value: bytes) -> int:
+        return least_common(members(value).size, self.min_similarity)
 
     def explain(self, new: bytes, known: bytes) -> str:
         both, ours, theirs = shared(new, known), members(new).size, members(known).size
@@ -61,13 +73,19 @@ class Keywords(WordMethod):
     Good for: titles, comments, captions of 5 to 19 words. Bad for: whole pages, of which it keeps
     the first 64 words.
 
-    :ivar min_weight: words of a lower IDF, in natural logarithms, do not count, unless all are.
+    :ivar min_weight: words of a lower IDF, in nats, 0 to 5, do not count, unless all are lower. An
+        unknown word has 5.
     """
 
     name: ClassVar[str] = "keywords"
     short_texts: ClassVar[bool] = True
     min_weight: float = 1.0
     min_similarity: float = 0.9
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.min_weight <= _MAX_WEIGHT:
+            raise InvalidOption("min_weight", self.min_weight, f"0 to {_MAX_WEIGHT:g}")
 
     def value(self, content: str | bytes) -> bytes:
         words, table = self.words(content), shipped_table("multilingual")
@@ -94,20 +112,16 @@ class Keywords(WordMethod):
         return _cosine(new, known) >= self.min_similarity and super().is_near(new, known)
 
     def keys(self, value: bytes) -> Iterable[int]:
-        """Return the words without which the others are too light for the cosine.
+        return np.unique(_keywords(value)["word"])
 
-        The heaviest come first, in one order for all texts, as in :func:`prefix_keys`.
-        """
+    def keys_in_common(self, value: bytes) -> int:
+        # By Cauchy and Schwarz, the common words have the square of the cosine's share, at least,
+        # of the squared weights of either text: the heaviest words are the fewest that do.
         found = _keywords(value)
-        words, places, counts = np.unique(found["word"], return_index=True, return_counts=True)
-        weights = found["weight"][places].astype(np.float64)
-        order = np.lexsort((words, -weights))
-        squares = np.square(weights * counts)[order]
-        # Of each word and those after it.
-        remaining = squares[::-1].cumsum()[::-1]
-        needed = self.min_similarity**2 * remaining[0] * (1 - 1e-9)
-        keys: list[int] = words[order][remaining >= needed].tolist()
-        return keys
+        _, places = np.unique(found["word"], return_inverse=True)
+        squares = np.sort(np.square(np.bincount(places, found["weight"])))[::-1].cumsum()
+        needed = self.min_similarity**2 * squares[-1] * (1 - 1e-9)
+        return int(np.searchsorted(squares, needed)) + 1
 
     def describe(self, value: bytes) -> str:
         return f"{len(value) // _KEYWORD.itemsize} keywords"

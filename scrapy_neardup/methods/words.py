@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from math import ceil
 
 import numpy as np
 import numpy.typing as npt
@@ -95,14 +95,10 @@ def jaccard(a: bytes, b: bytes) -> float:
     return both / (members(a).size + members(b).size - both)
 
 
-def prefix_keys(value: bytes, min_similarity: float) -> Iterable[int]:
-    """Return the least hashes of a packed set: sets that have enough in common share one.
+def least_common(size: int, min_similarity: float) -> int:
+    """Return how many members a set of this size shares, at least 1, with each one near it.
 
-    Sets with the share ``min_similarity`` of the larger one in common, as all sets of this Jaccard
-    measure, have ``min_similarity * n`` of its ``n`` members in common, so the others are too few
-    to fill the prefix (Chaudhuri, Ganti, Kaushik, ICDE 2006).
+    Near are sets that have the share ``min_similarity`` of the larger one in common, as all sets of
+    this Jaccard measure.
     """
-    hashes = members(value)
-    needed = int(np.ceil(min_similarity * hashes.size - 1e-9))
-    keys: list[int] = hashes[: hashes.size - max(needed, 1) + 1].tolist()
-    return keys
+    return max(ceil(min_similarity * size - 1e-9), 1)

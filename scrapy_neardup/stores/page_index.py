@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import MethodFailed, StoreError
-from ..hashing.passage_index import PassageIndex
+from ..hashing.postings import Postings
 from ..hashing.simhash_index import Candidates, SimhashIndex
 from ..matching.candidates import site_digest
 from ..matching.passage_candidates import PassageCandidates, passage_candidates
@@ -55,7 +55,7 @@ class PageIndex:
         self._key_seed = key_seed(secret)
         #: Of pages that were read in full, and passages of all that were read quickly.
         self._fingerprints = SimhashIndex()
-        self._passages = PassageIndex()
+        self._passages = Postings()
         #: The method that judges in place of the rule, and the pages that have values of it.
         self.method: Method | None = None
         self._values: MethodIndex | None = None

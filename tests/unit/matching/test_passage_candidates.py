@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scrapy_neardup.hashing.passage_index import MAX_PAGES, PassageIndex
+from scrapy_neardup.hashing.postings import Postings
 from scrapy_neardup.matching.passage_candidates import (
+    MAX_PAGES,
     MAX_RECORDED,
     MIN_RARE,
     PassageCandidates,
@@ -24,7 +25,7 @@ class Shelf:
     """Stored pages, as a store keeps them: with the passages that were recorded."""
 
     def __init__(self) -> None:
-        self.index, self.pages = PassageIndex(), list[PageSignature]()
+        self.index, self.pages = Postings(), list[PageSignature]()
 
     def page(self, number: int) -> PageSignature:
         return self.pages[number]

@@ -118,6 +118,8 @@ def test_parameters_follow_a_name(written, parameters):
         ("minhash:width=99999999", "width is 99999999, but it must be 1 to 4096"),
         ("sentences:5000", "method sentences: number is 5000, but it must be 1 to 4096"),
         ("manber:window=5000", "method manber: window is 5000, but it must be 1 to 4096"),
+        ("keywords:5.1", "method keywords: min_weight is 5.1, but it must be 0 to 5"),
+        ("keywords:-1", "method keywords: min_weight is -1.0, but it must be 0 to 5"),
         ("keywords:nan", "method keywords: min_weight is 'nan', but it must be a finite number"),
         ("keywords:inf", "method keywords: min_weight is 'inf', but it must be a finite number"),
         ("simhash:bits=64,bits=32", "'simhash:bits=64,bits=32', .* simhash with bits given once"),

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_neardup.methods import word_sets
 from scrapy_neardup.methods.exact import Exact, Sentences
 from scrapy_neardup.methods.word_sets import Keywords, Words
-from scrapy_neardup.methods.words import jaccard, packed_set, prefix_keys, shared
-from scrapy_neardup.text.idf import token_hashes
+from scrapy_neardup.methods.words import jaccard, least_common, packed_set, shared
+from scrapy_neardup.text.idf import UNITS_PER_NAT, shipped_table, token_hashes
 
 SETS = st.sets(st.integers(0, 30), min_size=1, max_size=30)
 SHARES = st.sampled_from([0.01, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]) | st.floats(0.01, 1)
@@ -24,17 +25,19 @@ def test_packed_sets_are_counted_as_sets_are(a, b):
 
 
 @given(SETS, st.data(), SHARES)
-def test_sets_that_resemble_by_the_bound_have_a_prefix_key_in_common(a, data, bound):
+def test_sets_that_resemble_by_the_bound_have_enough_in_common(a, data, bound):
     # A set near the first one: some members left out, others put in.
     kept = data.draw(st.sets(st.sampled_from(sorted(a))))
     b = kept | data.draw(st.sets(st.integers(0, 30), min_size=not kept, max_size=4))
     if len(a & b) / len(a | b) >= bound:
-        assert set(prefix_keys(packed(a), bound)) & set(prefix_keys(packed(b), bound))
+        assert len(a & b) >= least_common(max(len(a), len(b)), bound)
 
 
-@pytest.mark.parametrize(("bound", "number"), [(1.0, 1), (0.8, 21), (0.5, 51), (0.001, 100)])
-def test_a_prefix_is_as_short_as_the_bound_allows(bound, number):
-    assert len(list(prefix_keys(packed(set(range(100))), bound))) == number
+@pytest.mark.parametrize(
+    ("bound", "number"), [(1.0, 100), (0.8, 80), (0.29, 29), (0.501, 51), (0.001, 1)]
+)
+def test_sets_need_no_less_in_common_than_the_bound_says(bound, number):
+    assert least_common(100, bound) == number
 
 
 @pytest.mark.parametrize(
@@ -49,6 +52,11 @@ def test_a_prefix_is_as_short_as_the_bound_allows(bound, number):
 def test_word_sets_are_near_above_80_percent(a, b, is_near):
     method = Words()
     assert method.is_near(method.value(a), method.value(b)) is is_near
+
+
+def test_what_word_sets_require_is_what_makes_them_near():
+    assert Words().requirement == "above 0.8"
+    assert Words(min_similarity=1).requirement == "the same words"
 
 
 def test_with_a_bound_of_1_equal_word_sets_are_near():
@@ -110,6 +118,13 @@ def test_keywords_without_a_rare_one_are_all_kept():
     assert Keywords().describe(Keywords().value("the of and")) == "3 keywords"
     assert Keywords().describe(Keywords().value("the of and Ferry")) == "1 keywords"
     assert Keywords().describe(Keywords().value("ferry harbour " * 500)) == "64 keywords"
+
+
+def test_unknown_words_are_keywords_with_the_greatest_min_weight():
+    table = shipped_table("multilingual")
+    assert table.default / UNITS_PER_NAT == word_sets._MAX_WEIGHT
+    method = Keywords(min_weight=word_sets._MAX_WEIGHT)
+    assert method.describe(method.value("of the year Qzxwv")) == "1 keywords"
 
 
 @given(st.text(max_size=20), st.text(max_size=20))
