@@ -127,14 +127,21 @@ def has_keys(method: Method) -> bool:
 
 
 def method_keys(method: Method, value: bytes) -> Keys:
-    """Return the keys of a value; shape ``(n,)``.
+    """Return keys of a value, of which near-duplicates have one in common; shape ``(n,)``.
+
+    Of two values with so many keys in common, the least of the keys, but as many less one, have one
+    in common (prefix filtering: Chaudhuri, Ganti, Kaushik, *A primitive operator for similarity
+    joins in data cleaning*, ICDE 2006).
 
     :raises MethodFailed: when the method fails.
     """
     with guarded(method):
+        found = method.keys(value)
         # Python's hash depends on all bits of a number of any size.
-        keys = np.array([hash(int(key)) for key in method.keys(value) or ()], np.int64)
-    return mixed_values(keys.view(np.uint64))
+        hashes = [hash(int(key)) for key in (() if found is None else found)]
+        in_common = method.keys_in_common(value)
+    keys = np.unique(mixed_values(np.array(hashes, np.int64).view(np.uint64)))
+    return keys[: max(keys.size - in_common + 1, 0)]
 
 
 def mixed_values(values: Keys) -> Keys:
