@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -74,28 +75,40 @@ class DaskEngine:
         as_completed: Any = distributed.as_completed
         run = uuid.uuid4().hex
         keys = [f"neardup-{task.stage}-{task.number}-{run}" for task in tasks]
-        futures = self._client.map(_run, tasks, key=keys, pure=False)
+        with self._noticing_loss():
+            futures = self._client.map(_run, tasks, key=keys, pure=False)
         numbers = {future.key: task.number for future, task in zip(futures, tasks, strict=True)}
-        for future in as_completed(futures):
+        # Without the loop it would be that of the default client.
+        for future in as_completed(futures, loop=self._client.loop):
             yield numbers[future.key], self._report(future)
             future.release()
 
-    @staticmethod
-    def _report(future: Any) -> Report:
+    def _report(self, future: Any) -> Report:
         """Return the report of a task; what the task raised is raised again."""
         from distributed import KilledWorker
 
         try:
-            report: Report = future.result()
+            with self._noticing_loss():
+                report: Report = future.result()
         except KilledWorker as error:
             raise EngineFailed(
                 f"several workers have died over the task {error.task}: give them more memory, or "
                 "the run more partitions and another work folder"
             ) from error
-        except CancelledError as error:
-            reason = f"the connection to the scheduler is lost ({error})"
-            raise EngineFailed(f"{reason}; call pairs() again to go on") from error
         return report
+
+    @contextmanager
+    def _noticing_loss(self) -> Iterator[None]:
+        """Tell errors of a lost connection from those of tasks."""
+        from distributed.comm.core import CommClosedError
+
+        try:
+            yield
+        except Exception as error:
+            is_lost = isinstance(error, (CancelledError, CommClosedError))
+            if not is_lost and self._client.status == "running":
+                raise
+            raise EngineFailed("the connection to the scheduler is lost") from error
 
 
 def _run(task: Task) -> Report:
