@@ -238,11 +238,14 @@ def _line_at(file: BinaryIO, place: int) -> int:
     """Return where the first line begins that does so at a place or behind it."""
     if place == 0:
         return 0
-    file.seek(place - 1)
-    while line := file.readline(_WINDOW):
-        if line.endswith(b"\n"):
-            break
-    return file.tell()
+    at = file.seek(place - 1)
+    # Files of fsspec read no line of a limited length.
+    while window := file.read(_WINDOW):
+        end = window.find(b"\n") + 1
+        if end:
+            return at + end
+        at += len(window)
+    return at
 
 
 def _member_at(file: BinaryIO, place: int) -> int:
