@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import os
@@ -299,3 +300,25 @@ def test_workers_of_dask_find_the_same_and_one_may_die(
         )
     assert killed
     assert _pairs(found) == expected
+
+
+def test_no_file_of_the_work_folder_has_the_secret(pages: str, tmp_path: Path) -> None:
+    secret, options = b"only-for-this-site", Options(partitions=2)
+    signer = {"secret": secret}
+    cluster.pairs([pages], str(tmp_path), engine=Sequential(), signer=signer, options=options)
+    content = b"".join(map(_unpacked, filter(Path.is_file, tmp_path.rglob("*"))))
+    assert b"https://site1.example/empty" in content
+    for shown in (secret, secret.hex().encode(), base64.b64encode(secret)):
+        assert shown not in content
+
+
+def _unpacked(file: Path) -> bytes:
+    """The content of a file; of Arrow's, without its compression."""
+    if file.suffix != ".arrow":
+        return file.read_bytes()
+    with pa.ipc.open_file(file) as reader:
+        columns = [
+            column for at in range(reader.num_record_batches) for column in reader.get_batch(at)
+        ]
+    buffers = [buffer for column in columns for buffer in column.buffers() if buffer is not None]
+    return b"".join(map(bytes, buffers))
