@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import heapq
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -22,6 +22,7 @@ from ..sources.readers import PageReader
 from ..stores import MemoryStore
 from ..stores.in_process import InProcessStore
 from ..workers import sign_record
+from .engine.options import add_engine, check_engine
 from .support.options import (
     Commands,
     Judge,
@@ -31,29 +32,12 @@ from .support.options import (
     add_pages,
     warn_undecided,
 )
-from .support.output import (
-    format_counts,
-    print_message,
-    quantity,
-    report_skipped,
-    with_progress,
-)
-from .support.row_output import Kind, RowWriter, open_rows
+from .support.output import print_message, report_skipped, with_progress
+from .support.pair_output import Figures, add_outputs, check_outputs, open_outputs
 from .support.store_address import add_store, open_copy
 
 #: Pairs that are joined to clusters at once.
 _BATCH = 8192
-
-_PAIR_COLUMNS: dict[str, Kind] = {
-    "id_a": "id",
-    "url_a": "text",
-    "id_b": "id",
-    "url_b": "text",
-    "distance": "int",
-    "similarity": "float",
-    "reason": "text",
-}
-_CLUSTER_COLUMNS: dict[str, Kind] = {"pages": "int", "ids": "ids", "urls": "texts"}
 
 
 def add_command(commands: Commands) -> None:
@@ -61,41 +45,37 @@ def add_command(commands: Commands) -> None:
     summary = "Find all pairs of near-duplicates among stored pages, and the clusters they form."
     parser = commands.add("pairs", summary, run)
     add_pages(parser, nargs="*")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT.jsonl",
-        help="write a line per pair to a file (.csv or .parquet for a table), or - (stdout)",
-    )
-    parser.add_argument(
-        "--clusters",
-        metavar="OUT.jsonl",
-        help="write a line per cluster to a file, as with --output, or - (stdout)",
-    )
+    add_outputs(parser)
     add_store(parser, "--store")
     add_method(parser)
     add_judge(parser)
     add_cache(parser)
+    add_engine(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Sign the pages, compare them with each other and with the store, and write the pairs."""
+    check_engine(options)
     _check(options)
+    if options.engine is not None:
+        from .engine.pairs import run_on_cluster
+
+        run_on_cluster(options, settings)
+        return
     pages = PageReader(options.pages, options.columns)
     started = perf_counter()
     with _store(options) as store:
         judge = Judge.from_options(options, settings, store, extraction=store.extraction)
         found = _Pairs(store)
-        with (
-            _rows_to(options.output, options.pages, _PAIR_COLUMNS) as pair_lines,
-            _rows_to(options.clusters, options.pages, _CLUSTER_COLUMNS) as cluster_lines,
-        ):
+        with open_outputs(options) as outputs:
             if options.pages:
-                found.add_pages(pages, judge)
-            _write(found.pair_lines(judge.detector.rule), pair_lines)
-            _write(found.cluster_lines(), cluster_lines)
-            summary = found.summary()
-    print_message(f"{summary}; {perf_counter() - started:.1f} s")
+                found.add_pages(pages, judge, keep=outputs.wants("keep"))
+            outputs.write("output", found.pair_lines(judge.detector.rule))
+            outputs.write("clusters", found.cluster_lines())
+            if outputs.wants("keep"):
+                outputs.write("keep", found.kept_lines())
+            figures = found.figures()
+    print_message(f"{figures}; {perf_counter() - started:.1f} s")
     report_skipped(pages)
 
 
@@ -106,12 +86,7 @@ def _check(options: argparse.Namespace) -> None:
             raise InvalidOption("PAGES", "missing", "pages, or --store with a store, or both")
         if options.namespace:
             raise InvalidOption("--namespace", "given alone", "given with --store")
-    if options.output is None and options.clusters is None:
-        raise InvalidOption("--output", "missing", "a file or -, unless --clusters is given")
-    if None not in (options.output, options.clusters):
-        targets = {Path(target).resolve() for target in (options.output, options.clusters)}
-        if len(targets) == 1:
-            raise InvalidOption("--clusters", options.clusters, "another file than --output")
+    check_outputs(options)
 
 
 def _store(options: argparse.Namespace) -> AbstractContextManager[InProcessStore]:
@@ -119,18 +94,6 @@ def _store(options: argparse.Namespace) -> AbstractContextManager[InProcessStore
     if options.store is None:
         return nullcontext(MemoryStore(OFFLINE_KEY))
     return open_copy(options.store, options.namespace)
-
-
-def _rows_to(
-    target: str | None, inputs: list[str], columns: dict[str, Kind]
-) -> AbstractContextManager[RowWriter | None]:
-    return nullcontext() if target is None else open_rows(target, inputs, columns)
-
-
-def _write(lines: Iterator[dict[str, Any]], writer: RowWriter | None) -> None:
-    for line in lines:
-        if writer is not None:
-            writer.write(line)
 
 
 class _Pairs:
@@ -144,24 +107,37 @@ class _Pairs:
         #: Ids of pages by URL, where they differ from it.
         self._ids: dict[str, str | int] = {}
         self._numbers = store.numbers()
+        #: Number of the first signed page; those of the next ones follow.
+        self._first = 0
+        #: How many pages were signed before each undecided one, and its line.
+        self._aside: list[tuple[int, dict[str, Any]]] = []
         self._clusters = Clusters(0)
         self._n_pairs = 0
         self._sizes: list[int] = []
+        self._kept: int | None = None
 
-    def add_pages(self, pages: PageReader, judge: Judge) -> None:
-        """Sign pages and add them to the store."""
+    def add_pages(self, pages: PageReader, judge: Judge, *, keep: bool) -> None:
+        """Sign pages and add them to the store.
+
+        :param keep: remember undecided pages for :meth:`kept_lines`.
+        """
         for record, outcome in judge.results(sign_record, pages, "read"):
-            if not isinstance(outcome, PageSignature):
-                warn_undecided(record, outcome, self._undecided)
-                self._undecided[outcome.reason] += 1
-            elif not outcome.n_features:
-                self._undecided["no_text"] += 1
-            else:
+            if isinstance(outcome, PageSignature) and outcome.n_features:
                 self._ids[record.url] = record.id
                 if record.id == record.url:
                     del self._ids[record.url]
-                self._signed += 1
                 self._store.add(outcome)
+                if not self._signed:
+                    self._first = int(self._store.numbers()[-1])
+                self._signed += 1
+                continue
+            if isinstance(outcome, PageSignature):
+                self._undecided["no_text"] += 1
+            else:
+                warn_undecided(record, outcome, self._undecided)
+                self._undecided[outcome.reason] += 1
+            if keep:
+                self._aside.append((self._signed, {"id": record.id, "url": record.url}))
 
     def pair_lines(self, rule: Rule) -> Iterator[dict[str, Any]]:
         """Yield a line for each pair as it is found. Call it after all pages were added."""
@@ -196,22 +172,35 @@ class _Pairs:
                 "urls": [page.url for page in pages],
             }
 
-    def summary(self) -> str:
+    def kept_lines(self) -> Iterator[dict[str, Any]]:
+        """Yield a line for each page that stays, in order. Call it after :meth:`pair_lines`."""
+        is_first = self._clusters.smallest() == np.arange(self._numbers.size)
+        first_ones = ((number, 1, None) for number in self._numbers[is_first].tolist())
+        end = self._first if self._signed else int(self._numbers.max(initial=0)) + 1
+        aside = ((end + before, 0, line) for before, line in self._aside)
+        self._kept = 0
+        for number, _, line in heapq.merge(first_ones, aside, key=lambda each: each[:2]):
+            self._kept += 1
+            if line is None:
+                page = self._store.page(number)
+                yield {"id": self._id_of(page), "url": page.url}
+            else:
+                yield line
+
+    def figures(self) -> Figures:
         """Return the numbers of pages, pairs and clusters."""
         compared = len(self._store)
-        parts = [quantity(compared, "page")]
-        if self._remembered:
-            parts.append(f"{self._remembered} remembered")
-        if replaced := self._remembered + self._signed - compared:
-            parts.append(f"{replaced} replaced by a later one with the same URL")
-        if self._undecided:
-            parts.append(f"undecided: {format_counts(self._undecided)}")
-        found = f"{', '.join(parts)}: {quantity(self._n_pairs, 'pair')}"
-        if not self._sizes:
-            return found
-        clusters = quantity(len(self._sizes), "cluster")
-        total = quantity(sum(self._sizes), "page")
-        return f"{found}; {clusters} of {total}, the biggest of {max(self._sizes)}"
+        return Figures(
+            pages=compared,
+            pairs=self._n_pairs,
+            clusters=len(self._sizes),
+            members=sum(self._sizes),
+            largest=max(self._sizes, default=0),
+            remembered=self._remembered,
+            replaced=self._remembered + self._signed - compared,
+            undecided=self._undecided,
+            kept=self._kept,
+        )
 
     def _id_of(self, page: PageSignature) -> str | int:
         """Return the id of a page; its URL where it has none."""

@@ -249,7 +249,7 @@ def test_the_pages_of_a_redis(tmp_path):
     ("arguments", "exitcode", "complaint"),
     [
         (["PAGES", "-o", "OUT", "--distnace", "3"], 2, "no option --distnace; did you mean --dist"),
-        (["PAGES"], 2, "--output is 'missing', but it must be a file or -, unless --clusters is"),
+        (["PAGES"], 2, "--output is 'missing', but it must be a file or -, unless --clusters or"),
         (["-o", "OUT"], 2, "PAGES is 'missing', but it must be pages, or --store with a store"),
         (
             ["PAGES", "-o", "OUT", "--namespace", "x"],

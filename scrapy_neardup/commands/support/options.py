@@ -30,7 +30,8 @@ from .quotes import Quotes
 
 T = TypeVar("T")
 
-_FLAGS = {
+#: Options for the thresholds of the rule.
+FLAGS = {
     "max_distance": "--distance",
     "min_similarity": "--similarity",
     "min_features": "--min-features",
@@ -105,7 +106,7 @@ def _columns(text: str) -> Columns:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def add_judge(parser: argparse.ArgumentParser, thresholds: Container[str] = _FLAGS) -> None:
+def add_judge(parser: argparse.ArgumentParser, thresholds: Container[str] = FLAGS) -> None:
     """Add the options of a :class:`Judge`; each overrides the project's setting.
 
     :param thresholds: names of those that the sub-command takes.
@@ -118,7 +119,7 @@ def add_judge(parser: argparse.ArgumentParser, thresholds: Container[str] = _FLA
     ):
         if name in thresholds:
             parser.add_argument(
-                _FLAGS[name],
+                FLAGS[name],
                 dest=name,
                 type=kind,
                 metavar=metavar,
@@ -128,10 +129,9 @@ def add_judge(parser: argparse.ArgumentParser, thresholds: Container[str] = _FLA
     parser.add_argument(
         "--workers",
         type=at_least_0,
-        default=usable_cores(),
         metavar="N",
         help="number of worker processes that read pages (default: one per core, here "
-        "%(default)s; 0: read them in this process, without limits on time and memory)",
+        f"{usable_cores()}; 0: read them in this process, without limits on time and memory)",
     )
     parser.add_argument(
         "--timeout",
@@ -218,7 +218,8 @@ class Judge:
             limits = replace(limits, seconds=options.timeout)
         signer = {"secret": store.secret, **parts}
         cache = getattr(options, "cache", None)
-        return cls(detector, signer, options.workers, limits, config.body_cache, cache)
+        workers = usable_cores() if options.workers is None else options.workers
+        return cls(detector, signer, workers, limits, config.body_cache, cache)
 
     def pool(self, job: Job[T]) -> PagePool[T]:
         """Return a pool of workers that do a job, behind the cache if there is one for it.
@@ -279,17 +280,17 @@ def _method(options: argparse.Namespace, config: Config) -> str | Method | None:
         for name in ("max_distance", "min_similarity"):
             if (value := getattr(options, name, None)) is not None:
                 wanted = "left out with --method, which has parameters of its own"
-                raise InvalidOption(_FLAGS[name], value, wanted)
+                raise InvalidOption(FLAGS[name], value, wanted)
     method: str | Method | None = options.method or config.parts.get("method")
     return method
 
 
 def _changed(rule: Rule, options: argparse.Namespace) -> Rule:
-    given = {name: getattr(options, name, None) for name in _FLAGS}
+    given = {name: getattr(options, name, None) for name in FLAGS}
     try:
         return replace(rule, **{name: value for name, value in given.items() if value is not None})
     except InvalidOption as error:
-        raise error.renamed(_FLAGS[error.option]) from None
+        raise error.renamed(FLAGS[error.option]) from None
 
 
 def _parser(

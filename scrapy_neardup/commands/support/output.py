@@ -14,14 +14,14 @@ from typing import Any, Protocol, TextIO, TypeVar
 
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from ..._util.escaping import printable
 from ...exceptions import InputError
 from ...sources.compression import zstd_module
-from ...sources.readers import PageReader
+from ...sources.record import BadRecords
 
 T = TypeVar("T")
 
@@ -39,6 +39,13 @@ class HasProgress(Protocol):
     def total_bytes(self) -> int | None: ...
 
 
+class HasSkipped(Protocol):
+    """An input, or a run over it, that counts the records that were not used, by reason."""
+
+    bad: BadRecords
+    passed_over: Counter[str]
+
+
 def print_message(message: str) -> None:
     """Print a line on standard error."""
     print(printable(message), file=sys.stderr)  # noqa: T201
@@ -54,6 +61,14 @@ def print_output(*blocks: str | Table) -> None:
             console.print(printable(block), soft_wrap=True)
         else:
             console.print(block)
+
+
+def print_table(made: Table) -> None:
+    """Print a table on standard error."""
+    console = _Console(stderr=True, markup=False, highlight=False, emoji=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _FILE_WIDTH
+    console.print(made)
 
 
 def table(
@@ -89,7 +104,7 @@ def format_time(seconds: int | None) -> str | None:
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def report_skipped(pages: PageReader) -> None:
+def report_skipped(pages: HasSkipped) -> None:
     """Print which records of the input were not used."""
     if pages.passed_over:
         print_message(f"passed over: {format_counts(pages.passed_over)}")
@@ -120,6 +135,34 @@ def with_progress(
         for done, result in enumerate(results, start=1):
             progress.update(task, completed=source.bytes_read if source else None, done=done)
             yield result
+
+
+@contextmanager
+def stage_bars() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield what is told of the tasks of a stage: its name, how many are done, and all.
+
+    Each stage has a bar on standard error when that is a terminal, until the next one begins.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda *_: None
+        return
+    columns = (
+        *Progress.get_default_columns(),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} tasks"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        bars: dict[str, TaskID] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in bars:
+                for bar in bars.values():
+                    progress.update(bar, visible=False)
+                bars[stage] = progress.add_task(stage)
+            progress.update(bars[stage], completed=done, total=total)
+
+        yield show
 
 
 class _Console(Console):

@@ -1,0 +1,1 @@
+"""``scrapy neardup pairs --engine``: the same search on the workers of a cluster."""
