@@ -61,3 +61,7 @@ class Reason(str, Enum):
     __str__ = str.__str__
     __format__ = str.__format__  # type: ignore[assignment]
     __repr__ = str.__repr__
+
+
+#: Why a pair has one content, and not only nearly so: what equals a page equals its equals.
+REASONS_OF_EQUALITY = frozenset((Reason.SAME_PAGE, Reason.SAME_LIST, Reason.SAME_TEXT))

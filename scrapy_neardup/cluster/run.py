@@ -60,7 +60,8 @@ class Found:
     :ivar pairs: number of pairs that the rule accepts.
     :ivar clusters: number of clusters that these form, of ``members`` pages; the largest has
         ``largest``.
-    :ivar kept: number of pages that stay, undecided ones among them.
+    :ivar kept: number of pages that stay: all but those of which a page that stays is a
+        near-duplicate.
     :ivar undecided: number of pages that could not be compared, by reason.
     :ivar bad: number of unusable records, by reason, and where the first one is.
     :ivar passed_over: number of records that are no pages, by reason.
@@ -241,7 +242,9 @@ def _find_clusters(run: _Run, plan: Plan, found: Found) -> None:
     clusters = run.stage(components.CLUSTERS, components.sort_members, ranges, spent)
     found.clusters, found.members = _sum(clusters, "clusters"), _sum(clusters, "members")
     found.largest = max(report["largest"] for report in clusters)
-    kept = run.stage(components.KEPT, components.write_kept, ranges, stars.LABELS)
+    run.stage(components.LINKS, components.link_pairs, ranges, stars.LABELS)
+    run.stage(components.REPRESENTED, components.find_represented, ranges, components.LINKS)
+    kept = run.stage(components.KEPT, components.write_kept, ranges, components.REPRESENTED)
     found.kept = _sum(kept, "kept")
 
 

@@ -14,8 +14,10 @@ import numpy as np
 from scrapy.settings import BaseSettings
 
 from ..exceptions import InvalidOption
+from ..hashing.representatives import represented
 from ..hashing.union_find import Clusters
 from ..matching.rule import Rule
+from ..reasons import REASONS_OF_EQUALITY
 from ..signatures.signature import PageSignature
 from ..signatures.signer import OFFLINE_KEY
 from ..sources.readers import PageReader
@@ -66,10 +68,10 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     started = perf_counter()
     with _store(options) as store:
         judge = Judge.from_options(options, settings, store, extraction=store.extraction)
-        found = _Pairs(store)
+        found = _Pairs(store, keep=options.keep is not None)
         with open_outputs(options) as outputs:
             if options.pages:
-                found.add_pages(pages, judge, keep=outputs.wants("keep"))
+                found.add_pages(pages, judge)
             outputs.write("output", found.pair_lines(judge.detector.rule))
             outputs.write("clusters", found.cluster_lines())
             if outputs.wants("keep"):
@@ -97,10 +99,14 @@ def _store(options: argparse.Namespace) -> AbstractContextManager[InProcessStore
 
 
 class _Pairs:
-    """Finds the pairs among signed pages, and the clusters that they form."""
+    """Finds the pairs among signed pages, and the clusters that they form.
 
-    def __init__(self, store: InProcessStore) -> None:
+    :param keep: remember what :meth:`kept_lines` needs.
+    """
+
+    def __init__(self, store: InProcessStore, *, keep: bool) -> None:
         self._store = store
+        self._keep = keep
         self._remembered = len(store)
         self._signed = 0
         self._undecided: Counter[str] = Counter()
@@ -115,12 +121,11 @@ class _Pairs:
         self._n_pairs = 0
         self._sizes: list[int] = []
         self._kept: int | None = None
+        #: Numbers of the pages of each pair, and whether they are equal, for :meth:`kept_lines`.
+        self._links: list[tuple[int, int, bool]] = []
 
-    def add_pages(self, pages: PageReader, judge: Judge, *, keep: bool) -> None:
-        """Sign pages and add them to the store.
-
-        :param keep: remember undecided pages for :meth:`kept_lines`.
-        """
+    def add_pages(self, pages: PageReader, judge: Judge) -> None:
+        """Sign pages and add them to the store."""
         for record, outcome in judge.results(sign_record, pages, "read"):
             if isinstance(outcome, PageSignature) and outcome.n_features:
                 self._ids[record.url] = record.id
@@ -136,7 +141,7 @@ class _Pairs:
             else:
                 warn_undecided(record, outcome, self._undecided)
                 self._undecided[outcome.reason] += 1
-            if keep:
+            if self._keep:
                 self._aside.append((self._signed, {"id": record.id, "url": record.url}))
 
     def pair_lines(self, rule: Rule) -> Iterator[dict[str, Any]]:
@@ -146,6 +151,8 @@ class _Pairs:
         waiting: list[tuple[int, int]] = []
         for pair in with_progress(self._store.pairs(rule), None, "compare", "pairs"):
             waiting.append(pair.numbers)
+            if self._keep:
+                self._links.append((*pair.numbers, pair.match.reason in REASONS_OF_EQUALITY))
             if len(waiting) == _BATCH:
                 self._join(waiting)
                 waiting = []
@@ -174,12 +181,14 @@ class _Pairs:
 
     def kept_lines(self) -> Iterator[dict[str, Any]]:
         """Yield a line for each page that stays, in order. Call it after :meth:`pair_lines`."""
-        is_first = self._clusters.smallest() == np.arange(self._numbers.size)
-        first_ones = ((number, 1, None) for number in self._numbers[is_first].tolist())
+        edges = np.array(self._links, np.int64).reshape(-1, 3)
+        gone = represented(edges[:, 0], edges[:, 1], edges[:, 2] == 1)
+        staying = self._numbers[~np.isin(self._numbers, gone)].tolist()
+        pages = ((number, 1, None) for number in staying)
         end = self._first if self._signed else int(self._numbers.max(initial=0)) + 1
         aside = ((end + before, 0, line) for before, line in self._aside)
         self._kept = 0
-        for number, _, line in heapq.merge(first_ones, aside, key=lambda each: each[:2]):
+        for number, _, line in heapq.merge(pages, aside, key=lambda each: each[:2]):
             self._kept += 1
             if line is None:
                 page = self._store.page(number)

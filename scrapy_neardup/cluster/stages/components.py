@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ...hashing.representatives import represented
+from ...reasons import REASONS_OF_EQUALITY
 from ...stores.codec import unpacked
 from ..folder import Report
 from ..plan import Plan
@@ -21,13 +23,17 @@ from ..shuffle import (
     table_of,
 )
 from .judging import ACCEPTED_OF_RANGE
+from .proposing import PAIR
 from .signing import all_pages, look_up, replaced_in
 from .stars import LABEL, LABELS
 
 MEMBERS, CLUSTERS, KEPT = "members", "clusters", "kept"
+LINKS, REPRESENTED = "links", "represented"
 _BATCH = 8192
 
 _MEMBER = pa.schema([*LABEL, ("id", pa.string()), ("url", pa.string())])
+_LINK = pa.schema([*PAIR, ("is_equal", pa.bool_())])
+_NUMBER = pa.schema([("number", pa.int64())])
 _PAGE = pa.schema([("id", pa.string()), ("url", pa.string())])
 
 
@@ -65,10 +71,44 @@ def sort_members(plan: Plan, range_: int) -> Report:
     }
 
 
-def write_kept(plan: Plan, range_: int) -> Report:
-    """Write the pages of a range that stay: undecided ones, and the first of each cluster."""
+def link_pairs(plan: Plan, range_: int) -> Report:
+    """Write the accepted pairs whose first page is in a range, by cluster."""
+    report: Report = {}
     numbers, roots = _labels(plan, range_)
-    gone = np.concatenate((numbers[numbers != roots], replaced_in(plan, range_)))
+    columns = ["first", "second", "reason"]
+    with (
+        opened_batches(plan.folder, ACCEPTED_OF_RANGE, range_, columns) as reader,
+        partitioned_file(plan.folder, LINKS, range_, _LINK, plan.n_ranges, report=report) as file,
+    ):
+        for place in range(reader.num_record_batches):
+            batch = reader.get_batch(place)
+            first = numbers_in(batch, "first")
+            is_equal = [reason in REASONS_OF_EQUALITY for reason in batch["reason"].to_pylist()]
+            links = {"first": first, "second": batch["second"], "is_equal": is_equal}
+            file.write_by(plan.range_of(roots[np.searchsorted(numbers, first)]), links)
+    return report
+
+
+def find_represented(plan: Plan, range_: int) -> Report:
+    """Write the pages that another one of their cluster represents, by range.
+
+    :param range_: of the clusters' first pages.
+    """
+    report: Report = {}
+    rows = table_of(partition_of(plan.folder, LINKS, plan.n_ranges, range_, plan.n_ranges), _LINK)
+    numbers = represented(*(numbers_in(rows, name) for name in _LINK.names))
+    with partitioned_file(
+        plan.folder, REPRESENTED, range_, _NUMBER, plan.n_ranges, report=report
+    ) as file:
+        file.write_by(plan.range_of(numbers), {"number": numbers})
+    return report
+
+
+def write_kept(plan: Plan, range_: int) -> Report:
+    """Write the pages of a range that stay: all that no other one represents."""
+    batches = partition_of(plan.folder, REPRESENTED, plan.n_ranges, range_, plan.n_ranges)
+    numbers = numbers_in(table_of(batches, _NUMBER), "number")
+    gone = np.concatenate((numbers, replaced_in(plan, range_)))
     kept = 0
     with arrow_file(plan.folder, KEPT, range_, _PAGE) as file:
         for split in plan.splits_of(range_):

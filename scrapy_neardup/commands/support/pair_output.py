@@ -50,7 +50,7 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
         "--keep",
         metavar="OUT.jsonl",
         help="write id and URL of each page that stays to a file, as with --output, or - (stdout): "
-        "the first one of each cluster, and all pages in no pair",
+        "all but those of which a page that stays is a near-duplicate",
     )
 
 
