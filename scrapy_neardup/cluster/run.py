@@ -63,6 +63,7 @@ class Found:
     :ivar kept: number of pages that stay: all but those of which a page that stays is a
         near-duplicate.
     :ivar undecided: number of pages that could not be compared, by reason.
+    :ivar first_undecided: of each reason why one could not be read, URL and detail of the first.
     :ivar bad: number of unusable records, by reason, and where the first one is.
     :ivar passed_over: number of records that are no pages, by reason.
     :ivar crowded_keys: number of keys that so many pages have that not all pairs were compared.
@@ -80,6 +81,7 @@ class Found:
     largest: int = 0
     kept: int = 0
     undecided: Counter[str] = field(default_factory=Counter)
+    first_undecided: dict[str, tuple[str, str]] = field(default_factory=dict)
     bad: BadRecords = field(default_factory=BadRecords)
     passed_over: Counter[str] = field(default_factory=Counter)
     crowded_keys: int = 0
@@ -324,6 +326,7 @@ def _count_signed(found: Found, signed: list[Report]) -> None:
         for name in ("undecided", "bad", "passed_over"):
             getattr(found, name).update(report[name])
         found.bad.first = report["first_bad"] | found.bad.first
+        found.first_undecided = report["first_undecided"] | found.first_undecided
 
 
 def _each(plan: Plan, tasks: int, *rest: int) -> list[tuple[Any, ...]]:

@@ -187,6 +187,7 @@ def test_a_cluster_on_this_machine_finds_what_one_process_does(
     assert said.startswith("dask: 2 workers")
     assert "core-seconds" in said
     assert " candidates, " in said
+    assert "warning: <" in said, "the first page of a reason that cannot be read is named"
     assert "bad records skipped: 1 (no url or id 1); first " in said
     assert sorted(path.name for path in shared.iterdir()) == sorted(OUTPUTS)
 

@@ -80,6 +80,7 @@ def sign(plan: Plan, split_number: int, split: Split, columns: Columns | None) -
     bad = BadRecords()
     passed_over: Counter[str] = Counter()
     undecided: Counter[str] = Counter()
+    first_undecided: dict[str, tuple[str, str]] = {}
     signed = 0
     records = read_split(split, columns, bad, passed_over)
     with (
@@ -92,12 +93,16 @@ def sign(plan: Plan, split_number: int, split: Split, columns: Columns | None) -
                 signed += 1
                 writer.add(record, outcome)
             else:
-                undecided[outcome.reason if isinstance(outcome, Failure) else "no_text"] += 1
+                reason = outcome.reason if isinstance(outcome, Failure) else "no_text"
+                undecided[reason] += 1
+                if isinstance(outcome, Failure):
+                    first_undecided.setdefault(reason, (record.url, outcome.detail))
                 writer.add(record, None)
         writer.flush()
     return {
         "pages": signed,
         "undecided": dict(undecided),
+        "first_undecided": first_undecided,
         "bad": dict(bad),
         "first_bad": {reason: _place(split, place) for reason, place in bad.first.items()},
         "passed_over": dict(passed_over),

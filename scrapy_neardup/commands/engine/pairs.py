@@ -13,7 +13,7 @@ from rich.table import Table
 from scrapy.settings import BaseSettings
 
 from ...exceptions import EngineFailed, InvalidOption
-from ..support.options import FLAGS, Judge
+from ..support.options import FLAGS, Judge, print_undecided
 from ..support.output import (
     print_message,
     print_table,
@@ -109,6 +109,8 @@ def _report(found: Found, seconds: float) -> None:
         candidates=found.candidates,
         kept=found.kept,
     )
+    for reason, (url, detail) in found.first_undecided.items():
+        print_undecided(url, reason, detail)
     print_table(_stages(found))
     if found.crowded_keys:
         print_message(_crowded(found))

@@ -269,7 +269,12 @@ class Judge:
 def warn_undecided(record: Record, failure: Failure, known: Container[str]) -> None:
     """Print why a page could not be read, once for each reason."""
     if failure.reason not in known:
-        print_message(f"warning: <{record.url}> is undecided, {failure.reason}: {failure.detail}")
+        print_undecided(record.url, failure.reason, failure.detail)
+
+
+def print_undecided(url: str, reason: str, detail: str) -> None:
+    """Print why a page could not be read."""
+    print_message(f"warning: <{url}> is undecided, {reason}: {detail}")
 
 
 def _method(options: argparse.Namespace, config: Config) -> str | Method | None:
