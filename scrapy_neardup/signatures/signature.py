@@ -133,7 +133,9 @@ class PageSignature:
         return self.shown_digest[LIST_FLAG] == LIST
 
     def found_at(self, url: str) -> PageSignature:
-        """Return the signature of the same page at another URL."""
+        """Return the signature of the same page at a URL."""
+        if url == self.url:
+            return self
         return replace(self, url=url, key=page_key(url), site=site_of(url))
 
     def __str__(self) -> str:
