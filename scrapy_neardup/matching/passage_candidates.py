@@ -75,11 +75,12 @@ def passage_candidates(
     if rare.size < MIN_RARE:
         numbers = _ranked(sharers.numbers)[0][:_MAX_CANDIDATES_OF_FEW].tolist()
         return PassageCandidates(numbers, recorded, suffice=False)
-    if not sharers.numbers.size:
-        return PassageCandidates([], recorded, rule.min_similarity >= MIN_SIMILARITY)
     is_recorded = np.zeros(passages.size, bool)
     is_recorded[rare] = True
-    ranked = _ranked(sharers.numbers[is_recorded[sharers.places]])
+    of_recorded = sharers.numbers[is_recorded[sharers.places]]
+    if not of_recorded.size:
+        return PassageCandidates([], recorded, rule.min_similarity >= MIN_SIMILARITY)
+    ranked = _ranked(of_recorded)
     numbers = []
     for number, shared in zip(*(part[:_MAX_CANDIDATES].tolist() for part in ranked), strict=True):
         other = stored.page(number)
