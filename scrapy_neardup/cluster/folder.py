@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from fsspec.core import url_to_fs
 
 from ..exceptions import InputError
 
+#: A file of rows, or what is left of one that was not finished.
+_DATA = re.compile(r"\d{6}\.arrow(?:\.[0-9a-f]{32}\.part)?")
 #: What a stage says of one of its tasks: numbers and lists of them.
 Report = dict[str, Any]
 
@@ -78,7 +81,7 @@ class WorkFolder:
     def remove_files(self, stage: str) -> None:
         """Remove the files of a stage, which nothing reads any more; not its reports."""
         system, root = self._place
-        files = [name for name in self._names(stage) if not name.endswith(".json")]
+        files = [name for name in self._names(stage) if _DATA.fullmatch(name)]
         if files:
             system.rm([f"{root}/{stage}/{name}" for name in files])
 

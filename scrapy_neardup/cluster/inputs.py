@@ -7,6 +7,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,7 +16,7 @@ from ..exceptions import InputError
 from ..sources.columns import Columns
 from ..sources.compression import error_text
 from ..sources.parquet import ParquetPages, is_parquet
-from ..sources.readers import HTML_SUFFIXES, html_files, html_page, stream_pages
+from ..sources.readers import HTML_SUFFIXES, html_files, html_page, json_pages, stream_pages
 from ..sources.record import MAX_PAGE_BYTES, TOO_LARGE, BadRecords, Record
 from ..sources.tables import table_format
 from ..sources.warc import WARC
@@ -106,6 +107,10 @@ def read_split(
                 return
             if split.kind == "lines":
                 stream = _range_of(file, *(_line_at(file, at) for at in (split.start, split.end)))
+                if split.start:
+                    # Only the beginning of a file tells its format.
+                    yield from json_pages(stream, split.source, bad, is_part=True)
+                    return
             elif split.kind == "members":
                 stream = _range_of(file, *(_member_at(file, at) for at in (split.start, split.end)))
                 if not stream.peek(1):
@@ -138,8 +143,9 @@ _Found = Iterator[tuple[Split, list[Sequence[Any]]]]
 def _folder_splits(source: str, split_bytes: int) -> _Found:
     files: list[str] = []
     version: list[Sequence[Any]] = []
-    size = 0
+    size = found = 0
     for name, length, changed in _files_under(source):
+        found += 1
         files.append(name)
         version.append((f"{source}/{name}", length, changed))
         size += length
@@ -148,14 +154,20 @@ def _folder_splits(source: str, split_bytes: int) -> _Found:
             files, size, version = [], 0, []
     if files:
         yield Split(source, "folder", files=tuple(files)), version
+    elif not found:
+        raise InputError(source, f"no HTML files in it ({', '.join(HTML_SUFFIXES)})")
 
 
 def _files_under(source: str) -> Iterator[tuple[str, int, str]]:
     system, root = file_system(source)
     if "://" not in source:
         for file in html_files(Path(source)):
-            state = file.stat()
-            yield file.relative_to(source).as_posix(), state.st_size, str(state.st_mtime_ns)
+            size, changed = 0, ""
+            # A link to nowhere is an unusable record once it is read.
+            with suppress(OSError):
+                state = file.stat()
+                size, changed = state.st_size, str(state.st_mtime_ns)
+            yield file.relative_to(source).as_posix(), size, changed
         return
     for path, info in sorted(system.find(root, detail=True).items()):
         if path.lower().endswith(HTML_SUFFIXES):

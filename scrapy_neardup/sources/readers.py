@@ -143,7 +143,7 @@ def stream_pages(
         elif _JSON_NAME.search(source) and _at_array(stream):
             yield from array_pages(stream, source, bad)
         else:
-            yield from _json_pages(stream, source, bad)
+            yield from json_pages(stream, source, bad)
 
 
 class LineReader:
@@ -257,12 +257,15 @@ def _at_array(stream: io.BufferedReader) -> bool:
     return start.lstrip().startswith(b"[")
 
 
-def _json_pages(stream: io.BufferedReader, source: str, bad: BadRecords) -> Iterator[Record]:
+def json_pages(
+    stream: io.BufferedReader, source: str, bad: BadRecords, *, is_part: bool = False
+) -> Iterator[Record]:
     """Yield the pages of a stream of JSON Lines.
 
     Each is an object with ``url`` or ``id``, and ``html``, ``html_b64`` or ``text``.
 
     :param bad: counts unusable records by reason.
+    :param is_part: whether the stream begins within the file.
     :raises InputError: if the last line is cut off.
     """
     number = 0
@@ -273,7 +276,7 @@ def _json_pages(stream: io.BufferedReader, source: str, bad: BadRecords) -> Iter
                 line = stream.readline(2**16)
             bad.note(TOO_LARGE, f"{source}, line {number}")
             continue
-        if number == 1:
+        if number == 1 and not is_part:
             line = line.removeprefix(_UTF8_MARK)
             if _JSON_NAME.search(source):
                 require_lines(line, source)

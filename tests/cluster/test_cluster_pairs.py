@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ from pyarrow import parquet
 
 from scrapy_neardup import InvalidOption, Rule, cluster
 from scrapy_neardup.cluster import Options, Report, Sequential, Task, WorkFolderTaken
-from scrapy_neardup.cluster.inputs import row_group_ranges
+from scrapy_neardup.cluster.inputs import find_input, read_split, row_group_ranges
 from scrapy_neardup.exceptions import InputError
 from scrapy_neardup.signatures.signer import OFFLINE_KEY, Signer
 from scrapy_neardup.sources.readers import PageReader
+from scrapy_neardup.sources.record import BadRecords
 from scrapy_neardup.stores import MemoryStore
 from scrapy_neardup.workers import sign_record
 
@@ -204,6 +206,32 @@ def _response(record: dict[str, Any]) -> bytes:
         f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(http)}\r\n\r\n"
     )
     return head.encode() + http + b"\r\n\r\n"
+
+
+@pytest.mark.parametrize("line", ["<<<<<<< HEAD", "WARC/1.0", "PAR1", "\x1f\x8b\x08"])
+def test_an_unusable_line_costs_no_other_wherever_a_part_begins(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "pages.jsonl"
+    records = [json.dumps({"id": number, "text": f"text {number}"}) for number in range(6)]
+    path.write_text("\n".join([*records[:3], line, *records[3:]]) + "\n")
+    start = sum(len(record) + 1 for record in records[:3])
+    bad: Any = BadRecords()
+    splits = find_input([str(path)], start).splits
+    found = [record.id for split in splits for record in read_split(split, None, bad, Counter())]
+    assert found == list(range(6))
+    assert bad.total() == 1
+
+
+def test_a_folder_without_pages_is_refused_and_a_broken_link_is_no_page(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    with pytest.raises(InputError, match="no HTML files in it"):
+        find_input([str(folder)])
+    (folder / "a.html").write_text("<p>text</p>")
+    (folder / "b.html").symlink_to("nowhere")
+    bad: Any = BadRecords()
+    [split] = find_input([str(folder)]).splits
+    assert len(list(read_split(split, None, bad, Counter()))) == 1
+    assert bad.total() == 1
 
 
 def test_a_run_that_fails_goes_on_where_it_was(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -15,6 +17,8 @@ from ...exceptions import EngineFailed, InvalidOption
 from ...workers import Limits
 from ..support.output import print_message, quantity
 
+#: What Dask's schedulers are reached by.
+_ADDRESS = re.compile(r"(?:tcp|tls|ws|wss|ucx)://[^/\s]+:\d+")
 #: Seconds to wait for a scheduler.
 _PATIENCE = 15
 #: What Dask says on standard error besides; errors are said in one line.
@@ -61,17 +65,20 @@ def _reached(scheduler: str) -> Iterator[Any]:
     place = _place(scheduler)
     try:
         client = client_of(**place, timeout=_PATIENCE, set_as_default=False)
-    except (OSError, ValueError) as error:
+    except Exception as error:
         raise EngineFailed(f"no scheduler at {scheduler}: {error}") from error
     with client:
         yield client
 
 
 def _place(scheduler: str) -> dict[str, str]:
-    if "://" in scheduler:
+    if _ADDRESS.fullmatch(scheduler):
         return {"address": scheduler}
-    if Path(scheduler).is_file():
-        return {"scheduler_file": scheduler}
+    if "://" not in scheduler and Path(scheduler).is_file():
+        with suppress(ValueError, KeyError, TypeError):
+            address = json.loads(Path(scheduler).read_bytes())["address"]
+            if _ADDRESS.fullmatch(address):
+                return {"scheduler_file": scheduler}
     raise InvalidOption(
         "--scheduler",
         scheduler,
@@ -92,7 +99,8 @@ def _started(workers: int, limits: Limits) -> Iterator[Any]:
     share = MEMORY_LIMIT // workers
     with ExitStack() as stack:
         with _deaf_to_interrupts():
-            local = cluster_of(
+            local = _cluster(
+                cluster_of,
                 n_workers=workers,
                 threads_per_worker=1,
                 memory_limit=max(share - (limits.memory_mb << 20), share // 2),
@@ -101,6 +109,13 @@ def _started(workers: int, limits: Limits) -> Iterator[Any]:
             )
             stack.enter_context(local)
         yield stack.enter_context(client_of(local, set_as_default=False))
+
+
+def _cluster(cluster_of: Any, **arguments: Any) -> Any:
+    try:
+        return cluster_of(**arguments)
+    except Exception as error:
+        raise EngineFailed(f"the workers have not started: {error}") from error
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def check_engine(options: argparse.Namespace) -> None:
         _refuse(options, _ONLY_WITH_ENGINE, "given with --engine")
         return
     _refuse(options, _ONLY_WITHOUT, "left out with --engine")
-    if options.work is None:
+    if not options.work:
         raise InvalidOption("--work", "missing", "a folder that all workers can write")
     if not options.pages:
         raise InvalidOption("PAGES", "missing", "files or folders that all workers can read")

@@ -12,7 +12,7 @@ from rich.filesize import decimal
 from rich.table import Table
 from scrapy.settings import BaseSettings
 
-from ...exceptions import EngineFailed, InvalidOption
+from ...exceptions import EngineFailed, InputError, InvalidOption
 from ..support.options import FLAGS, Judge, print_undecided
 from ..support.output import (
     print_message,
@@ -38,6 +38,7 @@ def run_on_cluster(options: argparse.Namespace, settings: BaseSettings) -> None:
     started = perf_counter()
     judge = Judge.from_options(options, settings)
     cut = _cut(options)
+    _check_work(options.work)
     with _going_on(), open_outputs(options, open_rows_at) as outputs:
         found = _find(options, judge, cut)
         outputs.write("output", found.pair_lines() if outputs.wants("output") else ())
@@ -82,6 +83,18 @@ def _find(options: argparse.Namespace, judge: Judge, cut: Options) -> Found:
         except OSError as error:
             # Of the work folder, mostly; an output file would be named in its stead.
             raise EngineFailed(f"--work {options.work}: {error}") from error
+
+
+def _check_work(work: str) -> None:
+    """Refuse a work folder that cannot be read; a file system has errors of its own."""
+    from ...cluster.folder import WorkFolder
+
+    try:
+        WorkFolder(work).read_json("run.json")
+    except InputError as error:
+        raise InvalidOption("--work", work, f"a folder: {error}") from error
+    except Exception as error:
+        raise InvalidOption("--work", work, f"a folder that can be read: {error}") from error
 
 
 @contextmanager
