@@ -78,7 +78,9 @@ def write_split(folder: WorkFolder, layout: Layout, number: int) -> Report:
     with arrow_file(folder, SIGNED, number, SIGNED_PAGE) as file:
         for columns in columns_of(layout, indexes):
             file.write(columns)
-    nothing: Report = {name: {} for name in ("undecided", "bad", "first_bad", "passed_over")}
+    nothing: Report = {
+        name: {} for name in ("undecided", "first_undecided", "bad", "first_bad", "passed_over")
+    }
     return {"pages": indexes.size, **nothing}
 
 

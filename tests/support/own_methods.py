@@ -41,3 +41,7 @@ class Within(Manber):
 
     def is_near(self, new: bytes, known: bytes) -> bool:
         return self.similarity(new, known) >= self.min_similarity
+
+    def keys_in_common(self, value: bytes) -> int:
+        # A known page may have any number of fingerprints that the new one lacks.
+        return 1
