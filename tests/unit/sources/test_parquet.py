@@ -205,8 +205,8 @@ def test_a_large_row_group_is_not_read_as_a_whole():
         (b'{"id": 1}', "a.parquet", r"is not Parquet: it begins with b'\{\"id', not b'PAR1'"),
         (b"PAR1 and no more", "a", "is a damaged Parquet file, or cut off"),
         (packed(ids(3, text=["a", "b", "c"]))[:-9], "a", "is a damaged Parquet file, or cut off"),
-        (gzip.compress(b"PAR1"), "a", "is Parquet within gzip or zstd"),
-        (gzip.compress(b"{}"), "a.parquet.gz", "is Parquet within gzip or zstd"),
+        (gzip.compress(b"PAR1", mtime=0), "a", "is Parquet within gzip or zstd"),
+        (gzip.compress(b"{}", mtime=0), "a.parquet.gz", "is Parquet within gzip or zstd"),
         (PACKERS["zstd"](packed(ids(1, text=["a"]))), "a.zst", "is Parquet within gzip or zstd"),
     ],
 )
