@@ -11,10 +11,9 @@ def represented(
 ) -> npt.NDArray[np.int64]:
     """Return the elements that a smaller one represents; ascending, each once.
 
-    An element is represented by a smaller one that has an edge to it and is not represented itself,
-    so what a chain of edges connects is not taken for one. The element that an edge of equality
-    leads to is represented as its equal is. All others are a maximal independent set, chosen
-    greedily, but for edges of equality.
+    An element is represented if a smaller one that is not represented has an edge to it; then the
+    ends of a chain are not taken for near each other. It is also represented if it equals a smaller
+    element, by whatever represents that one.
 
     :param first: smaller element of each edge; shape ``(n,)``, like the others.
     :param second: greater element of each edge.

@@ -178,10 +178,11 @@ def _write_waiting(
 
 
 class Slices:
-    """Deals out the hopeful pairs of a range: a site's to one partition, and from there on.
+    """Chooses the partition that judges each hopeful pair of a range, by the site of its first page.
 
-    All ranges begin with the same partition of a site, which needs its boilerplate, and go on to
-    the next one after so many pairs that those of all ranges make a slice.
+    The pairs of a small site go to one partition, so that its boilerplate is needed there only. All
+    ranges begin with the same partition of a site; after its share of :data:`_PAIRS_OF_SLICE`,
+    each range goes on to the next partition.
     """
 
     def __init__(self, plan: Plan) -> None:

@@ -34,9 +34,9 @@ PAIR = pa.schema([("first", pa.int64()), ("second", pa.int64())])
 _Numbers = npt.NDArray[np.int64]
 
 
-def stage_of(name: str, pass_: int) -> str:
-    """Return the name of a stage in one of its passes."""
-    return f"{name}-{pass_}"
+def stage_of(name: str, number: int) -> str:
+    """Return the name of a stage in one of its passes or rounds."""
+    return f"{name}-{number}"
 
 
 def write_rows(plan: Plan, range_: int, pass_: int) -> Report:
@@ -88,9 +88,8 @@ def _rule_keys(pages: SignedPages, plan: Plan) -> Keys:
     digests = digest_keys(pages.pages, summaries)
     bands = band_keys(sketches, band_width(plan.rule))
     # Texts of too few words are copies only if all is equal.
-    bands[summaries["n_features"] < plan.rule.min_features] = digests[:, :1][
-        summaries["n_features"] < plan.rule.min_features
-    ]
+    is_short = summaries["n_features"] < plan.rule.min_features
+    bands[is_short] = digests[is_short, :1]
     return np.concatenate((bands, digests), axis=1)
 
 
@@ -152,8 +151,8 @@ class _PairedRows:
 class _Runs:
     """Collects the rows of a partition, and finds the runs of rows with one key.
 
-    Rows of crowded runs, which have the pages they are paired with, are let go of as they come, so
-    that memory is bounded by the other rows. The rows of a key come by ascending page.
+    The rows of a key come by ascending page. Of a crowded run only the last rows are kept, as the
+    next row is paired with no others; so the memory depends on the rows of all other runs.
 
     :ivar crowded_keys: number of runs that are too long to pair all of their pages.
     :ivar crowded_rows: number of rows in them.
@@ -163,8 +162,7 @@ class _Runs:
         self.crowded_keys = 0
         self.crowded_rows = 0
         self._crowded = crowded
-        #: Keys, pages, fingerprints, and whether a row was shed, which those of crowded runs are
-        #: that the next ones are paired with.
+        #: Keys, pages, fingerprints, and whether :meth:`shed` has returned the row already.
         self._parts: list[tuple[npt.NDArray[Any], ...]] = []
         self._rows = 0
         self._limit = _ROWS_AT_ONCE
@@ -175,7 +173,7 @@ class _Runs:
         return self._rows >= self._limit
 
     def add(self, keys: Keys, numbers: _Numbers, fingerprints: npt.NDArray[np.uint64]) -> None:
-        """Add rows; one that was added with another batch is not added again."""
+        """Add rows; shape ``(n,)``. All rows of a page come in one call."""
         self._parts.append((keys, numbers, fingerprints, np.zeros(keys.size, bool)))
         self._rows += keys.size
 

@@ -1,7 +1,7 @@
-"""The stages that find the connected components of the accepted pairs, in memory that is bounded.
+"""The stages that find the connected components of the accepted pairs.
 
-Each component becomes a star, whose centre is its first page, by operations that a task does on the
-neighbours of one page at a time (Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, *Connected
+Each component becomes a star, whose centre is its first page. An operation needs only a page and
+its neighbours, which must fit in the memory of one task (Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, *Connected
 Components in MapReduce and Beyond*, SoCC 2014). A round is a large-star and a small-star operation;
 the number of rounds grows with the logarithm of the number of pages.
 """
@@ -21,7 +21,7 @@ from ..plan import Plan
 from ..shuffle import numbers_in, opened_batches, partition_of, partitioned_file
 from .judging import ACCEPTED_OF_RANGE
 from .keys import mixed_values
-from .proposing import distinct_pairs
+from .proposing import distinct_pairs, stage_of
 
 FORESTS, LARGE_STARS, SMALL_STARS, LABELS = "forests", "large-stars", "small-stars", "labels"
 #: Pairs of a range that become a forest together.
@@ -146,11 +146,6 @@ def _write(plan: Plan, stage: str, task: int, edges: _Edges) -> Report:
     report: Report = {}
     with partitioned_file(plan.folder, stage, task, _EDGE, plan.partitions, report=report) as file:
         pages, neighbours = edges.T
-        # Numbers of pages in one split follow each other, whatever their split.
+        # The numbers within a split are consecutive, so this spreads them evenly.
         file.write_by(pages % plan.partitions, {"page": pages, "neighbour": neighbours})
     return report
-
-
-def stage_of(name: str, round_: int) -> str:
-    """Return the name of a stage in one of its rounds."""
-    return f"{name}-{round_}"
