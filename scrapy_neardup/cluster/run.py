@@ -230,9 +230,9 @@ def _find_clusters(run: _Run, plan: Plan, found: Found) -> None:
     known: tuple[int, int] | None = None
     for round_ in count():
         tasks = _each(plan, plan.partitions, round_)
-        large = stars.stage_of(stars.LARGE_STARS, round_)
+        large = proposing.stage_of(stars.LARGE_STARS, round_)
         run.stage(large, stars.form_large_stars, tasks, last)
-        last = stars.stage_of(stars.SMALL_STARS, round_)
+        last = proposing.stage_of(stars.SMALL_STARS, round_)
         formed = run.stage(last, stars.form_small_stars, tasks)
         before, known = known, (_sum(formed, "edges"), _sum(formed, "digest") % 2**64)
         if known == before:

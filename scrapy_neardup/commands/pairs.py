@@ -121,8 +121,9 @@ class _Pairs:
         self._n_pairs = 0
         self._sizes: list[int] = []
         self._kept: int | None = None
-        #: Numbers of the pages of each pair, and whether they are equal, for :meth:`kept_lines`.
-        self._links: list[tuple[int, int, bool]] = []
+        #: Numbers of the pages of each pair, and whether they are equal, for :meth:`kept_lines`;
+        #: each of shape ``(n, 3)``.
+        self._links = [np.empty((0, 3), np.int64)]
 
     def add_pages(self, pages: PageReader, judge: Judge) -> None:
         """Sign pages and add them to the store."""
@@ -148,11 +149,9 @@ class _Pairs:
         """Yield a line for each pair as it is found. Call it after all pages were added."""
         self._numbers = self._store.numbers()
         self._clusters = Clusters(self._numbers.size)
-        waiting: list[tuple[int, int]] = []
+        waiting: list[tuple[int, int, bool]] = []
         for pair in with_progress(self._store.pairs(rule), None, "compare", "pairs"):
-            waiting.append(pair.numbers)
-            if self._keep:
-                self._links.append((*pair.numbers, pair.match.reason in REASONS_OF_EQUALITY))
+            waiting.append((*pair.numbers, pair.match.reason in REASONS_OF_EQUALITY))
             if len(waiting) == _BATCH:
                 self._join(waiting)
                 waiting = []
@@ -181,8 +180,8 @@ class _Pairs:
 
     def kept_lines(self) -> Iterator[dict[str, Any]]:
         """Yield a line for each page that stays, in order. Call it after :meth:`pair_lines`."""
-        edges = np.array(self._links, np.int64).reshape(-1, 3)
-        gone = represented(edges[:, 0], edges[:, 1], edges[:, 2] == 1)
+        first, second, is_equal = np.concatenate(self._links).T
+        gone = represented(first, second, is_equal == 1)
         staying = self._numbers[~np.isin(self._numbers, gone)].tolist()
         pages = ((number, 1, None) for number in staying)
         end = self._first if self._signed else int(self._numbers.max(initial=0)) + 1
@@ -215,7 +214,10 @@ class _Pairs:
         """Return the id of a page; its URL where it has none."""
         return self._ids.get(page.url, page.url)
 
-    def _join(self, pairs: list[tuple[int, int]]) -> None:
+    def _join(self, pairs: list[tuple[int, int, bool]]) -> None:
         self._n_pairs += len(pairs)
-        places = np.searchsorted(self._numbers, np.array(pairs, np.intp).reshape(-1, 2))
+        links = np.array(pairs, np.int64).reshape(-1, 3)
+        if self._keep:
+            self._links.append(links)
+        places = np.searchsorted(self._numbers, links[:, :2])
         self._clusters.join(places[:, 0], places[:, 1])

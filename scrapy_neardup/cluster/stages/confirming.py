@@ -178,7 +178,7 @@ def _write_waiting(
 
 
 class Slices:
-    """Chooses the partition that judges each hopeful pair of a range, by the site of its first page.
+    """Chooses the partition that judges each hopeful pair of a range, by its first page's site.
 
     The pairs of a small site go to one partition, so that its boilerplate is needed there only. All
     ranges begin with the same partition of a site; after its share of :data:`_PAIRS_OF_SLICE`,

@@ -1,9 +1,9 @@
 """The stages that find the connected components of the accepted pairs.
 
 Each component becomes a star, whose centre is its first page. An operation needs only a page and
-its neighbours, which must fit in the memory of one task (Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, *Connected
-Components in MapReduce and Beyond*, SoCC 2014). A round is a large-star and a small-star operation;
-the number of rounds grows with the logarithm of the number of pages.
+its neighbours, which must fit in the memory of one task (Kiveris, Lattanzi, Mirrokni, Rastogi,
+Vassilvitskii, *Connected Components in MapReduce and Beyond*, SoCC 2014). A round is a large-star
+and a small-star operation; the number of rounds grows with the logarithm of the number of pages.
 """
 
 from __future__ import annotations
