@@ -13,33 +13,17 @@ from scrapy_neardup.cluster import Engine, Report, Task
 from scrapy_neardup.cluster.folder import WorkFolder
 from scrapy_neardup.cluster.shuffle import arrow_file, of_width
 from scrapy_neardup.cluster.stages.signing import SIGNED, SIGNED_BATCH, SIGNED_PAGE
-from scrapy_neardup.hashing.minhash import SKETCH_BINS
 from scrapy_neardup.matching.candidates import FIRST_BINS, site_digest, title_digest
 from scrapy_neardup.matching.stored_items import OWN_ITEMS
 from scrapy_neardup.stores.codec import ROW
 from scrapy_neardup.text.values import MAX_VALUES
 
+from ..common.packed_pages import HEAD
 from .layout import Indexes, Layout
 from .made_up_texts import OF_PAGE, OF_SIZE, OF_TEXT, Texts, bits, shares, sites_of
 
 RECIPE = "benchmark"
 
-#: A packed page up to its values.
-_HEAD = np.dtype(
-    [
-        ("fingerprint", "<u8"),
-        ("n_features", "<u4"),
-        ("n_text", "<u4"),
-        ("n_shown", "<u4"),
-        ("text", "u1", 16),
-        ("shown", "u1", 25),
-        ("n_values", "u1"),
-        ("n_heading", "u1"),
-        ("n_passages", "u1"),
-        ("is_read", "u1"),
-        ("sketch", "u1", SKETCH_BINS),
-    ]
-)
 _VALUES = slice(2, 2 + MAX_VALUES // 8)
 #: In the 17th place of what is shown stands that a page is no list.
 _LIST_FLAG = 16
@@ -131,7 +115,7 @@ class Pages:
 
     def _made(self, indexes: Indexes) -> npt.NDArray[np.void]:
         texts = self.texts
-        heads = np.zeros(indexes.size, _HEAD)
+        heads = np.zeros(indexes.size, HEAD)
         heads["fingerprint"], heads["sketch"] = texts.fingerprints, texts.sketches
         heads["n_features"] = texts.shingles // 2
         heads["n_text"] = texts.shingles * _CHARACTERS
@@ -162,7 +146,7 @@ class Pages:
 
     def packed(self) -> list[bytes]:
         """As :func:`~scrapy_neardup.stores.codec.packed` would pack each of them."""
-        data, size, counts = self._heads.tobytes(), _HEAD.itemsize, self._heads["n_values"]
+        data, size, counts = self._heads.tobytes(), HEAD.itemsize, self._heads["n_values"]
         return [
             data[place * size : place * size + size]
             + self._values[place * MAX_VALUES : place * MAX_VALUES + count]

@@ -37,7 +37,6 @@ import numpy as np
 import numpy.typing as npt
 
 from scrapy_neardup import Rule
-from scrapy_neardup.hashing.minhash import SKETCH_BINS
 from scrapy_neardup.matching.candidates import FIRST_BINS, site_digest, title_digest
 from scrapy_neardup.matching.stored_items import OWN_ITEMS
 from scrapy_neardup.signatures.signature import PageSignature
@@ -49,6 +48,7 @@ from scrapy_neardup.text.values import MAX_VALUES
 from ..common.measuring import apart
 from ..common.memory import resident_bytes
 from ..common.options import at_least, command_parser, say
+from ..common.packed_pages import HEAD
 from ..common.tables import Table
 from .made_up_signatures import SITE_PAGES, Maker, ordinary
 
@@ -62,22 +62,7 @@ _STORED_AT = 1_700_000_000
 _SEED = 7
 _MEGABYTE = 2**20
 #: A packed page up to its words.
-_HEAD = np.dtype(
-    [
-        ("fingerprint", "<u8"),
-        ("n_features", "<u4"),
-        ("n_text", "<u4"),
-        ("n_shown", "<u4"),
-        ("text", "u1", 16),
-        ("shown", "u1", 25),
-        ("n_values", "u1"),
-        ("n_heading", "u1"),
-        ("n_passages", "u1"),
-        ("is_read", "u1"),
-        ("sketch", "u1", SKETCH_BINS),
-        ("values", "u1", MAX_VALUES),
-    ]
-)
+_HEAD = np.dtype([*HEAD.descr, ("values", "u1", MAX_VALUES)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,24 @@
+"""How a packed signature begins, so that many can be made at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scrapy_neardup.hashing.minhash import SKETCH_BINS
+
+#: A packed page up to its values.
+HEAD = np.dtype(
+    [
+        ("fingerprint", "<u8"),
+        ("n_features", "<u4"),
+        ("n_text", "<u4"),
+        ("n_shown", "<u4"),
+        ("text", "u1", 16),
+        ("shown", "u1", 25),
+        ("n_values", "u1"),
+        ("n_heading", "u1"),
+        ("n_passages", "u1"),
+        ("is_read", "u1"),
+        ("sketch", "u1", SKETCH_BINS),
+    ]
+)
