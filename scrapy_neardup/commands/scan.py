@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -44,6 +44,7 @@ from .support.store_address import (
     print_forgotten,
 )
 from .support.verdicts import VerdictCounter
+from .support.warc_output import WarcOutput, open_warc
 
 _FIELDS = (
     "id url verdict duplicate_of duplicate_of_id look_alike look_alike_id distance similarity "
@@ -107,6 +108,12 @@ def add_command(commands: Commands) -> None:
         help="also name the page before that holds most of a page, or that it holds, from this "
         f"share of the shorter one on (default: {MIN_SHARE:g}); this changes no verdict",
     )
+    parser.add_argument(
+        "--warc-out",
+        metavar="OUT.warc.gz",
+        help="also write the pages as a WARC file, with revisit records for equal bytes and "
+        "metadata records for other duplicates",
+    )
     add_method(parser)
     add_judge(parser)
     add_cache(parser)
@@ -116,7 +123,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Judge the pages and write the verdicts."""
     _check(options)
     pages = PageReader(options.pages, options.columns)
-    with _store(options) as store:
+    with _store(options) as store, _warc(options) as warc:
         needs_text = options.library or options.containment is not None
         extraction: Extraction | None = "full" if needs_text else None
         judge = Judge.from_options(options, settings, store, extraction=extraction)
@@ -138,12 +145,23 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
             for record, outcome, verdict in judged:
                 if not options.library:
                     ids.add(record, verdict)
+                if warc is not None:
+                    warc.note(record, verdict)
                 line = _line(record, outcome, verdict, ids)
                 output.write(line if quotes is None else line | _quote(quotes, ids))
-    tally.report()
-    if quotes is not None:
-        quotes.report()
-    report_skipped(pages)
+        tally.report()
+        if quotes is not None:
+            quotes.report()
+        report_skipped(pages)
+        if warc is not None:
+            warc.write()
+
+
+def _warc(options: argparse.Namespace) -> AbstractContextManager[WarcOutput | None]:
+    """Open the file of ``--warc-out``."""
+    if options.warc_out is None:
+        return nullcontext()
+    return open_warc(options.warc_out, PageReader(options.pages, options.columns))
 
 
 def _check(options: argparse.Namespace) -> None:

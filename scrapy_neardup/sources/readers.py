@@ -54,15 +54,15 @@ class PageReader:
         self.passed_over: Counter[str] = Counter()
         #: Number of bytes of the sources read so far, before decompression.
         self.bytes_read = 0
-        self._sources = sources
+        self.sources = sources
         self._columns = columns
         for source in sources:
             _check(source, columns)
 
     def __iter__(self) -> Iterator[Record]:
         empty = True
-        for source in self._sources:
-            for record in self._pages_of(source):
+        for source in self.sources:
+            for record in self.pages_of(source):
                 empty = False
                 yield record
         if empty:
@@ -70,7 +70,7 @@ class PageReader:
             listed = ", ".join(f"{reason}: {number}" for reason, number in counted.most_common())
             places = [f"; first {place}" for place in list(self.bad.first.values())[:1]]
             raise InputError(
-                ", ".join(self._sources),
+                ", ".join(self.sources),
                 f"no page in it ({listed or 'no record'}){''.join(places)}",
             )
 
@@ -78,7 +78,7 @@ class PageReader:
     def total_bytes(self) -> int | None:
         """Total size of the sources in bytes; ``None`` if unknown."""
         total = 0
-        for source in self._sources:
+        for source in self.sources:
             path = Path(source)
             if path.is_dir():
                 total += sum(file.stat().st_size for file in html_files(path))
@@ -88,7 +88,8 @@ class PageReader:
                 return None
         return total
 
-    def _pages_of(self, source: str) -> Iterator[Record]:
+    def pages_of(self, source: str) -> Iterator[Record]:
+        """Yield the pages of one of the sources; none is no error."""
         if source != "-" and Path(source).is_dir():
             yield from self._pages_under(Path(source))
         else:

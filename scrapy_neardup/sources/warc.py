@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass
+from shutil import copyfileobj
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
 
 from ..exceptions import InputError
 from .compression import missing_package
 from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, BadRecords, NotAPage, Record
 
 WARC = b"WARC/"
+#: Bytes of a record's block from which it is in a temporary file rather than in memory.
+_SPOOLED = 1 << 20
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
@@ -38,6 +45,50 @@ def warc_pages(
         raise InputError(source, "ends within a record")
 
 
+@dataclass(frozen=True)
+class WholeRecord:
+    """A record of a WARC file as it stands there, and the page in it.
+
+    :ivar headers: of the record, as warcio parsed them.
+    :ivar block: what follows them, at its beginning.
+    :ivar page: ``None`` if there is none, or it cannot be read.
+    :ivar payload_start: where in the block the HTTP headers of a page end.
+    """
+
+    headers: Any
+    block: IO[bytes]
+    page: Record | None = None
+    payload_start: int = 0
+
+
+def whole_records(stream: io.BufferedReader, source: str) -> Iterator[WholeRecord]:
+    """Yield all records of a stream; those with the pages that :func:`warc_pages` yields have them.
+
+    The block of each record can be read until the next one is asked for.
+
+    :raises InputError: if the stream is cut off or broken.
+    """
+    loader = archive_loader(source)
+    for record in _warc_records(_ErrorRecordingStream(stream), source, no_record_parse=True):
+        if record.rec_type != "response":
+            yield WholeRecord(record.rec_headers, record.raw_stream)
+            continue
+        with SpooledTemporaryFile(_SPOOLED) as block:
+            copyfileobj(record.raw_stream, block)
+            block.seek(0)
+            # warcio still asks its own record for the end of the stream.
+            parsed = copy(record)
+            parsed.raw_stream = block
+            uri = record.rec_headers.get_header("WARC-Target-URI")
+            parsed.http_headers = loader.load_http_headers("response", uri, block, record.length)
+            start = block.tell()
+            page = None
+            with suppress(NotAPage, BadRecord):
+                page = _warc_page(parsed)
+            block.seek(0)
+            yield WholeRecord(record.rec_headers, block, page, start)
+
+
 def archive_iterator(source: str) -> Any:
     """Return warcio's iterator class.
 
@@ -48,6 +99,24 @@ def archive_iterator(source: str) -> Any:
     except ImportError:
         raise InputError(source, missing_package("WARC", "warc")) from None
     return ArchiveIterator
+
+
+def warc_headers(fields: Mapping[str, str]) -> Any:
+    """Return the headers of a new record; warcio has to be installed."""
+    from warcio.statusandheaders import StatusAndHeaders
+
+    return StatusAndHeaders("", list(fields.items()), protocol="WARC/1.1")
+
+
+def archive_loader(source: str) -> Any:
+    """Return what parses HTTP headers as warcio's iterator does.
+
+    :raises InputError: if warcio is not installed.
+    """
+    archive_iterator(source)
+    from warcio.recordloader import ArcWarcRecordLoader
+
+    return ArcWarcRecordLoader()
 
 
 class _ErrorRecordingStream(io.RawIOBase):
@@ -81,14 +150,16 @@ class _ErrorRecordingStream(io.RawIOBase):
             raise InputError(source, "ends within a record")
 
 
-def _warc_records(stream: _ErrorRecordingStream, source: str) -> Iterator[Any]:
+def _warc_records(stream: _ErrorRecordingStream, source: str, **options: bool) -> Iterator[Any]:
     """Yield warcio's records.
+
+    :param options: of warcio's iterator.
 
     A record's header says where it ends, so nothing can be read after a broken one; warcio raises
     various errors then.
     """
     try:
-        yield from archive_iterator(source)(stream)
+        yield from archive_iterator(source)(stream, **options)
     except Exception as error:
         stream.require_whole(source)
         raise InputError(source, f"broken record ({error})") from error
