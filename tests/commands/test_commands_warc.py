@@ -15,7 +15,7 @@ from warcio.checker import Checker
 
 from scrapy_neardup.commands.support.warc_output import open_warc
 from scrapy_neardup.exceptions import InputError
-from scrapy_neardup.matching.verdict import Kind, Verdict
+from scrapy_neardup.matching.verdict import Verdict
 from scrapy_neardup.reasons import Reason
 from scrapy_neardup.sources.readers import PageReader
 from tests.support import warm
