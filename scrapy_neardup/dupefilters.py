@@ -67,6 +67,7 @@ class NearDupDupeFilter(BaseDupeFilter):
         if self.wrapped.request_seen(request):
             if self._judge is not None and "redirect_urls" in request.meta:
                 self._judge.session.request_filter.redirected(request)
+                self._judge.session.visits.note_moved(request.meta["redirect_urls"], request.url)
             return True
         if self._judge is not None and (refusal := self._judge.refuses(request)):
             self._refused = request, refusal

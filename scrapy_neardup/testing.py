@@ -22,6 +22,7 @@ from .matching.stored_items import NO_ITEMS, OWN_ITEMS
 from .signatures.signature import PageSignature
 from .stores import Claim, Entry, Store
 from .stores.hints import COPY, ending_of, ending_of_copy, without_ended
+from .stores.visits import VISIT
 
 __all__ = ["PersistentStoreContract", "StoreContract"]
 
@@ -323,6 +324,19 @@ class StoreContract:
         assert store.compact() == 0
         assert store.known_duplicates(0).tolist() == [(2, 7, 5, now - 1800)]
 
+    def test_visits_make_a_history(self, store: Store) -> None:
+        store.note_visits(visits := np.array([(7, 100, -1, 0), (2**64 - 1, 100, -1, 0)], VISIT))
+        store.note_visits(np.array([(7, 200, 0.25, 0), (7, 300, 0.0, 0), (7, 400, -1, 0)], VISIT))
+        store.note_visits(visits)  # noted before
+        store.note_visits(np.array([(7, 350, 0.5, 0), (8, 100, -1, 7)], VISIT))
+        store.note_visits(np.array([(9, 50, 0.75, 0), (2**64 - 1, 150, -1, 7)], VISIT))
+        store.note_visits(np.array([(9, 60, -1, 7), (9, 70, -1, 0)], VISIT))
+        assert sorted(store.visits().tolist()) == [
+            (7, 100, 400, 3, 2, 300, 0.0, 0),
+            (9, 50, 70, 3, 1, 50, 0.75, 0),
+            (2**64 - 1, 100, 150, 1, 0, 0, 0.0, 7),
+        ]
+
     @pytest.mark.parametrize("seen_at", [-1, 2**32, 1.5])
     def test_a_time_out_of_range_is_refused(self, store: Store, seen_at: int) -> None:
         with pytest.raises(InvalidOption, match="seconds since 1970 from 0 to 4294967295"):
@@ -346,6 +360,7 @@ class PersistentStoreContract(StoreContract):
             secret, page = store.secret, _added(store, FERRY)
             store.put_rules({"a.example": b"1"})
             store.note_duplicates(np.array([(1, 7, 5)], COPY), 100)
+            store.note_visits(np.array([(7, 100, -1, 0)], VISIT))
         with closing(open_again()) as store:
             assert store.secret == secret
             assert store.forgotten == 0
@@ -353,6 +368,7 @@ class PersistentStoreContract(StoreContract):
             assert [entry.signature for entry in store.entries()] == [page]
             assert store.rules() == {"a.example": b"1"}
             assert store.known_duplicates(0).tolist() == [(1, 7, 5, 100)]
+            assert store.visits()[["page", "last_at"]].tolist() == [(7, 100)]
             verdict = NearDupDetector(store=store).check(url="https://b.example/", text=FERRY)
             assert verdict.duplicate_of == page.url
 

@@ -19,7 +19,7 @@ from scrapy.exceptions import UsageError
 _INTERRUPTED = 128 + 2
 _BROKEN_PIPE = 128 + 13
 
-_NAMES = ("scan", "pairs", "compare", "evaluate", "report", "idf", "store", "rules")
+_NAMES = ("scan", "pairs", "compare", "evaluate", "report", "idf", "store", "rules", "changes")
 
 
 class Command(ScrapyCommand):

@@ -23,6 +23,7 @@ from .monitoring.crawl_log import CrawlStats
 from .monitoring.start_errors import log_start_error
 from .page_signing import load_ahead, require_parts
 from .record_judge import RecordJudge
+from .requests.request_filter import urls_of
 from .responses import item_record, page_record, why_not_judged
 from .session import CrawlSession
 from .settings import META_KEY, Config, Policy, parse_switch, require_choice
@@ -115,6 +116,7 @@ class NearDupJudge:
         self._records.send(signals.page_judged, verdict=verdict, response=response)
         if session.recorder is not None:
             session.recorder.judged(verdict, len(response.body))
+        session.visits.note(verdict, urls_of(response.request) if response.request else ())
         if not judgement.knows_links:
             session.request_filter.judged(response, verdict)
         if judgement.refuses_requests and not self._carries_item(response.request):

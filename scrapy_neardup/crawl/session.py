@@ -24,10 +24,12 @@ from .durability.job import Job, JobJournal
 from .items.item_tracker import ItemTracker
 from .monitoring.crawl_log import CrawlLog, CrawlStats
 from .monitoring.start_errors import close_unstarted, log_start_error
+from .monitoring.visit_log import VisitLog
 from .page_claims import PageClaims
 from .page_signing import PageSigning
 from .report_recorder import ReportRecorder
 from .requests.request_filter import RequestFilter
+from .requests.url_rule_filter import returning_true
 from .setting_names import ineffective_settings, unknown_settings
 from .settings import Config, as_setting
 from .store_client import StoreClient
@@ -76,6 +78,7 @@ class CrawlSession:
             crawler, config.url_rule_settings, stats.count, learns=learns, job=job
         )
         self.log = CrawlLog(config)
+        self.visits = VisitLog()
         self._crawler = crawler
         self._feeds: Feeds | None = None
         self._ticking: Any = None
@@ -208,6 +211,7 @@ class CrawlSession:
         if are_stored:
             client.confirm(client.store.mark())
         await self.request_filter.close(client, is_clean=are_stored)
+        await self._note_visits(client)
         try:
             await client.close(confirmed=are_stored)
         except StoreError as error:
@@ -253,9 +257,16 @@ class CrawlSession:
         if client.store.problem is not None:
             self._store_failed(StoreError(client.store.name, f"{client.store.problem}; retrying"))
         await self.request_filter.sync(client)
+        await self._note_visits(client)
         mark = client.store.mark()
         if await self._write_feeds():
             client.confirm(mark)
+
+    async def _note_visits(self, client: StoreClient) -> None:
+        visits = self.visits.take()
+        note = partial(client.store.note_visits, visits)
+        if visits.size and not await client.advise(partial(returning_true, note)):
+            self.visits.put_back(visits)
 
     async def _write_feeds(self, *, closed: bool = False) -> bool:
         """Write to disk what the feeds hold; return whether all items so far are there.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ..hashing.minhash import resemblance
 from ..reasons import Reason
 from ..signatures.signature import PageSignature
 
@@ -74,6 +75,8 @@ class Verdict:
     :ivar original_text: of a duplicate, the ``text_digest`` of the original's stored
         :class:`~scrapy_neardup.signatures.signature.PageSignature`; of an unchanged page, its own;
         of others ``None``.
+    :ivar change: of a page that has changed since it was stored, the estimated share of its text
+        that is other, 0.0 to 1.0; 0.0 if only its links, images or data are.
     :ivar same_shown: is all that the page shows and holds, menus and data included, equal to that
         of the original, or of its own stored version?
     """
@@ -88,6 +91,7 @@ class Verdict:
     links_seen_at: str | None = None
     original_text: bytes | None = field(default=None, repr=False, compare=False)
     same_shown: bool = field(default=False, repr=False, compare=False)
+    change: float | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_duplicate(self) -> bool:
@@ -107,7 +111,9 @@ def revisit_of_links(verdict: Verdict, page: PageSignature, before: PageSignatur
 def revisit(page: PageSignature, before: PageSignature) -> Verdict:
     """Return the verdict on a page whose URL is known."""
     if before.text_digest != page.text_digest or before.holds_other(page):
-        return Verdict("revisit", page.url, Reason.CHANGED)
+        is_same_text = before.text_digest == page.text_digest
+        change = 0.0 if is_same_text else 1 - resemblance(page.sketch_values, before.sketch_values)
+        return Verdict("revisit", page.url, Reason.CHANGED, change=change)
     return Verdict(
         "revisit",
         page.url,

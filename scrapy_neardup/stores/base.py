@@ -168,7 +168,7 @@ class ClaimStore(Protocol):
 
 
 class HintStore(Protocol):
-    """Keeps hints for the request filter: URL rules and known duplicates.
+    """Keeps hints: URL rules and known duplicates for the request filter, and visits of pages.
 
     :mod:`~scrapy_neardup.stores.hints` says what they are and how many are kept.
     """
@@ -200,6 +200,21 @@ class HintStore(Protocol):
         :param copies: of type :data:`~scrapy_neardup.stores.hints.COPY`, shape ``(n,)``.
         :param seen_at: seconds since 1970, below 2**32.
         :raises InvalidOption: when ``seen_at`` is out of range.
+        """
+
+    def visits(self) -> npt.NDArray[np.void]:
+        """Return the history of each page that was visited, in no order.
+
+        :returns: array of type :data:`~scrapy_neardup.stores.visits.HISTORY`, shape ``(n,)``.
+        """
+
+    def note_visits(self, visits: npt.NDArray[np.void]) -> None:
+        """Add visits to the histories of their pages.
+
+        A visit no later than the last one of its page is ignored, so it does no harm to note it
+        twice. One that led to another page is ignored if its own page has no history.
+
+        :param visits: of type :data:`~scrapy_neardup.stores.visits.VISIT`, shape ``(n,)``.
         """
 
 

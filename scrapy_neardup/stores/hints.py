@@ -1,7 +1,7 @@
-"""Hints that a store keeps for the request filter: URL rules and known duplicates.
+"""Hints that a store keeps: URL rules and known duplicates for the request filter, and visits.
 
-Losing hints costs fetches, never pages. So nothing waits for them to be on disk, and a store with
-no room for more goes on without.
+Losing hints costs fetches and advice, never pages. So nothing waits for them to be on disk, and a
+store with no room for more goes on without.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .base import HintStore, require_time
+from .visits import Histories, MemoryVisits, Visits
 
 #: Rules that a namespace keeps at most; when it has as many, it takes no further names. (None makes
 #: way: it could be one that was withdrawn, or that the operator switched off.)
@@ -93,13 +94,14 @@ def newest(known: npt.NDArray[np.void], since: int = 0) -> npt.NDArray[np.void]:
     return known[np.argsort(known["seen_at"], kind="stable")[-MAX_KNOWN:]]
 
 
-class MemoryHints:
+class MemoryHints(MemoryVisits):
     """The hints of a namespace in memory, for any thread; see :class:`HintStore`.
 
     Known duplicates take 28 bytes each, and as much again in reserve.
     """
 
     def __init__(self, rules: Mapping[str, bytes] | None = None) -> None:
+        super().__init__()
         self._lock = threading.Lock()
         self._rules = dict(rules or {})
         self._room = np.empty(0, KNOWN)
@@ -169,3 +171,9 @@ class HintMethods:
     def note_duplicates(self, copies: npt.NDArray[np.void], seen_at: int) -> None:
         require_time("seen_at", seen_at)
         self.hints.note_duplicates(copies, seen_at)
+
+    def visits(self) -> Histories:
+        return self.hints.visits()
+
+    def note_visits(self, visits: Visits) -> None:
+        self.hints.note_visits(visits)

@@ -259,6 +259,7 @@ class InProcessStore(HintMethods):
     def compact(self) -> int:
         if self.ttl is not None:
             self.hints.forget_duplicates(int(time.time() - self.ttl))
+            self.hints.forget_visits(int(time.time() - self.ttl))
         with self._lock:
             numbers = self._index.numbers()
             expired = numbers[~self._index.are_alive(numbers)]

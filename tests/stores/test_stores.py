@@ -31,6 +31,7 @@ from scrapy_neardup.stores import MemoryStore, Store, open_store
 from scrapy_neardup.stores import hints as advice
 from scrapy_neardup.stores.page_table import PIECE_ROWS, GrowingRows
 from scrapy_neardup.stores.sqlite.store import SqliteStore
+from scrapy_neardup.stores.visits import VISIT
 from scrapy_neardup.testing import PersistentStoreContract, StoreContract
 from tests.support.claims import met
 from tests.support.storer import keep, made_page
@@ -434,6 +435,13 @@ class StoreTests(StoreContract):
             store.note_duplicates(digests(*range(start, start + 4)), 1_700_000_000 + start)
         store.note_duplicates(digests(3), 1_700_000_100)
         assert [digest for digest, _ in known(store)] == [*range(52, 60), 3]
+
+    def test_histories_of_visits_expire_as_pages_do(self, make_store):
+        store, now = make_store(ttl=3600), int(time.time())
+        store.note_visits(np.array([(1, now - 7200, -1, 0), (2, now - 7200, -1, 0)], VISIT))
+        store.note_visits(np.array([(2, now - 1800, -1, 0)], VISIT))
+        assert store.compact() == 0
+        assert store.visits()["page"].tolist() == [2]
 
     def test_known_duplicates_expire_as_pages_do(self, make_store):
         store, now = make_store(ttl=3600), int(time.time())

@@ -138,7 +138,7 @@ class RequestFilter:
 
     def _explores(self, request: Request) -> bool:
         """Decide whether it, or what redirected to it, is in the share that is fetched."""
-        return any(map(self.duplicate_urls.explores, _urls(request)))
+        return any(map(self.duplicate_urls.explores, urls_of(request)))
 
     def redirected(self, request: Request) -> None:
         """Note that this request is not made, if URLs redirect to it."""
@@ -148,7 +148,7 @@ class RequestFilter:
     def failed(self, request: Request | None) -> None:
         """Note that a request yielded nothing that could be judged."""
         if request is not None:
-            self.rules.fail(_urls(request))
+            self.rules.fail(urls_of(request))
 
     def idle(self) -> None:
         """Make the requests that must be made before the crawl may end."""
@@ -162,7 +162,7 @@ class RequestFilter:
     def judged(self, response: Response, verdict: Verdict) -> None:
         """Learn from a page."""
         request = response.request
-        urls = () if request is None else tuple(_urls(request))
+        urls = () if request is None else tuple(urls_of(request))
         self.duplicate_urls.judged(verdict, urls)
         if verdict.kind == "undecided":
             self.rules.fail(urls)
@@ -173,7 +173,7 @@ class RequestFilter:
         """Note that a response is not judged, or that its callback yielded nothing."""
         self.failed(response.request)
         if response.request is not None and why_not_judged(response) == Reason.NOT_TEXT:
-            self.duplicate_urls.passed(_urls(response.request))
+            self.duplicate_urls.passed(urls_of(response.request))
 
     def remember(self, request: Request | None, verdict: Verdict, mark: int) -> None:
         """Note that a request, and what redirects to it permanently, led to a duplicate.
@@ -192,7 +192,7 @@ class RequestFilter:
         If it is new to the crawl, the duplicate is fetched again in later crawls.
         """
         if response.request is not None:
-            self._linked[request] = list(_urls(response.request))
+            self._linked[request] = list(urls_of(response.request))
             if request.dont_filter:
                 self.is_new(request)
 
@@ -206,7 +206,7 @@ def _may_skip(request: Request) -> bool:
     return not request.dont_filter and not request.meta.get("is_start_request")
 
 
-def _urls(request: Request) -> Iterator[str]:
+def urls_of(request: Request) -> Iterator[str]:
     """Yield the URL of a request, and those that redirected to it."""
     yield request.url
     yield from request.meta.get("redirect_urls") or ()

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .. import hints
 from ..hints import COPY, KNOWN, in_order, known_at, newest, packed_name, unpacked_name
+from ..visits import HISTORY, Histories, Visits
 from .connection import RedisConnection, Script
 from .layout import KeySpace, pieces
 
@@ -18,15 +19,16 @@ _RULES_AT_ONCE = 200
 _NOTED_AT_ONCE = 1000
 _READ_AT_ONCE = 10_000
 
-_PUT_RULES = Script("put_rules")
+_PUT_RULES, _NOTE_VISITS = Script("put_rules"), Script("note_visits")
+_PAGE_BYTES = 8
 
 
 class RedisHints:
     """See :mod:`~scrapy_neardup.stores.hints`.
 
     Rules are a hash. Known duplicates are a sorted set of triples of digests, a copy's, its
-    original's and its text's, by the times at which they were seen, some 120 bytes each. What is
-    asked for twice is done once.
+    original's and its text's, by the times at which they were seen, some 120 bytes each. Histories
+    of visits are a hash. What is asked for twice is done once.
 
     :param part: the namespace's common part, also where each site's pages are kept apart: a rule is
         looked up before anything is known of its site.
@@ -62,6 +64,30 @@ class RedisHints:
     def forget_duplicates(self, before: int) -> None:
         """Remove known duplicates last seen before this time, in seconds since 1970."""
         self._connection.command("ZREMRANGEBYSCORE", self._part.copies, "-inf", f"({before}")
+
+    def visits(self) -> Histories:
+        key = self._part.visits
+        found = self._connection.call(lambda client: dict(client.hscan_iter(key, count=1000)))
+        return np.frombuffer(b"".join(map(b"".join, found.items())), HISTORY)
+
+    def note_visits(self, visits: Visits) -> None:
+        for piece in pieces(visits.tolist(), _NOTED_AT_ONCE):
+            words = [
+                word
+                for page, seen_at, change, moved_to in piece
+                for word in (
+                    *(page.to_bytes(_PAGE_BYTES, "little"), seen_at, repr(change)),
+                    moved_to.to_bytes(_PAGE_BYTES, "little"),
+                )
+            ]
+            self._connection.run(_NOTE_VISITS, [self._part.visits], *words)
+
+    def forget_visits(self, before: int) -> None:
+        """Remove the histories of pages that were last visited before this time."""
+        histories = self.visits()
+        old = histories["page"][histories["last_at"] < before]
+        for piece in pieces([page.tobytes() for page in old], _NOTED_AT_ONCE):
+            self._connection.command("HDEL", self._part.visits, *piece)
 
     def counts(self) -> tuple[int, int]:
         """Return how many rules there are, and how many known duplicates."""

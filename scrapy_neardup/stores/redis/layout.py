@@ -48,6 +48,7 @@ class KeySpace:
         self.sites = self.key("sites")
         self.rules = self.key("rules")
         self.copies = self.key("copies")
+        self.visits = self.key("visits")
         self.site_names = self.key("site-names")
 
     def key(self, name: str) -> bytes:

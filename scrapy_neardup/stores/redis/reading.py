@@ -6,6 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
+import numpy as np
+import numpy.typing as npt
+
 from ...exceptions import StoreError
 from ..base import Store
 from ..codec import unpacked
@@ -78,6 +81,9 @@ class RedisReader:
 
     def rules(self, namespace: str) -> dict[str, bytes]:
         return self._hints(namespace).rules()
+
+    def visits(self, namespace: str) -> npt.NDArray[np.void]:
+        return self._hints(namespace).visits()
 
     def overlay(self, namespace: str, ttl: float | None = None) -> Store:
         raise StoreError(

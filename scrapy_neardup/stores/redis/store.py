@@ -206,6 +206,7 @@ class RedisStore(HintMethods):
         if self.ttl is None:
             return 0
         self.hints.forget_duplicates(int(self._oldest))
+        self.hints.forget_visits(int(self._oldest))
         return sum(pages.expire(int(self._oldest)) for pages in self._namespace.all())
 
     def close(self) -> None:

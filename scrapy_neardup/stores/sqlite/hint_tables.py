@@ -1,4 +1,4 @@
-"""The tables of rules and known duplicates in a store's SQLite file.
+"""The tables of rules, known duplicates and visits in a store's SQLite file.
 
 They are made with the first row that is written; versions of this package that do not know the
 tables leave them alone.
@@ -6,6 +6,7 @@ tables leave them alone.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from .. import hints
 from ..hints import KNOWN, unpacked_name
+from ..visits import HISTORY, VISIT
 from .format import Damaged
 
 _TABLES = (
@@ -24,6 +26,10 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS copies(namespace INTEGER, digest INTEGER, "
     "original INTEGER NOT NULL, content INTEGER NOT NULL, seen_at INTEGER NOT NULL, "
     "PRIMARY KEY(namespace, digest)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS visits(namespace INTEGER, page INTEGER, "
+    "first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, visits INTEGER NOT NULL, "
+    "changes INTEGER NOT NULL, changed_at INTEGER NOT NULL, change REAL NOT NULL, "
+    "moved_to INTEGER NOT NULL, PRIMARY KEY(namespace, page)) WITHOUT ROWID",
 )
 _PUT = "INSERT OR REPLACE INTO rules VALUES (?, ?, ?)"
 _TAKE_AWAY = "DELETE FROM rules WHERE namespace = ? AND name = ?"
@@ -33,6 +39,21 @@ ON CONFLICT DO UPDATE
 SET original = excluded.original, content = excluded.content, seen_at = excluded.seen_at
 WHERE excluded.seen_at >= seen_at
 """
+_FIRST_VISIT = """
+INSERT INTO visits SELECT
+    :namespace, :page, :seen_at, :seen_at, :change >= 0, :change >= 0,
+    iif(:change >= 0, :seen_at, 0), max(:change, 0), 0
+WHERE :moved_to = 0
+ON CONFLICT DO NOTHING
+"""
+_NEXT_VISIT = """
+UPDATE visits SET
+    last_at = :seen_at, visits = visits + 1, moved_to = :moved_to,
+    changes = changes + (:change >= 0),
+    changed_at = iif(:change >= 0, :seen_at, changed_at),
+    change = iif(:change >= 0, :change, change)
+WHERE namespace = :namespace AND page = :page AND :seen_at > last_at
+"""
 _TRIM = """
 DELETE FROM copies WHERE namespace = :namespace AND digest IN (
     SELECT digest FROM copies WHERE namespace = :namespace
@@ -40,12 +61,19 @@ DELETE FROM copies WHERE namespace = :namespace AND digest IN (
 )
 """
 
+_TABLE_NAME = re.compile(r"FROM (\w+)")
+
 #: As SQLite has them.
 _SIGNED = np.dtype([("digest", "<i8"), ("original", "<i8"), ("content", "<i8"), ("seen_at", "<u4")])
 
+_SIGNED_VISIT, _SIGNED_HISTORY = (
+    np.dtype([(name, kind.replace("<u8", "<i8")) for name, kind, *_ in dtype.descr])
+    for dtype in (VISIT, HISTORY)
+)
+
 #: A namespace's number, and a rule's name in it.
 RuleKey = tuple[int, bytes]
-#: A namespace's number, and what was noted in it, of type :data:`KNOWN`.
+#: A namespace's number, and what was noted in it, of type :data:`KNOWN` or :data:`VISIT`.
 Noted = tuple[int, npt.NDArray[np.void]]
 
 
@@ -73,6 +101,21 @@ def known(connection: sqlite3.Connection, namespace: int, since: int) -> npt.NDA
         raise Damaged("known duplicate") from None
 
 
+def visits(connection: sqlite3.Connection, namespace: int) -> npt.NDArray[np.void]:
+    """Return the histories of pages, of type :data:`~scrapy_neardup.stores.visits.HISTORY`."""
+    columns = ", ".join(HISTORY.names or ())
+    query = f"SELECT {columns} FROM visits WHERE namespace = ?"
+    try:
+        return np.fromiter(_found(connection, query, namespace), _SIGNED_HISTORY).view(HISTORY)
+    except (TypeError, ValueError, OverflowError):
+        raise Damaged("visit") from None
+
+
+def forget_visits(connection: sqlite3.Connection, namespace: int, time: int) -> None:
+    """Remove the histories of pages last visited before this time, in seconds since 1970."""
+    _found(connection, "DELETE FROM visits WHERE namespace = ? AND last_at < ?", namespace, time)
+
+
 def count(connection: sqlite3.Connection, table: str, namespace: int) -> int:
     """Return how many of ``rules`` or ``copies`` a namespace has."""
     query = f"SELECT count(*) FROM {table} WHERE namespace = ?"
@@ -80,9 +123,12 @@ def count(connection: sqlite3.Connection, table: str, namespace: int) -> int:
 
 
 def write(
-    connection: sqlite3.Connection, changes: Mapping[RuleKey, bytes], notes: Iterable[Noted]
+    connection: sqlite3.Connection,
+    changes: Mapping[RuleKey, bytes],
+    notes: Iterable[Noted],
+    visited: Iterable[Noted],
 ) -> None:
-    """Write rules, delete those that are empty, and write known duplicates."""
+    """Write rules, delete those that are empty, and write known duplicates and visits."""
     for statement in _TABLES:
         connection.execute(statement)
     for name, body in changes.items():
@@ -93,6 +139,13 @@ def write(
     for namespace, noted in notes:
         signed = np.ascontiguousarray(noted).view(_SIGNED)
         connection.executemany(_NOTE, ((namespace, *one) for one in signed.tolist()))
+    for namespace, noted in visited:
+        names, rows = VISIT.names or (), np.ascontiguousarray(noted).view(_SIGNED_VISIT).tolist()
+        for row in rows:
+            values = dict(zip(names, row, strict=True), namespace=namespace)
+            # In this order a first visit is not counted twice: the next one must be later.
+            connection.execute(_NEXT_VISIT, values)
+            connection.execute(_FIRST_VISIT, values)
 
 
 def trim(connection: sqlite3.Connection, namespace: int) -> None:
@@ -107,6 +160,7 @@ def forget_before(connection: sqlite3.Connection, namespace: int, time: int) -> 
 
 
 def _found(connection: sqlite3.Connection, query: str, *values: int) -> Iterable[Any]:
-    """Return the rows of a statement; nothing is done where no hint was ever written."""
-    is_there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'copies'").fetchone()
+    """Return the rows of a statement; nothing is done where its table was never written."""
+    [table] = _TABLE_NAME.findall(query)
+    is_there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone()
     return connection.execute(query, values) if is_there else ()

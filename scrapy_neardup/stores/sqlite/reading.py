@@ -98,6 +98,10 @@ class SqliteReader:
         with complaining(self._path):
             return hint_tables.rules(self._connection, self._spaces[namespace].id)
 
+    def visits(self, namespace: str) -> npt.NDArray[np.void]:
+        with complaining(self._path):
+            return hint_tables.visits(self._connection, self._spaces[namespace].id)
+
     def known_duplicates(self, namespace: str, since: int) -> npt.NDArray[np.void]:
         """Return known duplicates seen at this time or later, in no order."""
         with complaining(self._path):

@@ -28,6 +28,7 @@ from ..body_cache import BodyCache
 from ..codec import site_in
 from ..hints import MemoryHints, known_at, newest, packed_name
 from ..in_process import InProcessStore
+from ..visits import Histories, Visits
 from . import hint_tables
 from .bodies import FileBodyCache
 from .file import FilePages, SqliteFile
@@ -83,7 +84,7 @@ class SqliteStore(InProcessStore):
 
 
 class _SqliteHints(MemoryHints):
-    """Rules in memory and in the file, known duplicates in the file alone."""
+    """Rules in memory and in the file, known duplicates and visits in the file alone."""
 
     def __init__(self, file: SqliteFile, namespace: int) -> None:
         with file.reading() as connection:
@@ -111,6 +112,20 @@ class _SqliteHints(MemoryHints):
         self._file.writer.flush()
         with self._file.writer.changing() as connection:
             hint_tables.forget_before(connection, self._namespace, before)
+
+    def visits(self) -> Histories:
+        self._file.writer.flush()
+        with self._file.reading() as connection:
+            return hint_tables.visits(connection, self._namespace)
+
+    def note_visits(self, visits: Visits) -> None:
+        with self._file.writer.later() as waiting:
+            waiting.visits.append((self._namespace, visits))
+
+    def forget_visits(self, before: int) -> None:
+        self._file.writer.flush()
+        with self._file.writer.changing() as connection:
+            hint_tables.forget_visits(connection, self._namespace, before)
 
 
 class _SqliteArchive(Archive):

@@ -64,13 +64,14 @@ class Batch:
     confirmed: dict[Range, int] = field(default_factory=dict)
     rules: dict[RuleKey, bytes] = field(default_factory=dict)
     noted: list[Noted] = field(default_factory=list)
+    visits: list[Noted] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.has_pages or self.rules or self.noted)
+        return bool(self.has_pages or self.rules or self.noted or self.visits)
 
     @property
     def has_pages(self) -> bool:
-        """Whether it is about pages, and not rules and known duplicates alone."""
+        """Whether it is about pages, and not hints alone."""
         return bool(self.pages or self.removed or self.confirmed)
 
     def __len__(self) -> int:
@@ -98,6 +99,7 @@ class Batch:
             self.confirm(ids, mark)
         self.rules = earlier.rules | self.rules
         self.noted = earlier.noted + self.noted
+        self.visits = earlier.visits + self.visits
 
     def write(self, connection: sqlite3.Connection) -> None:
         pages = self.pages.values()
@@ -107,8 +109,8 @@ class Batch:
         for statement in REMOVE:
             connection.executemany(statement, ((id_,) for id_ in self.removed))
         connection.executemany(_CONFIRM, ((*ids, mark) for ids, mark in self.confirmed.items()))
-        if self.rules or self.noted:
-            hint_tables.write(connection, self.rules, self.noted)
+        if self.rules or self.noted or self.visits:
+            hint_tables.write(connection, self.rules, self.noted, self.visits)
 
 
 class BatchWriter:
