@@ -78,7 +78,7 @@ class CrawlSession:
             crawler, config.url_rule_settings, stats.count, learns=learns, job=job
         )
         self.log = CrawlLog(config)
-        self.visits = VisitLog()
+        self.visits = VisitLog(is_kept=config.store_settings.store != "memory")
         self._crawler = crawler
         self._feeds: Feeds | None = None
         self._ticking: Any = None

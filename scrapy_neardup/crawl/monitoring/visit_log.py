@@ -18,9 +18,13 @@ _MAX_WAITING = 100_000
 
 
 class VisitLog:
-    """The visits that the store does not have yet."""
+    """The visits that the store does not have yet.
 
-    def __init__(self) -> None:
+    :param is_kept: whether the store outlives the crawl; else nothing is noted.
+    """
+
+    def __init__(self, *, is_kept: bool) -> None:
+        self._is_kept = is_kept
         self._waiting: list[tuple[int, int, float, int]] = []
 
     def note(self, verdict: Verdict, urls: Iterable[str]) -> None:
@@ -28,7 +32,7 @@ class VisitLog:
 
         :param urls: the URL of its request, and those that redirected to it.
         """
-        if verdict.kind == "undecided":
+        if verdict.kind == "undecided" or not self._is_kept:
             return
         shown_at = verdict.duplicate_of or verdict.url
         self.note_moved((verdict.url, *urls), shown_at)
@@ -39,6 +43,8 @@ class VisitLog:
 
     def note_moved(self, urls: Iterable[str], target: str) -> None:
         """Note that URLs lead to a page with another one, perhaps."""
+        if not self._is_kept:
+            return
         key = page_key(target)
         visit = (int(time.time()), UNCHANGED, page_digest(key))
         others = {page_key(url) for url in urls} - {key}
