@@ -30,6 +30,11 @@ MOST_OTHERS = 100_000
 #: surrogates cannot be encoded in UTF-8.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
+#: Files of the script; each may use what the ones before it define when it is read.
+_SCRIPT_PARTS = (
+    "base judgements summary charts thresholds clusters list downloads pair start".split()
+)
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -167,7 +172,7 @@ _NUMBERS = ("distance", "similarity", "bytes", "time")
 
 def render_report(data: dict[str, Any]) -> str:
     """Return the HTML of the data that ``Columns.packed()`` returned, without surrogates."""
-    script, style = _asset("report.js"), _asset("report.css")
+    script, style = report_script(), _asset("report.css")
     return _TEMPLATES.get_template("report.html").render(
         script=script,
         style=style,
@@ -176,6 +181,12 @@ def render_report(data: dict[str, Any]) -> str:
         words=safe_json(json.loads(_asset("words.json"))),
         data=safe_json(data),
     )
+
+
+def report_script() -> str:
+    """Return the script of the page: its parts in one scope, in the order of their use."""
+    parts = "\n".join(_asset(f"script/{name}.js") for name in _SCRIPT_PARTS)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
 def safe_json(value: Any) -> str:
