@@ -102,14 +102,16 @@ class ReportRecorder:
         for line in self._lines:
             columns.add(Decision.from_line(line))
         policy = self._config.policy
+        has_method = "method" in self._config.parts
         origin = Origin(
             "crawl",
             self._name,
             int(time()),
             policy.action,
-            policy.rule.max_distance,
-            policy.rule.min_similarity,
+            None if has_method else policy.rule.max_distance,
+            None if has_method else policy.rule.min_similarity,
             by_item=self._config.item_field is not None,
+            drops_unchanged=policy.action == "drop" and policy.revisit == "drop",
         )
         text_of = self._texts.get if self._config.keep_text else None
         return columns.packed(origin, text_of, self._texts.dropped)

@@ -7,35 +7,30 @@ import json
 import random
 import subprocess
 import sys
-import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from scrapy_neardup.report.decisions import Decision
-from scrapy_neardup.report.document import Columns, Origin, render_report
-from tests.support.browser import browser
 from tests.support.processes import wait_for
+from tests.support.report_page import (
+    choose,
+    click,
+    complaints,
+    downloaded,
+    opened,
+    page_of,
+    pair,
+    press,
+    slide,
+    text,
+    texts,
+)
 from tests.support.reports import data_of, neardup
 from tests.support.texts import BRIDGE, FERRY, MUSEUM
 
-if TYPE_CHECKING:
-    from selenium.webdriver import Chrome
-
 DEMO = Path(__file__).parents[2] / "example_project" / "demo.py"
-ORIGIN = Origin("crawl", "news", 1_700_000_000, max_distance=11, min_similarity=0.73)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("browser")
-
-
-@pytest.fixture(scope="module")
-def chrome(folder):
-    with browser(folder) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
@@ -52,89 +47,6 @@ def example(tmp_path_factory):
     assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(path.name for path in reports.iterdir()) == ["shop.html", "site.html"]
     return reports / "site.html"
-
-
-def opened(chrome: Chrome, page: Path) -> Chrome:
-    """The page as somebody sees it who opens it for the first time."""
-    chrome.get(page.as_uri())
-    chrome.execute_script("localStorage.clear()")
-    chrome.get(page.as_uri())
-    assert complaints(chrome) == []
-    return chrome
-
-
-def complaints(chrome: Chrome) -> list[Any]:
-    return [line["message"] for line in chrome.get_log("browser")]
-
-
-def text(chrome: Chrome, selector: str) -> str:
-    return chrome.find_element("css selector", selector).text
-
-
-def texts(chrome: Chrome, selector: str) -> list[str]:
-    return [found.text for found in chrome.find_elements("css selector", selector)]
-
-
-def click(chrome: Chrome, selector: str) -> None:
-    chrome.find_element("css selector", selector).click()
-
-
-def choose(chrome: Chrome, name: str, value: str) -> None:
-    from selenium.webdriver.support.ui import Select
-
-    Select(chrome.find_element("id", name)).select_by_value(value)
-
-
-def press(chrome: Chrome, key: str) -> None:
-    """Press a key wherever the focus is."""
-    from selenium.webdriver import ActionChains
-
-    ActionChains(chrome).send_keys(key).perform()
-
-
-def slide(chrome: Chrome, name: str, value: float) -> None:
-    """Move a slider as keys and mice do: its value changes, and it says so."""
-    chrome.execute_script(
-        "const slider = document.getElementById(arguments[0]); slider.value = arguments[1];"
-        "slider.dispatchEvent(new Event('input', {bubbles: true}));",
-        name,
-        value,
-    )
-
-
-def downloaded(chrome: Chrome, folder: Path, button: str, name: str) -> Path:
-    path = folder / "downloads" / name
-    path.unlink(missing_ok=True)
-    click(chrome, f"#{button}")
-    wait_for(path.exists)
-    return path
-
-
-def page_of(path: Path, decisions: list[Decision], kept: dict[str, str] | None = None) -> Path:
-    columns = Columns()
-    for decision in decisions:
-        columns.add(decision)
-    packed = {url: zlib.compress(said.encode()) for url, said in (kept or {}).items()}
-    data = columns.packed(ORIGIN, packed.get if kept is not None else None)
-    path.write_text(render_report(data), "utf-8")
-    return path
-
-
-def pair(number: int, similarity: float, distance: int = 5) -> list[Decision]:
-    """An original and a page that is like it."""
-    return [
-        Decision(f"https://a.example/{number}", "new", "no_match"),
-        Decision(
-            f"https://b.example/{number}",
-            "duplicate",
-            "similar_text",
-            duplicate_of=f"https://a.example/{number}",
-            distance=distance,
-            similarity=similarity,
-            title=f"Copy {number}",
-            bytes=1000,
-        ),
-    ]
 
 
 @pytest.mark.slow

@@ -99,6 +99,11 @@ const objectionOf = (row) => words.objection[columns.objection[row]];
 const isPair = (row) => columns.original[row] !== null && PAIRS.has(verdictOf(row));
 /** A page that was kept has no original, but perhaps one that it looks like. */
 const hasOther = (row) => columns.original[row] !== null;
+const figuresOf = (row) =>
+  [
+    ["distance", columns.distance[row]],
+    ["similarity", similarityText(columns.similarity[row])],
+  ].flatMap(([name, value]) => (value === null || value === "" ? [] : [`${t(`column.${name}`)} ${value}`]));
 const isEqual = (row) => EQUAL.has(reasonOf(row));
 
 const pairs = [];

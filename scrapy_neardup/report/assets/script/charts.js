@@ -29,6 +29,11 @@ function bars(label, bins, marks = [], wide = WIDE) {
   for (const mark of marks) {
     const x = Math.min(wide - 1, Math.max(1, mark.place * wide));
     made.append(drawing("line", { class: mark.name, x1: x, x2: x, y1: -8, y2: HIGH }));
+    if (mark.label) {
+      const isRight = mark.place > 0.6;
+      const place = { x: isRight ? x - 4 : x + 4, y: -4, "text-anchor": isRight ? "end" : "start" };
+      made.append(drawing("text", { class: "mark-label", ...place }, mark.label));
+    }
   }
   return made;
 }
@@ -54,7 +59,7 @@ function showDistances() {
   });
   const marks = [{ name: "threshold", place: (state.distance + 1) / n }];
   if (origin.max_distance !== null && HELD.distance !== state.distance) {
-    marks.push({ name: "held", place: (HELD.distance + 1) / n });
+    marks.push({ name: "held", place: (HELD.distance + 1) / n, label: t(`used.${origin.kind}`) });
   }
   $("distances").replaceChildren(bars(t("distances_label", { n: count(measured.length) }), bins, marks));
 }
@@ -75,7 +80,7 @@ function showSimilarities() {
   const at = (similarity) => (similarity - lowest) / (1 - lowest);
   const marks = [{ name: "threshold", place: at(state.similarity) }];
   if (origin.min_similarity !== null && HELD.similarity !== state.similarity) {
-    marks.push({ name: "held", place: at(HELD.similarity) });
+    marks.push({ name: "held", place: at(HELD.similarity), label: t(`used.${origin.kind}`) });
   }
   const chart = bars(t("similarities_label", { n: count(measured.length) }), bins, marks);
   const ticks = Math.round((1 - lowest) / (lowest < 0.5 ? 0.1 : 0.05));

@@ -1,3 +1,5 @@
+const MOST_OF_CLUSTER = 200;
+
 function clustersOf() {
   const parents = new Int32Array(addresses.length).map((_, i) => i);
   const root = (at) => {
@@ -25,9 +27,24 @@ function clustersOf() {
 
 const clusters = clustersOf();
 
-function openButton(row, address) {
-  const label = titleOf(address) || addresses[address];
-  return element("button", { type: "button", class: "open", onclick: () => openPair(row) }, own(label));
+/** The pages of a cluster that duplicate no other one. In a store all pages were kept. */
+function originalsOf(cluster) {
+  const copies = new Set(cluster.rows.map((row) => columns.page[row]));
+  return [...cluster.pages].filter((page) => !copies.has(page));
+}
+
+function originalElement(page) {
+  const mark = t(`mark.${origin.kind === "store" ? "store" : origin.action}`);
+  const title = titleOf(page);
+  const parts = [element("strong", { class: "tag" }, mark), " ", title ? own(title) : null];
+  return element("li", {}, ...parts, addressElement(addresses[page]));
+}
+
+function copyElement(row) {
+  const page = columns.page[row];
+  const figures = element("span", { class: "quiet" }, ` ${figuresOf(row).join(" · ")}`);
+  const url = titleOf(page) ? addressElement(addresses[page]) : null;
+  return element("li", {}, pairLink(row, page), figures, url);
 }
 
 function clusterElement(cluster) {
@@ -36,15 +53,10 @@ function clusterElement(cluster) {
   const made = element("details", {}, element("summary", {}, size, name));
   const fill = () => {
     if (!made.open || made.childElementCount > 1) return;
-    const list = element("ol", {}, element("li", {}, own(titleOf(cluster.first)), addressElement(addresses[cluster.first])));
-    for (const row of cluster.rows.slice(0, 200)) {
-      const page = columns.page[row];
-      const url = titleOf(page) ? addressElement(addresses[page]) : null;
-      const figures = columns.distance[row] === null ? "" : ` ${columns.distance[row]} · ${similarityText(columns.similarity[row])}`;
-      list.append(element("li", {}, openButton(row, page), element("span", { class: "quiet" }, figures), url));
-    }
-    const more = cluster.rows.length - 200;
-    made.append(list);
+    const originals = originalsOf(cluster).slice(0, MOST_OF_CLUSTER).map(originalElement);
+    const copies = cluster.rows.slice(0, MOST_OF_CLUSTER).map(copyElement);
+    made.append(element("ol", {}, ...originals, ...copies));
+    const more = cluster.rows.length - MOST_OF_CLUSTER;
     if (more > 0) made.append(element("p", { class: "quiet" }, t("and_more", { n: count(more) })));
   };
   made.addEventListener("toggle", fill);

@@ -13,7 +13,7 @@ const csv = (rows) => `\ufeff${rows.map((row) => row.map(quoted).join(",")).join
 /** A spreadsheet would run a text that begins like a formula; `evaluate` takes the ' away again. */
 const harmless = (value) => (typeof value === "string" && /^'*[=+\-@\t\r\n]/.test(value) ? `'${value}` : value);
 
-function record(row) {
+function exported(row) {
   const [page, original] = [columns.page[row], columns.original[row]];
   return {
     id: idOf(page),
@@ -35,13 +35,13 @@ function record(row) {
 }
 
 function exportCsv() {
-  const records = [...state.view].map(record);
-  const names = Object.keys(records[0] || record(0));
+  const records = [...state.view].map(exported);
+  const names = Object.keys(records[0] || exported(0));
   download("decisions.csv", "text/csv", csv([names, ...records.map((r) => names.map((n) => harmless(r[n])))]));
 }
 
 function exportLines() {
-  const lines = [...state.view].map((row) => `${JSON.stringify(record(row))}\n`);
+  const lines = [...state.view].map((row) => `${JSON.stringify(exported(row))}\n`);
   download("decisions.jsonl", "application/jsonl", lines.join(""));
 }
 

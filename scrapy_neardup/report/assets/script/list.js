@@ -98,7 +98,7 @@ function showHead() {
 
 function pageCell(row, address) {
   const title = titleOf(address);
-  const main = hasOther(row) ? openButton(row, address) : own(title || addresses[address]);
+  const main = hasOther(row) ? pairLink(row, address) : own(title || addresses[address]);
   return [main, title || hasOther(row) ? addressElement(addresses[address]) : null].filter(Boolean);
 }
 

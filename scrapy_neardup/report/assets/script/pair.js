@@ -53,9 +53,7 @@ function side(id, label, address, body) {
 }
 
 function facts(row) {
-  const parts = [whyOf(row)];
-  if (columns.distance[row] !== null) parts.push(`${t("column.distance")} ${columns.distance[row]}`);
-  if (columns.similarity[row] !== null) parts.push(`${t("column.similarity")} ${similarityText(columns.similarity[row])}`);
+  const parts = [whyOf(row), ...figuresOf(row)];
   if (columns.time[row] !== null) parts.push(`${moment(columns.time[row])} UTC`);
   if (columns.bytes[row] !== null) parts.push(bytesText(columns.bytes[row]));
   return parts.join(" · ");
@@ -64,9 +62,12 @@ function facts(row) {
 async function showPair() {
   const row = state.open;
   const [page, original] = [columns.page[row], columns.original[row]];
+  const rows = openable();
+  const place = rows.indexOf(row) + 1;
+  const title = place ? t("pair_of", { n: count(place), all: count(rows.length) }) : t("pair");
+  $("pair-title").textContent = title;
   $("pair-facts").textContent = facts(row);
-  for (const input of $("judging").querySelectorAll("input")) input.checked = input.value === judgementOf(row);
-  $("unjudge").disabled = !judgementOf(row);
+  showLabel();
   const both = [original, page];
   const [left, right] = await Promise.all(both.map(unpacked));
   if (state.open !== row) return;
@@ -88,15 +89,50 @@ async function showPair() {
 
 const openable = () => [...state.view].filter(hasOther);
 
-function openPair(row) {
+function displayPair(row) {
   state.open = row;
+  $("pair-said").textContent = "";
   if (!$("pair").open) $("pair").showModal();
   $("pair").scrollTop = 0;
   showPair();
 }
 
+function openPair(row) {
+  record(row, !$("pair").open);
+  displayPair(row);
+}
+
+/** Open the next pair of the list in place of this one; after the last one comes the first. */
 function step(by) {
   const rows = openable();
-  const place = rows.indexOf(state.open) + by;
-  if (rows.length) openPair(rows[(place + rows.length) % rows.length]);
+  if (!rows.length) return;
+  const at = rows.indexOf(state.open);
+  const place = at < 0 && by < 0 ? -1 : at + by;
+  openPair(rows[(place + rows.length) % rows.length]);
+  $("pair-said").textContent = `${$("pair-title").textContent}: ${$("pair-facts").textContent}`;
+}
+
+function showLabel() {
+  const chosen = judgementOf(state.open);
+  for (const input of $("judging").querySelectorAll("input")) input.checked = input.value === chosen;
+  // A button that is disabled loses the focus.
+  if (!chosen && document.activeElement === $("unjudge")) $("judging").querySelector("input").focus();
+  $("unjudge").disabled = !chosen;
+}
+
+/** Judge the open pair; "" takes the judgement back. */
+function label(chosen) {
+  judge(state.open, chosen);
+  showLabel();
+  $("pair-said").textContent = `${t("judgement")}: ${t(chosen ? `label.${chosen}` : "not_judged")}`;
+}
+
+/** Put the focus back where it was: the list may have been laid out anew since. */
+function closed() {
+  if ($("pair").open) return;
+  recordClosed();
+  const focus = document.activeElement;
+  if (focus !== document.body && !$("pair").contains(focus)) return;
+  const link = $("table").querySelector(`.open[href="${linkOf(state.open)}"]`);
+  (link ?? $("decisions")).focus({ preventScroll: link === null });
 }

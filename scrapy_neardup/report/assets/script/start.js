@@ -13,6 +13,7 @@ function showAll() {
   showHead();
   showTable();
   showExports();
+  showKeys();
   if (state.open >= 0 && $("pair").open) showPair();
 }
 
@@ -68,14 +69,21 @@ function listen() {
   on("pair-close", "click", () => $("pair").close());
   on("pair-previous", "click", () => step(-1));
   on("pair-next", "click", () => step(1));
-  on("judging", "change", (event) => {
-    judge(state.open, event.target.value);
-    $("unjudge").disabled = false;
-  });
-  on("unjudge", "click", () => {
-    judge(state.open, "");
-    showPair();
-  });
+  on("pair", "close", closed);
+  on("judging", "change", (event) => label(event.target.value));
+  on("unjudge", "click", () => label(""));
+  listenToKeys();
+  addEventListener("popstate", follow);
+  const observer = new ResizeObserver(() => showScrolling());
+  for (const box of document.querySelectorAll(".scroll, .scroll > table")) observer.observe(box);
+}
+
+/** A box that scrolls can be focused, so that arrow keys scroll it. */
+function showScrolling() {
+  for (const box of document.querySelectorAll(".scroll")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
 }
 
 function turn(by) {
@@ -92,6 +100,7 @@ $("theme").value = theme;
 loadJudgements();
 state.view = Int32Array.from({ length: ROWS }, (_, row) => row);
 $("similarity").min = lowest.toFixed(2);
+$("thresholds").hidden = $("by-threshold").parentElement.hidden = origin.max_distance === null;
 listen();
 showAll();
 if (pairs.length) {
@@ -99,3 +108,4 @@ if (pairs.length) {
   $("by-verdict").value = kind;
   select();
 }
+follow();

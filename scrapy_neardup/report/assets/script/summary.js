@@ -10,6 +10,7 @@ function showSummary() {
   const [pages] = totalOf(([verdict]) => verdict !== "pair");
   const [doubles, saved] = totalOf(([verdict]) => verdict === "duplicate");
   const [undecided] = totalOf(([verdict]) => verdict === "undecided");
+  const [unchanged] = totalOf(([verdict, reason]) => verdict === "revisit" && reason === "unchanged");
   const [near] = totalOf(([verdict]) => verdict === "pair");
   const tiles = [];
   if (origin.kind === "store") {
@@ -21,6 +22,9 @@ function showSummary() {
     tiles.push(tile(t(origin.by_item ? "items_judged" : "pages_judged"), count(pages)));
     tiles.push(tile(t(`done.${origin.action}`), count(doubles), percent(doubles / (pages || 1))));
     if (saved) tiles.push(tile(t(origin.action === "drop" ? "bytes_saved" : "bytes_doubled"), bytesText(saved)));
+    const dropped = origin.action === "drop" ? doubles : 0;
+    const kept = pages - dropped - (origin.drops_unchanged ? unchanged : 0);
+    tiles.push(tile(t("kept"), count(kept), percent(kept / (pages || 1))));
     tiles.push(tile(t("undecided_kept"), count(undecided)));
   }
   $("tiles").replaceChildren(...tiles);
@@ -48,7 +52,7 @@ function meter(share, label) {
 }
 
 function figureRow(name, number, most, extra = null) {
-  const cells = [element("td", {}, ...name), element("td", { class: "number" }, count(number))];
+  const cells = [element("th", { scope: "row" }, ...name), element("td", { class: "number" }, count(number))];
   if (extra !== null) cells.push(element("td", { class: "number quiet" }, extra));
   return element("tr", {}, ...cells, meter(number / (most || 1), count(number)));
 }

@@ -1,8 +1,14 @@
+/** Below this number of pairs a recommendation is called a guess. */
+const ENOUGH_PAIRS = 10;
+
 function showThresholds() {
   $("distance").value = state.distance;
   $("similarity").value = state.similarity;
   $("distance-value").textContent = state.distance;
   $("similarity-value").textContent = state.similarity.toFixed(2);
+  $("distance").setAttribute("aria-valuetext", t("n_bits", { n: count(state.distance) }));
+  $("distance-used").textContent = `${t(`used.${origin.kind}`)}: ${HELD.distance}`;
+  $("similarity-used").textContent = `${t(`used.${origin.kind}`)}: ${HELD.similarity.toFixed(2)}`;
   const all = [...pairs, ...nearMisses];
   const now = all.filter((row) => drops(row)).length;
   const held = all.filter((row) => drops(row, HELD.distance, HELD.similarity)).length;
@@ -62,9 +68,14 @@ function advised() {
   const different = judged.filter((row) => judgementOf(row) === "distinct");
   const values = { same: count(same.length), different: count(different.length) };
   const reasons = [];
-  if (same.length && different.length) {
+  const isJudged = same.length > 0 && different.length > 0;
+  const basis = isJudged ? same.length + different.length : similar.length;
+  if (basis && basis < ENOUGH_PAIRS) {
+    reasons.push(t(isJudged ? "advice_few_judged" : "advice_few", { n: count(basis) }));
+  }
+  if (isJudged) {
     const best = fromJudgements(same, different);
-    if (best === null) return { ...HELD, reasons: [t("advice_none", values)] };
+    if (best === null) return { ...HELD, reasons: [...reasons, t("advice_none", values)] };
     Object.assign(values, { found: count(best.found), wrong: count(best.wrong) });
     reasons.push(t("advice_judged", values), t("advice_strictest"));
     // Clopper and Pearson's bound where none was wrong: 1 − 0.05^(1/n).
@@ -99,6 +110,7 @@ function showAdvice() {
       ", ",
       element("code", {}, `NEARDUP_MIN_SIMILARITY = ${advice.similarity.toFixed(2)}`),
     ),
+    element("p", { class: "quiet" }, `${t(`used.${origin.kind}`)}: ${HELD.distance}, ${HELD.similarity.toFixed(2)}`),
     element("ul", {}, ...advice.reasons.map((reason) => element("li", {}, reason))),
   );
   return advice;
