@@ -82,7 +82,8 @@ def violations(chrome: Chrome) -> list[str]:
     found: list[dict[str, Any]] = chrome.execute_async_script(
         "const done = arguments[1];"
         "axe.run({runOnly: arguments[0], resultTypes: ['violations']})"
-        ".then((found) => done(found.violations), (error) => done([{id: String(error), nodes: []}]));",
+        ".then((found) => done(found.violations))"
+        ".catch((error) => done([{id: String(error), nodes: []}]));",
         RULES,
     )
     return [f"{rule['id']}: {[node['html'] for node in rule['nodes'][:3]]}" for rule in found]

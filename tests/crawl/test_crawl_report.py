@@ -78,7 +78,24 @@ def test_without_keep_text_there_are_titles_and_no_texts(tmp_path):
     assert data["texts"] is None
     assert "Museum" in data["titles"].values()
     assert data["origin"]["action"] == "report"
+    assert (data["origin"]["max_distance"], data["origin"]["min_similarity"]) == (11, 0.73)
+    assert not data["origin"]["drops_unchanged"]
     assert "Book now" not in report.read_text("utf-8")
+
+
+def test_a_crawl_with_a_method_names_no_thresholds(tmp_path):
+    report = tmp_path / "report.html"
+    settings = {
+        "NEARDUP_REPORT": str(report),
+        "NEARDUP_METHOD": "exact",
+        "NEARDUP_REVISIT": "drop",
+        "NEARDUP_WORKERS": 0,
+    }
+    with serving(PAGES) as site:
+        run_crawl([site.url("/3")], settings)
+    origin = data_of(report)["origin"]
+    assert origin["max_distance"] is origin["min_similarity"] is None
+    assert origin["drops_unchanged"]
 
 
 def test_items_that_are_judged_by_a_field_are_reported(tmp_path):

@@ -109,7 +109,10 @@ function step(by) {
   const at = rows.indexOf(state.open);
   const place = at < 0 && by < 0 ? -1 : at + by;
   openPair(rows[(place + rows.length) % rows.length]);
-  $("pair-said").textContent = `${$("pair-title").textContent}: ${$("pair-facts").textContent}`;
+  $("pair-said").textContent = t("name_value", {
+    name: $("pair-title").textContent,
+    n: $("pair-facts").textContent,
+  });
 }
 
 function showLabel() {
@@ -124,7 +127,10 @@ function showLabel() {
 function label(chosen) {
   judge(state.open, chosen);
   showLabel();
-  $("pair-said").textContent = `${t("judgement")}: ${t(chosen ? `label.${chosen}` : "not_judged")}`;
+  $("pair-said").textContent = t("name_value", {
+    name: t("judgement"),
+    n: t(chosen ? `label.${chosen}` : "not_judged"),
+  });
 }
 
 /** Put the focus back where it was: the list may have been laid out anew since. */

@@ -1,14 +1,16 @@
 /** Below this number of pairs a recommendation is called a guess. */
 const ENOUGH_PAIRS = 10;
 
+const used = (value) => t("name_value", { name: t(`used.${origin.kind}`), n: value });
+
 function showThresholds() {
   $("distance").value = state.distance;
   $("similarity").value = state.similarity;
   $("distance-value").textContent = state.distance;
   $("similarity-value").textContent = state.similarity.toFixed(2);
   $("distance").setAttribute("aria-valuetext", t("n_bits", { n: count(state.distance) }));
-  $("distance-used").textContent = `${t(`used.${origin.kind}`)}: ${HELD.distance}`;
-  $("similarity-used").textContent = `${t(`used.${origin.kind}`)}: ${HELD.similarity.toFixed(2)}`;
+  $("distance-used").textContent = used(HELD.distance);
+  $("similarity-used").textContent = used(HELD.similarity.toFixed(2));
   const all = [...pairs, ...nearMisses];
   const now = all.filter((row) => drops(row)).length;
   const held = all.filter((row) => drops(row, HELD.distance, HELD.similarity)).length;
@@ -110,7 +112,7 @@ function showAdvice() {
       ", ",
       element("code", {}, `NEARDUP_MIN_SIMILARITY = ${advice.similarity.toFixed(2)}`),
     ),
-    element("p", { class: "quiet" }, `${t(`used.${origin.kind}`)}: ${HELD.distance}, ${HELD.similarity.toFixed(2)}`),
+    element("p", { class: "quiet" }, used(`${HELD.distance}, ${HELD.similarity.toFixed(2)}`)),
     element("ul", {}, ...advice.reasons.map((reason) => element("li", {}, reason))),
   );
   return advice;
