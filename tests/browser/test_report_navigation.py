@@ -118,6 +118,14 @@ def test_the_address_follows_and_back_closes(chrome, page):
         press(chrome, ESCAPE)
         click(chrome, "#table .open")
         assert open_pair(chrome) == "Copy 0"
+    # A pair is opened before the browser is back from the one that was just closed.
+    chrome.execute_script(
+        "document.getElementById('pair').addEventListener('close', () =>"
+        " document.querySelectorAll('#table .open')[1].click(), {once: true});"
+        "document.getElementById('pair').close();"
+    )
+    wait_for(lambda: chrome.current_url == second)
+    assert open_pair(chrome) == "Copy 1"
     press(chrome, ESCAPE)
     wait_for(lambda: chrome.current_url == address)
     assert chrome.execute_script("return history.length") == entries
