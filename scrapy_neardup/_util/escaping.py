@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-#: Beginnings of text that a spreadsheet would run as a formula; the report's downloads.js has the same.
+#: Beginnings of text that a spreadsheet would run as a formula; downloads.js has the same.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 
 

@@ -32,7 +32,8 @@ _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 #: Files of the script; each may use what the ones before it define when it is read.
 _SCRIPT_PARTS = (
-    "base judgements links summary charts thresholds clusters list downloads pair keys start".split()
+    *("base", "judgements", "links", "summary", "charts", "thresholds", "clusters"),
+    *("list", "downloads", "pair", "keys", "start"),
 )
 
 
@@ -44,8 +45,8 @@ class Origin:
     :ivar name: name of the spider, the file or the store.
     :ivar made: time of the report, in seconds since 1970.
     :ivar action: what a crawl did with duplicates: ``"drop"``, ``"tag"`` or ``"report"``.
-    :ivar max_distance: the threshold in force; ``None`` like ``min_similarity`` if a method replaces
-        the rule.
+    :ivar max_distance: the threshold in force; ``None``, like ``min_similarity``, if a method
+        replaces the rule.
     :ivar by_item: were items judged by a field, instead of pages?
     :ivar drops_unchanged: did the crawl drop pages that were stored before and have not changed?
     """

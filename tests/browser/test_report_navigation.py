@@ -26,7 +26,7 @@ def open_pair(chrome) -> str:
 
 
 def focused(chrome) -> str:
-    return chrome.switch_to.active_element.text
+    return str(chrome.switch_to.active_element.text)
 
 
 def judged(chrome) -> list[str]:
