@@ -194,3 +194,20 @@ def test_the_pages_that_were_kept_are_counted(chrome, tmp_path, origin, kept):
 def test_a_crawl_with_a_method_has_no_thresholds_to_move(chrome, tmp_path):
     opened(chrome, page_of(tmp_path / "report.html", pair(1, 0.9), origin=Origin("crawl", "x", 0)))
     assert not chrome.find_element("id", "thresholds").is_displayed()
+
+
+def test_the_report_of_a_store_lists_its_pairs_and_marks_what_came_first(chrome, tmp_path):
+    original, copy = "https://a.example/", "https://b.example/"
+    decisions = [
+        Decision(copy, "pair", "similar_text", duplicate_of=original, distance=3, similarity=0.9),
+        Decision(original, "stored", "", time=1_700_000_000),
+        Decision(copy, "stored", "", time=1_700_000_001),
+    ]
+    origin = Origin("store", "seen.sqlite", 0, max_distance=11, min_similarity=0.73)
+    opened(chrome, page_of(tmp_path / "report.html", decisions, origin=origin))
+    assert text(chrome, "#shown") == "1 of 3 shown"
+    assert texts(chrome, "#table .open") == [copy]
+    click(chrome, "#clusters summary")
+    wait_for(lambda: texts(chrome, "#clusters li") != [])
+    assert texts(chrome, "#clusters .tag") == ["Stored first"]
+    assert text(chrome, "#distance-used") == "Used in this report: 11"

@@ -19,8 +19,10 @@ const SORTS = {
 function select() {
   const wanted = $("search").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
   const chosen = (id) => $(id).value;
-  const verdict = words.verdict.indexOf(chosen("by-verdict"));
-  const reason = words.reason.indexOf(chosen("by-reason"));
+  // The pages of a store have an empty reason, which is not the choice of all reasons.
+  const placeOf = (list, id) => (chosen(id) === "" ? -1 : list.indexOf(chosen(id)));
+  const verdict = placeOf(words.verdict, "by-verdict");
+  const reason = placeOf(words.reason, "by-reason");
   const site = chosen("by-site") === "" ? -1 : Number(chosen("by-site"));
   const threshold = chosen("by-threshold");
   const judgement = chosen("by-judgement");

@@ -84,7 +84,7 @@ async function showPair() {
     });
   }
   side("left", t(isPair(row) ? "stored_page" : "look_alike"), original, bodies[0]);
-  side("right", t("this_page"), page, bodies[1]);
+  side("right", t(isPair(row) ? "this_page" : "kept"), page, bodies[1]);
 }
 
 const openable = () => [...state.view].filter(hasOther);
