@@ -16,6 +16,16 @@ from .reasons import Reason
 class NearDupError(Exception):
     """Base of every error that this package raises on purpose."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Workers raise them, and their arguments are not those of the constructor.
+        return _copied, (type(self), self.args), self.__dict__
+
+
+def _copied(kind: type[NearDupError], arguments: tuple[Any, ...]) -> NearDupError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    return error
+
 
 class InvalidOption(NearDupError, ValueError):
     """A setting, an argument or a meta key has an invalid value.
@@ -193,10 +203,17 @@ class EngineFailed(NearDupError):
 
 
 class WorkFolderTaken(NearDupError, ValueError):
-    """The work folder belongs to a run of another input, recipe or rule."""
+    """The work folder belongs to a run of another input, recipe or rule, or to something else."""
 
-    def __init__(self, folder: str, differing: list[str]) -> None:
+    def __init__(self, folder: str, owner: str) -> None:
+        super().__init__(f"{folder} {owner}")
+
+
+class WorkFolderDamaged(NearDupError):
+    """A file of the work folder is missing, or is not what a run wrote."""
+
+    def __init__(self, folder: str, file: str, problem: str) -> None:
         super().__init__(
-            f"{folder} belongs to another run: its {', '.join(differing)} differ. Give the same "
-            "again to go on with it, or another folder"
+            f"{folder}: {file} {problem}; wait if another run is using the folder, else remove it "
+            "and run again"
         )

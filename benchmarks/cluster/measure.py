@@ -13,7 +13,7 @@ from typing import Any
 from scrapy_neardup import Rule
 from scrapy_neardup.cluster import DaskEngine, Engine, EngineFailed, Found, Options
 from scrapy_neardup.cluster.plan import Plan
-from scrapy_neardup.cluster.run import Progress, find_pairs
+from scrapy_neardup.cluster.run import Progress, enter, find_pairs
 from scrapy_neardup.cluster.stages.signing import SIGNED
 from scrapy_neardup.workers import Limits
 
@@ -46,7 +46,7 @@ def measure(layout: Layout, cluster: Cluster, options: Options, parent: str | No
     with tempfile.TemporaryDirectory(dir=parent) as folder, _client(cluster) as client:
         engine, watch = DaskEngine(client), of_client(client, say)
         began = perf_counter()
-        made = make(CountedFolder(f"{folder}/work"), layout, engine)
+        made = prepare(folder, layout, engine, options)
         say(f"{layout.pages:,} pages made in {perf_counter() - began:.0f} s")
         began = perf_counter()
         figures: Figures = {
@@ -56,7 +56,7 @@ def measure(layout: Layout, cluster: Cluster, options: Options, parent: str | No
             "failed": "",
         }
         try:
-            found = find(folder, layout, engine, options=options, progress=watch)
+            found = find(folder, engine, options=options, progress=watch)
             watch.end_stage()
         except EngineFailed as error:
             figures |= {"failed": f"{watch.stage}: {error}"}
@@ -68,20 +68,23 @@ def measure(layout: Layout, cluster: Cluster, options: Options, parent: str | No
     return figures
 
 
-def find(
-    folder: str, layout: Layout, engine: Engine, *, options: Options, progress: Progress
-) -> Found:
-    """Run the stages behind the first one on pages that were made in a folder."""
+def prepare(folder: str, layout: Layout, engine: Engine, options: Options) -> float:
+    """Make the pages of a run in a folder, and return the processor time that it took."""
     write_input(f"{folder}/pages.jsonl", layout)
-    return find_pairs(
-        [f"{folder}/pages.jsonl"],
-        None,
-        _plan(folder),
-        engine,
-        # A byte of the input is a split.
-        options=replace(options, split_bytes=1),
-        progress=progress,
-    )
+    plan, _ = enter([f"{folder}/pages.jsonl"], None, _plan(folder), _cut(options))
+    return make(plan.folder, layout, engine)
+
+
+def _cut(options: Options) -> Options:
+    """Return the options with which each byte of the input is a split."""
+    return replace(options, split_bytes=1)
+
+
+def find(folder: str, engine: Engine, *, options: Options, progress: Progress) -> Found:
+    """Run the stages behind the first one on pages that were made in a folder."""
+    pages = [f"{folder}/pages.jsonl"]
+    options = _cut(options)
+    return find_pairs(pages, None, _plan(folder), engine, options=options, progress=progress)
 
 
 def _plan(folder: str) -> Plan:

@@ -13,7 +13,7 @@ if missing := [name for name in ("fsspec", "pyarrow") if find_spec(name) is None
     wanted = 'pip install "scrapy-neardup[dask]"'
     raise ImportError(f"scrapy_neardup.cluster needs {' and '.join(missing)}: {wanted}")
 
-from ..exceptions import EngineFailed, WorkFolderTaken
+from ..exceptions import EngineFailed, WorkFolderDamaged, WorkFolderTaken
 from .api import pairs
 from .engines import DaskEngine, Engine, Sequential, Task
 from .folder import Report
@@ -28,6 +28,7 @@ __all__ = [
     "Report",
     "Sequential",
     "Task",
+    "WorkFolderDamaged",
     "WorkFolderTaken",
     "pairs",
 ]

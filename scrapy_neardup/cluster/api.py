@@ -12,7 +12,7 @@ from ..signatures.signer import OFFLINE_KEY, Signer
 from ..sources.columns import Columns, check_columns
 from ..workers import Limits
 from .engines import DaskEngine, Engine
-from .folder import WorkFolder
+from .folder import WorkFolder, as_local_path
 from .plan import Plan
 from .run import Found, Options, Progress, find_pairs
 
@@ -54,6 +54,7 @@ def pairs(
     :raises InvalidOption: if pages that the rule accepts need not share a key, or for ``columns``.
     :raises TypeError: unless exactly one of ``client`` and ``engine`` is given.
     :raises WorkFolderTaken: if the folder belongs to another run.
+    :raises WorkFolderDamaged: if a file in it is missing or damaged.
     :raises EngineFailed: if the engine fails; the same call goes on from there.
     """
     if (client is None) == (engine is None):
@@ -86,5 +87,6 @@ def _arguments(signer: Mapping[str, Any], method: str | Method | None) -> dict[s
 def _plan(work: str, rule: Rule, arguments: Mapping[str, Any], limits: Limits) -> Plan:
     """Return what is known of a run before its input is."""
     signer = Signer(**arguments)
-    folder = WorkFolder(work)
+    # Workers may run in another folder.
+    folder = WorkFolder(as_local_path(work) or work)
     return Plan(folder, rule, arguments, signer.recipe, signer.method, limits, n_splits=0)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
+from urllib.parse import quote
 
 from ..exceptions import InputError
 from ..sources.columns import Columns
@@ -20,7 +21,7 @@ from ..sources.readers import HTML_SUFFIXES, html_files, html_page, json_pages, 
 from ..sources.record import MAX_PAGE_BYTES, TOO_LARGE, BadRecords, Record
 from ..sources.tables import table_format
 from ..sources.warc import WARC
-from .folder import file_system
+from .folder import as_local_path, file_system
 
 #: Bytes of a part, about.
 SPLIT_BYTES = 64 * 2**20
@@ -29,25 +30,31 @@ _FILES = 1000
 _GZIP = b"\x1f\x8b\x08"
 _WINDOW = 2**16
 _GLOB = re.compile(r"[*?\[]")
+#: What stays as it is in a URL's path.
+_PATH = "/:@!$&'()*+,;=~"
 
 
 @dataclass(frozen=True)
 class Split:
     """A part of the input.
 
-    :ivar source: a file, or the folder in which ``files`` are.
+    :ivar source: a file, or the folder in which ``files`` are: an absolute path, or a URL.
+    :ivar name: the source as it was given.
     :ivar kind: ``"file"`` is read as a whole, of ``"lines"`` and ``"members"`` (a WARC file of
         gzip members) what begins in the range of bytes, and of ``"row_groups"`` (a Parquet file)
         those of the range.
     :ivar end: where the range ends, not included.
     :ivar files: paths below a folder, see ``kind = "folder"``.
+    :ivar unreadable: those of them that could not be read when the input was cut.
     """
 
     source: str
+    name: str
     kind: str
     start: int = 0
     end: int = 0
     files: tuple[str, ...] = ()
+    unreadable: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -76,11 +83,13 @@ def find_input(
     for given in sources:
         if given == "-":
             raise InputError("-", "workers cannot read standard input; give files")
-        for source in _expanded(given):
-            if _is_folder(source):
-                found = _folder_splits(source, split_bytes)
+        for name in _expanded(given):
+            # Workers may run in another folder.
+            source = as_local_path(name) or name
+            if _is_folder(source, name):
+                found = _folder_splits(source, name, split_bytes)
             else:
-                found = _file_splits(source, split_bytes, columns)
+                found = _file_splits(source, name, split_bytes, columns)
             for split, version in found:
                 splits.append(split)
                 identity += version
@@ -103,21 +112,27 @@ def read_split(
             stream = file
             if split.kind == "row_groups":
                 groups = range(split.start, split.end)
-                yield from ParquetPages(file, split.source, columns).pages(bad, groups)
+                yield from ParquetPages(file, split.name, columns).pages(bad, groups)
                 return
             if split.kind == "lines":
                 stream = _range_of(file, *(_line_at(file, at) for at in (split.start, split.end)))
                 if split.start:
                     # Only the beginning of a file tells its format.
-                    yield from json_pages(stream, split.source, bad, is_part=True)
+                    yield from json_pages(stream, split.name, bad, is_part=True)
                     return
             elif split.kind == "members":
                 stream = _range_of(file, *(_member_at(file, at) for at in (split.start, split.end)))
                 if not stream.peek(1):
                     return
-            yield from stream_pages(stream, split.source, columns, bad, passed_over)
+            yield from stream_pages(stream, split.name, columns, bad, passed_over)
     except OSError as error:
-        raise InputError(split.source, error_text(error)) from error
+        raise _lost(split.source, error) from error
+
+
+def _lost(path: str, error: OSError) -> InputError:
+    """Return the error that a worker cannot read what the run has found."""
+    problem = f"{error_text(error)}, for a worker; all of them must be able to read the input"
+    return InputError(path, problem)
 
 
 def _expanded(source: str) -> list[str]:
@@ -130,61 +145,77 @@ def _expanded(source: str) -> list[str]:
     return found if "://" in source else [name.removeprefix("file://") for name in found]
 
 
-def _is_folder(source: str) -> bool:
+def _is_folder(source: str, name: str) -> bool:
     system, path = file_system(source)
     if not system.exists(path):
-        raise InputError(source, "No such file or directory")
+        raise InputError(name, "No such file or directory")
     return bool(system.isdir(path))
 
 
 _Found = Iterator[tuple[Split, list[Sequence[Any]]]]
 
 
-def _folder_splits(source: str, split_bytes: int) -> _Found:
-    files: list[str] = []
-    version: list[Sequence[Any]] = []
+class _File(NamedTuple):
+    """A file below a folder."""
+
+    name: str
+    size: int
+    changed: str
+    is_readable: bool = True
+
+
+def _folder_splits(source: str, name: str, split_bytes: int) -> _Found:
+    files: list[_File] = []
     size = found = 0
-    for name, length, changed in _files_under(source):
+    for file in _files_under(source):
         found += 1
-        files.append(name)
-        version.append((f"{source}/{name}", length, changed))
-        size += length
+        files.append(file)
+        size += file.size
         if len(files) == _FILES or size >= split_bytes:
-            yield Split(source, "folder", files=tuple(files)), version
-            files, size, version = [], 0, []
+            yield _split_of(source, name, files)
+            files, size = [], 0
     if files:
-        yield Split(source, "folder", files=tuple(files)), version
+        yield _split_of(source, name, files)
     elif not found:
-        raise InputError(source, f"no HTML files in it ({', '.join(HTML_SUFFIXES)})")
+        raise InputError(name, f"no HTML files in it ({', '.join(HTML_SUFFIXES)})")
 
 
-def _files_under(source: str) -> Iterator[tuple[str, int, str]]:
-    system, root = file_system(source)
+def _split_of(source: str, name: str, files: list[_File]) -> tuple[Split, list[Sequence[Any]]]:
+    names = tuple(file.name for file in files)
+    unreadable = frozenset(file.name for file in files if not file.is_readable)
+    version = [(f"{source}/{file.name}", file.size, file.changed) for file in files]
+    return Split(source, name, "folder", files=names, unreadable=unreadable), [*version]
+
+
+def _files_under(source: str) -> Iterator[_File]:
     if "://" not in source:
-        for file in html_files(Path(source)):
-            size, changed = 0, ""
+        for path in html_files(Path(source)):
+            name = path.relative_to(source).as_posix()
             # A link to nowhere is an unusable record once it is read.
-            with suppress(OSError):
-                state = file.stat()
-                size, changed = state.st_size, str(state.st_mtime_ns)
-            yield file.relative_to(source).as_posix(), size, changed
+            if not os.access(path, os.R_OK):
+                yield _File(name, 0, "", is_readable=False)
+                continue
+            state = path.stat()
+            yield _File(name, state.st_size, str(state.st_mtime_ns))
         return
-    for path, info in sorted(system.find(root, detail=True).items()):
-        if path.lower().endswith(HTML_SUFFIXES):
-            yield path.removeprefix(root).lstrip("/"), int(info["size"]), _version(info)
+    system, root = file_system(source)
+    for found, info in sorted(system.find(root, detail=True).items()):
+        if found.lower().endswith(HTML_SUFFIXES):
+            name = found.removeprefix(root).lstrip("/")
+            yield _File(name, int(info["size"]), _version(info))
 
 
-def _file_splits(source: str, split_bytes: int, columns: Columns | None) -> _Found:
+def _file_splits(source: str, name: str, split_bytes: int, columns: Columns | None) -> _Found:
     system, path = file_system(source)
     info = system.info(path)
     size = int(info["size"])
     version: list[Sequence[Any]] = [(source, size, _version(info))]
     if not size:
-        raise InputError(source, "empty")
+        raise InputError(name, "empty")
     with system.open(path, "rb") as file:
-        kind = _kind_of(file, source)
+        kind = _kind_of(file, name)
         if kind == "row_groups":
-            sizes = ParquetPages(file, source, columns).row_group_bytes()
+            sizes = ParquetPages(file, name, columns).row_group_bytes()
             ranges = row_group_ranges(sizes, split_bytes)
         elif kind == "file":
             ranges = [(0, size)]
@@ -192,7 +223,7 @@ def _file_splits(source: str, split_bytes: int, columns: Columns | None) -> _Fou
             starts = range(0, size, split_bytes)
             ranges = [(start, start + split_bytes) for start in starts]
     for start, end in ranges:
-        yield Split(source, kind, start, end), version if not start else []
+        yield Split(source, name, kind, start, end), version if not start else []
 
 
 def row_group_ranges(sizes: Sequence[int], split_bytes: int) -> list[tuple[int, int]]:
@@ -236,12 +267,16 @@ def _html_pages(split: Split, bad: BadRecords) -> Iterator[Record]:
         try:
             body = system.cat_file(f"{root}/{name}")
         except OSError as error:
+            if name not in split.unreadable:
+                raise _lost(f"{split.source}/{name}", error) from error
             bad.note(error_text(error), name)
             continue
         if len(body) > MAX_PAGE_BYTES:
             bad.note(TOO_LARGE, name)
         elif "://" in split.source:
-            yield Record(name, f"{split.source.rstrip('/')}/{name}", body)
+            scheme, _, folder = split.source.rstrip("/").partition("://")
+            # A "#" in a name begins no fragment, and a "?" no query.
+            yield Record(name, f"{scheme}://{quote(f'{folder}/{name}', safe=_PATH)}", body)
         else:
             yield html_page(Path(split.source, name), body, name)
 

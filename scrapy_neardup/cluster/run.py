@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from typing import Any
+
+from xxhash import xxh3_64_hexdigest
 
 from .._util.validation import require_number
 from ..exceptions import InputError, InvalidOption, WorkFolderTaken
@@ -15,7 +18,7 @@ from ..sources.columns import Columns
 from ..sources.record import BadRecords
 from .engines import Engine, Task
 from .folder import Report, WorkFolder
-from .inputs import SPLIT_BYTES, Input, find_input
+from .inputs import SPLIT_BYTES, Split, find_input
 from .plan import CROWDED, Plan
 from .stages import components, confirming, judging, proposing, signing, site_pages, stars
 from .stages.keys import EXACT_DISTANCE, band_width, has_keys
@@ -141,20 +144,17 @@ def find_pairs(
     :raises InputError: if the input cannot be read.
     :raises InvalidOption: if pages that the rule accepts need not share a key.
     :raises WorkFolderTaken: if the folder belongs to another run.
+    :raises WorkFolderDamaged: if a file in it is missing or damaged.
     :raises EngineFailed: when the engine fails.
     """
     _require_keys(plan)
-    found_input = find_input(sources, options.split_bytes, columns)
-    _enter(plan, found_input, columns, options)
+    plan, splits = enter(sources, columns, plan, options)
     run = _Run(plan.folder, engine, progress)
-    plan = replace(
-        plan, n_splits=len(found_input.splits), passes=options.passes, crowded=options.crowded
-    )
     # Only from here on it is known how many pages there are.
     signed = run.stage(
         signing.SIGNED,
         signing.sign,
-        [(plan, number, split, columns) for number, split in enumerate(found_input.splits)],
+        [(plan, number, split, columns) for number, split in enumerate(splits)],
     )
     if not any(report["pages"] or report["undecided"] for report in signed):
         raise InputError(", ".join(sources), "no page in it")
@@ -294,23 +294,53 @@ class _Run:
         self._folder.remove_files(stage)
 
 
-def _enter(plan: Plan, found: Input, columns: Columns | None, options: Options) -> None:
-    """Take the work folder, which must be empty or of the same run."""
+def enter(
+    sources: Sequence[str], columns: Columns | None, plan: Plan, options: Options
+) -> tuple[Plan, Sequence[Split]]:
+    """Cut the input, and take the work folder, which must be empty or of the same run.
+
+    :raises InputError: if the input cannot be read.
+    :raises WorkFolderTaken: if the folder belongs to another run.
+    """
+    found = find_input(sources, options.split_bytes, columns)
     wanted = {
         "format": _FORMAT,
         "input": [list(each) for each in found.identity],
         "columns": dict(columns) if isinstance(columns, Mapping) else list(columns or ()),
         "recipe": plan.recipe,
-        "rule": asdict(plan.rule),
+        **asdict(plan.rule),
         **asdict(options),
     }
+    run = xxh3_64_hexdigest(json.dumps(wanted, sort_keys=True).encode("utf-8", "surrogatepass"))
     known = plan.folder.read_json(_RUN)
     if known is None:
+        others = [name for name in plan.folder.names() if name not in (run, _RUN)]
+        if any(not name.startswith(f"{_RUN}.") for name in others):
+            owner = f"is not empty, and no run began there: it has {others[0]!r}"
+            raise WorkFolderTaken(plan.folder.url, f"{owner}. Give an empty folder, or a new one")
         plan.folder.write_json(_RUN, wanted)
-        return
-    differing = [name for name in wanted if wanted[name] != known.get(name)]
-    if differing:
-        raise WorkFolderTaken(plan.folder.url, differing)
+        # Of several runs that came at once the last one has it.
+        known = plan.folder.read_json(_RUN) or wanted
+    if differing := [name for name in wanted if wanted[name] != known.get(name)]:
+        raise WorkFolderTaken(
+            plan.folder.url,
+            f"belongs to another run: {', '.join(_difference(n, known, wanted) for n in differing)}"
+            ". Give the same to go on with it, or another folder",
+        )
+    plan = replace(
+        plan,
+        folder=replace(plan.folder, run=run),
+        n_splits=len(found.splits),
+        passes=options.passes,
+        crowded=options.crowded,
+    )
+    return plan, found.splits
+
+
+def _difference(name: str, known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    if name in ("input", "recipe"):
+        return f"the {name} is another one"
+    return f"{name} is {wanted[name]!r}, but was {known.get(name)!r}"
 
 
 def _partitions(plan: Plan, signed: list[Report]) -> int:

@@ -132,15 +132,19 @@ def opened_batches(
 
     :param columns: which to read, if not all.
     """
-    with folder.open(arrow_name(stage, number)) as file:
-        options = None
-        if columns is not None:
-            schema = pa.ipc.open_file(file).schema
-            options = pa.ipc.IpcReadOptions(
-                included_fields=[schema.get_field_index(name) for name in columns]
-            )
-            file.seek(0)
-        yield pa.ipc.open_file(file, options=options)
+    name = arrow_name(stage, number)
+    with folder.open(name) as file:
+        try:
+            options = None
+            if columns is not None:
+                schema = pa.ipc.open_file(file).schema
+                options = pa.ipc.IpcReadOptions(
+                    included_fields=[schema.get_field_index(name) for name in columns]
+                )
+                file.seek(0)
+            yield pa.ipc.open_file(file, options=options)
+        except pa.ArrowInvalid as error:
+            raise folder.damaged(name, f"is damaged ({error})") from error
 
 
 def partition_of(

@@ -10,11 +10,11 @@ import pytest
 import xxhash
 
 from benchmarks.cluster.layout import Layout
-from benchmarks.cluster.measure import find
+from benchmarks.cluster.measure import find, prepare
 from benchmarks.cluster.report import tables
-from benchmarks.cluster.signed_pages import RECIPE, columns_of, make
+from benchmarks.cluster.signed_pages import RECIPE, columns_of
 from benchmarks.cluster.truth import check
-from benchmarks.cluster.watching import CountedFolder, opened_files
+from benchmarks.cluster.watching import opened_files
 from scrapy_neardup import Rule
 from scrapy_neardup.cluster import Found, Options, Sequential
 from scrapy_neardup.cluster.shuffle import bytes_in
@@ -48,13 +48,13 @@ def test_each_page_is_in_one_split_and_does_not_depend_on_it():
 
 
 def test_what_was_planted_is_found(tmp_path: Path):
-    make(CountedFolder(f"{tmp_path}/work"), LAYOUT, Sequential())
+    options = Options(crowded=32, partitions=3)
+    prepare(str(tmp_path), LAYOUT, Sequential(), options)
     before, stages = opened_files(), []
     found = find(
         str(tmp_path),
-        LAYOUT,
         Sequential(),
-        options=Options(crowded=32, partitions=3),
+        options=options,
         progress=lambda stage, *_: stages.append(stage),
     )
     assert stages[0] == "signed"
@@ -70,8 +70,8 @@ def test_what_was_planted_is_found(tmp_path: Path):
 
 
 def test_a_missed_pair_is_noticed(tmp_path: Path):
-    make(CountedFolder(f"{tmp_path}/work"), LAYOUT, Sequential())
-    found = find(str(tmp_path), LAYOUT, Sequential(), options=Options(), progress=lambda *_: None)
+    prepare(str(tmp_path), LAYOUT, Sequential(), Options())
+    found = find(str(tmp_path), Sequential(), options=Options(), progress=lambda *_: None)
     lines = list(found.pair_lines())
     clusters = list(found.cluster_lines())
 

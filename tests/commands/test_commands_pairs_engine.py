@@ -240,7 +240,7 @@ def test_a_command_that_was_killed_goes_on(
     options = [*ENGINE, "--work", work, "--workers", "1", "--partitions", "2", *TOUCHY]
     command = [*PAIRS, pages, *outputs_in(tmp_path), *options]
     with subprocess.Popen(list(map(str, command)), cwd=ROOT, stderr=subprocess.PIPE) as process:
-        wait_for((work / stage / "000000.json").exists)
+        wait_for(lambda: any(work.glob(f"*/{stage}/000000.json")))
         with nobody_outlives(process, least=3):
             process.kill()
             process.wait()
@@ -291,7 +291,7 @@ def test_a_command_whose_scheduler_was_killed_goes_on_with_another(
     with dask(tmp_path) as (place, scheduler):
         once = [*map(str, command), "--partitions", "2", "--scheduler", str(place)]
         with subprocess.Popen(once, cwd=ROOT, stderr=subprocess.PIPE) as process:
-            wait_for((work / "keys" / "000000.json").exists)
+            wait_for(lambda: any(work.glob("*/keys/000000.json")))
             scheduler.kill()
             _, said = process.communicate()
     lost = f"scrapy neardup pairs: the connection to the scheduler is lost; {AGAIN}"
@@ -352,3 +352,33 @@ def test_pages_work_folder_and_outputs_in_s3(
             assert refused.stderr.count(b"\n") == 1
             assert f"{target}: {complaint}" in refused.stderr.decode()
             assert refused.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["-o", "{}/q", "--keep", "file://{}//q"], "must be another file than --output"),
+        (["-o", "{}/q", "--clusters", "{}/l/q"], "must be another file than --output"),
+        (["-o", "{}/w/run.json"], "must be outside of --work"),
+        (["--keep", "file://{}/w/x/y"], "must be outside of --work"),
+        (["-o", "file://{}/pages.jsonl"], "is an input, and would be overwritten"),
+        (["-o", "{}/site/a.html"], "is an input, and would be overwritten"),
+        (["-o", "{}/q", "--work", "memory://w"], "must be a folder that all workers can write"),
+    ],
+)
+def test_outputs_that_would_destroy_something_are_refused(
+    tmp_path: Path, arguments: list[str], complaint: str
+) -> None:
+    (tmp_path / "real.jsonl").write_text('{"url": "https://a.example/", "text": "some words"}\n')
+    (tmp_path / "pages.jsonl").symlink_to("real.jsonl")
+    (tmp_path / "l").symlink_to(".")
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "a.html").write_text("<p>text</p>")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    inputs = [tmp_path / "real.jsonl", tmp_path / "site"]
+    given = [argument.format(tmp_path) for argument in arguments]
+    done = warm.run([*PAIRS[1:], *inputs, *ENGINE, "--work", tmp_path / "w", *given], folder=ROOT)
+    assert done.returncode in {1, 2}
+    [line] = done.stderr.decode().splitlines()
+    assert complaint in line
+    assert {path: path.read_bytes() for path in before} == before

@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.filesize import decimal
 from rich.table import Table
 from scrapy.settings import BaseSettings
 
-from ...exceptions import EngineFailed, InputError, InvalidOption
+from ...exceptions import EngineFailed, InputError, InvalidOption, WorkFolderDamaged
 from ..support.options import FLAGS, Judge, print_undecided
 from ..support.output import (
     print_message,
@@ -24,7 +24,7 @@ from ..support.output import (
 )
 from ..support.pair_output import Figures, open_outputs
 from .client import open_client, require_dask
-from .targets import open_rows_at
+from .targets import check_targets, open_rows_at
 
 if TYPE_CHECKING:
     from ...cluster import Found, Options
@@ -39,12 +39,23 @@ def run_on_cluster(options: argparse.Namespace, settings: BaseSettings) -> None:
     judge = Judge.from_options(options, settings)
     cut = _cut(options)
     _check_work(options.work)
+    names = ("output", "clusters", "keep")
+    check_targets({name: getattr(options, name) for name in names}, options.work)
     with _going_on(), open_outputs(options, open_rows_at) as outputs:
         found = _find(options, judge, cut)
-        outputs.write("output", found.pair_lines() if outputs.wants("output") else ())
-        outputs.write("clusters", found.cluster_lines() if outputs.wants("clusters") else ())
-        outputs.write("keep", found.kept_lines() if outputs.wants("keep") else ())
+        lines_of = (found.pair_lines, found.cluster_lines, found.kept_lines)
+        for name, lines in zip(names, lines_of, strict=True):
+            if outputs.wants(name):
+                outputs.write(name, _of_work(lines(), options.work))
     _report(found, perf_counter() - started)
+
+
+def _of_work(lines: Iterator[dict[str, Any]], work: str) -> Iterator[dict[str, Any]]:
+    """Yield lines that are read from the work folder; its errors are not those of an output."""
+    try:
+        yield from lines
+    except OSError as error:
+        raise EngineFailed(f"--work {work}: {error}") from error
 
 
 def _cut(options: argparse.Namespace) -> Options:
@@ -89,8 +100,12 @@ def _check_work(work: str) -> None:
     """Refuse a work folder that cannot be read; a file system has errors of its own."""
     from ...cluster.folder import WorkFolder
 
+    if work.startswith("memory://"):
+        raise InvalidOption("--work", work, "a folder that all workers can write")
     try:
         WorkFolder(work).read_json("run.json")
+    except WorkFolderDamaged:
+        raise
     except InputError as error:
         raise InvalidOption("--work", work, f"a folder: {error}") from error
     except Exception as error:

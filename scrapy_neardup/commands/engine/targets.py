@@ -1,16 +1,50 @@
-"""Output files by URL."""
+"""Output files, which may be named by URL."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ...exceptions import InputError
+from ...exceptions import InputError, InvalidOption
 from ...sources.compression import error_text
+from ...sources.readers import HTML_SUFFIXES
 from ..support.row_output import Kind, RowWriter, open_rows
+
+_SLASHES = re.compile("/+")
+
+
+def check_targets(targets: dict[str, str | None], work: str) -> None:
+    """Refuse two outputs that are one file, however it is spelled, and those in the work folder.
+
+    :param targets: by the names of their options.
+    :raises InvalidOption: for the option that names such a file.
+    """
+    seen: dict[str, str] = {}
+    work_place = _place(work)
+    for name, target in targets.items():
+        if target is None or target == "-":
+            continue
+        place = _place(target)
+        if place.startswith(f"{work_place}/"):
+            raise InvalidOption(f"--{name}", target, f"outside of --work {work}")
+        if place in seen:
+            raise InvalidOption(f"--{name}", target, f"another file than --{seen[place]}")
+        seen[place] = name
+
+
+def _place(url: str) -> str:
+    """Return one spelling of a URL or a path."""
+    from ...cluster.folder import as_local_path, file_system
+
+    if (local := as_local_path(url)) is not None:
+        return str(Path(local).resolve())
+    system, path = file_system(url)
+    protocol = system.protocol if isinstance(system.protocol, str) else system.protocol[0]
+    return f"{protocol}://{_SLASHES.sub('/', path).rstrip('/')}"
 
 
 @contextmanager
@@ -21,16 +55,19 @@ def open_rows_at(target: str, inputs: list[str], columns: dict[str, Kind]) -> It
 
     :raises InputError: if the target cannot be written.
     """
-    if "://" not in target:
-        with open_rows(target, list(_local_files(inputs)), columns) as rows:
+    from ...cluster.folder import as_local_path
+
+    local = target if target == "-" else as_local_path(target)
+    if local is not None:
+        with open_rows(local, list(_local_files(inputs)), columns) as rows:
             yield rows
         return
     upload = _Upload(target, inputs)
     with TemporaryDirectory(prefix="neardup-") as folder:
-        local = Path(folder, target.rpartition("/")[2])
-        with open_rows(str(local), [], columns) as rows:
+        file = Path(folder, target.rpartition("/")[2])
+        with open_rows(str(file), [], columns) as rows:
             yield rows
-        upload.send(local)
+        upload.send(file)
 
 
 def _local_files(inputs: list[str]) -> Iterator[str]:
@@ -64,7 +101,13 @@ class _Upload:
         from ...cluster.folder import file_system
 
         system, path = file_system(given)
-        return bool(system == self._system and self._path in (path, *system.glob(path)))
+        if system != self._system:
+            return False
+        is_page = self._path.lower().endswith(HTML_SUFFIXES)
+        files = (path, *system.glob(path))
+        return self._path in files or (
+            is_page and any(self._path.startswith(f"{file.rstrip('/')}/") for file in files)
+        )
 
     def send(self, file: Path) -> None:
         """Bring it there."""

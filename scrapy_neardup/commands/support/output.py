@@ -21,6 +21,7 @@ from rich.text import Text
 from ..._util.escaping import printable
 from ...exceptions import InputError
 from ...sources.compression import zstd_module
+from ...sources.readers import HTML_SUFFIXES
 from ...sources.record import BadRecords
 
 T = TypeVar("T")
@@ -187,9 +188,7 @@ def atomic_output(
     path = Path(target).resolve()
     part = path.with_name(f"{path.name}.part")
     try:
-        if path.exists() and any(
-            Path(given).exists() and path.samefile(given) for given in inputs if given != "-"
-        ):
+        if path.exists() and any(_is_of(path, given) for given in inputs if given != "-"):
             raise InputError(target, "is an input, and would be overwritten")
         if path.exists() and not path.is_file():
             # Write to a device or a named pipe itself.
@@ -207,6 +206,15 @@ def atomic_output(
         raise
     except OSError as error:
         raise InputError(target, f"cannot be written: {error.strerror or error}") from error
+
+
+def _is_of(path: Path, given: str) -> bool:
+    """Return whether a file is an input, or a page in a folder that is one."""
+    source = Path(given)
+    is_page = path.suffix.lower() in HTML_SUFFIXES
+    return source.exists() and (
+        path.samefile(source) or (is_page and source.resolve() in path.parents)
+    )
 
 
 @contextmanager
