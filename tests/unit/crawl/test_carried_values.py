@@ -21,7 +21,13 @@ from scrapy_neardup.crawl.items.built_items import (
     carried_values_of,
     note_origins,
 )
-from scrapy_neardup.crawl.items.carried_values import carried_by, held_by, item_values, weight_of
+from scrapy_neardup.crawl.items.carried_values import (
+    carried_by,
+    held_by,
+    item_values,
+    note_arguments,
+    weight_of,
+)
 
 
 @dataclasses.dataclass
@@ -58,6 +64,13 @@ def loader() -> ItemLoader:
 )  # fmt: skip
 def test_values_come_in_any_form(given_with, values):
     assert list(carried_by(Request("http://a.example/", **given_with))) == values
+
+
+def test_arguments_that_middlewares_add_are_not_carried():
+    request = Request("http://a.example/", cb_kwargs={"name": "Kettle"})
+    note_arguments(request)
+    request.cb_kwargs.update(page=Ware("Kettle", 3.0), name="Pot")
+    assert list(carried_by(request)) == ["pot"]
 
 
 class Raising(dict):  # type: ignore[type-arg]
