@@ -32,7 +32,7 @@ _MAX_NAMED = 5
 class _Monitor(BaseScrapyMonitor):  # type: ignore[misc]
     """Reads settings, and is skipped in a crawl without the add-on."""
 
-    def setUp(self) -> None:  # noqa: N802 (the name of unittest)
+    def setUp(self) -> None:
         judge = self.data.crawler.get_extension(NearDupJudge)
         if judge is None:
             self.skipTest("scrapy_neardup is disabled in this run")

@@ -14,6 +14,9 @@ from tests.support.crawl import CrawlSpider
 class RenderedSpider(CrawlSpider):
     async def start(self) -> AsyncIterator[Any]:
         for url in self.plan["start"]:
-            meta = {"playwright": True, "playwright_page_methods": [PageMethod("wait_for_selector", "p")]}
+            meta = {
+                "playwright": True,
+                "playwright_page_methods": [PageMethod("wait_for_selector", "p")],
+            }
             yield Request(url, meta=meta)
             yield Request(f"{url}?plain", dont_filter=True)

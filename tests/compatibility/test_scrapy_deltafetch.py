@@ -41,9 +41,7 @@ def test_copies_of_pages_that_are_not_fetched_again_are_recognised(tmp_path):
             pages["/"] = page(BRIDGE, links=links + more)
             environment = {"PYTHONPATH": str(tmp_path)}
             runs.append(
-                run_crawl(
-                    [site.url()], settings, environment=environment, ignored=[DEPRECATED]
-                )
+                run_crawl([site.url()], settings, environment=environment, ignored=[DEPRECATED])
             )
     assert len(runs[0].stored) == 3
     assert runs[0].counts("items/")["dropped"] == 1

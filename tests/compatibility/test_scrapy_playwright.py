@@ -34,5 +34,6 @@ def test_rendered_pages_are_judged_and_others_need_scripts():
             },
             spider="tests.compatibility.playwright_spider.RenderedSpider",
         )
-    print(crawl.log, crawl.stats)
     assert crawl.counts("pages/") == {"new": 2, "duplicate": 1, "undecided": 3}
+    assert crawl.counts("undecided/") == {"needs_scripts": 3}
+    assert crawl.counts("items/") == {"kept": 5, "dropped": 1}

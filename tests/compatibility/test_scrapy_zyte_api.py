@@ -14,7 +14,12 @@ from tests.compatibility.shown import settings_of
 from tests.support.crawl import run_crawl
 from tests.support.texts import FERRY, MUSEUM, page
 
-PAGES = {"1": page(FERRY), "2": page(FERRY, frame="2"), "3": page(MUSEUM)}
+PAGES = {
+    "1": page(FERRY),
+    "2": page(FERRY, frame="2"),
+    "3": page(FERRY, frame="3"),
+    "4": page(MUSEUM),
+}
 URLS = [f"https://shop.example/{name}" for name in PAGES]
 
 
@@ -62,9 +67,14 @@ def service() -> Iterator[dict[str, Any]]:
 
 
 def test_responses_of_the_service_are_judged():
-    meta = {URLS[1]: {"zyte_api_automap": {"browserHtml": True}}}
+    meta = {
+        URLS[1]: {"zyte_api_automap": {"browserHtml": True}},
+        URLS[2]: {"zyte_api_automap": {"article": True}},
+    }
     with service() as settings:
         crawl = run_crawl(URLS, settings, meta=meta)
-    assert crawl.stored == ["1", "3"]
     assert crawl.counts("pages/") == {"new": 2, "duplicate": 1}
-    assert crawl.stats["scrapy-zyte-api/success"] == 3
+    # What was extracted has no page.
+    assert crawl.counts("skipped/") == {"not_text": 1}
+    assert crawl.stored == ["1", "3", "4"]
+    assert crawl.stats["scrapy-zyte-api/success"] == len(URLS)

@@ -45,12 +45,12 @@ def scrapyd(folder: Path) -> Iterator[str]:
     """The address of a scrapyd that runs until the block ends."""
     port = free_port()
     (folder / "scrapyd.conf").write_text(CONFIG.format(port=port), "utf-8")
-    with subprocess.Popen(
-        [sys.executable, "-m", "scrapyd"],
-        cwd=folder,
-        stdout=(folder / "scrapyd.log").open("wb"),
-        stderr=subprocess.STDOUT,
-    ) as process:
+    with (
+        (folder / "scrapyd.log").open("wb") as log,
+        subprocess.Popen(
+            [sys.executable, "-m", "scrapyd"], cwd=folder, stdout=log, stderr=subprocess.STDOUT
+        ) as process,
+    ):
         address = f"http://127.0.0.1:{port}"
         try:
             wait_for(lambda: _answers(f"{address}/daemonstatus.json"))

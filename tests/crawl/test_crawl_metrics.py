@@ -27,7 +27,7 @@ def samples(path: Path) -> dict[tuple[str, ...], float]:
         for sample in family.samples:
             assert sample.labels.pop("spider") == "crawl"
             assert sample.name.endswith("_total") == (family.type == "counter")
-            found[sample.name, *sample.labels.values()] = sample.value
+            found[(sample.name, *sample.labels.values())] = sample.value
     return found
 
 

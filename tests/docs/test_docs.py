@@ -143,6 +143,30 @@ def test_every_reason_is_documented(reason):
     assert f"`{reason}`" in REFERENCE or f"`neardup/skipped/{reason}`" in REFERENCE
 
 
+def test_compatibility_names_its_tests_and_the_lowest_versions():
+    document = (ROOT / "docs" / "compatibility.md").read_text("utf-8")
+    tests = set(re.findall(r"`(tests/[a-z/_]+\.py)`", document))
+    modules = (ROOT / "tests" / "compatibility").glob("test_*.py")
+    assert tests >= {path.relative_to(ROOT).as_posix() for path in modules}
+    assert all((ROOT / path).exists() for path in tests)
+    bounds = dict(
+        re.findall(
+            r'^    "([\w-]+)[^">]*>=([\d.]+)', (ROOT / "pyproject.toml").read_text("utf-8"), re.M
+        )
+    )
+    rows = re.findall(r"^\| \[([\w-]+)\]\(#[\w-]+\) \| ([\d.]+) \|", document, re.M)
+    assert len(rows) > 5
+    assert dict(rows).items() <= bounds.items()
+
+
+def test_the_limits_of_the_monitors_are_documented():
+    from scrapy_neardup.monitors import MONITOR_SETTINGS
+
+    document = (ROOT / "docs" / "monitoring.md").read_text("utf-8")
+    table = re.findall(r"^\| `(SPIDERMON_NEARDUP_\w+)` \| `([^`]+)` \|", document, re.M)
+    assert dict(table) == {name: str(value) for name, value in MONITOR_SETTINGS.items()}
+
+
 def section(document: str, heading: str) -> str:
     """Return the text under a second-level heading."""
     return document.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
