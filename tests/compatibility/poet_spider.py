@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from scrapy import Request
-from scrapy_poet import DummyResponse, callback_for
+from scrapy_poet.api import DummyResponse, callback_for
 from web_poet import RequestUrl, WebPage
 from web_poet.pages import ItemPage
 
@@ -39,7 +39,7 @@ class PoetSpider(CrawlSpider):
         for url in self.plan["start"]:
             callback = self.parse_with_page if "print" in url else self.parse_article
             yield Request(url, callback)
-            yield Request(f"{url}?unfetched", self.parse_address)
+            yield Request(f"{url}?unfetched", self.parse_address)  # type: ignore[arg-type]
 
     async def parse_with_page(self, response: Any, article: ArticlePage) -> AsyncIterator[Any]:
         yield await article.to_item()

@@ -55,7 +55,7 @@ class Metric:
         if not self.label:
             return {"": stats.get(f"neardup/{self.stat}", 0)}
         found = counts(stats, self.stat)
-        return {value: found.get(value, 0) for value in self.values} if self.values else found
+        return {value: found.get(value, 0) for value in self.values or found}
 
 
 _KINDS = ("new", "duplicate", "revisit", "undecided")
