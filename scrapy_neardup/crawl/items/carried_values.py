@@ -67,23 +67,24 @@ _CONTROL_KEYS = frozenset(
 )
 _CONTROL_PREFIXES = ("_", META_KEY, "playwright", "splash", "zyte_api", "puppeteer", "crawlera")
 
-#: Names of the arguments that requests had before they were downloaded.
-_sent_arguments: WeakKeyDictionary[Request, frozenset[str]] = WeakKeyDictionary()
+#: The arguments that requests had before they were downloaded.
+_sent_arguments: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()
 
 
 def note_arguments(request: Request) -> None:
     """Note which arguments a request has when it is about to be sent.
 
-    Downloader middlewares may add others, such as the page objects of scrapy-poet, which are made
-    of the response: these are not carried.
+    Downloader middlewares may add others or replace them, such as the page objects of scrapy-poet,
+    which are made of the response: these are not carried.
     """
-    _sent_arguments[request] = frozenset(request.cb_kwargs)
+    _sent_arguments[request] = dict(request.cb_kwargs)
 
 
 def carried_by(request: Request) -> dict[str, None]:
     """Return the values that a request carries, in order, each as :func:`values_of` yields it."""
-    sent = _sent_arguments.get(request, request.cb_kwargs)
-    arguments = {name: value for name, value in request.cb_kwargs.items() if name in sent}
+    given = request.cb_kwargs
+    sent = _sent_arguments.get(request, given)
+    arguments = {name: value for name, value in given.items() if sent.get(name) is value}
     meta = {
         key: value
         for key, value in request.meta.items()
