@@ -6,6 +6,7 @@ import re
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from time import time
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -59,6 +60,8 @@ def test_metrics_are_written_while_a_crawl_runs_and_when_it_ends(tmp_path, loop)
     assert found["neardup_items_total", "", "dropped"] == 1
     assert found["neardup_duplicate_bytes_total", ""] == len(PAGES["/copy"])
     assert found["neardup_running", ""] == 0
+    began, written = (found[f"neardup_{what}_time_seconds", ""] for what in ("start", "write"))
+    assert time() - 600 < began < written < time()
     documented = re.findall(
         r"^\| `(neardup_\w+)`", (ROOT / "docs" / "monitoring.md").read_text("utf-8"), re.M
     )

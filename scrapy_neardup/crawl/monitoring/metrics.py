@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.asyncio import create_looping_call
@@ -202,6 +203,7 @@ class MetricsFile:
         for name, text, gauge in (
             ("running", "1 while the crawl runs, 0 when it has ended.", int(running)),
             ("start_time_seconds", "When the crawl began.", began.timestamp() if began else 0),
+            ("write_time_seconds", "When this file was written.", time()),
         ):
             state = GaugeMetricFamily(_PREFIX + name, text, labels=labels)
             state.add_metric(ours, gauge)
