@@ -1,6 +1,7 @@
 # make demo    set everything up and crawl the example site
 # make test    set everything up and pass the tests that a change needs, in minutes
 # make test-slow  the tests that take long: kills, floods, whole documents
+# make compatibility  crawls with the plugins that docs/compatibility.md names; part of make test and test-slow
 # make scrapy-suite  Scrapy's own tests with the add-on in the default settings
 # make test-all  all three
 # make check   lint, format, types and which module may import which
@@ -16,7 +17,7 @@ BIN := $(VENV)/bin
 PROCESSES ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) * 3 // 2)" 2>/dev/null || echo auto)
 LOWEST_PYTHON ?= $(or $(shell python3.10 -c "import sys; print(sys.executable)" 2>/dev/null),$(PYTHON))
 
-.PHONY: demo test test-slow test-min scrapy-suite test-all check docs quality speed clean
+.PHONY: demo test test-slow test-min compatibility scrapy-suite test-all check docs quality speed clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python example_project/demo.py
@@ -27,6 +28,9 @@ test: $(VENV)/.ready
 
 test-slow: $(VENV)/.ready
 	$(BIN)/python -m pytest --numprocesses=$(PROCESSES) -m slow $(PYTEST_ARGS)
+
+compatibility: $(VENV)/.ready
+	$(BIN)/python -m pytest --numprocesses=$(PROCESSES) -m compatibility $(PYTEST_ARGS)
 
 test-min: .venv-min/.ready
 	.venv-min/bin/python --version

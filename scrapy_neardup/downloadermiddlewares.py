@@ -7,6 +7,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 
+from .crawl.items.carried_values import note_arguments
 from .crawl.judge import NearDupJudge, find_judge
 from .crawl.responses import why_not_judged
 
@@ -48,6 +49,7 @@ class NearDupDownloaderMiddleware:
         """
         if refusal := self._judge.should_cancel(request):
             raise SuperfluousRequest(self._judge.count_refused(request, refusal))
+        note_arguments(request)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Return the same response; a page once it was read, so that its verdict needs no wait.

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 #: Folders whose tests bear a marker of the same name: ``pytest -m unit``.
 FOLDERS = (
-    *("benchmarks", "browser", "cluster", "commands", "crawl", "docs", "promises", "redis"),
-    *("stores", "unit", "workers"),
+    *("benchmarks", "browser", "cluster", "commands", "compatibility", "crawl", "docs"),
+    *("promises", "redis", "stores", "unit", "workers"),
 )
 
 # Speed is measured in benchmarks/, never asserted here.

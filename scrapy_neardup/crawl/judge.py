@@ -20,6 +20,7 @@ from .durability.job import Job, recover_if_enabled
 from .items.built_items import ITEM_ORIGINS, BuiltItems, ItemPosition, carries_values
 from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
 from .monitoring.crawl_log import CrawlStats
+from .monitoring.metrics import require_metrics
 from .monitoring.start_errors import log_start_error
 from .page_signing import load_ahead, require_parts
 from .record_judge import RecordJudge
@@ -49,6 +50,7 @@ class NearDupJudge:
 
     def __init__(self, crawler: Crawler, config: Config, job: Job | None = None) -> None:
         require_parts(config)
+        require_metrics(config)
         self.config = config
         self.stats = CrawlStats(crawler)
         self.session = CrawlSession(crawler, config, job, self.stats)

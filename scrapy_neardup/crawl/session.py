@@ -23,6 +23,8 @@ from .durability.feeds import Feeds
 from .durability.job import Job, JobJournal
 from .items.item_tracker import ItemTracker
 from .monitoring.crawl_log import CrawlLog, CrawlStats
+from .monitoring.metrics import MetricsFile
+from .monitoring.scripted_sites import ScriptedSites
 from .monitoring.start_errors import close_unstarted, log_start_error
 from .monitoring.visit_log import VisitLog
 from .page_claims import PageClaims
@@ -52,6 +54,7 @@ class CrawlSession:
     :ivar detector: ``None`` until the store is open.
     :ivar store_client: ``None`` until the spider is opened, as are ``signing`` and ``claims``.
     :ivar recorder: ``None`` without a report.
+    :ivar metrics: ``None`` unless ``NEARDUP_METRICS`` is set.
     :ivar containment: ``None`` unless ``NEARDUP_CONTAINMENT`` is set.
     :ivar journal: ``None`` without a job.
     """
@@ -66,6 +69,7 @@ class CrawlSession:
         self.signing: PageSigning | None = None
         self.claims: PageClaims | None = None
         self.recorder: ReportRecorder | None = None
+        self.metrics: MetricsFile | None = None
         self.job = job
         self.journal: JobJournal | None = None
         self.items = ItemTracker(self._active_requests, by_item=config.item_field is not None)
@@ -79,6 +83,7 @@ class CrawlSession:
         )
         self.log = CrawlLog(config)
         self.visits = VisitLog(is_kept=config.store_settings.store != "memory")
+        self.scripted_sites = ScriptedSites(stats)
         self._crawler = crawler
         self._feeds: Feeds | None = None
         self._ticking: Any = None
@@ -160,6 +165,10 @@ class CrawlSession:
             logger.warning("%s", warning)
         self.stats.count("store/forgotten", store.forgotten)
         self.log.begin(self.detector)
+        if (path := self.config.metrics) is not None:
+            interval, job, floods = self.config.metrics_interval, self.config.job, self.log.floods
+            self.metrics = MetricsFile(self._crawler, path, interval, job, floods.named)
+            self.metrics.begin()
 
     def _item_scraped(self, item: Any, response: Any, spider: Spider) -> None:
         """Note that an item has passed all pipelines: it is stored unless a feed rejects it."""
@@ -228,6 +237,8 @@ class CrawlSession:
             self.job.end()
         if self.recorder is not None:
             await in_thread(self.recorder.finish)
+        if self.metrics is not None:
+            await self.metrics.end()
 
     async def _begin_job(self, store: Store) -> None:
         """Begin a run of the job; forget the pages whose items the feeds of this run overwrite.

@@ -29,6 +29,7 @@ SYNONYMS = {
     "RECOVER": "RESUME",
     "LINKS": "FOLLOW",
     "METHOD": "ALGORITHM",
+    "METRICS": "PROMETHEUS",
 }
 
 #: Least similarity, see difflib, of a whole name or of a single word to the one that is meant.

@@ -213,6 +213,10 @@ def _class(option: str, value: Any) -> Any:
     return value
 
 
+def _seconds(option: str, value: Any) -> float:
+    return float(require_number(option, _number(value), float, 0, above=True, unit="seconds"))
+
+
 def _log_level(option: str, value: Any) -> int | None:
     name = str(value).strip().upper()
     if name not in _LOG_LEVELS:
@@ -275,6 +279,8 @@ class Config:
     :ivar page_limits: limits on the contents of one page.
     :ivar report: file of the HTML report, if any.
     :ivar keep_text: whether the report shows the texts of pages.
+    :ivar metrics: file of the Prometheus metrics, if any.
+    :ivar metrics_interval: seconds, above 0, after which it is written again.
     :ivar item_log_level: level, as of :mod:`logging`, of the messages about single items; ``None``
         for no such messages.
     :ivar file_settings: how the files pipeline compares files.
@@ -301,6 +307,8 @@ class Config:
     page_limits: PageLimits = field(metadata=_group(PageLimits, "max_"))
     report: str | None = field(metadata=_option(_name))
     keep_text: bool = field(metadata=_option(parse_switch, False))
+    metrics: str | None = field(metadata=_option(_name))
+    metrics_interval: float = field(metadata=_option(_seconds, 15.0))
     item_log_level: int | None = field(metadata=_option(_log_level, "DEBUG"))
     file_settings: FileSettings = field(metadata=_group(FileSettings, "files_"))
     dupefilter: Any = field(metadata=_option(_class, "scrapy.dupefilters.RFPDupeFilter"))

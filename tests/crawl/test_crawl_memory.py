@@ -203,15 +203,15 @@ def test_spiders_share_a_store_only_by_a_name(tmp_path):
 TWO_SPIDERS = """
 import json, sys
 from scrapy import Spider
-from scrapy.crawler import AsyncCrawlerProcess
+from scrapy import crawler
 
-settings, urls = json.loads(sys.argv[1])
+kind, settings, urls = json.loads(sys.argv[1])
 
 class Pages(Spider):
     def parse(self, response):
         yield {"url": response.url}
 
-process = AsyncCrawlerProcess({
+process = getattr(crawler, kind)({
     "ADDONS": {"scrapy_neardup.Addon": 500}, "NEARDUP_WORKERS": 0, "LOG_ENABLED": False,
     "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False, **settings,
 })
@@ -227,13 +227,19 @@ print([crawler.stats.get_value("item_scraped_count", 0) for crawler in crawlers]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("store", ["memory", "file"])
-@pytest.mark.parametrize(("namespace", "stored"), [(None, 2), ("shared", 1)])
-def test_two_spiders_of_one_process_share_a_memory_by_its_name(tmp_path, store, namespace, stored):
+@pytest.mark.parametrize(
+    ("namespace", "stored", "process"),
+    [(None, 2, "AsyncCrawlerProcess"), ("shared", 1, "AsyncCrawlerProcess"),
+     ("shared", 1, "CrawlerProcess")],
+)  # fmt: skip
+def test_two_spiders_of_one_process_share_a_memory_by_its_name(
+    tmp_path, store, namespace, stored, process
+):
     settings = {"NEARDUP_NAMESPACE": namespace}
     if store == "file":
         settings["NEARDUP_STORE"] = f"sqlite:///{tmp_path / 'pages.sqlite'}"
     with serving(COPIES, together=2) as site:
-        plan = json.dumps([settings, [site.url("/0"), site.url("/1")]])
+        plan = json.dumps([process, settings, [site.url("/0"), site.url("/1")]])
         done = subprocess.run(
             [sys.executable, "-c", TWO_SPIDERS, plan],
             capture_output=True, text=True, check=True, timeout=120,

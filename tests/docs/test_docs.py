@@ -41,6 +41,8 @@ COMMANDS = (ROOT / "docs" / "commands.md").read_text("utf-8")
 API = (ROOT / "docs" / "api.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs" / "settings.md").read_text("utf-8")
 
+#: Not those of Spidermon, whose names contain ours.
+_SETTING = re.compile(r"(?<![A-Z_])NEARDUP_[A-Z_]*[A-Z]")
 _DEFAULTS = re.compile(r"\| `(NEARDUP_\w+)` \| `([^`]+)` \|")
 
 
@@ -54,7 +56,7 @@ def test_documented_settings_exist():
     named = set(re.findall(r"NEARDUP_[A-Z_]+", README + REFERENCE))
     assert named == set(SETTINGS)
     for path in DOCUMENTS:
-        assert set(re.findall(r"NEARDUP_[A-Z_]*[A-Z]", path.read_text("utf-8"))) <= named
+        assert set(_SETTING.findall(path.read_text("utf-8"))) <= named
 
 
 def test_the_defaults_are_as_documented():
@@ -85,6 +87,8 @@ def test_the_defaults_are_as_documented():
         "NEARDUP_RECOVER": False,
         "NEARDUP_REPORT": None,
         "NEARDUP_KEEP_TEXT": False,
+        "NEARDUP_METRICS": None,
+        "NEARDUP_METRICS_INTERVAL": 15.0,
         "NEARDUP_ITEM_LOG_LEVEL": "DEBUG",
         "NEARDUP_PAGE_TIMEOUT": Limits.seconds,
         "NEARDUP_WORKER_MEMORY": Limits.memory_mb,
@@ -137,6 +141,30 @@ def test_every_stat_in_the_code_is_documented():
 @pytest.mark.parametrize("reason", Reason)
 def test_every_reason_is_documented(reason):
     assert f"`{reason}`" in REFERENCE or f"`neardup/skipped/{reason}`" in REFERENCE
+
+
+def test_compatibility_names_its_tests_and_the_lowest_versions():
+    document = (ROOT / "docs" / "compatibility.md").read_text("utf-8")
+    tests = set(re.findall(r"`(tests/[a-z/_]+\.py)`", document))
+    modules = (ROOT / "tests" / "compatibility").glob("test_*.py")
+    assert tests >= {path.relative_to(ROOT).as_posix() for path in modules}
+    assert all((ROOT / path).exists() for path in tests)
+    bounds = dict(
+        re.findall(
+            r'^    "([\w-]+)[^">]*>=([\d.]+)', (ROOT / "pyproject.toml").read_text("utf-8"), re.M
+        )
+    )
+    rows = re.findall(r"^\| \[([\w-]+)\]\(#[\w-]+\) \| ([\d.]+) \|", document, re.M)
+    assert len(rows) > 5
+    assert dict(rows).items() <= bounds.items()
+
+
+def test_the_limits_of_the_monitors_are_documented():
+    from scrapy_neardup.monitors import MONITOR_SETTINGS
+
+    document = (ROOT / "docs" / "monitoring.md").read_text("utf-8")
+    table = re.findall(r"^\| `(SPIDERMON_NEARDUP_\w+)` \| `([^`]+)` \|", document, re.M)
+    assert dict(table) == {name: str(value) for name, value in MONITOR_SETTINGS.items()}
 
 
 def section(document: str, heading: str) -> str:

@@ -50,6 +50,8 @@ SCRAPY = tuple(int(part) for part in scrapy.__version__.split(".")[:2])
 #: What Scrapy 2.14 is warned of when it asks for an https page.
 TLS_METHOD = "Passing method to twisted.internet.ssl.CertificateOptions was deprecated"
 
+_ROOT = Path(__file__).parents[2]
+
 #: Ways to run a crawl that this Scrapy has.
 LOOPS = ["reactor", "no reactor"] if SCRAPY >= (2, 15) else ["reactor"]
 
@@ -356,6 +358,7 @@ def run_crawl(
     arguments: dict[str, str] | None = None,
     environment: dict[str, str] | None = None,
     ignored: Sequence[str] = (),
+    folder: Path | None = None,
     seconds: float = 120,
 ) -> Crawl:
     """Crawl and wait for the end.
@@ -366,6 +369,7 @@ def run_crawl(
     :param follow: whether to follow links of class ``next``.
     :param arguments: spider arguments, as ``-a`` gives them.
     :param ignored: how warnings begin that are not errors.
+    :param folder: current folder of the crawl.
     :param seconds: what the crawl may take.
     """
     plan = {
@@ -394,7 +398,8 @@ def run_crawl(
         ["-m", "tests.support.crawl"],
         options=["-W", "error", *_ignoring(TLS_METHOD, *ignored)],
         stdin=json.dumps(plan),
-        environment=environment,
+        environment={**({"PYTHONPATH": str(_ROOT)} if folder else {}), **(environment or {})},
+        folder=folder,
         seconds=seconds,
     )
     assert done.stdout, done.stderr
@@ -416,7 +421,7 @@ def is_documented(stat: str) -> bool:
 @cache
 def _stats() -> list[re.Pattern[str]]:
     """The stats that are documented; ``<word>`` in one stands for anything."""
-    reference = (Path(__file__).parents[2] / "docs" / "settings.md").read_text("utf-8")
+    reference = (_ROOT / "docs" / "settings.md").read_text("utf-8")
     names = re.findall(r"`(neardup/[^`]+)`", reference.partition("\n## Stats\n")[2])
     return [re.compile(re.sub("<[a-z]+>", ".+", re.escape(name))) for name in names]
 

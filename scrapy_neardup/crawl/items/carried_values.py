@@ -22,6 +22,7 @@ from pathlib import PurePath
 from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
 import xxhash
 from itemadapter.adapter import ItemAdapter
@@ -66,18 +67,33 @@ _CONTROL_KEYS = frozenset(
 )
 _CONTROL_PREFIXES = ("_", META_KEY, "playwright", "splash", "zyte_api", "puppeteer", "crawlera")
 
+#: The arguments that requests had before they were downloaded.
+_sent_arguments: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()
+
+
+def note_arguments(request: Request) -> None:
+    """Note which arguments a request has when it is about to be sent.
+
+    Downloader middlewares may add others or replace them, such as the page objects of scrapy-poet,
+    which are made of the response: these are not carried.
+    """
+    _sent_arguments[request] = dict(request.cb_kwargs)
+
 
 def carried_by(request: Request) -> dict[str, None]:
     """Return the values that a request carries, in order, each as :func:`values_of` yields it."""
+    given = request.cb_kwargs
+    sent = _sent_arguments.get(request, given)
+    arguments = {name: value for name, value in given.items() if sent.get(name) is value}
     meta = {
         key: value
         for key, value in request.meta.items()
         if key not in _CONTROL_KEYS and not str(key).startswith(_CONTROL_PREFIXES)
     }
     bound = _bound_to(request.callback)
-    if not (meta or request.cb_kwargs or bound):
+    if not (meta or arguments or bound):
         return {}
-    return dict.fromkeys(islice(values_of([request.cb_kwargs, meta, bound]), _MAX_VALUES))
+    return dict.fromkeys(islice(values_of([arguments, meta, bound]), _MAX_VALUES))
 
 
 def values_of(given: Any, *, is_whole: bool = False) -> Iterator[str]:

@@ -21,7 +21,13 @@ from scrapy_neardup.crawl.items.built_items import (
     carried_values_of,
     note_origins,
 )
-from scrapy_neardup.crawl.items.carried_values import carried_by, held_by, item_values, weight_of
+from scrapy_neardup.crawl.items.carried_values import (
+    carried_by,
+    held_by,
+    item_values,
+    note_arguments,
+    weight_of,
+)
 
 
 @dataclasses.dataclass
@@ -58,6 +64,15 @@ def loader() -> ItemLoader:
 )  # fmt: skip
 def test_values_come_in_any_form(given_with, values):
     assert list(carried_by(Request("http://a.example/", **given_with))) == values
+
+
+def test_arguments_that_middlewares_add_are_not_carried():
+    # The second one is of an earlier response, as in a copy of the request that is sent again.
+    arguments = {"name": "Kettle", "page": Ware("Pot", 2.0)}
+    request = Request("http://a.example/", cb_kwargs=arguments)
+    note_arguments(request)
+    request.cb_kwargs.update(page=Ware("Pot", 2.0), url="http://a.example/")
+    assert list(carried_by(request)) == ["kettle"]
 
 
 class Raising(dict):  # type: ignore[type-arg]
