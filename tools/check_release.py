@@ -1,7 +1,7 @@
 """Build the sdist and the wheel from the last commit, and check them as a user gets them.
 
-What is not committed is not in them. ``make check-release`` runs this; ``--keep dist`` also keeps the
-files, for which everything has to be committed.
+What is not committed is not in them. ``make check-release`` runs this; ``--keep dist`` also keeps
+the files, for which everything has to be committed.
 """
 
 from __future__ import annotations
@@ -185,7 +185,9 @@ def keep(files: Files, folder: Path) -> None:
 
 def published_recipe(recipe: str, sdist: Path) -> str:
     """Return a recipe that takes the sdist from PyPI instead of a checkout."""
-    address = "https://pypi.org/packages/source/s/scrapy-neardup/scrapy_neardup-${{ version }}.tar.gz"
+    address = (
+        "https://pypi.org/packages/source/s/scrapy-neardup/scrapy_neardup-${{ version }}.tar.gz"
+    )
     local, published = "  path: ..\n", f"  url: {address}\n  sha256: {_digest(sdist)}\n"
     if recipe.count(local) != 1:
         raise ReleaseError(f"conda/recipe.yaml does not have the line {local.rstrip()!r} once")
@@ -197,13 +199,11 @@ def version_of(tree: Path) -> str:
     """Return the version, whose only source is the package itself."""
     found = _VERSION.search((tree / "scrapy_neardup" / "__init__.py").read_text("utf-8"))
     if found is None:
-        raise ReleaseError("scrapy_neardup/__init__.py has no line __version__ = \"…\"")
+        raise ReleaseError('scrapy_neardup/__init__.py has no line __version__ = "…"')
     return found[1]
 
 
-def _committed(
-    tree: Path, *, only: str = "", without: tuple[str, ...] = ()
-) -> dict[str, bytes]:
+def _committed(tree: Path, *, only: str = "", without: tuple[str, ...] = ()) -> dict[str, bytes]:
     names = _git("ls-tree", "-r", "-z", "--name-only", "HEAD").decode().split("\0")
     return {
         name: (tree / name).read_bytes()

@@ -1,4 +1,4 @@
-"""Follow docs/quickstart.md with a wheel in an empty environment, then run the example's demo there.
+"""Follow docs/quickstart.md with a wheel in an empty environment, and run the example's demo.
 
 Every block of the quickstart is run as it stands, by one shell in an empty folder, and what it
 prints and writes is compared with what the page says. ``pip install scrapy-neardup`` installs the
