@@ -1,6 +1,6 @@
 # The commands on stored pages, and Scrapy with the add-on:
 #
-#   docker run --rm -v "$PWD:/data" ghcr.io/scrapy-neardup/scrapy-neardup scrapy neardup pairs /data/pages.jsonl
+#   docker run --rm -v "$PWD:/data" ghcr.io/scrapy-neardup/scrapy-neardup scrapy neardup pairs /data/pages.jsonl -o -
 #
 # `make image` builds it from the wheel that `make release` has put into dist/.
 ARG PYTHON=3.13

@@ -80,8 +80,8 @@ def build(folder: Path, *, keep: Path | None) -> Files:
     if changed:
         print(f"Not committed, and so not in what is checked:\n{changed}", end="", flush=True)
     tree = folder / "tree"
-    with tarfile.open(fileobj=io.BytesIO(_git("archive", "HEAD"))) as archive:
-        archive.extractall(tree, **_extraction())
+    with zipfile.ZipFile(io.BytesIO(_git("archive", "--format=zip", "HEAD"))) as archive:
+        archive.extractall(tree)
     # Without options the wheel is built from the sdist.
     _python("build", "--outdir", str(folder / "dist"), str(tree))
     _python("build", "--wheel", "--outdir", str(folder / "direct"), str(tree))
@@ -227,11 +227,6 @@ def _compare(what: str, found: dict[str, bytes], wanted: dict[str, bytes]) -> No
 def _listed(names: Iterable[str]) -> str:
     first = sorted(names)
     return ", ".join(first[:10]) + (f", and {len(first) - 10} more" if len(first) > 10 else "")
-
-
-def _extraction() -> dict[str, str]:
-    # Before 3.10.12 and 3.11.4 there is no filter, and from 3.12 on its absence is a warning.
-    return {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 
 
 def _git(*arguments: str) -> bytes:

@@ -11,7 +11,7 @@ for site in news mirror; do
     printf '{"url": "https://%s.example/ferry", "text": "%s"}\n' "$site" "$text"
 done >"$folder/pages.jsonl"
 
-found=$(docker run --rm -v "$folder:/data" "$1" scrapy neardup pairs /data/pages.jsonl)
+found=$(docker run --rm -v "$folder:/data" "$1" scrapy neardup pairs /data/pages.jsonl -o -)
 echo "$found"
 if [ "$(grep -c mirror.example <<<"$found")" != 1 ]; then
     echo "the image did not find the one pair" >&2
