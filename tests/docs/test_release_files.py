@@ -63,6 +63,9 @@ def test_every_python_that_is_promised_is_tried_before_a_release():
         assert steps["strategy"]["matrix"]["python"] == PYTHONS, name
     assert loaded(".github/workflows/release.yml")["jobs"]["publish"]["needs"] == "build"
     assert loaded(".readthedocs.yaml")["build"]["tools"]["python"] in PYTHONS
+    docs = loaded(".github/workflows/ci.yml")["jobs"]["docs"]["steps"]
+    done = {step.get("run") for step in docs}
+    assert set(loaded(".readthedocs.yaml")["build"]["jobs"]["install"]) < done
     [image] = re.findall(r"^ARG PYTHON=(.*)$", (ROOT / "Dockerfile").read_text("utf-8"), re.M)
     assert image in PYTHONS
 
