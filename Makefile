@@ -6,6 +6,10 @@
 # make test-all  all three
 # make check   lint, format, types and which module may import which
 # make docs    build the documentation into docs/_build
+# make check-release  build the distributions from the last commit, and follow the quickstart with them
+#                in an empty environment
+# make release  the same, and keep them in dist/
+# make image   build the container image from dist/
 # make quality DATA=FOLDER  hold the figures on real pages against their floors
 # make speed   how fast it is, beside others; writes docs/performance.md
 # make test-min  the tests with the lowest versions that pyproject.toml allows, and with the lowest
@@ -17,7 +21,8 @@ BIN := $(VENV)/bin
 PROCESSES ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) * 3 // 2)" 2>/dev/null || echo auto)
 LOWEST_PYTHON ?= $(or $(shell python3.10 -c "import sys; print(sys.executable)" 2>/dev/null),$(PYTHON))
 
-.PHONY: demo test test-slow test-min compatibility scrapy-suite test-all check docs quality speed clean
+.PHONY: demo test test-slow test-min compatibility scrapy-suite test-all check docs check-release release image \
+	quality speed clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python example_project/demo.py
@@ -59,6 +64,16 @@ docs: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	$(BIN)/python -m sphinx -W --keep-going -n -q -E docs docs/_build
 
+check-release: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group release
+	$(BIN)/python tools/check_release.py $(RELEASE_ARGS)
+
+release:
+	$(MAKE) check-release RELEASE_ARGS="--keep dist $(RELEASE_ARGS)"
+
+image:
+	docker build --tag scrapy-neardup .
+
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 10) and 'scrapy_neardup needs Python 3.10 or later')"
 	$(PYTHON) -m venv --clear $(VENV)
@@ -80,4 +95,4 @@ $(VENV)/.ready: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv .venv-min .venv-suite .scrapy-suite docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-min .venv-suite .scrapy-suite dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis

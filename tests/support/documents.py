@@ -21,7 +21,10 @@ from tests.unit.sources.test_readers import warc
 ROOT = Path(__file__).parents[2]
 
 DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "example_project/README.md")),
+    *(
+        ROOT / name
+        for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "example_project/README.md")
+    ),
     *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts),
 ]
 
