@@ -16,6 +16,7 @@ from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
 from ..reasons import Reason
 from ..url_rules.rule import UrlRule
+from .copies.recorder import CopyRecorder
 from .durability.job import Job, recover_if_enabled
 from .items.built_items import ITEM_ORIGINS, BuiltItems, ItemPosition, carries_values
 from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
@@ -115,6 +116,8 @@ class NearDupJudge:
         self._records.send(signals.page_judged, verdict=verdict, response=response)
         if session.recorder is not None:
             session.recorder.judged(verdict, len(response.body))
+        if session.copies is not None:
+            session.copies.judged(verdict, response)
         if not judgement.knows_links:
             session.request_filter.judged(response, verdict)
         if judgement.refuses_requests and not self._carries_item(response.request):
@@ -166,6 +169,8 @@ class NearDupJudge:
         self._records.send(signals.item_judged, verdict=verdict, item=item, response=response)
         if self.session.recorder is not None:
             self.session.recorder.judged(verdict)
+        if self.session.copies is not None:
+            self.session.copies.judged(verdict, response)
         self.session.items.judged(response, judgement.pending)
         return judgement
 
@@ -186,7 +191,9 @@ class NearDupJudge:
         return self.session.request_filter.should_cancel(request, policy)
 
     def count_refused(self, request: Request, refusal: UrlRule | bool) -> str:
-        """Count and log a refused request; return the reason in words."""
+        """Count, log and record a refused request; return the reason in words."""
+        if self.session.copies is not None:
+            self.session.copies.refused(request, refusal)
         if isinstance(refusal, UrlRule):
             self.session.request_filter.rules.count_by_rule("skipped", refusal)
             logger.debug("Skipped request because of a URL rule (%s): %s", refusal.text, request)
@@ -231,6 +238,14 @@ class NearDupJudge:
     def _carries_item(self, request: Request | None) -> bool:
         """Return whether it carries an item that began on another page."""
         return self.config.item_field is None and request is not None and carries_values(request)
+
+
+def copies_of(crawler: Crawler) -> CopyRecorder | None:
+    """Return what records the copies of this crawl, if anything does."""
+    if getattr(crawler, "extensions", None) is None:
+        return None
+    judge = crawler.get_extension(NearDupJudge)
+    return None if judge is None else judge.session.copies
 
 
 def find_judge(crawler: Crawler) -> NearDupJudge:

@@ -25,16 +25,25 @@ from .settings import Config
 logger = logging.getLogger(__name__)
 
 
+def named_path(path: str, name: str) -> Path:
+    """Return the path of a crawl's file, with what its placeholders stand for.
+
+    :param path: ``%(name)s`` in it is the spider's name and ``%(time)s`` the start of the crawl, as
+        in Scrapy's feeds.
+    :param name: of the spider.
+    """
+    began = strftime("%Y-%m-%dT%H-%M-%S", gmtime())
+    return Path(path.replace("%(name)s", name).replace("%(time)s", began))
+
+
 class ReportRecorder:
     """Records the decisions of a crawl for its report, in temporary files.
 
-    :param path: file of the page; ``%(name)s`` in it is the spider's name and ``%(time)s`` the
-        start of the crawl, as in Scrapy's feeds.
+    :param path: file of the page, see :func:`named_path`.
     """
 
     def __init__(self, config: Config, path: str, name: str) -> None:
-        began = strftime("%Y-%m-%dT%H-%M-%S", gmtime())
-        self._path = Path(path.replace("%(name)s", name).replace("%(time)s", began))
+        self._path = named_path(path, name)
         self._config = config
         self._name = name
         self._has_failed = False

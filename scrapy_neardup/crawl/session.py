@@ -19,6 +19,7 @@ from ..stores import Store, open_store
 from .async_bridge import engine_of, in_thread, start
 from .backpressure import Throttle
 from .containment import CrawlContainment
+from .copies.recorder import CopyRecorder
 from .durability.feeds import Feeds
 from .durability.job import Job, JobJournal
 from .items.item_tracker import ItemTracker
@@ -50,6 +51,7 @@ class CrawlSession:
     :ivar detector: ``None`` until the store is open.
     :ivar store_client: ``None`` until the spider is opened, as are ``signing`` and ``claims``.
     :ivar recorder: ``None`` without a report.
+    :ivar copies: ``None`` without ``NEARDUP_COPIES`` and ``NEARDUP_ITEM_FIELDS``.
     :ivar containment: ``None`` unless ``NEARDUP_CONTAINMENT`` is set.
     :ivar journal: ``None`` without a job.
     """
@@ -64,6 +66,7 @@ class CrawlSession:
         self.signing: PageSigning | None = None
         self.claims: PageClaims | None = None
         self.recorder: ReportRecorder | None = None
+        self.copies: CopyRecorder | None = None
         self.job = job
         self.journal: JobJournal | None = None
         self.items = ItemTracker(self._active_requests, by_item=config.item_field is not None)
@@ -146,6 +149,8 @@ class CrawlSession:
         await self.request_filter.open(self.store_client)
         if self.config.report is not None:
             self.recorder = ReportRecorder(self.config, self.config.report, spider.name)
+        urls = self.request_filter.duplicate_urls
+        self.copies = await CopyRecorder.opened(self.config, spider.name, urls, self.stats)
         self.signing = PageSigning(self.config, store.secret, self.throttle, self.recorder)
         self.signing.start()
         self.claims = PageClaims(self.config, self.signing, self.store_client)
@@ -204,6 +209,8 @@ class CrawlSession:
             return
         _unfreeze()
         self.items.end_all()
+        if self.copies is not None:
+            await self.copies.close()
         are_stored = await self._write_feeds(closed=True)
         if are_stored:
             client.confirm(client.store.mark())
@@ -252,6 +259,9 @@ class CrawlSession:
         self.items.end_inactive()
         if client.store.problem is not None:
             self._store_failed(StoreError(client.store.name, f"{client.store.problem}; retrying"))
+        if self.copies is not None:
+            # Before the store learns which requests to refuse.
+            await self.copies.synchronise()
         await self.request_filter.sync(client)
         mark = client.store.mark()
         if await self._write_feeds():

@@ -72,6 +72,8 @@ def test_the_defaults_are_as_documented():
         "NEARDUP_METHOD": None,
         "NEARDUP_CONTAINMENT": False,
         "NEARDUP_CONTAINMENT_FIELD": "neardup_containment",
+        "NEARDUP_ITEM_FIELDS": None,
+        "NEARDUP_COPIES": None,
         "NEARDUP_EXTRACTION": "full",
         "NEARDUP_BODY_CACHE": 256,
         "NEARDUP_REVISIT": policy.revisit,
