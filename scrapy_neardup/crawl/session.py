@@ -230,7 +230,8 @@ class CrawlSession:
         if self.job is not None and are_stored:
             self.job.end()
         if self.recorder is not None:
-            await in_thread(self.recorder.finish)
+            better_urls = {} if self.copies is None else self.copies.contents.better_urls()
+            await in_thread(partial(self.recorder.finish, better_urls))
 
     async def _begin_job(self, store: Store) -> None:
         """Begin a run of the job; forget the pages whose items the feeds of this run overwrite.

@@ -110,10 +110,17 @@ def downloaded(chrome: Chrome, folder: Path, button: str, name: str) -> Path:
     return path
 
 
-def page_of(path: Path, decisions: list[Decision], kept: dict[str, str] | None = None) -> Path:
+def page_of(
+    path: Path,
+    decisions: list[Decision],
+    kept: dict[str, str] | None = None,
+    better: dict[str, str] | None = None,
+) -> Path:
     columns = Columns()
     for decision in decisions:
         columns.add(decision)
+    for url, best in (better or {}).items():
+        columns.set_better_url(url, best)
     packed = {url: zlib.compress(said.encode()) for url, said in (kept or {}).items()}
     data = columns.packed(ORIGIN, packed.get if kept is not None else None)
     path.write_text(render_report(data), "utf-8")
@@ -376,6 +383,19 @@ def test_without_texts_it_says_how_to_keep_them(chrome, tmp_path):
     opened(chrome, page_of(tmp_path / "report.html", pair(1, 0.9)))
     click(chrome, "#table .open")
     wait_for(lambda: "NEARDUP_KEEP_TEXT = True" in text(chrome, "#left"))
+
+
+def test_the_best_url_of_a_content_is_shown_with_its_original(chrome, tmp_path):
+    better = {"https://a.example/1": "https://a.example/x", "https://a.example/2": "javascript:x()"}
+    path = page_of(tmp_path / "page.html", [*pair(1, 0.9), *pair(2, 0.9)], better=better)
+    for place, url in enumerate(better.values()):
+        opened(chrome, path)
+        chrome.find_elements("css selector", "#table .open")[place].click()
+        wait_for(lambda: "Best URL of this content:" in text(chrome, "#left"))
+        assert url in text(chrome, "#left")
+        assert "Best URL" not in text(chrome, "#right")
+        # Only what is harmless is a link.
+        assert len(texts(chrome, "#left a")) == 2 - place
 
 
 @pytest.mark.slow

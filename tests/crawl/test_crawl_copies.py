@@ -16,6 +16,7 @@ import pytest
 from tests.crawl.test_crawl_files import PIPELINE, answer
 from tests.support.crawl import LOOPS, Crawl, run_crawl
 from tests.support.processes import wait_for
+from tests.support.reports import data_of
 from tests.support.server import Site, serving
 from tests.support.texts import FERRY, MUSEUM, TEA, page
 
@@ -58,7 +59,13 @@ def test_what_is_dropped_is_written_with_the_best_url_of_its_content(tmp_path, l
     place = path.with_name("%(name)s.jsonl")
     with serving(PAGES) as site:
         crawl = crawled(
-            site, place, NEARDUP_ITEM_FIELDS=FIELDS, NEARDUP_LINKS="skip", loop=loop, follow=True
+            site,
+            place,
+            NEARDUP_ITEM_FIELDS=FIELDS,
+            NEARDUP_LINKS="skip",
+            NEARDUP_REPORT=str(tmp_path / "report.html"),
+            loop=loop,
+            follow=True,
         )
         url = site.url
         told = [
@@ -97,6 +104,9 @@ def test_what_is_dropped_is_written_with_the_best_url_of_its_content(tmp_path, l
         }
         assert stored["print/ferry"]["best"] == url("/ferry")
         assert stored["print/ferry"]["of"] == ferry
+        report = data_of(tmp_path / "report.html")
+        better = {report["addresses"][int(at)]: best for at, best in report["better"].items()}
+        assert better == {ferry: url("/ferry"), museum: url("/museum")}
         assert stored["museum?session_id=1"]["best"] == museum
         assert stored["short"]["of"] == stored["short"]["best"] == url("/short")
     assert len({item["cluster"] for item in crawl.items}) == len(crawl.items) == 3
@@ -119,8 +129,11 @@ def test_items_that_are_judged_by_a_field_are_written(tmp_path):
     path = tmp_path / "copies.jsonl"
     with serving({"/1": page(FERRY)}) as site:
         url = site.url("/1")
-        settings = {"NEARDUP_COPIES": str(path), "NEARDUP_ITEM_FIELD": "text"}
-        settings["NEARDUP_ITEM_FIELDS"] = {"cluster": "cluster"}
+        settings = {
+            "NEARDUP_COPIES": str(path),
+            "NEARDUP_ITEM_FIELD": "text",
+            "NEARDUP_ITEM_FIELDS": {"cluster": "cluster"},
+        }
         crawl = run_crawl([url], settings, items_per_page=3, texts=[TEA, FERRY, TEA])
     [line] = lines(path)
     assert (line["url"], line["duplicate_of"]) == (f"{url}#item-3", f"{url}#item-1")

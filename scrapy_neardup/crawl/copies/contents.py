@@ -138,6 +138,11 @@ class Contents:
         declared = next(valid, None)
         return (content.met, False) if declared is None else (declared, True)
 
+    def better_urls(self) -> dict[str, str]:
+        """Return the best URLs of contents with copies, by originals of which they are not."""
+        best = {c.original: self.best(c)[0] for c in self._contents.values() if c.copies}
+        return {url: better for url, better in best.items() if better != url.partition("#")[0]}
+
     def restore(self, content: Content) -> None:
         """Take over what an earlier run knew of a content."""
         self._contents[content.cluster] = content

@@ -4,7 +4,7 @@
   const $ = (id) => document.getElementById(id);
   const WORDS = JSON.parse($("words").textContent);
   const DATA = JSON.parse($("data").textContent);
-  const { origin, columns, addresses, titles, ids, sites, texts, totals, words } = DATA;
+  const { origin, columns, addresses, titles, better, ids, sites, texts, totals, words } = DATA;
   const ROWS = columns.page.length;
   const EQUAL = new Set(["same_page", "same_list", "same_text", "method"]);
   const PAIRS = new Set(["duplicate", "pair"]);
@@ -86,6 +86,12 @@
     if (!/^https?:$/.test(parsed?.protocol)) return element("span", { class: "url" }, own(url));
     const how = { class: "url", href: parsed.href, rel: "noreferrer noopener", target: "_blank" };
     return element("a", how, own(url));
+  }
+
+  /** The URL by which an original had better be linked, if there is one. */
+  function betterElement(address) {
+    if (!(address in better)) return null;
+    return element("p", { class: "quiet" }, `${t("better_url")} `, addressElement(better[address]));
   }
 
   const titleOf = (address) => titles[address] || "";
@@ -524,7 +530,7 @@
     const made = element("details", {}, element("summary", {}, size, name));
     const fill = () => {
       if (!made.open || made.childElementCount > 1) return;
-      const list = element("ol", {}, element("li", {}, own(titleOf(cluster.first)), addressElement(addresses[cluster.first])));
+      const list = element("ol", {}, element("li", {}, own(titleOf(cluster.first)), addressElement(addresses[cluster.first]), betterElement(cluster.first)));
       for (const row of cluster.rows.slice(0, 200)) {
         const page = columns.page[row];
         const url = titleOf(page) ? addressElement(addresses[page]) : null;
@@ -824,7 +830,8 @@
 
   function side(id, label, address, body) {
     const head = element("h3", {}, own(titleOf(address) || t("no_title")));
-    $(id).replaceChildren(element("p", { class: "quiet" }, label), head, addressElement(addresses[address]), body);
+    const parts = [element("p", { class: "quiet" }, label), head, addressElement(addresses[address]), betterElement(address), body];
+    $(id).replaceChildren(...parts.filter((part) => part !== null));
   }
 
   function facts(row) {
