@@ -107,6 +107,8 @@ class NearDupJudge:
             self.pass_page(policy, response)
             return None
         self.stats.count("responses")
+        if self.session.holds is not None:
+            await self.session.holds.hold(response)
         judgement = await self._records.judge(page_record(response), policy, ref(response))
         verdict, session = judgement.verdict, self.session
         self.stats.count(f"pages/{verdict.kind}")
@@ -125,6 +127,7 @@ class NearDupJudge:
             mark = session.store_client.store.mark()
             session.request_filter.remember(response.request, verdict, mark)
         session.items.judged(response, judgement.pending)
+        self._end(response.request)
         return judgement
 
     async def send_from_page(
@@ -147,6 +150,7 @@ class NearDupJudge:
         if self.session.claims is not None and not why_not_judged(response):
             self.session.claims.forget(page_record(response))
         self.session.request_filter.passed(response)
+        self._end(response.request)
         self.stats.count("responses")
         self.stats.count(f"skipped/{reason}")
 
@@ -201,6 +205,20 @@ class NearDupJudge:
         self.stats.count("requests/refused")
         logger.debug("Refused request that leads to a near-duplicate: %s", request)
         return "it leads to a near-duplicate"
+
+    def failed(self, request: Request) -> None:
+        """Note that a request yielded nothing that could be judged."""
+        self.session.request_filter.failed(request)
+        self._end(request)
+
+    def cancelled(self, request: Request) -> None:
+        """Note that a scheduled request was cancelled as superfluous."""
+        self._end(request)
+
+    def _end(self, request: Request | None) -> None:
+        """Note that the outcome of a request is known, for the pages that are held for it."""
+        if self.session.holds is not None:
+            self.session.holds.end(request)
 
     def _policy_of(self, request: Request | None) -> Policy | str:
         """Return the policy for a request, or the reason why it is not judged."""

@@ -19,6 +19,7 @@ from ..stores import Store, open_store
 from .async_bridge import engine_of, in_thread, start
 from .backpressure import Throttle
 from .containment import CrawlContainment
+from .copies.canonical_holds import CanonicalHolds
 from .copies.recorder import CopyRecorder
 from .durability.feeds import Feeds
 from .durability.job import Job, JobJournal
@@ -53,6 +54,7 @@ class CrawlSession:
     :ivar recorder: ``None`` without a report.
     :ivar copies: ``None`` without ``NEARDUP_COPIES`` and ``NEARDUP_ITEM_FIELDS``.
     :ivar containment: ``None`` unless ``NEARDUP_CONTAINMENT`` is set.
+    :ivar holds: ``None`` unless ``NEARDUP_PREFER`` is ``"canonical"``.
     :ivar journal: ``None`` without a job.
     """
 
@@ -67,6 +69,10 @@ class CrawlSession:
         self.claims: PageClaims | None = None
         self.recorder: ReportRecorder | None = None
         self.copies: CopyRecorder | None = None
+        self.holds: CanonicalHolds | None = None
+        if config.prefer == "canonical" and config.item_field is None:
+            max_wait = config.store_settings.max_wait
+            self.holds = CanonicalHolds(crawler, max_wait, stats.count)
         self.job = job
         self.journal: JobJournal | None = None
         self.items = ItemTracker(self._active_requests, by_item=config.item_field is not None)

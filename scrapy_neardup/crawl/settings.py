@@ -206,6 +206,11 @@ def _item_fields(option: str, value: Any) -> Mapping[str, str]:
     return require_names(option, value, _ITEM_VALUES)
 
 
+def _preferred(option: str, value: Any) -> str:
+    require_choice(option, value, ("first", "canonical"))
+    return str(value)
+
+
 def _mebibytes(option: str, value: Any) -> int:
     number: int = require_number(option, _number(value), int, 0, unit="MiB")
     return number
@@ -273,6 +278,8 @@ class Config:
     :ivar containment: least share of a page in another that its items are tagged with, if any.
     :ivar containment_field: field of items that is set then.
     :ivar item_fields: fields of items by what they are set to.
+    :ivar prefer: which page becomes the original: the ``"first"``, or the ``"canonical"`` one if it
+        is being fetched.
     :ivar copies: file of what is dropped, if any.
     :ivar body_cache: MiB of memory, 0 or more, for the bodies of pages that were read quickly.
     :ivar store_settings: where pages are recorded.
@@ -299,6 +306,7 @@ class Config:
     containment: float | None = field(metadata=_option(_share))
     containment_field: str | None = field(metadata=_option(_name, "neardup_containment"))
     item_fields: Mapping[str, str] = field(metadata=_option(_item_fields, {}))
+    prefer: str = field(metadata=_option(_preferred, "first"))
     copies: str | None = field(metadata=_option(_name))
     body_cache: int = field(metadata=_option(_mebibytes, 256))
     store_settings: StoreSettings = field(metadata=_group(StoreSettings))

@@ -73,6 +73,7 @@ def test_the_defaults_are_as_documented():
         "NEARDUP_CONTAINMENT": False,
         "NEARDUP_CONTAINMENT_FIELD": "neardup_containment",
         "NEARDUP_ITEM_FIELDS": None,
+        "NEARDUP_PREFER": "first",
         "NEARDUP_COPIES": None,
         "NEARDUP_EXTRACTION": "full",
         "NEARDUP_BODY_CACHE": 256,
