@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,11 +18,14 @@ from tests.support.texts import FERRY, MUSEUM, article, page
 
 PRINT, CANONICAL = declaring("/ferry"), page(FERRY + " Book now.", "Ferry")
 
+#: Scrapy asks for the last one first.
+HUB = page(" ".join(article(200)), "Hub", links="/ferry /print")
 
-def slow(body: str, seconds: float = 1.0) -> Callable[[], bytes]:
+
+def slow(body: str | bytes, seconds: float = 1.0) -> Callable[[], bytes]:
     def answer() -> bytes:
         time.sleep(seconds)
-        return body.encode()
+        return body.encode() if isinstance(body, str) else body
 
     return answer
 
@@ -79,14 +83,15 @@ class Failing(CrawlSpider):
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_a_canonical_page_that_is_none_loses_nothing(outcome):
     answer = OUTCOMES[outcome]
-    pages = {"/print": PRINT, "/other": page(MUSEUM, "Museum"), "/ferry": answer}
+    answer = Answer(answer) if isinstance(answer, str) else answer
+    assert not callable(answer.body)
+    answer = replace(answer, body=slow(answer.body, 0.5))
+    pages = {"/print": PRINT, "/other": page(MUSEUM, "Museum"), "/ferry": answer, "/": HUB}
     with serving(pages) as site:
         begin = time.monotonic()
-        # One by one, the canonical page is asked for when the print view is being held.
         crawl = crawled(
             site,
-            "/print",
-            "/ferry",
+            "/",
             CONCURRENT_REQUESTS=1,
             RETRY_TIMES=1,
             spider=f"{__name__}.Failing",
@@ -98,10 +103,11 @@ def test_a_canonical_page_that_is_none_loses_nothing(outcome):
 
 
 def test_a_canonical_page_that_robots_forbid_loses_nothing():
-    pages = {"/print": PRINT, "/ferry": PRINT, "/robots.txt": "User-agent: *\nDisallow: /ferry\n"}
+    robots = "User-agent: *\nDisallow: /ferry\n"
+    pages = {"/print": PRINT, "/ferry": PRINT, "/robots.txt": robots, "/": HUB}
     with serving(pages) as site:
-        crawl = crawled(site, "/print", "/ferry", ROBOTSTXT_OBEY=True, CONCURRENT_REQUESTS=1)
-    assert crawl.stored == ["print"]
+        crawl = crawled(site, "/", ROBOTSTXT_OBEY=True, CONCURRENT_REQUESTS=1)
+    assert crawl.stored == ["", "print"]
     assert "timed_out" not in crawl.counts("held/")
 
 

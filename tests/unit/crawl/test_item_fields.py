@@ -4,7 +4,10 @@ import logging
 
 import pytest
 from itemadapter.adapter import ItemAdapter
-from scrapy.utils.test import get_crawler
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy.spiders import Spider
+from scrapy.statscollectors import MemoryStatsCollector
 
 from scrapy_neardup import InvalidOption
 from scrapy_neardup.crawl.copies.item_fields import set_fields
@@ -19,7 +22,9 @@ TWICE = {"copies": "n", "cluster": "n"}
 
 @pytest.fixture
 def stats() -> CrawlStats:
-    return CrawlStats(get_crawler())
+    crawler = Crawler(Spider)
+    crawler.stats = MemoryStatsCollector(crawler)
+    return CrawlStats(crawler)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -47,7 +52,7 @@ def test_items_that_refuse_a_field_are_warned_of_once(kind, stats, caplog):
 
 @pytest.mark.parametrize("given", [{"copies": "n"}, '{"copies": "n"}'])
 def test_fields_are_given_as_a_dict_or_its_json(given):
-    settings = get_crawler(settings_dict={"NEARDUP_ITEM_FIELDS": given}).settings
+    settings = Settings({"NEARDUP_ITEM_FIELDS": given})
     assert Config.from_settings(settings).item_fields == {"copies": "n"}
 
 
@@ -56,7 +61,7 @@ def test_fields_are_given_as_a_dict_or_its_json(given):
     ["copies", "[1]", ["copies"], {"clusters": "n"}, {"copies": ""}, {"copies": 1}, 7, TWICE],
 )
 def test_other_values_are_errors(given):
-    settings = get_crawler(settings_dict={"NEARDUP_ITEM_FIELDS": given}).settings
+    settings = Settings({"NEARDUP_ITEM_FIELDS": given})
     with pytest.raises(
         InvalidOption, match=r"^NEARDUP_ITEM_FIELDS is .* a dict from some of 'clus"
     ):
