@@ -11,6 +11,7 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
+from tests.crawl.test_crawl_containment import slowly
 from tests.crawl.test_crawl_copies import declaring
 from tests.support.crawl import LOOPS, Crawl, CrawlSpider, run_crawl
 from tests.support.server import Answer, Site, serving
@@ -20,6 +21,9 @@ PRINT, CANONICAL = declaring("/ferry"), page(FERRY + " Book now.", "Ferry")
 
 #: Scrapy asks for the last one first.
 HUB = page(" ".join(article(200)), "Hub", links="/ferry /print")
+
+
+Pages = dict[str, Answer | str]
 
 
 def slow(body: str | bytes, seconds: float = 1.0) -> Callable[[], bytes]:
@@ -40,10 +44,11 @@ def crawled(site: Site, *paths: str, **settings: Any) -> Crawl:
     )
 
 
-@pytest.mark.parametrize("loop", LOOPS)
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize(
+    ("loop", "workers"), [(LOOPS[-1], 0), *slowly((LOOPS[0], 0), (LOOPS[0], 1), (LOOPS[-1], 1))]
+)
 def test_the_canonical_page_becomes_the_original(loop, workers):
-    pages = {"/print": PRINT, "/print2": PRINT, "/ferry": Answer(slow(CANONICAL))}
+    pages: Pages = {"/print": PRINT, "/print2": PRINT, "/ferry": Answer(slow(CANONICAL))}
     with serving(pages) as site:
         paths = ["/print", "/print2", "/ferry"]
         preferred = crawled(site, *paths, loop=loop, NEARDUP_WORKERS=workers)
@@ -80,13 +85,13 @@ class Failing(CrawlSpider):
             yield from super().parse(response)
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES)
+@pytest.mark.parametrize("outcome", ["status", *slowly(*list(OUTCOMES)[1:])])
 def test_a_canonical_page_that_is_none_loses_nothing(outcome):
     answer = OUTCOMES[outcome]
     answer = Answer(answer) if isinstance(answer, str) else answer
     assert not callable(answer.body)
     answer = replace(answer, body=slow(answer.body, 0.5))
-    pages = {"/print": PRINT, "/other": page(MUSEUM, "Museum"), "/ferry": answer, "/": HUB}
+    pages: Pages = {"/print": PRINT, "/other": page(MUSEUM, "Museum"), "/ferry": answer, "/": HUB}
     with serving(pages) as site:
         begin = time.monotonic()
         crawl = crawled(
@@ -104,7 +109,7 @@ def test_a_canonical_page_that_is_none_loses_nothing(outcome):
 
 def test_a_canonical_page_that_robots_forbid_loses_nothing():
     robots = "User-agent: *\nDisallow: /ferry\n"
-    pages = {"/print": PRINT, "/ferry": PRINT, "/robots.txt": robots, "/": HUB}
+    pages: Pages = {"/print": PRINT, "/ferry": PRINT, "/robots.txt": robots, "/": HUB}
     with serving(pages) as site:
         crawl = crawled(site, "/", ROBOTSTXT_OBEY=True, CONCURRENT_REQUESTS=1)
     assert crawl.stored == ["", "print"]
@@ -112,7 +117,7 @@ def test_a_canonical_page_that_robots_forbid_loses_nothing():
 
 
 def test_pages_that_declare_each_other_do_not_wait_for_each_other():
-    pages = {"/a": declaring("/b"), "/b": declaring("/a")}
+    pages: Pages = {"/a": declaring("/b"), "/b": declaring("/a")}
     with serving(pages) as site:
         begin = time.monotonic()
         crawl = crawled(site, "/a", "/b")
@@ -121,6 +126,7 @@ def test_pages_that_declare_each_other_do_not_wait_for_each_other():
     assert "timed_out" not in crawl.counts("held/")
 
 
+@pytest.mark.slow
 def test_a_page_waits_no_longer_than_the_setting_says():
     with serving({"/print": PRINT, "/ferry": Answer(slow(CANONICAL, 6))}) as site:
         crawl = crawled(site, "/print", "/ferry", NEARDUP_MAX_WAIT=1)
@@ -128,8 +134,13 @@ def test_a_page_waits_no_longer_than_the_setting_says():
     assert crawl.counts("held/") == {"pages": 1, "timed_out": 1}
 
 
+@pytest.mark.slow
 def test_a_spider_that_closes_judges_what_it_holds():
-    pages = {"/print": PRINT, "/ferry": Answer(slow(CANONICAL, 3)), "/x": page(MUSEUM, "Museum")}
+    pages: Pages = {
+        "/print": PRINT,
+        "/ferry": Answer(slow(CANONICAL, 3)),
+        "/x": page(MUSEUM, "Museum"),
+    }
     with serving(pages) as site:
         crawl = crawled(
             site,
@@ -143,6 +154,7 @@ def test_a_spider_that_closes_judges_what_it_holds():
     assert crawl.stats["finish_reason"] == "closespider_itemcount"
 
 
+@pytest.mark.slow
 def test_only_few_pages_wait_and_the_crawl_goes_on():
     """The canonical pages come last, behind pages that are larger together than Scrapy takes."""
     texts = {n: " ".join(article(200, seed=n)) for n in range(40)}

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.crawl.test_crawl_containment import InTurn
+from tests.crawl.test_crawl_containment import InTurn, slowly
 from tests.crawl.test_crawl_files import PIPELINE, answer
 from tests.support.crawl import LOOPS, Crawl, run_crawl
 from tests.support.processes import wait_for
@@ -55,7 +55,7 @@ def crawled(site: Site, path: Path | str, *paths: str, **settings: Any) -> Crawl
     return run_crawl(urls, settings, loop=loop, spider=spider, follow=settings.pop("follow", False))
 
 
-@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("loop", [LOOPS[0], *slowly(*LOOPS[1:])])
 def test_what_is_dropped_is_written_with_the_best_url_of_its_content(tmp_path, loop):
     path = tmp_path / "new folder" / "crawl.jsonl"
     place = path.with_name("%(name)s.jsonl")
@@ -193,7 +193,7 @@ def test_equal_files_are_written(tmp_path):
 # --- files that cannot be written -------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["folder", "below a file", "pipe"])
+@pytest.mark.parametrize("kind", ["pipe", *slowly("folder", "below a file")])
 def test_unwritable_file_is_logged_at_the_start_and_changes_nothing(tmp_path, kind):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()

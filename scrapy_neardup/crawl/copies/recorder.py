@@ -70,7 +70,7 @@ class CopyRecorder:
             for line in self._file.last_lines(_MAX_RESTORED_BYTES):
                 if line.get("spider") == self._name and (content := _content_in(line)):
                     self.contents.restore(content)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a path with a null character
             self._failed(error)
 
     # --- pages and items --------------------------------------------------------------------
@@ -191,13 +191,13 @@ class CopyRecorder:
         else:
             self._stats.count(f"copies/{'not_written' if self._file is None else what}")
 
-    def _failed(self, error: OSError) -> None:
+    def _failed(self, error: Exception) -> None:
         self._stats.warn_once(
             "copies",
             "Cannot write the copies to %s: %s; the crawl goes on (logged once, lines that are "
             "missing are counted in neardup/copies/not_written)",
             self._path,
-            error.strerror or error,
+            getattr(error, "strerror", None) or error,
         )
 
 
