@@ -63,7 +63,7 @@ def test_by_default_the_first_page_is_the_original():
     assert first.counts("held/") == {}
 
 
-OUTCOMES = {
+OUTCOMES: Pages = {
     "status": Answer(status=404),
     "retried": Answer(status=503),
     "redirect to the print view": Answer(status=301, headers={"Location": "/print"}),
