@@ -138,10 +138,20 @@ class Contents:
         declared = next(valid, None)
         return (content.met, False) if declared is None else (declared, True)
 
+    def has_other_best(self, content: Content, url: str) -> bool:
+        """Return whether the best URL of a content differs from one by more than its letters."""
+        best, is_declared = self.best(content)
+        if best == url:
+            return False
+        return is_declared or preference(best)[:-1] != preference(url)[:-1]
+
     def better_urls(self) -> dict[str, str]:
-        """Return the best URLs of contents with copies, by originals of which they are not."""
-        best = {c.original: self.best(c)[0] for c in self._contents.values() if c.copies}
-        return {url: better for url, better in best.items() if better != url.partition("#")[0]}
+        """Return the best URLs of contents with copies, by originals that are not as good."""
+        return {
+            content.original: self.best(content)[0]
+            for content in self._contents.values()
+            if content.copies and self.has_other_best(content, content.original.partition("#")[0])
+        }
 
     def restore(self, content: Content) -> None:
         """Take over what an earlier run knew of a content."""

@@ -100,9 +100,9 @@ class CopyRecorder:
 
     def _tell_best(self, content: Content) -> None:
         """Record a change of the best URL of a content that was met at several."""
-        best, is_declared = self.contents.best(content)
-        if not content.copies or best == content.told:
+        if not content.copies or not self.contents.has_other_best(content, content.told):
             return
+        best, is_declared = self.contents.best(content)
         own = content.original.partition("#")[0]
         self._stats.count("copies/better_urls", (best != own) - (content.told != own))
         content.told = best

@@ -111,3 +111,12 @@ def test_items_of_one_page_are_contents_of_their_own():
 )
 def test_declared_urls_that_the_page_alone_shows_to_be_wrong(canonical, url, is_credible):
     assert credible(canonical, url) == (canonical if is_credible else None)
+
+
+def test_a_url_that_is_only_the_lesser_string_is_no_better_one():
+    one, other = f"{SITE}/b", f"{SITE}/a"
+    contents = met((one, one, None), (other, one, None))
+    assert best(contents, one) == (other, False)
+    assert contents.better_urls() == {}
+    contents.meet(verdict_on(f"{SITE}/c", one), f"{SITE}/c", other)
+    assert contents.better_urls() == {one: other}
