@@ -60,10 +60,12 @@ class NearDupDownloaderMiddleware:
             if self._judge.may_judge(request, response):
                 await self._judge.read_ahead(response)
             elif why_not_judged(response):
-                self._judge.session.request_filter.failed(request)
+                self._judge.failed(request)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Note that a request failed."""
-        if not isinstance(exception, SuperfluousRequest):
-            self._judge.session.request_filter.failed(request)
+        if isinstance(exception, SuperfluousRequest):
+            self._judge.cancelled(request)
+        else:
+            self._judge.failed(request)

@@ -23,7 +23,7 @@ from .crawl.async_bridge import engine_of
 from .crawl.files.index import FileRequest, StoredFile
 from .crawl.files.stored_files import open_stored_files
 from .crawl.items.item_tracker import Judgement
-from .crawl.judge import NearDupJudge, find_judge
+from .crawl.judge import NearDupJudge, copies_of, find_judge
 from .crawl.monitoring.start_errors import log_start_error
 from .exceptions import NearDupError
 from .matching.verdict import Verdict
@@ -129,7 +129,7 @@ class NearDupPipeline:
         if judgement is None or not judgement.is_superfluous:
             judge.stats.count("items/kept")
             if judgement is not None:
-                _tag_containment(judge, item, judgement)
+                _add_fields(judge, item, judgement)
             return item
         verdict = judgement.verdict
         if judgement.policy.action == "report":
@@ -139,9 +139,11 @@ class NearDupPipeline:
             _tag(judge, item, verdict)
         else:
             judge.stats.count("items/dropped")
+            if judge.session.copies is not None:
+                judge.session.copies.dropped(verdict)
             _log(judge, "Dropped", verdict)
             raise NearDuplicate(verdict) if verdict.is_duplicate else UnchangedPage(verdict)
-        _tag_containment(judge, item, judgement)
+        _add_fields(judge, item, judgement)
         return item
 
 
@@ -258,6 +260,8 @@ class NearDupFilesPipeline(FilesPipeline):
         else:
             stats.count("files/duplicates")
             stats.count("files/duplicate_bytes", len(response.body))
+            if (copies := copies_of(self.crawler)) is not None:
+                copies.kept_once(request.url, known.request.url, known.path)
         if self._stored_files.log_level is not None:
             logger.log(
                 self._stored_files.log_level,
@@ -311,7 +315,9 @@ def _tag(judge: NearDupJudge, item: Any, verdict: Verdict) -> None:
         judge.stats.count("items/untagged")
 
 
-def _tag_containment(judge: NearDupJudge, item: Any, judgement: Judgement) -> None:
+def _add_fields(judge: NearDupJudge, item: Any, judgement: Judgement) -> None:
+    if judge.session.copies is not None:
+        judge.session.copies.set_fields(item, judgement.verdict)
     tag = None if judgement.containment is None else judgement.containment.tag
     name = judge.config.containment_field
     if tag is None or name is None:

@@ -86,6 +86,8 @@ class NearDupSpiderMiddleware:
         is_superfluous = judgement.verdict.is_duplicate or not carries_values
         if judgement.skips_links and is_deep_enough and is_superfluous:
             self._judge.stats.count("links/skipped")
+            if self._judge.session.copies is not None:
+                self._judge.session.copies.skipped_link(request, response)
             return False
         if judgement.refuses_requests:
             self._judge.session.request_filter.linked(request, response)

@@ -1,8 +1,10 @@
-"""Validates numeric options with uniform error messages."""
+"""Validates options with uniform error messages."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from ..exceptions import InvalidOption
 
@@ -44,3 +46,27 @@ def _bounds(least: float, most: float | None, *, above: bool) -> str:
     if above:
         return f"above {least}" if most is None else f"above {least}, at most {most}"
     return f"of {least} or more" if most is None else f"from {least} to {most}"
+
+
+def require_names(option: str, value: Any, keys: Sequence[str]) -> Mapping[str, str]:
+    """Check that a value is a dict from some of these keys to different names, and return it.
+
+    :param value: may also be the JSON of such a dict, as on the command line.
+    :raises InvalidOption: when it is none.
+    """
+    names = value
+    if isinstance(value, str):
+        try:
+            names = json.loads(value)
+        except ValueError:
+            names = None
+    is_valid = (
+        isinstance(names, Mapping)
+        and set(names) <= set(keys)
+        and all(isinstance(name, str) and name for name in names.values())
+        and len(set(names.values())) == len(names)
+    )
+    if not is_valid:
+        known = ", ".join(map(repr, keys))
+        raise InvalidOption(option, value, f"a dict from some of {known} to different names")
+    return dict(names)

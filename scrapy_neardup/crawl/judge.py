@@ -16,6 +16,7 @@ from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
 from ..reasons import Reason
 from ..url_rules.rule import UrlRule
+from .copies.recorder import CopyRecorder
 from .durability.job import Job, recover_if_enabled
 from .items.built_items import ITEM_ORIGINS, BuiltItems, ItemPosition, carries_values
 from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
@@ -109,6 +110,8 @@ class NearDupJudge:
             self.pass_page(policy, response)
             return None
         self.stats.count("responses")
+        if self.session.holds is not None:
+            await self.session.holds.hold(response)
         judgement = await self._records.judge(page_record(response), policy, ref(response))
         verdict, session = judgement.verdict, self.session
         self.stats.count(f"pages/{verdict.kind}")
@@ -119,6 +122,8 @@ class NearDupJudge:
         if session.recorder is not None:
             session.recorder.judged(verdict, len(response.body))
         session.visits.note(verdict, urls_of(response.request) if response.request else ())
+        if session.copies is not None:
+            session.copies.judged(verdict, response)
         if not judgement.knows_links:
             session.request_filter.judged(response, verdict)
         if judgement.refuses_requests and not self._carries_item(response.request):
@@ -126,6 +131,7 @@ class NearDupJudge:
             mark = session.store_client.store.mark()
             session.request_filter.remember(response.request, verdict, mark)
         session.items.judged(response, judgement.pending)
+        self._end(response.request)
         return judgement
 
     async def send_from_page(
@@ -148,6 +154,7 @@ class NearDupJudge:
         if self.session.claims is not None and not why_not_judged(response):
             self.session.claims.forget(page_record(response))
         self.session.request_filter.passed(response)
+        self._end(response.request)
         self.stats.count("responses")
         self.stats.count(f"skipped/{reason}")
 
@@ -170,6 +177,8 @@ class NearDupJudge:
         self._records.send(signals.item_judged, verdict=verdict, item=item, response=response)
         if self.session.recorder is not None:
             self.session.recorder.judged(verdict)
+        if self.session.copies is not None:
+            self.session.copies.judged(verdict, response)
         self.session.items.judged(response, judgement.pending)
         return judgement
 
@@ -190,7 +199,9 @@ class NearDupJudge:
         return self.session.request_filter.should_cancel(request, policy)
 
     def count_refused(self, request: Request, refusal: UrlRule | bool) -> str:
-        """Count and log a refused request; return the reason in words."""
+        """Count, log and record a refused request; return the reason in words."""
+        if self.session.copies is not None:
+            self.session.copies.refused(request, refusal)
         if isinstance(refusal, UrlRule):
             self.session.request_filter.rules.count_by_rule("skipped", refusal)
             logger.debug("Skipped request because of a URL rule (%s): %s", refusal.text, request)
@@ -198,6 +209,20 @@ class NearDupJudge:
         self.stats.count("requests/refused")
         logger.debug("Refused request that leads to a near-duplicate: %s", request)
         return "it leads to a near-duplicate"
+
+    def failed(self, request: Request) -> None:
+        """Note that a request yielded nothing that could be judged."""
+        self.session.request_filter.failed(request)
+        self._end(request)
+
+    def cancelled(self, request: Request) -> None:
+        """Note that a scheduled request was cancelled as superfluous."""
+        self._end(request)
+
+    def _end(self, request: Request | None) -> None:
+        """Note that the outcome of a request is known, for the pages that are held for it."""
+        if self.session.holds is not None:
+            self.session.holds.end(request)
 
     def _policy_of(self, request: Request | None) -> Policy | str:
         """Return the policy for a request, or the reason why it is not judged."""
@@ -235,6 +260,14 @@ class NearDupJudge:
     def _carries_item(self, request: Request | None) -> bool:
         """Return whether it carries an item that began on another page."""
         return self.config.item_field is None and request is not None and carries_values(request)
+
+
+def copies_of(crawler: Crawler) -> CopyRecorder | None:
+    """Return what records the copies of this crawl, if anything does."""
+    if getattr(crawler, "extensions", None) is None:
+        return None
+    judge = crawler.get_extension(NearDupJudge)
+    return None if judge is None else judge.session.copies
 
 
 def find_judge(crawler: Crawler) -> NearDupJudge:

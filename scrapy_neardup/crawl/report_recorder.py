@@ -9,7 +9,7 @@ import errno
 import logging
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,16 +25,25 @@ from .settings import Config
 logger = logging.getLogger(__name__)
 
 
+def named_path(path: str, name: str) -> Path:
+    """Return the path of a crawl's file, with what its placeholders stand for.
+
+    :param path: ``%(name)s`` in it is the spider's name and ``%(time)s`` the start of the crawl, as
+        in Scrapy's feeds.
+    :param name: of the spider.
+    """
+    began = strftime("%Y-%m-%dT%H-%M-%S", gmtime())
+    return Path(path.replace("%(name)s", name).replace("%(time)s", began))
+
+
 class ReportRecorder:
     """Records the decisions of a crawl for its report, in temporary files.
 
-    :param path: file of the page; ``%(name)s`` in it is the spider's name and ``%(time)s`` the
-        start of the crawl, as in Scrapy's feeds.
+    :param path: file of the page, see :func:`named_path`.
     """
 
     def __init__(self, config: Config, path: str, name: str) -> None:
-        began = strftime("%Y-%m-%dT%H-%M-%S", gmtime())
-        self._path = Path(path.replace("%(name)s", name).replace("%(time)s", began))
+        self._path = named_path(path, name)
         self._config = config
         self._name = name
         self._has_failed = False
@@ -67,9 +76,12 @@ class ReportRecorder:
         )
         self._guarded(lambda: self._lines.write(decision.line() + "\n"))
 
-    def finish(self) -> None:
-        """Write the page, and close the temporary files. Takes a while: call it in a thread."""
-        self._guarded(self._write)
+    def finish(self, better_urls: Mapping[str, str]) -> None:
+        """Write the page, and close the temporary files. Takes a while: call it in a thread.
+
+        :param better_urls: by originals, the URLs that these had better be linked by.
+        """
+        self._guarded(lambda: self._write(better_urls))
 
     def _open(self) -> None:
         # If the page cannot be written, fail now, rather than when the crawl ends.
@@ -81,10 +93,10 @@ class ReportRecorder:
         self._lines = TemporaryFile("w+", encoding="utf-8", prefix="neardup-")  # noqa: SIM115
         self._texts = UrlTable()
 
-    def _write(self) -> None:
+    def _write(self, better_urls: Mapping[str, str]) -> None:
         """Write the page under another name first, so that the old page stays until it is whole."""
         with self._lines, closing(self._texts):
-            page = render_report(self._data())
+            page = render_report(self._data(better_urls))
         self._path.parent.mkdir(parents=True, exist_ok=True)
         part = self._path.with_name(f"{self._path.name}.part")
         try:
@@ -96,11 +108,13 @@ class ReportRecorder:
             raise
         logger.info("Wrote the report: %s", self._path.absolute())
 
-    def _data(self) -> dict[str, object]:
+    def _data(self, better_urls: Mapping[str, str]) -> dict[str, object]:
         columns = Columns()
         self._lines.seek(0)
         for line in self._lines:
             columns.add(Decision.from_line(line))
+        for url, better in better_urls.items():
+            columns.set_better_url(url, better)
         policy = self._config.policy
         has_method = "method" in self._config.parts
         origin = Origin(

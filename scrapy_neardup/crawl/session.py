@@ -19,6 +19,8 @@ from ..stores import Store, open_store
 from .async_bridge import engine_of, in_thread, start
 from .backpressure import Throttle
 from .containment import CrawlContainment
+from .copies.canonical_holds import CanonicalHolds
+from .copies.recorder import CopyRecorder
 from .durability.feeds import Feeds
 from .durability.job import Job, JobJournal
 from .items.item_tracker import ItemTracker
@@ -55,7 +57,9 @@ class CrawlSession:
     :ivar store_client: ``None`` until the spider is opened, as are ``signing`` and ``claims``.
     :ivar recorder: ``None`` without a report.
     :ivar metrics: ``None`` unless ``NEARDUP_METRICS`` is set.
+    :ivar copies: ``None`` without ``NEARDUP_COPIES`` and ``NEARDUP_ITEM_FIELDS``.
     :ivar containment: ``None`` unless ``NEARDUP_CONTAINMENT`` is set.
+    :ivar holds: ``None`` unless ``NEARDUP_PREFER`` is ``"canonical"``.
     :ivar journal: ``None`` without a job.
     """
 
@@ -70,6 +74,11 @@ class CrawlSession:
         self.claims: PageClaims | None = None
         self.recorder: ReportRecorder | None = None
         self.metrics: MetricsFile | None = None
+        self.copies: CopyRecorder | None = None
+        self.holds: CanonicalHolds | None = None
+        if config.prefer == "canonical" and config.item_field is None:
+            max_wait = config.store_settings.max_wait
+            self.holds = CanonicalHolds(crawler, max_wait, stats.count)
         self.job = job
         self.journal: JobJournal | None = None
         self.items = ItemTracker(self._active_requests, by_item=config.item_field is not None)
@@ -154,6 +163,8 @@ class CrawlSession:
         await self.request_filter.open(self.store_client)
         if self.config.report is not None:
             self.recorder = ReportRecorder(self.config, self.config.report, spider.name)
+        urls = self.request_filter.duplicate_urls
+        self.copies = await CopyRecorder.opened(self.config, spider.name, urls, self.stats)
         self.signing = PageSigning(self.config, store.secret, self.throttle, self.recorder)
         self.signing.start()
         self.claims = PageClaims(self.config, self.signing, self.store_client)
@@ -216,6 +227,8 @@ class CrawlSession:
             return
         _unfreeze()
         self.items.end_all()
+        if self.copies is not None:
+            await self.copies.close()
         are_stored = await self._write_feeds(closed=True)
         if are_stored:
             client.confirm(client.store.mark())
@@ -236,7 +249,8 @@ class CrawlSession:
         if self.job is not None and are_stored:
             self.job.end()
         if self.recorder is not None:
-            await in_thread(self.recorder.finish)
+            better_urls = {} if self.copies is None else self.copies.contents.better_urls()
+            await in_thread(partial(self.recorder.finish, better_urls))
         if self.metrics is not None:
             await self.metrics.end()
 
@@ -267,6 +281,9 @@ class CrawlSession:
         self.items.end_inactive()
         if client.store.problem is not None:
             self._store_failed(StoreError(client.store.name, f"{client.store.problem}; retrying"))
+        if self.copies is not None:
+            # Before the store learns which requests to refuse.
+            await self.copies.synchronise()
         await self.request_filter.sync(client)
         await self._note_visits(client)
         mark = client.store.mark()

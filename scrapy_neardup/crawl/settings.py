@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
-from .._util.validation import require_number
+from .._util.validation import require_names, require_number
 from ..detector import MAX_WAIT
 from ..exceptions import InvalidOption
 from ..html.limits import PageLimits
@@ -37,6 +37,8 @@ _LOG_LEVELS = {"DEBUG": 10, "INFO": 20, "WARNING": 30, "OFF": None, "NONE": None
 _RULE_OPTIONS = tuple(item.name for item in fields(Rule))
 #: Options of a policy, as in ``request.meta["neardup"]``; settings have them in upper case.
 POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit")
+#: What fields of items may be set to.
+_ITEM_VALUES = ("cluster", "original", "canonical", "copies")
 #: Options whose values are never converted to numbers.
 _TEXTS = ("store", "namespace", "index")
 
@@ -200,6 +202,15 @@ def _share(option: str, value: Any) -> float | None:
         raise InvalidOption(option, value, f"'on', 'off' or {error.expected}") from None
 
 
+def _item_fields(option: str, value: Any) -> Mapping[str, str]:
+    return require_names(option, value, _ITEM_VALUES)
+
+
+def _preferred(option: str, value: Any) -> str:
+    require_choice(option, value, ("first", "canonical"))
+    return str(value)
+
+
 def _mebibytes(option: str, value: Any) -> int:
     number: int = require_number(option, _number(value), int, 0, unit="MiB")
     return number
@@ -270,6 +281,10 @@ class Config:
         ``idf``, ``extractor``, ``extraction`` and ``method`` that are set.
     :ivar containment: least share of a page in another that its items are tagged with, if any.
     :ivar containment_field: field of items that is set then.
+    :ivar item_fields: fields of items by what they are set to.
+    :ivar prefer: which page becomes the original: the ``"first"``, or the ``"canonical"`` one if it
+        is being fetched.
+    :ivar copies: file of what is dropped, if any.
     :ivar body_cache: MiB of memory, 0 or more, for the bodies of pages that were read quickly.
     :ivar store_settings: where pages are recorded.
     :ivar url_rule_settings: what is learned about URLs.
@@ -296,6 +311,9 @@ class Config:
     )
     containment: float | None = field(metadata=_option(_share))
     containment_field: str | None = field(metadata=_option(_name, "neardup_containment"))
+    item_fields: Mapping[str, str] = field(metadata=_option(_item_fields, {}))
+    prefer: str = field(metadata=_option(_preferred, "first"))
+    copies: str | None = field(metadata=_option(_name))
     body_cache: int = field(metadata=_option(_mebibytes, 256))
     store_settings: StoreSettings = field(metadata=_group(StoreSettings))
     url_rule_settings: UrlRuleSettings = field(metadata=_group(UrlRuleSettings))

@@ -76,6 +76,7 @@ class Columns:
             name: {} for name in ("verdict", "reason", "objection", "site")
         }
         self._titles: dict[int, str] = {}
+        self._better: dict[int, str] = {}
         self._ids: dict[int, str | int] = {}
         self._columns: dict[str, list[Any]] = {
             name: [] for name in ("page", "original", "verdict", "reason", "objection", *_NUMBERS)
@@ -109,6 +110,11 @@ class Columns:
         if title and url in self._addresses:
             self._titles[self._addresses[url]] = title
 
+    def set_better_url(self, url: str, better: str) -> None:
+        """Set the URL that an original had better be linked by; ignored if it is not listed."""
+        if url in self._addresses:
+            self._better[self._addresses[url]] = better
+
     def packed(
         self, origin: Origin, text_of: Callable[[str], bytes | None] | None, dropped_texts: int = 0
     ) -> dict[str, Any]:
@@ -128,6 +134,7 @@ class Columns:
             "addresses": addresses,
             "sites": sites,
             "titles": self._titles,
+            "better": self._better,
             "ids": self._ids,
             "columns": self._columns,
             "texts": None if text_of is None else self._texts(text_of),

@@ -290,6 +290,19 @@ def test_without_texts_it_says_how_to_keep_them(chrome, tmp_path):
     wait_for(lambda: "NEARDUP_KEEP_TEXT = True" in text(chrome, "#left"))
 
 
+def test_the_best_url_of_a_content_is_shown_with_its_original(chrome, tmp_path):
+    better = {"https://a.example/1": "https://a.example/x", "https://a.example/2": "javascript:x()"}
+    path = page_of(tmp_path / "page.html", [*pair(1, 0.9), *pair(2, 0.9)], better=better)
+    for place, url in enumerate(better.values()):
+        opened(chrome, path)
+        chrome.find_elements("css selector", "#table .open")[place].click()
+        wait_for(lambda: "Best URL of this content:" in text(chrome, "#left"))
+        assert url in text(chrome, "#left")
+        assert "Best URL" not in text(chrome, "#right")
+        # Only what is harmless is a link.
+        assert len(texts(chrome, "#left a")) == 2 - place
+
+
 @pytest.mark.slow
 def test_a_hundred_thousand_decisions(chrome, tmp_path):
     rng = random.Random(7)

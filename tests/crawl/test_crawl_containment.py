@@ -63,7 +63,10 @@ def crawled(site: Site, *paths: str, loop: str = "reactor", item: str = "dict", 
 
 def slowly(*values: Any) -> list[Any]:
     """Return values of a parameter that run with the slow tests."""
-    return [pytest.param(value, marks=pytest.mark.slow) for value in values]
+    return [
+        pytest.param(*(value if isinstance(value, tuple) else [value]), marks=pytest.mark.slow)
+        for value in values
+    ]
 
 
 def tags(crawl: Crawl) -> dict[str, dict[str, Any]]:

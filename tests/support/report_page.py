@@ -77,10 +77,13 @@ def page_of(
     decisions: list[Decision],
     kept: dict[str, str] | None = None,
     origin: Origin = ORIGIN,
+    better: dict[str, str] | None = None,
 ) -> Path:
     columns = Columns()
     for decision in decisions:
         columns.add(decision)
+    for url, best in (better or {}).items():
+        columns.set_better_url(url, best)
     packed = {url: zlib.compress(said.encode()) for url, said in (kept or {}).items()}
     data = columns.packed(origin, packed.get if kept is not None else None)
     path.write_text(render_report(data), "utf-8")

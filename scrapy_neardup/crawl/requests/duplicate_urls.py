@@ -100,12 +100,17 @@ class DuplicateUrls:
         """Return ``"superfluous"`` for a URL that is contained, and ``"copy"`` if it may be."""
         if not (self._ttl and self._known):
             return "unknown"
-        return self._known.status_of(self._digest(url), self.since)
+        return self._known.status_of(self.digest_of(url), self.since)
 
     def explores(self, url: str) -> bool:
         """Return whether a URL is fetched as a sample; the answer does not change in a crawl."""
-        digest = self._digest(url).to_bytes(8, "little")
+        digest = self.digest_of(url).to_bytes(8, "little")
         return xxh3_64_intdigest(digest, self._seed) < self._sampled_below
+
+    def original_of(self, url: str) -> int | None:
+        """Return the digest of the original of a URL that is known to lead to a duplicate."""
+        known = self._known.get(self.digest_of(url))
+        return None if known is None or known.shown is None else known.shown.original
 
     # --- what pages show --------------------------------------------------------------------
 
@@ -118,11 +123,11 @@ class DuplicateUrls:
         """
         if not self._known:
             return
-        page = self._digest(verdict.url)
+        page = self.digest_of(verdict.url)
         if (shown := self._shown(verdict)) is not None:
             self._end_other_content(shown)
         end = self._known.mark_doubtful if verdict.kind == "undecided" else self._end
-        for digest in dict.fromkeys((page, *map(self._digest, urls))):
+        for digest in dict.fromkeys((page, *map(self.digest_of, urls))):
             if shown is None or shown.original != digest:
                 end(digest)
             elif digest == page:
@@ -137,7 +142,7 @@ class DuplicateUrls:
 
     def passed(self, urls: Iterable[str]) -> None:
         """End what is known of URLs that led to a document that is not judged, such as a PDF."""
-        for digest in map(self._digest, urls):
+        for digest in map(self.digest_of, urls):
             self._end(digest)
             if (known := self._known.get(digest)) is not None and known.shown is not None:
                 self._end(known.shown.original)
@@ -160,7 +165,7 @@ class DuplicateUrls:
         :param mark: of the store, behind the original: see :meth:`take_unsaved`.
         """
         shown = self._shown(verdict)
-        digest = self._digest(url)
+        digest = self.digest_of(url)
         if not self._ttl or shown is None or shown.original == digest:
             return
         if shown.content in self._floods:
@@ -174,7 +179,7 @@ class DuplicateUrls:
 
         Later crawls would miss what is behind them.
         """
-        for digest in map(self._digest, urls):
+        for digest in map(self.digest_of, urls):
             if self._known.keep_fetching(digest, self._taken):
                 self._endings[ending_of_copy(digest)] = None
 
@@ -182,7 +187,7 @@ class DuplicateUrls:
         """Return the stored content that a page shows; ``None`` for one of its own."""
         if verdict.original_text is None:
             return None
-        original = self._digest(verdict.duplicate_of or verdict.url)
+        original = self.digest_of(verdict.duplicate_of or verdict.url)
         return OriginalContent(original, _content(verdict.original_text))
 
     def _end_other_content(self, shown: OriginalContent) -> None:
@@ -227,7 +232,8 @@ class DuplicateUrls:
         room = MAX_KNOWN - len(self._unsaved)
         self._unsaved.extendleft(unsaved.copies[::-1][:room])
 
-    def _digest(self, url: str) -> int:
+    def digest_of(self, url: str) -> int:
+        """Return the digest by which a URL is known here."""
         hasher = self._hasher.copy()
         hasher.update(page_key(url).encode("utf-8", "surrogatepass"))
         return int.from_bytes(hasher.digest(), "little")

@@ -262,7 +262,7 @@ def test_an_original_that_another_crawl_stored_anew_ends_what_was_learned_before
     copy(known, other, text=OTHER_TEXT)
     known.judged(unchanged(text=OTHER_TEXT))
     assert [known.status_of(url) for url in (URL, other)] == ["unknown", "superfluous"]
-    assert [row[0] for row in taken(known).rows[1:].tolist()] == [known._digest(other)]
+    assert [row[0] for row in taken(known).rows[1:].tolist()] == [known.digest_of(other)]
 
 
 def test_discarding_is_later_than_the_records_whatever_the_clock_says():
@@ -330,7 +330,7 @@ def test_unsaved_rows_are_saved_later():
     known.put_back(unsaved)
     again = taken(known)
     assert again.rows[:2].tolist() == unsaved.rows.tolist()
-    assert again.rows[0].tolist() == ending_of(known._digest(ORIGINAL))
+    assert again.rows[0].tolist() == ending_of(known.digest_of(ORIGINAL))
     assert len(again.rows) == 3
     assert again.seen_at > unsaved.seen_at
 

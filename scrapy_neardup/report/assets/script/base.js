@@ -3,7 +3,7 @@
 const $ = (id) => document.getElementById(id);
 const WORDS = JSON.parse($("words").textContent);
 const DATA = JSON.parse($("data").textContent);
-const { origin, columns, addresses, titles, ids, sites, texts, totals, words } = DATA;
+const { origin, columns, addresses, titles, better, ids, sites, texts, totals, words } = DATA;
 const ROWS = columns.page.length;
 const EQUAL = new Set(["same_page", "same_list", "same_text", "method"]);
 const PAIRS = new Set(["duplicate", "pair"]);
@@ -85,6 +85,12 @@ function addressElement(url) {
   if (!/^https?:$/.test(parsed?.protocol)) return element("span", { class: "url" }, own(url));
   const how = { class: "url", href: parsed.href, rel: "noreferrer noopener", target: "_blank" };
   return element("a", how, own(url));
+}
+
+/** The URL by which an original had better be linked, if there is one. */
+function betterElement(address) {
+  if (!(address in better)) return null;
+  return element("p", { class: "quiet" }, `${t("better_url")} `, addressElement(better[address]));
 }
 
 const titleOf = (address) => titles[address] || "";

@@ -37,7 +37,7 @@ function originalElement(page) {
   const mark = t(`mark.${origin.kind === "store" ? "store" : origin.action}`);
   const title = titleOf(page);
   const parts = [element("strong", { class: "tag" }, mark), " ", title ? own(title) : null];
-  return element("li", {}, ...parts, addressElement(addresses[page]));
+  return element("li", {}, ...parts, addressElement(addresses[page]), betterElement(page));
 }
 
 function copyElement(row) {

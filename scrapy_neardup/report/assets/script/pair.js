@@ -49,7 +49,9 @@ function marked(tokens, differs) {
 
 function side(id, label, address, body) {
   const head = element("h3", {}, own(titleOf(address) || t("no_title")));
-  $(id).replaceChildren(element("p", { class: "quiet" }, label), head, addressElement(addresses[address]), body);
+  const above = element("p", { class: "quiet" }, label);
+  const parts = [above, head, addressElement(addresses[address]), betterElement(address), body];
+  $(id).replaceChildren(...parts.filter((part) => part !== null));
 }
 
 function facts(row) {

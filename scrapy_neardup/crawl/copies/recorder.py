@@ -1,0 +1,215 @@
+"""Records the copies of a crawl: on their items, and in a file of everything that was dropped.
+
+A file that cannot be written never stops a crawl; it is one line in the log.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from time import time
+from typing import Any, Literal
+
+from scrapy.http import Request, Response
+from scrapy.utils.datatypes import LocalCache
+
+from ..._util.urls import site_of
+from ...matching.verdict import Verdict
+from ...url_rules.rule import UrlRule
+from ..async_bridge import in_thread
+from ..monitoring.crawl_log import CrawlStats
+from ..report_recorder import named_path
+from ..requests.duplicate_urls import DuplicateUrls
+from ..responses import page_links
+from ..settings import Config
+from .contents import MAX_CONTENTS, Content, Contents, credible
+from .file import JsonLinesFile
+from .item_fields import set_fields
+
+#: How much of the end of the file is read at the start.
+_MAX_RESTORED_BYTES = 16 * 2**20
+
+What = Literal["item", "request", "link", "file", "address"]
+
+
+class CopyRecorder:
+    """Records the copies of one crawl.
+
+    :param name: of the spider.
+    :param urls: the URLs that lead to copies.
+    """
+
+    def __init__(self, config: Config, name: str, urls: DuplicateUrls, stats: CrawlStats) -> None:
+        self.contents = Contents(by_item=config.item_field is not None)
+        self._by_item = config.item_field is not None
+        self._fields = config.item_fields
+        self._name = name
+        self._urls = urls
+        #: URLs of the originals that were met, by their digests.
+        self._originals = LocalCache[int | None, str](MAX_CONTENTS)
+        self._stats = stats
+        self._path = None if config.copies is None else named_path(config.copies, name)
+        self._file: JsonLinesFile | None = None
+
+    @classmethod
+    async def opened(
+        cls, config: Config, name: str, urls: DuplicateUrls, stats: CrawlStats
+    ) -> CopyRecorder | None:
+        """Return the recorder of a crawl, whose file is open; ``None`` if nothing is asked for."""
+        if config.copies is None and not config.item_fields:
+            return None
+        recorder = cls(config, name, urls, stats)
+        if recorder._path is not None:
+            await in_thread(partial(recorder._open, recorder._path))
+        return recorder
+
+    def _open(self, path: Path) -> None:
+        """Open the file, and take over what it tells of the contents that this spider met."""
+        try:
+            self._file = JsonLinesFile(path)
+            for line in self._file.last_lines(_MAX_RESTORED_BYTES):
+                if line.get("spider") == self._name and (content := _content_in(line)):
+                    self.contents.restore(content)
+        except (OSError, ValueError) as error:  # a path with a null character
+            self._failed(error)
+
+    # --- pages and items --------------------------------------------------------------------
+
+    def judged(self, verdict: Verdict, response: Response) -> None:
+        """Record a judged page, or an item of this page."""
+        declared = None
+        if not self._by_item:
+            declared = credible(page_links(response).canonical, response.url)
+        if verdict.kind in ("new", "revisit") and self._path is not None:
+            self._originals[self._urls.digest_of(verdict.url)] = verdict.url
+        for content in self.contents.meet(verdict, response.url, declared):
+            self._tell_best(content)
+
+    def set_fields(self, item: Any, verdict: Verdict) -> None:
+        """Set the fields that items are to have."""
+        if not self._fields:
+            return
+        content = self.contents.of(verdict)
+        known = {
+            "cluster": content.cluster,
+            "original": content.original,
+            "canonical": self.contents.best(content)[0],
+            "copies": content.copies,
+        }
+        set_fields(item, {name: known[value] for value, name in self._fields.items()}, self._stats)
+
+    def _tell_best(self, content: Content) -> None:
+        """Record a change of the best URL of a content that was met at several."""
+        if not content.copies or not self.contents.has_other_best(content, content.told):
+            return
+        best, is_declared = self.contents.best(content)
+        own = content.original.partition("#")[0]
+        self._stats.count("copies/better_urls", (best != own) - (content.told != own))
+        content.told = best
+        reason = "declared" if is_declared else "preferred"
+        self._write("address", best, content, reason=reason)
+
+    # --- what is dropped --------------------------------------------------------------------
+
+    def dropped(self, verdict: Verdict) -> None:
+        """Record an item that is dropped because its page, or its own text, is stored."""
+        similarity = verdict.similarity
+        self._write(
+            "item",
+            verdict.url,
+            self.contents.of(verdict),
+            verdict=verdict.kind,
+            reason=verdict.reason,
+            distance=verdict.distance,
+            similarity=None if similarity is None else round(similarity, 4),
+        )
+
+    def refused(self, request: Request, refusal: UrlRule | bool) -> None:
+        """Record a request that is not made.
+
+        :param refusal: the rule that says so; ``True`` for a URL that is known to lead to a copy.
+        """
+        if isinstance(refusal, UrlRule):
+            self._write("request", request.url, reason="url_rule", rule=refusal.text)
+            return
+        original = self._originals.get(self._urls.original_of(request.url))
+        content = None if original is None else self.contents.of_original(original)
+        self._write("request", request.url, content, reason="known_copy")
+
+    def skipped_link(self, request: Request, page: Response) -> None:
+        """Record a link of a copy that is not followed."""
+        self._write("link", request.url, reason="links_skipped", found_at=page.url)
+
+    def kept_once(self, url: str, original: str, path: str) -> None:
+        """Record a file that is not stored, because an equal one is stored at this path."""
+        self._write("file", url, reason="equal_file", duplicate_of=original, path=path)
+
+    # --- the file ---------------------------------------------------------------------------
+
+    async def synchronise(self) -> None:
+        """Write all lines to the disk."""
+        if self._file is not None:
+            try:
+                await in_thread(self._file.synchronise)
+            except OSError as error:
+                self._failed(error)
+
+    async def close(self) -> None:
+        """Write all lines to the disk, and close the file."""
+        await self.synchronise()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _write(self, what: What, url: str, content: Content | None = None, **values: Any) -> None:
+        if self._path is None:
+            return
+        best, is_declared = (None, False) if content is None else self.contents.best(content)
+        original = None if content is None or content.original == url else content.original
+        line = {
+            "what": what,
+            "url": url,
+            "duplicate_of": original,
+            "reason": None,
+            "distance": None,
+            "similarity": None,
+            "canonical": best,
+            "is_declared": is_declared,
+            "cluster": None if content is None else content.cluster,
+            "copies": None if content is None else content.copies,
+            "site": site_of(url),
+            "spider": self._name,
+            "time": round(time(), 3),
+            **values,
+        }
+        try:
+            if self._file is not None:
+                self._file.write(line)
+        except OSError as error:
+            self._failed(error)
+            self._stats.count("copies/not_written")
+        else:
+            self._stats.count(f"copies/{'not_written' if self._file is None else what}")
+
+    def _failed(self, error: Exception) -> None:
+        self._stats.warn_once(
+            "copies",
+            "Cannot write the copies to %s: %s; the crawl goes on (logged once, lines that are "
+            "missing are counted in neardup/copies/not_written)",
+            self._path,
+            getattr(error, "strerror", None) or error,
+        )
+
+
+def _content_in(line: dict[str, Any]) -> Content | None:
+    """Return what a line tells of a content; ``None`` if it tells nothing that can be used."""
+    original = line.get("duplicate_of") or line.get("url")
+    cluster, best, copies = (line.get(name) for name in ("cluster", "canonical", "copies"))
+    if not (isinstance(original, str) and isinstance(cluster, str) and isinstance(best, str)):
+        return None
+    content = Content(cluster, original, copies if isinstance(copies, int) else 0, told=best)
+    if line.get("is_declared"):
+        content.declare(best)
+    else:
+        content.meet(best)
+    return content
