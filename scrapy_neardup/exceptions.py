@@ -36,6 +36,10 @@ class InvalidOption(NearDupError, ValueError):
         return type(self)(option, self.value, self.expected)
 
 
+class InvalidPage(NearDupError, TypeError):
+    """The arguments that describe a page are missing, too many, or of another type."""
+
+
 class SignatureMismatch(NearDupError, ValueError):
     """Two signatures were made by different recipes and cannot be compared.
 
