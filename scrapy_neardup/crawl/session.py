@@ -23,6 +23,7 @@ from .durability.feeds import Feeds
 from .durability.job import Job, JobJournal
 from .items.item_tracker import ItemTracker
 from .monitoring.crawl_log import CrawlLog, CrawlStats
+from .monitoring.spider_logger import SpiderLogger
 from .monitoring.start_errors import close_unstarted, log_start_error
 from .page_claims import PageClaims
 from .page_signing import PageSigning
@@ -75,7 +76,8 @@ class CrawlSession:
         self.request_filter = RequestFilter(
             crawler, config.url_rule_settings, stats.count, learns=learns, job=job
         )
-        self.log = CrawlLog(config)
+        self.log = CrawlLog(config, crawler)
+        self._logger = SpiderLogger(logger, crawler)
         self._crawler = crawler
         self._feeds: Feeds | None = None
         self._ticking: Any = None
@@ -154,7 +156,7 @@ class CrawlSession:
         _freeze()
         settings = self._crawler.settings
         for warning in (*unknown_settings(settings), *ineffective_settings(settings)):
-            logger.warning("%s", warning)
+            self._logger.warning("%s", warning)
         self.stats.count("store/forgotten", store.forgotten)
         self.log.begin(self.detector)
 
@@ -168,7 +170,7 @@ class CrawlSession:
     def _feeds_closed(self) -> None:
         """Warn of feeds that could not be stored."""
         if self.store_client is not None and self._feeds is not None and not self._feeds.are_stored:
-            logger.warning(
+            self._logger.warning(
                 "A feed could not be stored: the next run will forget the pages recorded since "
                 "all feeds were last on disk, so that they are stored again"
             )
@@ -211,11 +213,11 @@ class CrawlSession:
         try:
             await client.close(confirmed=are_stored)
         except StoreError as error:
-            logger.error("Cannot record all pages in the store: %s", error)
+            self._logger.error("Cannot record all pages in the store: %s", error)
         self.stats.count("store/added_later", client.added)
         self.stats.count("store/not_remembered", client.n_unrecorded)
         if client.n_unrecorded:
-            logger.error(
+            self._logger.error(
                 "%d stored pages were not recorded; later runs will not recognise their "
                 "near-duplicates",
                 client.n_unrecorded,
@@ -282,7 +284,7 @@ class CrawlSession:
     def _store_failed(self, error: StoreError) -> None:
         self.stats.count("store/errors")
         if self.config.store_settings.on_store_error == "stop":
-            logger.error("Closing the spider: %s", error)
+            self._logger.error("Closing the spider: %s", error)
             self._close_spider("neardup_store")
         else:
             self.stats.warn_once(

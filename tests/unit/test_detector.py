@@ -409,7 +409,7 @@ def test_parts_of_the_users_own():
 
 def test_exactly_one_of_html_and_text():
     for page_arguments in ({}, {"html": "<p>x", "text": "x"}):
-        with pytest.raises(TypeError, match="either html .* or text"):
+        with pytest.raises(TypeError, match=r"either html .* or text"):
             detector().signature(url="u", **page_arguments)
     judge = detector()
     with pytest.raises(TypeError, match="either a signature or"):
