@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
+import signal
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
+from threading import current_thread, main_thread
 from typing import Any, NoReturn
 
+import scrapy
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
+
+from .. import __version__
 
 #: Exit codes of a program that a signal ended: 128 plus the signal's number.
 _INTERRUPTED = 128 + 2
@@ -37,14 +45,21 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the sub-commands; Scrapy's global options are only accepted after their names."""
-        from .support.options import Commands
+        with _ending_silently():
+            from .support.options import Commands
 
-        choices = parser.add_subparsers(
-            metavar="COMMAND", dest="command", parser_class=_Parser, prog="scrapy neardup"
-        )
-        commands = Commands(choices, super().add_options)
-        for name in _NAMES:
-            import_module(f".{name}", __name__).add_command(commands)
+            _add_version(parser)
+            choices = parser.add_subparsers(
+                metavar="COMMAND",
+                dest="command",
+                action=_SubCommands,
+                parser_class=_Parser,
+                prog="scrapy neardup",
+            )
+            commands = Commands(choices, super().add_options)
+            for name in _NAMES:
+                import_module(f".{name}", __name__).add_command(commands)
+            choices.choices = _AnyName(choices.choices)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
@@ -58,8 +73,9 @@ class Command(ScrapyCommand):
         from .support.output import print_message
 
         try:
-            opts.run(opts, self.settings)
-            sys.stdout.flush()
+            with _ending_by_signals():
+                opts.run(opts, self.settings)
+                sys.stdout.flush()
         except NearDupError as error:
             print_message(f"{opts.prog}: {error}")
             self.exitcode = 2 if isinstance(error, InvalidOption) else 1
@@ -71,11 +87,93 @@ class Command(ScrapyCommand):
             self.exitcode = _BROKEN_PIPE
 
 
+def _add_version(parser: argparse.ArgumentParser) -> None:
+    versions = f"Scrapy {scrapy.__version__}, Python {platform.python_version()}"
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=f"scrapy-neardup {__version__} ({versions})",
+        help="show the version and exit",
+    )
+
+
+@contextmanager
+def _ending_silently() -> Iterator[None]:
+    """End the program at once by Ctrl-C, while all that it does is to import modules.
+
+    A KeyboardInterrupt within an import would be shown as a traceback, or as another error.
+    """
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _ending_by_signals() -> Iterator[None]:
+    """End the program by an exception for SIGTERM and SIGHUP, too, so that it is cleaned up.
+
+    A signal that is ignored, as SIGHUP by ``nohup``, stays so.
+    """
+    changed = []
+    if current_thread() is main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, _exit_by_signal)
+                changed.append(number)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _exit_by_signal(number: int, frame: object) -> NoReturn:
+    sys.exit(128 + number)
+
+
+def _invalid_choice(what: str, given: object, choices: Iterable[object]) -> str:
+    """Return the message for a word that is none of those to choose from."""
+    names = list(map(str, choices))
+    near = get_close_matches(str(given), names, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"argument {what}: invalid choice: {given!r}{hint} (choose from {', '.join(names)})"
+
+
+class _AnyName(dict[str, Any]):
+    """The parsers of sub-commands, which has all names, so that argparse refuses none itself."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+class _SubCommands(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """Refuses unknown sub-commands in one line, where Scrapy's parser would print the usage."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        if values[0] not in self._name_parser_map:
+            problem = _invalid_choice("COMMAND", values[0], self._name_parser_map)
+            parser.exit(2, f"scrapy neardup: {problem}\n")
+        super().__call__(parser, namespace, values, option_string)
+
+
 class _Parser(argparse.ArgumentParser):
     """Refuses unknown arguments, which Scrapy would ignore, with an error of one line."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_abbrev=False, **kwargs)
+        _add_version(self)
 
     def parse_known_args(  # type: ignore[override]
         self, args: Any = None, namespace: Any = None
@@ -94,6 +192,11 @@ class _Parser(argparse.ArgumentParser):
                 self.error(f"{unknown[0]!r} is one argument too many")
             setattr(options, lists[-1], [*getattr(options, lists[-1]), *unknown])
         return options, []
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            what = "/".join(action.option_strings) or str(action.metavar)
+            self.error(_invalid_choice(what, value, action.choices))
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")

@@ -17,7 +17,7 @@ from rich.table import Table
 from scrapy.settings import BaseSettings
 from w3lib.url import safe_url_string
 
-from ..exceptions import InputError, InvalidOption, UnreadablePage
+from ..exceptions import InputError, UnfitOption, UnreadablePage
 from ..hashing.minhash import SHINGLE_UNITS, resemblance
 from ..hashing.simhash import hamming_distance, to_hex
 from ..matching.rule import Rule
@@ -154,7 +154,7 @@ def _check(options: argparse.Namespace) -> None:
     for name in ("pages", "learn", "url_a", "url_b"):
         if options.files and getattr(options, name):
             flag = "--from" if name == "pages" else f"--{name.replace('_', '-')}"
-            raise InvalidOption(flag, "given with --files", "given without it")
+            raise UnfitOption(flag, "given with --files", "given without it")
 
 
 class _Page:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,8 @@ from ..matching.rule import Rule
 from ..matching.site_boilerplate import Boilerplates
 from ..matching.verdict import Match
 from ..signatures.signature import PageSignature
-from ..sources.compression import error_text
+from ..sources.compression import decompressed, error_text, naming_errors
+from ..sources.fields import listed
 from ..sources.readers import PageReader
 from ..workers import Failure, sign_record
 from .support.options import Commands, Judge, add_cache, add_judge, add_pages, share
@@ -57,8 +59,8 @@ def add_command(commands: Commands) -> None:
         "--pairs",
         required=True,
         metavar="FILE",
-        help="CSV with the columns id_a, id_b, and label (duplicate, distinct, unclear) or "
-        "jaccard or both; a label takes precedence",
+        help="CSV (plain, gzip, zstd) with the columns id_a, id_b, and label (duplicate, distinct, "
+        "unclear) or jaccard or both; a label takes precedence",
     )
     parser.add_argument(
         "--jaccard",
@@ -211,14 +213,29 @@ def read_pairs(path: str, least_jaccard: float, skipped: Counter[str]) -> list[P
     :raises InputError: when the file cannot be read or has other columns.
     """
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file)
+        with (
+            naming_errors(path),
+            Path(path).open("rb") as file,
+            io.TextIOWrapper(decompressed(file, path), encoding="utf-8-sig", newline="") as text,
+        ):
+            rows = csv.DictReader(text)
             columns = rows.fieldnames or []
             if not {"id_a", "id_b"} <= set(columns) or not {"label", "jaccard"} & set(columns):
-                raise InputError(path, "the columns are id_a, id_b, and label or jaccard or both")
+                raise InputError(path, _not_pairs(columns))
             return list(_pairs(rows, least_jaccard, skipped))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(path, error_text(error)) from error
+
+
+def _not_pairs(columns: Sequence[str]) -> str:
+    """Return why a file with these columns has no pairs, and what to give instead."""
+    found = f"its first line has {listed(columns)}" if columns else "it is empty"
+    hint = ""
+    if columns and columns[0].startswith("{"):
+        found = "it looks like JSON Lines"
+        hint = "; scrapy neardup pairs writes such a CSV with -o pairs.csv, without the labels"
+    wanted = "the columns must be id_a, id_b, and label or jaccard or both, separated by commas"
+    return f"{wanted}, but {found}{hint}"
 
 
 def _pairs(

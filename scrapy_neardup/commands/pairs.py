@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scrapy.settings import BaseSettings
 
-from ..exceptions import InvalidOption
+from ..exceptions import UnfitOption
 from ..hashing.representatives import represented
 from ..hashing.union_find import Clusters
 from ..matching.rule import Rule
@@ -85,9 +85,9 @@ def _check(options: argparse.Namespace) -> None:
     """Refuse options that leave nothing to compare, or no file to write to."""
     if options.store is None:
         if not options.pages:
-            raise InvalidOption("PAGES", "missing", "pages, or --store with a store, or both")
+            raise UnfitOption("PAGES", "missing", "pages, or --store with a store, or both")
         if options.namespace:
-            raise InvalidOption("--namespace", "given alone", "given with --store")
+            raise UnfitOption("--namespace", "given alone", "given with --store")
     check_outputs(options)
 
 

@@ -16,7 +16,7 @@ from scrapy.settings import BaseSettings
 
 from .._util.escaping import printable
 from .._util.urls import page_key
-from ..exceptions import InputError, InvalidOption, StoreError, StoreMissing
+from ..exceptions import InputError, StoreError, StoreMissing, UnfitOption
 from ..hashing.simhash import to_hex
 from ..matching.stored_items import NO_ITEMS
 from ..signatures.signature import PASSAGES_PART
@@ -206,7 +206,7 @@ def _text_line(facts: dict[str, Any]) -> str:
 
 def _forget(options: argparse.Namespace, settings: BaseSettings) -> None:
     if not options.urls and options.site is None:
-        raise InvalidOption("URL", "missing", "an address or more, or --site with a site")
+        raise UnfitOption("URL", "missing", "an address or more, or --site with a site")
     with open_for_reading(options.store) as reader:
         namespace = namespace_in(reader, options.namespace).name
         of_site = [] if options.site is None else reader.pages(namespace, options.site)
@@ -250,7 +250,7 @@ def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
         space = namespace_in(reader, options.namespace)
         secret = space.secret if options.with_secret else None
         inputs = [options.store, reader.name.removeprefix("sqlite:///")]
-        with open_output(options.output, inputs, private=options.with_secret) as output:
+        with open_output(options.output, inputs, private=options.with_secret, heading=1) as output:
             output.write(Head(space.name, space.recipe, space.parts, secret).line() + "\n")
             for page in reader.pages(space.name):
                 if page.is_confirmed:

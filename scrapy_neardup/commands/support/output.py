@@ -7,8 +7,9 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TextIO, TypeVar
 
@@ -20,7 +21,7 @@ from rich.text import Text
 
 from ..._util.escaping import printable
 from ...exceptions import InputError
-from ...sources.compression import zstd_module
+from ...sources.compression import decompressed, decompression_errors, zstd_module
 from ...sources.record import BadRecords
 
 T = TypeVar("T")
@@ -172,20 +173,38 @@ class _Console(Console):
         raise BrokenPipeError
 
 
+def has_no_lines(part: Path, heading: int = 0) -> bool:
+    """Return whether a file, perhaps packed, has nothing after the lines of a heading."""
+    with suppress(*decompression_errors()), part.open("rb") as file:
+        stream = decompressed(file, str(part))
+        for _ in range(heading):
+            stream.readline()
+        return not stream.read(1)
+    # Not even a first byte was packed to its end.
+    return True
+
+
 @contextmanager
 def atomic_output(
-    target: str, inputs: Iterable[str] = (), *, private: bool = False
+    target: str,
+    inputs: Iterable[str] = (),
+    *,
+    private: bool = False,
+    is_empty: Callable[[Path], bool] = has_no_lines,
 ) -> Iterator[Path]:
     """Yield a path to write to, which replaces the target when the block ends without error.
 
-    After an error, the output stays at that path, which ends in ``.part``.
+    After an error or a signal, the output stays at that path, which ends in ``.part``, unless it is
+    empty.
 
     :param inputs: files that must not be overwritten.
     :param private: only the owner may read the file.
+    :param is_empty: tells whether there is nothing in the file at that path.
     :raises InputError: when the target cannot be written.
     """
     path = Path(target).resolve()
     part = path.with_name(f"{path.name}.part")
+    is_made = False
     try:
         if path.exists() and any(
             Path(given).exists() and path.samefile(given) for given in inputs if given != "-"
@@ -200,13 +219,20 @@ def atomic_output(
             os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         else:
             part.open("ab").close()
+        is_made = part != path
         yield part
-        if part != path:
+        if is_made:
             part.replace(path)
+            is_made = False
     except BrokenPipeError:
         raise
     except OSError as error:
         raise InputError(target, f"cannot be written: {error.strerror or error}") from error
+    finally:
+        if is_made:
+            with suppress(OSError):
+                if is_empty(part):
+                    part.unlink()
 
 
 @contextmanager
@@ -216,12 +242,14 @@ def open_output(
     *,
     private: bool = False,
     newline: str | None = None,
+    heading: int = 0,
 ) -> Iterator[TextIO]:
     """Open a text stream to a file as with :func:`atomic_output`, or to standard output (``-``).
 
     The file is compressed when its name ends in ``.gz`` or ``.zst``.
 
     :param newline: as for :func:`open`.
+    :param heading: number of lines that say nothing by themselves, such as a table's header.
     """
     if target == "-":
         yield sys.stdout
@@ -232,7 +260,9 @@ def open_output(
     elif target.endswith(".zst"):
         opened = zstd_module(target).open
     with (
-        atomic_output(target, inputs, private=private) as part,
+        atomic_output(
+            target, inputs, private=private, is_empty=partial(has_no_lines, heading=heading)
+        ) as part,
         opened(part, "wt", encoding="utf-8", newline=newline) as stream,
     ):
         yield stream
