@@ -21,8 +21,6 @@ import scrapy
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from .. import __version__
-
 #: Exit codes of a program that a signal ended: 128 plus the signal's number.
 _INTERRUPTED = 128 + 2
 _BROKEN_PIPE = 128 + 13
@@ -88,11 +86,13 @@ class Command(ScrapyCommand):
 
 
 def _add_version(parser: argparse.ArgumentParser) -> None:
+    # The package's names are those of all layers, so a layer does not import it by name.
+    own = import_module(__name__.partition(".")[0]).__version__
     versions = f"Scrapy {scrapy.__version__}, Python {platform.python_version()}"
     parser.add_argument(
         "--version",
         action="version",
-        version=f"scrapy-neardup {__version__} ({versions})",
+        version=f"scrapy-neardup {own} ({versions})",
         help="show the version and exit",
     )
 
@@ -103,10 +103,12 @@ def _ending_silently() -> Iterator[None]:
 
     A KeyboardInterrupt within an import would be shown as a traceback, or as another error.
     """
-    if current_thread() is not main_thread():
+    before = signal.getsignal(signal.SIGINT)
+    # It may be ignored, as in the background of a script.
+    if current_thread() is not main_thread() or before is not signal.default_int_handler:
         yield
         return
-    before = signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
+    signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
     try:
         yield
     finally:

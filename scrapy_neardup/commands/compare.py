@@ -36,6 +36,7 @@ from ..workers import main_text, sign_record
 from .support.method_table import Compared, method_table, open_methods
 from .support.options import Commands, Judge, add_judge, add_pages
 from .support.output import print_output, table
+from .support.progress import with_progress
 
 #: Weights are whole numbers; in these units they are ``(1 + ln tf) * idf`` in nats.
 _UNITS = 16 * UNITS_PER_NAT
@@ -207,7 +208,8 @@ def _stored(names: Sequence[str], sources: Sequence[str], columns: Columns | Non
     """Return the pages with these ids or, failing that, with these URLs."""
     by_id: dict[str, Record] = {}
     by_url: dict[str, Record] = {}
-    for record in PageReader(sources, columns):
+    pages = PageReader(sources, columns)
+    for record in with_progress(pages, pages, "search"):
         if str(record.id) in names:
             by_id.setdefault(str(record.id), record)
         if record.url in names:

@@ -38,6 +38,7 @@ from .support.output import (
     report_skipped,
     table,
 )
+from .support.progress import with_progress
 
 DISTANCES = range(MAX_DISTANCE + 1)
 SIMILARITIES = tuple(round(0.05 * step, 2) for step in range(21))
@@ -298,7 +299,7 @@ class Figures:
         """
         found = {True: _empty_grid(), False: _empty_grid()}
         number: Counter[bool] = Counter()
-        for pair in pairs:
+        for pair in with_progress(pairs, None, "compare", "pairs", len(pairs)):
             if pair.a not in signatures or pair.b not in signatures:
                 skipped["page not there"] += 1
                 continue

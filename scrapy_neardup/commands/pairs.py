@@ -34,8 +34,9 @@ from .support.options import (
     add_pages,
     warn_undecided,
 )
-from .support.output import print_message, report_skipped, with_progress
+from .support.output import print_message, report_skipped
 from .support.pair_output import Figures, add_outputs, check_outputs, open_outputs
+from .support.progress import with_progress
 from .support.store_address import add_store, open_copy
 
 #: Pairs that are joined to clusters at once.

@@ -16,7 +16,8 @@ from ..sources.readers import PageReader, beginning
 from ..stores.in_process import InProcessStore
 from ..workers import Failure, read_page
 from .support.options import Commands, Judge, add_cache, add_judge, add_pages
-from .support.output import open_output, print_message, report_skipped, with_progress
+from .support.output import open_output, print_message, report_skipped
+from .support.progress import with_progress
 from .support.store_address import SQLITE_MAGIC, open_copy
 
 #: Suffixes by which a missing file is taken for a store.

@@ -24,8 +24,9 @@ from ...sources.readers import PageReader
 from ...sources.record import Record
 from ...stores import MemoryStore, Store
 from ...workers import Failure, Job, Limits, PagePool, WorkerPool, sign_record, usable_cores
-from .output import print_message, with_progress
+from .output import print_message
 from .page_cache import CachedPool, Keys, kept_results
+from .progress import with_progress
 from .quotes import Quotes
 
 T = TypeVar("T")

@@ -15,7 +15,6 @@ from typing import Any, Protocol, TextIO, TypeVar
 
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -28,16 +27,6 @@ T = TypeVar("T")
 
 #: Width of tables in a file or a pipe, unless COLUMNS is set.
 _FILE_WIDTH = 110
-
-
-class HasProgress(Protocol):
-    """An input whose progress is known."""
-
-    @property
-    def bytes_read(self) -> int: ...
-
-    @property
-    def total_bytes(self) -> int | None: ...
 
 
 class HasSkipped(Protocol):
@@ -113,57 +102,6 @@ def report_skipped(pages: HasSkipped) -> None:
         first = "; ".join(f"{place} ({reason})" for reason, place in pages.bad.first.items())
         total = pages.bad.total()
         print_message(f"bad records skipped: {total} ({format_counts(pages.bad)}); first {first}")
-
-
-def with_progress(
-    results: Iterable[T], source: HasProgress | None, what: str, unit: str = "pages"
-) -> Iterator[T]:
-    """Yield the results, with a progress bar on standard error when that is a terminal.
-
-    :param source: the input that the results are made from; ``None`` if its size is unknown.
-    """
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield from results
-        return
-    columns = (
-        *Progress.get_default_columns(),
-        TextColumn(f"{{task.fields[done]}} {unit}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(what, total=source.total_bytes if source else None, done=0)
-        for done, result in enumerate(results, start=1):
-            progress.update(task, completed=source.bytes_read if source else None, done=done)
-            yield result
-
-
-@contextmanager
-def stage_bars() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield what is told of the tasks of a stage: its name, how many are done, and all.
-
-    Each stage has a bar on standard error when that is a terminal, until the next one begins.
-    """
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda *_: None
-        return
-    columns = (
-        *Progress.get_default_columns(),
-        TextColumn("{task.completed:.0f} of {task.total:.0f} tasks"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        bars: dict[str, TaskID] = {}
-
-        def show(stage: str, done: int, total: int) -> None:
-            if stage not in bars:
-                for bar in bars.values():
-                    progress.update(bar, visible=False)
-                bars[stage] = progress.add_task(stage)
-            progress.update(bars[stage], completed=done, total=total)
-
-        yield show
 
 
 class _Console(Console):
