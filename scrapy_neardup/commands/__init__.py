@@ -86,15 +86,20 @@ class Command(ScrapyCommand):
 
 
 def _add_version(parser: argparse.ArgumentParser) -> None:
-    # The package's names are those of all layers, so a layer does not import it by name.
-    own = import_module(__name__.partition(".")[0]).__version__
-    versions = f"Scrapy {scrapy.__version__}, Python {platform.python_version()}"
     parser.add_argument(
-        "--version",
-        action="version",
-        version=f"scrapy-neardup {own} ({versions})",
-        help="show the version and exit",
+        "--version", action=_PrintVersion, nargs=0, help="show the version and exit"
     )
+
+
+class _PrintVersion(argparse.Action):
+    """Prints the versions on one line, which argparse's own action would wrap."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: object) -> None:
+        # The package's names are those of all layers, so a layer does not import it by name.
+        own = import_module(__name__.partition(".")[0]).__version__
+        versions = f"Scrapy {scrapy.__version__}, Python {platform.python_version()}"
+        sys.stdout.write(f"scrapy-neardup {own} ({versions})\n")
+        parser.exit()
 
 
 @contextmanager

@@ -11,7 +11,7 @@ _TO_GZIP = "unpack it, or pack it with gzip or zstd"
 #: First bytes of formats, their names, and the way out.
 _FORMATS = (
     (b"SQLite format 3\0", "a SQLite file", "a store of a crawl is given as STORE, or by --store"),
-    (b"%PDF-", "a PDF file", "compare --files compares two files of any kind"),
+    (b"%PDF-", "a PDF file", "extract its text, and give it as text"),
     (b"PK\x03\x04", "a ZIP archive or a spreadsheet", "unpack it, or save it as CSV"),
     (b"BZh", "packed with bzip2", _TO_GZIP),
     (b"\xfd7zXZ\0", "packed with xz", _TO_GZIP),

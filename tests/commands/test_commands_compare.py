@@ -227,7 +227,7 @@ def test_files_of_any_kind(tmp_path):
         "tags": "duplicate",
     }
     done = compare(a, b)
-    assert "a.pdf: line " in done.stderr
+    assert "a.pdf: is a PDF file" in done.stderr
     assert "--files compares two files of any kind" in done.stderr
 
 

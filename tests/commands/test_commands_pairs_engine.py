@@ -84,7 +84,7 @@ def expected(pages: Path, tmp_path_factory: pytest.TempPathFactory) -> list[list
         (["IN", "-o", "O", "--scheduler", "f"], "--scheduler is 'f', but it must be given with"),
         (["IN", "-o", "O", "--partitions", "2"], "--partitions is 2, but it must be given with"),
         (["IN", "-o", "O", "--passes", "2"], "--passes is 2, but it must be given with --engine"),
-        (["IN", "-o", "O", *ENGINE, "--work", ""], "--work is 'missing'"),
+        (["IN", "-o", "O", *ENGINE, "--work", ""], "--work is missing"),
         (["IN", "-o", "O", *ENGINE, "--work", __file__], f"--work is '{__file__}', but it must be"),
         (["IN", "-o", "O", *ENGINE, "--work", "w", "--scheduler", __file__], "--scheduler is '"),
         (["IN", "-o", "O", *ENGINE, "--work", "w", "--scheduler", "tcp://a:b"], "--scheduler is '"),

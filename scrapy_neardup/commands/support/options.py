@@ -95,8 +95,8 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         type=_columns,
         metavar="NAMES",
         help="fields that the columns of CSV and TSV files without a header are, in order, such as "
-        "id,title,text (- skips a column); or columns of Parquet files and in headers that have "
-        "other names than the fields, such as url=link,html=body",
+        "id,title,text (- skips a column); or columns of Parquet files and in headers, and members "
+        "of JSON objects, that have other names than the fields, such as url=link,html=body",
     )
 
 

@@ -45,7 +45,7 @@ def with_progress(
     :param total: number of results, if that is known instead.
     """
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if not _draws(console):
         yield from _with_lines(results, source, what, unit, total)
         return
     columns = (
@@ -62,6 +62,11 @@ def with_progress(
                 due = now + _BAR_SECONDS
                 progress.update(task, completed=_completed(source, total, done), done=done)
             yield result
+
+
+def _draws(console: Console) -> bool:
+    """Return whether a bar can be drawn there, and drawn over."""
+    return console.is_terminal and not console.is_dumb_terminal
 
 
 def _completed(source: HasProgress | None, total: int | None, done: int) -> int | None:
@@ -91,7 +96,7 @@ def _with_lines(
 def busy(what: str) -> Iterator[None]:
     """Show what is done, and for how long, when standard error is a terminal."""
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if not _draws(console):
         yield
         return
     columns = (*Progress.get_default_columns()[:2], TimeElapsedColumn())
@@ -107,7 +112,7 @@ def stage_bars() -> Iterator[Callable[[str, int, int], None]]:
     Each stage has a bar on standard error when that is a terminal, until the next one begins.
     """
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if not _draws(console):
         yield lambda *_: None
         return
     columns = (
