@@ -18,11 +18,9 @@ _FORMATS = (
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", _TO_GZIP),
     *((b"\x80%c" % version, "a pickle", _TO_JSON) for version in (2, 3, 4, 5)),
 )
-#: What may precede the root of an XML file, after its declaration, and the root's name.
-_ROOT = re.compile(
-    rb"<\?xml\b.*?\?>(?:\s+|<!--.*?-->|<\?.*?\?>|<![A-Za-z][^>\[]*(?:\[.*?\])?\s*>)*<([\w:.-]+)",
-    re.DOTALL,
-)
+#: What may precede the root of an XML file: the first bytes of each, and what ends it.
+_BEFORE_ROOT = ((b"<?", b"?>"), (b"<!--", b"-->"), (b"<!", b">"))
+_NAME = re.compile(rb"<([\w:.-]+)")
 #: Suffixes of names of files that are pages, whatever their first bytes say.
 _PAGE_NAME = re.compile(r"\.(?:x?html?|shtml)(?:\.(?:gz|gzip|zst|zstd))?$", re.IGNORECASE)
 
@@ -39,7 +37,26 @@ def refuse_other_formats(start: bytes, source: str) -> None:
     for magic, name, way_out in _FORMATS:
         if start.startswith(magic):
             raise InputError(source, f"is {name}, which cannot be read as pages; {way_out}")
-    found = _ROOT.match(start.removeprefix(b"\xef\xbb\xbf").lstrip())
-    if found is not None and found[1].rpartition(b":")[2].lower() != b"html":
-        root = found[1].decode("ascii", "replace")
+    root = _xml_root(start.removeprefix(b"\xef\xbb\xbf").lstrip())
+    if root is not None and root.rpartition(":")[2].lower() != "html":
         raise InputError(source, f"is XML (<{root}>), not a page; {_TO_JSON}")
+
+
+def _xml_root(start: bytes) -> str | None:
+    """Return the name of the root of an XML file with a declaration; ``None`` if there is none."""
+    if not start.startswith(b"<?xml"):
+        return None
+    place = 0
+    while place < len(start):
+        for begin, end in _BEFORE_ROOT:
+            if start.startswith(begin, place):
+                found = start.find(end, place)
+                place = len(start) if found < 0 else found + len(end)
+                break
+        else:
+            if (name := _NAME.match(start, place)) is not None:
+                return name[1].decode("ascii", "replace")
+            # White space, or the rest of a document type that has entities.
+            found = start.find(b"<", place + 1)
+            place = len(start) if found < 0 else found
+    return None

@@ -413,7 +413,7 @@ def test_exactly_one_of_html_and_text():
             detector().signature(url="u", **page_arguments)
     judge = detector()
     with pytest.raises(TypeError, match="either a signature or"):
-        judge.check(judge.signature(url="u", text=FERRY), url="u")
+        judge.check(judge.signature(url="u", text=FERRY), url="u")  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("secret", [b"", b"too short"])

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    _Adapter = logging.LoggerAdapter[logging.Logger]
+else:
+    # Python 3.10 has no parameters for it.
+    _Adapter = logging.LoggerAdapter
+
 #: Names of spiders that have run in this process, of which two are enough to know.
 _spiders: set[str] = set()
 
 
-class SpiderLogger(logging.LoggerAdapter[logging.Logger]):
+class SpiderLogger(_Adapter):
     """Logs for one crawl, with the attribute ``spider`` of Scrapy's records.
 
     Messages begin with the spider's name if another spider has run in this process.
