@@ -34,7 +34,7 @@ from ..text.tokenization import shingle_units
 from ..text.vocabulary import weigh
 from ..workers import main_text, sign_record
 from .support.method_table import Compared, method_table, open_methods
-from .support.options import Commands, Judge, add_judge, add_pages
+from .support.options import Commands, Judge, add_cache, add_judge, add_pages
 from .support.output import print_output, table
 from .support.progress import with_progress
 
@@ -117,6 +117,7 @@ def add_command(commands: Commands) -> None:
         f"{', '.join(METHODS)}, with parameters as in simhash:bits=128,ties=set",
     )
     add_judge(parser)
+    add_cache(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
@@ -151,7 +152,9 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuse options of pages for files."""
+    """Refuse options of pages for files, and a cache for two pages."""
+    if options.cache and not options.learn:
+        raise UnfitOption("--cache", "given alone", "given with --learn")
     for name in ("pages", "learn", "url_a", "url_b"):
         if options.files and getattr(options, name):
             flag = "--from" if name == "pages" else f"--{name.replace('_', '-')}"
