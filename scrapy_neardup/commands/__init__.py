@@ -122,26 +122,31 @@ def _ending_silently() -> Iterator[None]:
 
 @contextmanager
 def _ending_by_signals() -> Iterator[None]:
-    """End the program by an exception for SIGTERM and SIGHUP, too, so that it is cleaned up.
+    """Clean up after SIGTERM and SIGHUP before the program ends by them.
 
     A signal that is ignored, as SIGHUP by ``nohup``, stays so.
     """
-    changed = []
+    changed: list[int] = []
+    received: list[int] = []
+
+    def end(number: int, frame: object) -> NoReturn:
+        received.append(number)
+        sys.exit(128 + number)
+
     if current_thread() is main_thread():
         for name in ("SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-                signal.signal(number, _exit_by_signal)
+                signal.signal(number, end)
                 changed.append(number)
     try:
         yield
     finally:
         for number in changed:
             signal.signal(number, signal.SIG_DFL)
-
-
-def _exit_by_signal(number: int, frame: object) -> NoReturn:
-    sys.exit(128 + number)
+        if received:
+            # So that its parent sees what ended it.
+            os.kill(os.getpid(), received[0])
 
 
 def _invalid_choice(what: str, given: object, choices: Iterable[object]) -> str:
