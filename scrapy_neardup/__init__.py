@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .dupefilters import NearDupDupeFilter as NearDupDupeFilter
     from .exceptions import ExtractionError as ExtractionError
     from .exceptions import InvalidOption as InvalidOption
+    from .exceptions import InvalidPage as InvalidPage
     from .exceptions import LimitExceeded as LimitExceeded
     from .exceptions import NearDupError as NearDupError
     from .exceptions import NeedsScripts as NeedsScripts
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .pipelines import NearDuplicate as NearDuplicate
     from .pipelines import NearDupPipeline as NearDupPipeline
     from .reasons import Reason as Reason
+    from .signatures.page_fields import PageFields as PageFields
     from .signatures.signature import PageSignature as PageSignature
     from .spidermiddlewares import NearDupSpiderMiddleware as NearDupSpiderMiddleware
     from .text.idf import IdfTable as IdfTable
@@ -44,13 +46,14 @@ _NAMES = {
     "detector": "NearDupDetector",
     "downloadermiddlewares": "NearDupDownloaderMiddleware",
     "dupefilters": "NearDupDupeFilter",
-    "exceptions": "ExtractionError InvalidOption LimitExceeded NearDupError NeedsScripts "
-    "SignatureMismatch UnreadablePage",
+    "exceptions": "ExtractionError InvalidOption InvalidPage LimitExceeded NearDupError "
+    "NeedsScripts SignatureMismatch UnreadablePage",
     "html.limits": "PageLimits",
     "matching.rule": "Rule",
     "matching.verdict": "LookAlike Match Verdict",
     "pipelines": "NearDupFilesPipeline NearDupPipeline NearDuplicate",
     "reasons": "Reason",
+    "signatures.page_fields": "PageFields",
     "signatures.signature": "PageSignature",
     "spidermiddlewares": "NearDupSpiderMiddleware",
     "text.idf": "IdfTable",

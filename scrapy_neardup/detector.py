@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from concurrent.futures import wait
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from threading import Lock
 from time import monotonic, sleep
-from typing import Any
+from typing import TYPE_CHECKING, overload
 
-from .exceptions import InvalidOption, MethodFailed, SignatureMismatch, UnreadablePage
+from .exceptions import (
+    InvalidOption,
+    InvalidPage,
+    MethodFailed,
+    SignatureMismatch,
+    StoreError,
+    UnreadablePage,
+)
 from .html.extraction import Extractor
 from .html.limits import PageLimits
 from .matching.method_matching import compare_by
@@ -14,12 +25,16 @@ from .matching.rule import Rule, Scope
 from .matching.verdict import Match, Verdict
 from .methods import Method
 from .reasons import Reason
+from .signatures.page_fields import PageFields, fields_of, kind_of, page_among, page_of
 from .signatures.signature import Extraction, PageSignature
 from .signatures.signer import Signer
 from .stores import Claim, Store, open_store
 from .stores.in_process import InProcessStore
 from .text.idf import IdfTable
 from .text.tokenization import Tokenizer
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: Seconds that a page waits until a claim on its content is committed or released.
 MAX_WAIT = 60.0
@@ -29,6 +44,9 @@ _RETRY_SECONDS = 0.1
 
 class NearDupDetector:
     """Detects pages whose main text was seen before.
+
+    As a context manager, with ``with`` or ``async with``, it closes the store at the end if it was
+    given as an address.
 
     >>> detector = NearDupDetector()
     >>> text = "The ferry to Holm island leaves twice a day from the old pier, at eight in the "
@@ -68,22 +86,60 @@ class NearDupDetector:
         self.rule = Rule(max_distance, min_similarity, min_features, scope)
         if method is not None:
             _require_values(method, store)
+        self._owns_store = isinstance(store, str)
+        self._is_closed = False
+        #: A signer's tables are made for one thread.
+        self._signing = Lock()
+        self._thread: ThreadPoolExecutor | None = None
         self.store = open_store(store) if isinstance(store, str) else store
-        self.signer = Signer(
-            secret=self.store.secret,
-            tokenizer=tokenizer,
-            idf=idf,
-            extractor=extractor,
-            limits=limits,
-            extraction=extraction,
-            method=method,
-        )
-        if self.signer.is_lazy and not getattr(self.store, "holds_unread", False):
-            wanted = f"'full' with {self.store.name}, which cannot hold pages that were not read"
-            raise InvalidOption("extraction", extraction, wanted)
-        self.store.adopt(self.signer.recipe, self.signer.parts)
-        if isinstance(self.store, InProcessStore) and self.signer.method is not None:
-            self.store.use_method(self.signer.method)
+        try:
+            self.signer = Signer(
+                secret=self.store.secret,
+                tokenizer=tokenizer,
+                idf=idf,
+                extractor=extractor,
+                limits=limits,
+                extraction=extraction,
+                method=method,
+            )
+            self._join_store()
+        except BaseException:
+            self.close()
+            raise
+
+    def _join_store(self) -> None:
+        """Check that the store can hold the signer's signatures, and adopt their recipe."""
+        signer, store = self.signer, self.store
+        if signer.is_lazy and not getattr(store, "holds_unread", False):
+            wanted = f"'full' with {store.name}, which cannot hold pages that were not read"
+            raise InvalidOption("extraction", "lazy", wanted)
+        store.adopt(signer.recipe, signer.parts)
+        if isinstance(store, InProcessStore) and signer.method is not None:
+            store.use_method(signer.method)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await asyncio.to_thread(self.close)
+
+    def close(self) -> None:
+        """Wait for calls of :meth:`acheck`, and close the store if it was given as an address.
+
+        A store that was given as an object stays open. Pages cannot be checked any more.
+        """
+        if not self._is_closed:
+            self._is_closed = True
+            if self._thread is not None:
+                self._thread.shutdown()
+            if self._owns_store:
+                self.store.close()
 
     def signature(
         self,
@@ -101,16 +157,35 @@ class NearDupDetector:
         :raises LimitExceeded: when the page exceeds a limit.
         :raises ExtractionError: when the extractor fails.
         :raises NeedsScripts: when scripts have yet to fill in its content.
-        :raises TypeError: when not exactly one of ``html`` and ``text`` is given.
+        :raises InvalidPage: when not exactly one of ``html`` and ``text`` is given, or an argument
+            has another type.
         """
-        if html is not None and text is None:
-            return self.signer.sign_html(url, html)
-        if text is not None and html is None:
-            return self.signer.sign_text(url, text, title)
-        raise TypeError("signature() requires either html or text")
+        fields = fields_of(url, html, text, title)
+        return self._signature_of(fields)
 
+    def _signature_of(self, page: PageFields) -> PageSignature:
+        with self._signing:
+            if (html := page.get("html")) is not None:
+                return self.signer.sign_html(page["url"], html)
+            return self.signer.sign_text(page["url"], page["text"], page["title"])
+
+    @overload
+    def check(self, signature: PageSignature, *, rule: Rule | None = None) -> Verdict: ...
+    @overload
+    def check(self, *, url: str, html: str | bytes, rule: Rule | None = None) -> Verdict: ...
+    @overload
     def check(
-        self, signature: PageSignature | None = None, *, rule: Rule | None = None, **page: Any
+        self, *, url: str, text: str, title: str = "", rule: Rule | None = None
+    ) -> Verdict: ...
+    def check(
+        self,
+        signature: PageSignature | None = None,
+        *,
+        url: str | None = None,
+        html: str | bytes | None = None,
+        text: str | None = None,
+        title: str = "",
+        rule: Rule | None = None,
     ) -> Verdict:
         """Look a page up and, unless it is a duplicate, store its signature.
 
@@ -119,28 +194,105 @@ class NearDupDetector:
         :param signature: the result of :meth:`signature`. The arguments of that method can be
             given instead; a page that cannot be read is then ``"undecided"``.
         :param rule: other thresholds for this page.
+        :raises InvalidPage: when an argument is missing, is one too many, or has another type.
         :raises SignatureMismatch: when the signature was made by another recipe.
         """
-        if signature is None:
+        return self._checked(page_of(signature, url, html, text, title), rule, _Call())
+
+    def check_many(
+        self, pages: Iterable[PageFields | PageSignature], *, rule: Rule | None = None
+    ) -> Iterator[Verdict]:
+        """Yield the verdict on each page, in their order, as :meth:`check` returns it.
+
+        Each page is taken when its verdict is asked for, so neither pages nor verdicts are
+        collected.
+
+        :param pages: signatures, or mappings with the arguments of :meth:`signature`.
+        :raises InvalidPage: when ``pages`` or one of them is something else; the pages before it
+            have been judged.
+        """
+        if isinstance(pages, (str, bytes, Mapping)) or not isinstance(pages, Iterable):
+            raise InvalidPage(
+                f"check_many() takes an iterable of pages, not {kind_of(pages)}; give a page as "
+                '{"url": …, "html": …} or {"url": …, "text": …}'
+            )
+        return (
+            self._checked(page_among(page, number), rule, _Call())
+            for number, page in enumerate(pages, start=1)
+        )
+
+    @overload
+    async def acheck(self, signature: PageSignature, *, rule: Rule | None = None) -> Verdict: ...
+    @overload
+    async def acheck(self, *, url: str, html: str | bytes, rule: Rule | None = None) -> Verdict: ...
+    @overload
+    async def acheck(
+        self, *, url: str, text: str, title: str = "", rule: Rule | None = None
+    ) -> Verdict: ...
+    async def acheck(
+        self,
+        signature: PageSignature | None = None,
+        *,
+        url: str | None = None,
+        html: str | bytes | None = None,
+        text: str | None = None,
+        title: str = "",
+        rule: Rule | None = None,
+    ) -> Verdict:
+        """Do the same as :meth:`check` in a thread, while the event loop of asyncio goes on.
+
+        The thread judges one page after another, in the order of the calls, so concurrent calls
+        have the same verdicts as consecutive ones. A call that is cancelled leaves no page in the
+        store: a page that was new is new again.
+
+        The parameters and the errors are those of :meth:`check`.
+        """
+        page, call = page_of(signature, url, html, text, title), _Call()
+        self._require_open()
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, "neardup-detector")
+        future = self._thread.submit(self._checked, page, rule, call)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            call.is_cancelled = True
+            # After the call, which may have stored the page by now; not after close().
+            with suppress(RuntimeError):
+                self._thread.submit(self._undo, call)
+            raise
+
+    def _checked(self, page: PageFields | PageSignature, rule: Rule | None, call: _Call) -> Verdict:
+        self._require_open()
+        if isinstance(page, PageSignature):
+            signature = page
+        else:
             try:
-                signature = self.signature(**page)
+                signature = self._signature_of(page)
             except UnreadablePage as error:
                 return Verdict("undecided", page["url"], error.reason)
-        elif page:
-            raise TypeError("check() requires either a signature or the arguments of signature()")
         try:
-            claim = self._claim_after_waiting(signature, rule)
+            claim = self._claim_after_waiting(signature, rule, call)
         except MethodFailed as error:
             return Verdict("undecided", signature.url, error.reason)
         if claim.ticket is not None:
-            self.store.commit(claim.ticket)
+            if call.is_cancelled:
+                self.store.release(claim.ticket)
+            else:
+                self.store.commit(claim.ticket)
+                call.stored = signature.key
         return claim.verdict
 
-    def _claim_after_waiting(self, signature: PageSignature, rule: Rule | None) -> Claim:
+    def _undo(self, call: _Call) -> None:
+        if call.stored is not None:
+            self.store.forget(call.stored)
+
+    def _claim_after_waiting(
+        self, signature: PageSignature, rule: Rule | None, call: _Call
+    ) -> Claim:
         claim = self.claim(signature, rule=rule)
         deadline = monotonic() + MAX_WAIT
         while claim.is_blocked:
-            if monotonic() > deadline:
+            if call.is_cancelled or monotonic() > deadline:
                 return Claim(Verdict("undecided", signature.url, Reason.WAITED))
             if claim.outcome:
                 wait([claim.outcome], _RETRY_SECONDS)
@@ -176,9 +328,27 @@ class NearDupDetector:
         outcome = self.rule.compare_either_way(a, b, self.store.boilerplates)
         return outcome if isinstance(outcome, Match) and a.n_features else None
 
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise StoreError(self.store.name, "the detector is closed; make another one")
+
     def _require_own(self, signature: PageSignature) -> None:
         if signature.recipe != self.signer.recipe:
             raise SignatureMismatch(self.signer.recipe, signature.recipe)
+
+
+class _Call:
+    """What is known of a call: the thread that judges and the one that waits both write to it.
+
+    :ivar is_cancelled: whether nobody waits for the verdict any more.
+    :ivar stored: key of the page if the call stored it.
+    """
+
+    __slots__ = ("is_cancelled", "stored")
+
+    def __init__(self) -> None:
+        self.is_cancelled = False
+        self.stored: str | None = None
 
 
 def _require_values(method: str | Method, store: str | Store) -> None:

@@ -46,6 +46,22 @@ class InvalidOption(NearDupError, ValueError):
         return type(self)(option, self.value, self.expected)
 
 
+class UnfitOption(InvalidOption):
+    """An option is missing, or is given with others that it does not go with.
+
+    :ivar value: how it was given, such as ``"missing"`` or ``"given alone"``.
+    """
+
+    def __init__(self, option: str, value: str, expected: str) -> None:
+        super().__init__(option, value, expected)
+        link = ": it" if value == "missing" else ", but it"
+        self.args = (f"{option} is {value}{link} must be {expected}",)
+
+
+class InvalidPage(NearDupError, TypeError):
+    """The arguments that describe a page are missing, too many, or of another type."""
+
+
 class SignatureMismatch(NearDupError, ValueError):
     """Two signatures were made by different recipes and cannot be compared.
 

@@ -118,7 +118,7 @@ def read_split(
                 stream = _range_of(file, *(_line_at(file, at) for at in (split.start, split.end)))
                 if split.start:
                     # Only the beginning of a file tells its format.
-                    yield from json_pages(stream, split.name, bad, is_part=True)
+                    yield from json_pages(stream, split.name, bad, columns, is_part=True)
                     return
             elif split.kind == "members":
                 stream = _range_of(file, *(_member_at(file, at) for at in (split.start, split.end)))

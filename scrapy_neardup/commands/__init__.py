@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
+import signal
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
+from threading import current_thread, main_thread
 from typing import Any, NoReturn
 
+import scrapy
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
@@ -37,14 +43,21 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the sub-commands; Scrapy's global options are only accepted after their names."""
-        from .support.options import Commands
+        with _ending_silently():
+            from .support.options import Commands
 
-        choices = parser.add_subparsers(
-            metavar="COMMAND", dest="command", parser_class=_Parser, prog="scrapy neardup"
-        )
-        commands = Commands(choices, super().add_options)
-        for name in _NAMES:
-            import_module(f".{name}", __name__).add_command(commands)
+            _add_version(parser)
+            choices = parser.add_subparsers(
+                metavar="COMMAND",
+                dest="command",
+                action=_SubCommands,
+                parser_class=_Parser,
+                prog="scrapy neardup",
+            )
+            commands = Commands(choices, super().add_options)
+            for name in _NAMES:
+                import_module(f".{name}", __name__).add_command(commands)
+            choices.choices = _AnyName(choices.choices)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
@@ -58,8 +71,9 @@ class Command(ScrapyCommand):
         from .support.output import print_message
 
         try:
-            opts.run(opts, self.settings)
-            sys.stdout.flush()
+            with _ending_by_signals():
+                opts.run(opts, self.settings)
+                sys.stdout.flush()
         except NearDupError as error:
             print_message(f"{opts.prog}: {error}")
             self.exitcode = 2 if isinstance(error, InvalidOption) else 1
@@ -71,11 +85,107 @@ class Command(ScrapyCommand):
             self.exitcode = _BROKEN_PIPE
 
 
+def _add_version(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--version", action=_PrintVersion, nargs=0, help="show the version and exit"
+    )
+
+
+class _PrintVersion(argparse.Action):
+    """Prints the versions on one line, which argparse's own action would wrap."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: object) -> None:
+        # The package's names are those of all layers, so a layer does not import it by name.
+        own = import_module(__name__.partition(".")[0]).__version__
+        versions = f"Scrapy {scrapy.__version__}, Python {platform.python_version()}"
+        sys.stdout.write(f"scrapy-neardup {own} ({versions})\n")
+        parser.exit()
+
+
+@contextmanager
+def _ending_silently() -> Iterator[None]:
+    """End the program at once by Ctrl-C, while all that it does is to import modules.
+
+    A KeyboardInterrupt within an import would be shown as a traceback, or as another error.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    # It may be ignored, as in the background of a script.
+    if current_thread() is not main_thread() or before is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _ending_by_signals() -> Iterator[None]:
+    """Clean up after SIGTERM and SIGHUP before the program ends by them.
+
+    A signal that is ignored, as SIGHUP by ``nohup``, stays so.
+    """
+    changed: list[int] = []
+    received: list[int] = []
+
+    def end(number: int, frame: object) -> NoReturn:
+        received.append(number)
+        sys.exit(128 + number)
+
+    if current_thread() is main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, end)
+                changed.append(number)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
+        if received:
+            # So that its parent sees what ended it.
+            os.kill(os.getpid(), received[0])
+
+
+def _invalid_choice(what: str, given: object, choices: Iterable[object]) -> str:
+    """Return the message for a word that is none of those to choose from."""
+    names = list(map(str, choices))
+    near = get_close_matches(str(given), names, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"argument {what}: invalid choice: {given!r}{hint} (choose from {', '.join(names)})"
+
+
+class _AnyName(dict[str, Any]):
+    """The parsers of sub-commands, which has all names, so that argparse refuses none itself."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+class _SubCommands(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """Refuses unknown sub-commands in one line, where Scrapy's parser would print the usage."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        if values[0] not in self._name_parser_map:
+            problem = _invalid_choice("COMMAND", values[0], self._name_parser_map)
+            parser.exit(2, f"scrapy neardup: {problem}\n")
+        super().__call__(parser, namespace, values, option_string)
+
+
 class _Parser(argparse.ArgumentParser):
     """Refuses unknown arguments, which Scrapy would ignore, with an error of one line."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_abbrev=False, **kwargs)
+        _add_version(self)
 
     def parse_known_args(  # type: ignore[override]
         self, args: Any = None, namespace: Any = None
@@ -94,6 +204,11 @@ class _Parser(argparse.ArgumentParser):
                 self.error(f"{unknown[0]!r} is one argument too many")
             setattr(options, lists[-1], [*getattr(options, lists[-1]), *unknown])
         return options, []
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            what = "/".join(action.option_strings) or str(action.metavar)
+            self.error(_invalid_choice(what, value, action.choices))
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")

@@ -17,7 +17,7 @@ from rich.table import Table
 from scrapy.settings import BaseSettings
 from w3lib.url import safe_url_string
 
-from ..exceptions import InputError, InvalidOption, UnreadablePage
+from ..exceptions import InputError, UnfitOption, UnreadablePage
 from ..hashing.minhash import SHINGLE_UNITS, resemblance
 from ..hashing.simhash import hamming_distance, to_hex
 from ..matching.rule import Rule
@@ -34,8 +34,9 @@ from ..text.tokenization import shingle_units
 from ..text.vocabulary import weigh
 from ..workers import main_text, sign_record
 from .support.method_table import Compared, method_table, open_methods
-from .support.options import Commands, Judge, add_judge, add_pages
+from .support.options import Commands, Judge, add_cache, add_judge, add_pages
 from .support.output import print_output, table
+from .support.progress import with_progress
 
 #: Weights are whole numbers; in these units they are ``(1 + ln tf) * idf`` in nats.
 _UNITS = 16 * UNITS_PER_NAT
@@ -116,6 +117,7 @@ def add_command(commands: Commands) -> None:
         f"{', '.join(METHODS)}, with parameters as in simhash:bits=128,ties=set",
     )
     add_judge(parser)
+    add_cache(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
@@ -150,11 +152,13 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuse options of pages for files."""
+    """Refuse options of pages for files, and a cache for two pages."""
+    if options.cache and not options.learn:
+        raise UnfitOption("--cache", "given alone", "given with --learn")
     for name in ("pages", "learn", "url_a", "url_b"):
         if options.files and getattr(options, name):
             flag = "--from" if name == "pages" else f"--{name.replace('_', '-')}"
-            raise InvalidOption(flag, "given with --files", "given without it")
+            raise UnfitOption(flag, "given with --files", "given without it")
 
 
 class _Page:
@@ -207,7 +211,8 @@ def _stored(names: Sequence[str], sources: Sequence[str], columns: Columns | Non
     """Return the pages with these ids or, failing that, with these URLs."""
     by_id: dict[str, Record] = {}
     by_url: dict[str, Record] = {}
-    for record in PageReader(sources, columns):
+    pages = PageReader(sources, columns)
+    for record in with_progress(pages, pages, "search"):
         if str(record.id) in names:
             by_id.setdefault(str(record.id), record)
         if record.url in names:

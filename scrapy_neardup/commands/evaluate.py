@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,8 @@ from ..matching.rule import Rule
 from ..matching.site_boilerplate import Boilerplates
 from ..matching.verdict import Match
 from ..signatures.signature import PageSignature
-from ..sources.compression import error_text
+from ..sources.compression import decompressed, error_text, naming_errors
+from ..sources.fields import listed
 from ..sources.readers import PageReader
 from ..workers import Failure, sign_record
 from .support.options import Commands, Judge, add_cache, add_judge, add_pages, share
@@ -36,6 +38,7 @@ from .support.output import (
     report_skipped,
     table,
 )
+from .support.progress import with_progress
 
 DISTANCES = range(MAX_DISTANCE + 1)
 SIMILARITIES = tuple(round(0.05 * step, 2) for step in range(21))
@@ -57,8 +60,8 @@ def add_command(commands: Commands) -> None:
         "--pairs",
         required=True,
         metavar="FILE",
-        help="CSV with the columns id_a, id_b, and label (duplicate, distinct, unclear) or "
-        "jaccard or both; a label takes precedence",
+        help="CSV (plain, gzip, zstd) with the columns id_a, id_b, and label (duplicate, distinct, "
+        "unclear) or jaccard or both; a label takes precedence",
     )
     parser.add_argument(
         "--jaccard",
@@ -211,14 +214,29 @@ def read_pairs(path: str, least_jaccard: float, skipped: Counter[str]) -> list[P
     :raises InputError: when the file cannot be read or has other columns.
     """
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file)
+        with (
+            naming_errors(path),
+            Path(path).open("rb") as file,
+            io.TextIOWrapper(decompressed(file, path), encoding="utf-8-sig", newline="") as text,
+        ):
+            rows = csv.DictReader(text)
             columns = rows.fieldnames or []
             if not {"id_a", "id_b"} <= set(columns) or not {"label", "jaccard"} & set(columns):
-                raise InputError(path, "the columns are id_a, id_b, and label or jaccard or both")
+                raise InputError(path, _not_pairs(columns))
             return list(_pairs(rows, least_jaccard, skipped))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(path, error_text(error)) from error
+
+
+def _not_pairs(columns: Sequence[str]) -> str:
+    """Return why a file with these columns has no pairs, and what to give instead."""
+    found = f"its first line has {listed(columns)}" if columns else "it is empty"
+    hint = ""
+    if columns and columns[0].startswith("{"):
+        found = "it looks like JSON Lines"
+        hint = "; scrapy neardup pairs writes such a CSV with -o pairs.csv, without the labels"
+    wanted = "the columns must be id_a, id_b, and label or jaccard or both, separated by commas"
+    return f"{wanted}, but {found}{hint}"
 
 
 def _pairs(
@@ -281,7 +299,7 @@ class Figures:
         """
         found = {True: _empty_grid(), False: _empty_grid()}
         number: Counter[bool] = Counter()
-        for pair in pairs:
+        for pair in with_progress(pairs, None, "compare", "pairs", len(pairs)):
             if pair.a not in signatures or pair.b not in signatures:
                 skipped["page not there"] += 1
                 continue

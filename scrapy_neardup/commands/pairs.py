@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scrapy.settings import BaseSettings
 
-from ..exceptions import InvalidOption
+from ..exceptions import UnfitOption
 from ..hashing.representatives import represented
 from ..hashing.union_find import Clusters
 from ..matching.rule import Rule
@@ -34,8 +34,9 @@ from .support.options import (
     add_pages,
     warn_undecided,
 )
-from .support.output import print_message, report_skipped, with_progress
+from .support.output import print_message, report_skipped
 from .support.pair_output import Figures, add_outputs, check_outputs, open_outputs
+from .support.progress import with_progress
 from .support.store_address import add_store, open_copy
 
 #: Pairs that are joined to clusters at once.
@@ -85,9 +86,9 @@ def _check(options: argparse.Namespace) -> None:
     """Refuse options that leave nothing to compare, or no file to write to."""
     if options.store is None:
         if not options.pages:
-            raise InvalidOption("PAGES", "missing", "pages, or --store with a store, or both")
+            raise UnfitOption("PAGES", "missing", "pages, or --store with a store, or both")
         if options.namespace:
-            raise InvalidOption("--namespace", "given alone", "given with --store")
+            raise UnfitOption("--namespace", "given alone", "given with --store")
     check_outputs(options)
 
 

@@ -16,10 +16,12 @@ from ..sources.readers import PageReader, beginning
 from ..stores.in_process import InProcessStore
 from ..workers import Failure, read_page
 from .support.options import Commands, Judge, add_cache, add_judge, add_pages
-from .support.output import open_output, print_message, report_skipped, with_progress
-from .support.store_address import open_copy
+from .support.output import open_output, print_message, report_skipped
+from .support.progress import with_progress
+from .support.store_address import SQLITE_MAGIC, open_copy
 
-_SQLITE = b"SQLite format 3\0"
+#: Suffixes by which a missing file is taken for a store.
+_STORE_NAMES = (".sqlite", ".sqlite3", ".db")
 
 
 def add_command(commands: Commands) -> None:
@@ -87,7 +89,11 @@ def _store(options: argparse.Namespace) -> AbstractContextManager[InProcessStore
 
 
 def _is_store(source: str) -> bool:
-    return "://" in source or (source != "-" and beginning(source).startswith(_SQLITE))
+    if "://" in source:
+        return True
+    if source.endswith(_STORE_NAMES) and not Path(source).exists():
+        return True
+    return source != "-" and beginning(source).startswith(SQLITE_MAGIC)
 
 
 def _name(source: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from ..exceptions import InvalidOption
+from ..exceptions import UnfitOption
 from ..hashing.simhash import to_hex
 from ..matching.verdict import Verdict
 from ..methods.containment import MIN_SHARE
@@ -167,9 +167,9 @@ def _warc(options: argparse.Namespace) -> AbstractContextManager[WarcOutput | No
 def _check(options: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
     if options.library and options.store is not None:
-        raise InvalidOption("--library", "given with --store", "given without it")
+        raise UnfitOption("--library", "given with --store", "given without it")
     if options.matches and not options.library:
-        raise InvalidOption("--matches", "given alone", "given with --library")
+        raise UnfitOption("--matches", "given alone", "given with --library")
 
 
 @contextmanager
@@ -178,7 +178,7 @@ def _store(options: argparse.Namespace) -> Iterator[Store | None]:
     if options.store is None:
         for name in ("add", "namespace"):
             if getattr(options, name):
-                raise InvalidOption(f"--{name}", "given alone", "given with --store")
+                raise UnfitOption(f"--{name}", "given alone", "given with --store")
         yield None
         return
     with open_for_reading(options.store) as reader:

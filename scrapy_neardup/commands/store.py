@@ -16,7 +16,7 @@ from scrapy.settings import BaseSettings
 
 from .._util.escaping import printable
 from .._util.urls import page_key
-from ..exceptions import InputError, InvalidOption, StoreError, StoreMissing
+from ..exceptions import InputError, StoreError, StoreMissing, UnfitOption
 from ..hashing.simhash import to_hex
 from ..matching.stored_items import NO_ITEMS
 from ..signatures.signature import PASSAGES_PART
@@ -39,8 +39,8 @@ from .support.output import (
     quantity,
     report_skipped,
     table,
-    with_progress,
 )
+from .support.progress import busy, with_progress
 from .support.store_address import (
     add_store,
     address_of,
@@ -50,11 +50,7 @@ from .support.store_address import (
     parse_domain,
     require_writable,
 )
-from .support.verdicts import VerdictCounter
-
-#: Fields that tell a line of a scan's output from a page.
-_OF_SCAN = {"verdict", "fingerprint"}
-_CONTENT = {"html", "html_b64", "text"}
+from .support.verdicts import VerdictCounter, is_of_scan
 
 
 def add_command(commands: Commands) -> None:
@@ -206,17 +202,21 @@ def _text_line(facts: dict[str, Any]) -> str:
 
 def _forget(options: argparse.Namespace, settings: BaseSettings) -> None:
     if not options.urls and options.site is None:
-        raise InvalidOption("URL", "missing", "an address or more, or --site with a site")
+        raise UnfitOption("URL", "missing", "an address or more, or --site with a site")
     with open_for_reading(options.store) as reader:
         namespace = namespace_in(reader, options.namespace).name
-        of_site = [] if options.site is None else reader.pages(namespace, options.site)
-        keys = [page.signature.key for page in of_site]
+        listed = () if options.site is None else reader.pages(namespace, options.site)
+        keys = [page.signature.key for page in with_progress(listed, None, "search")]
     with open_for_writing(options.store, namespace) as store:
         # Items that are judged by a field are stored under a URL that is not canonicalized.
         missing = [
             url for url in options.urls if not (store.forget(page_key(url)) or store.forget(url))
         ]
-        forgotten = len(options.urls) - len(missing) + sum(map(store.forget, keys))
+        forgotten = (
+            len(options.urls)
+            - len(missing)
+            + sum(map(store.forget, with_progress(keys, None, "forget", total=len(keys))))
+        )
         left = len(store)
         name = store.name
     if not forgotten:
@@ -236,7 +236,8 @@ def _compact(options: argparse.Namespace, settings: BaseSettings) -> None:
         counts = {name: reader.figures(name).pages for name in names}
     for name, count in counts.items():
         with open_for_writing(options.store, name, options.ttl) as store:
-            store.compact()
+            with busy(f"compact {name}"):
+                store.compact()
             print_message(f"namespace {name}: {quantity(count, 'page')} before, {len(store)} after")
     with open_for_reading(options.store) as reader:
         after = reader.n_bytes
@@ -250,9 +251,10 @@ def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
         space = namespace_in(reader, options.namespace)
         secret = space.secret if options.with_secret else None
         inputs = [options.store, reader.name.removeprefix("sqlite:///")]
-        with open_output(options.output, inputs, private=options.with_secret) as output:
+        with open_output(options.output, inputs, private=options.with_secret, heading=1) as output:
             output.write(Head(space.name, space.recipe, space.parts, secret).line() + "\n")
-            for page in reader.pages(space.name):
+            pages, total = reader.pages(space.name), reader.figures(space.name).pages
+            for page in with_progress(pages, None, "export", total=total):
                 if page.is_confirmed:
                     output.write(page_line(page) + "\n")
                     written += 1
@@ -274,7 +276,7 @@ def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
 def _import(options: argparse.Namespace, settings: BaseSettings) -> None:
     starts = {source: beginning(source) for source in options.files}
     for source, start in starts.items():
-        if _is_of_scan(start):
+        if is_of_scan(start):
             raise InputError(
                 source,
                 "is the output of scan, which has fingerprints only; import the scanned pages "
@@ -285,14 +287,6 @@ def _import(options: argparse.Namespace, settings: BaseSettings) -> None:
             _import_export(source, options)
     if pages := [source for source, start in starts.items() if not is_export(start)]:
         _import_pages(pages, options, settings)
-
-
-def _is_of_scan(start: bytes) -> bool:
-    try:
-        fields = json.loads(start.partition(b"\n")[0])
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(fields, dict) and fields.keys() >= _OF_SCAN and not _CONTENT & fields.keys()
 
 
 def _is_newer(page: StoredPage, known: Entry) -> bool:

@@ -70,7 +70,7 @@ class NearDupJudge:
         try:
             config = Config.from_settings(crawler.settings)
             if is_disabled(crawler, config):
-                logger.info("Disabled for this run: near-duplicate pages are not dropped")
+                _log_disabled(crawler, config)
                 raise NotConfigured
             load_ahead(config)
             job = None if config.job is None else Job(config.job)
@@ -294,11 +294,21 @@ def is_disabled(crawler: Crawler, config: Config) -> bool:
     return not config.enabled or not (wish is None or parse_switch("spider argument neardup", wish))
 
 
-def _is_inspection(crawler: Crawler) -> bool:
-    """Return whether this is ``scrapy shell``, ``fetch`` or ``parse``, which need no store.
+def _log_disabled(crawler: Crawler, config: Config) -> None:
+    """Log what disables the add-on, and what this means."""
+    if _is_inspection(crawler):
+        logger.info("Pages are not judged in scrapy shell, fetch, view and parse")
+        return
+    cause = "the spider argument neardup" if config.enabled else "NEARDUP_ENABLED"
+    logger.info("Disabled by %s: near-duplicate pages are not judged, and not dropped", cause)
 
-    A crawl may have the store open at the same time. ``shell`` is the only command that sets
-    LOGSTATS_INTERVAL; the others replace the spider's ``start`` with a function of their own.
+
+def _is_inspection(crawler: Crawler) -> bool:
+    """Return whether this is ``scrapy shell``, ``fetch``, ``view`` or ``parse``.
+
+    They store nothing, and a crawl may have the store open at the same time. ``shell`` is the only
+    command that sets LOGSTATS_INTERVAL; the others replace the spider's ``start`` with a function
+    of their own.
     """
     by_command = SETTINGS_PRIORITIES["command"]
     is_shell = crawler.settings.getpriority("LOGSTATS_INTERVAL") == by_command

@@ -27,6 +27,7 @@ from .items.item_tracker import ItemTracker
 from .monitoring.crawl_log import CrawlLog, CrawlStats
 from .monitoring.metrics import MetricsFile
 from .monitoring.scripted_sites import ScriptedSites
+from .monitoring.spider_logger import SpiderLogger
 from .monitoring.start_errors import close_unstarted, log_start_error
 from .monitoring.visit_log import VisitLog
 from .page_claims import PageClaims
@@ -90,7 +91,8 @@ class CrawlSession:
         self.request_filter = RequestFilter(
             crawler, config.url_rule_settings, stats.count, learns=learns, job=job
         )
-        self.log = CrawlLog(config)
+        self.log = CrawlLog(config, crawler)
+        self._logger = SpiderLogger(logger, crawler)
         self.visits = VisitLog(is_kept=config.store_settings.store != "memory")
         self.scripted_sites = ScriptedSites(stats)
         self._crawler = crawler
@@ -173,7 +175,7 @@ class CrawlSession:
         _freeze()
         settings = self._crawler.settings
         for warning in (*unknown_settings(settings), *ineffective_settings(settings)):
-            logger.warning("%s", warning)
+            self._logger.warning("%s", warning)
         self.stats.count("store/forgotten", store.forgotten)
         self.log.begin(self.detector)
         if (path := self.config.metrics) is not None:
@@ -191,7 +193,7 @@ class CrawlSession:
     def _feeds_closed(self) -> None:
         """Warn of feeds that could not be stored."""
         if self.store_client is not None and self._feeds is not None and not self._feeds.are_stored:
-            logger.warning(
+            self._logger.warning(
                 "A feed could not be stored: the next run will forget the pages recorded since "
                 "all feeds were last on disk, so that they are stored again"
             )
@@ -237,11 +239,11 @@ class CrawlSession:
         try:
             await client.close(confirmed=are_stored)
         except StoreError as error:
-            logger.error("Cannot record all pages in the store: %s", error)
+            self._logger.error("Cannot record all pages in the store: %s", error)
         self.stats.count("store/added_later", client.added)
         self.stats.count("store/not_remembered", client.n_unrecorded)
         if client.n_unrecorded:
-            logger.error(
+            self._logger.error(
                 "%d stored pages were not recorded; later runs will not recognise their "
                 "near-duplicates",
                 client.n_unrecorded,
@@ -321,7 +323,7 @@ class CrawlSession:
     def _store_failed(self, error: StoreError) -> None:
         self.stats.count("store/errors")
         if self.config.store_settings.on_store_error == "stop":
-            logger.error("Closing the spider: %s", error)
+            self._logger.error("Closing the spider: %s", error)
             self._close_spider("neardup_store")
         else:
             self.stats.warn_once(

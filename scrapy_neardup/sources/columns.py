@@ -6,14 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 
-from .fields import CONTENT_FIELDS, FIELDS
-
-#: The fields that the columns of a table without a header are, in order, ``""`` for a column that
-#: is skipped; or, by field, the names of columns in a header or a Parquet file.
-Columns = Sequence[str] | Mapping[str, str]
-
-#: Names of columns in an error message, and letters of each, at most: they may be a row of texts.
-_LISTED, _LETTERS = 20, 60
+from .fields import CONTENT_FIELDS, FIELDS, listed
+from .fields import Columns as Columns  # noqa: PLC0414 (also imported from here)
 
 
 def parse_columns(text: str) -> tuple[str, ...] | dict[str, str]:
@@ -117,7 +111,7 @@ def find_columns(present: Sequence[str], names: Mapping[str, str]) -> dict[str, 
         require_usable(found)
     except ValueError as error:
         raise ValueError(
-            f"{error}, but the columns are {_listed(present)}; name those to read, such as "
+            f"{error}, but the columns are {listed(present)}; name those to read, such as "
             "--columns url=link,html=body"
         ) from None
     return found
@@ -131,7 +125,7 @@ def _places(present: Sequence[str], name: str) -> list[int]:
 
 def _only(places: Sequence[int], name: str, present: Sequence[str]) -> int:
     if len(places) > 1:
-        raise ValueError(f"{name} is named twice: {_listed([present[place] for place in places])}")
+        raise ValueError(f"{name} is named twice: {listed([present[place] for place in places])}")
     return places[0]
 
 
@@ -139,9 +133,4 @@ def _nearest(name: str, present: Sequence[str]) -> str:
     nearest = get_close_matches(name.lower(), [other.lower() for other in present], 1)
     originals = [other for other in present if other.lower() in nearest]
     question = f" (did you mean {originals[0]!r}?)" if originals else ""
-    return f"{question}; there are {_listed(present)}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"{', '.join(name[:_LETTERS] for name in names[:_LISTED])}{more}" if names else "none"
+    return f"{question}; there are {listed(present)}"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from ..exceptions import InputError
-from .fields import CONTENT_FIELDS, page_of_json
+from .fields import CONTENT_FIELDS, Columns, page_of_json
 from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, BadRecords, Record
 
 _CHUNK = 2**16
@@ -17,10 +17,13 @@ _STRING = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 _BLANKS = b" \t\r\n"
 
 
-def array_pages(stream: io.BufferedReader, source: str, bad: BadRecords) -> Iterator[Record]:
+def array_pages(
+    stream: io.BufferedReader, source: str, bad: BadRecords, columns: Columns | None = None
+) -> Iterator[Record]:
     """Yield the pages of a JSON array of objects with the fields of JSON Lines.
 
     :param stream: starts with the array's bracket.
+    :param columns: names of members by field.
     :param bad: counts unusable records by reason.
     :raises InputError: if the array is cut off, or something follows it.
     """
@@ -29,7 +32,7 @@ def array_pages(stream: io.BufferedReader, source: str, bad: BadRecords) -> Iter
         try:
             if element is None:
                 raise BadRecord(TOO_LARGE)
-            yield page_of_json(element)
+            yield page_of_json(element, columns)
         except BadRecord as error:
             bad.note(error, f"{source}, element {elements.number}")
 

@@ -24,6 +24,7 @@ from .columns import Columns
 from .compression import buffered, decompressed, error_text, naming_errors
 from .fields import NOT_JSON, page_of_json
 from .json_arrays import array_pages, require_lines
+from .other_formats import refuse_other_formats
 from .parquet import ParquetPages, is_parquet
 from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, BadRecords, Record
 from .tables import open_table, table_format
@@ -41,7 +42,7 @@ class PageReader:
     :param sources: files, folders, or ``"-"`` for standard input.
     :param columns: the fields that the columns of CSV and TSV files without a header are, in order,
         ``""`` for a column that is skipped; or the names of columns of Parquet files and in
-        headers, by field.
+        headers, and of members in JSON, by field.
     :raises InputError: on creation, if a source is missing, empty, or needs a package that is not
         installed, or the columns of a table are unknown; while iterating, if a source is cut off or
         no source has a page.
@@ -69,9 +70,10 @@ class PageReader:
             counted = Counter(self.bad) + self.passed_over
             listed = ", ".join(f"{reason}: {number}" for reason, number in counted.most_common())
             places = [f"; first {place}" for place in list(self.bad.first.values())[:1]]
+            hints = [f"; {hint}" for hint in list(self.bad.hints.values())[:1] if hint]
             raise InputError(
                 ", ".join(self.sources),
-                f"no page in it ({listed or 'no record'}){''.join(places)}",
+                f"no page in it ({listed or 'no record'}){''.join(places)}{''.join(hints)}",
             )
 
     @property
@@ -133,6 +135,7 @@ def stream_pages(
     with naming_errors(source):
         stream = decompressed(raw, source)
         start = stream.peek(len(WARC))
+        refuse_other_formats(start, source)
         if table_format(source):
             yield from open_table(stream, source, columns, bad)
         elif is_parquet(start, source):
@@ -142,9 +145,9 @@ def stream_pages(
         elif start.removeprefix(_UTF8_MARK).lstrip()[:1] == b"<":
             yield html_page(Path(source), stream.read(MAX_PAGE_BYTES), source)
         elif _JSON_NAME.search(source) and _at_array(stream):
-            yield from array_pages(stream, source, bad)
+            yield from array_pages(stream, source, bad, columns)
         else:
-            yield from json_pages(stream, source, bad)
+            yield from json_pages(stream, source, bad, columns)
 
 
 class LineReader:
@@ -234,6 +237,7 @@ def _check(source: str, columns: Columns | None) -> None:
                 start = stream.peek(len(WARC))
                 if not start:
                     raise InputError(source, "empty")
+                refuse_other_formats(start, source)
                 if table_format(source):
                     open_table(stream, source, columns, BadRecords())
                     return
@@ -259,13 +263,19 @@ def _at_array(stream: io.BufferedReader) -> bool:
 
 
 def json_pages(
-    stream: io.BufferedReader, source: str, bad: BadRecords, *, is_part: bool = False
+    stream: io.BufferedReader,
+    source: str,
+    bad: BadRecords,
+    columns: Columns | None = None,
+    *,
+    is_part: bool = False,
 ) -> Iterator[Record]:
     """Yield the pages of a stream of JSON Lines.
 
     Each is an object with ``url`` or ``id``, and ``html``, ``html_b64`` or ``text``.
 
     :param bad: counts unusable records by reason.
+    :param columns: names of members by field.
     :param is_part: whether the stream begins within the file.
     :raises InputError: if the last line is cut off.
     """
@@ -283,7 +293,7 @@ def json_pages(
                 require_lines(line, source)
         try:
             if line.strip():
-                yield page_of_json(line)
+                yield page_of_json(line, columns)
         except BadRecord as error:
             if not line.endswith(b"\n") and str(error) == NOT_JSON:
                 raise InputError(source, f"line {number} is cut off or not JSON") from None

@@ -12,18 +12,27 @@ TOO_LARGE = f"larger than {MAX_PAGE_BYTES >> 20} MiB"
 
 
 class BadRecord(ValueError):
-    """A record is unusable; the message is the reason under which it is counted."""
+    """A record is unusable; the message is the reason under which it is counted.
+
+    :ivar hint: what this record has instead, and what to do.
+    """
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.hint = hint
 
 
 class BadRecords(Counter[str]):
     """Numbers of unusable records by reason.
 
     :ivar first: where the first of each reason is, such as ``"news.csv, line 17"``.
+    :ivar hints: what is known of the first of each reason besides that.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.first: dict[str, str] = {}
+        self.hints: dict[str, str] = {}
 
     def note(self, reason: object, place: str) -> None:
         """Count an unusable record.
@@ -32,6 +41,7 @@ class BadRecords(Counter[str]):
         """
         self[str(reason)] += 1
         self.first.setdefault(str(reason), place)
+        self.hints.setdefault(str(reason), getattr(reason, "hint", ""))
 
 
 class NotAPage(Exception):

@@ -67,13 +67,15 @@ def _read_header(
     header = [name.strip() for name in first]
     if first and isinstance(columns, Mapping):
         return _fields_of(header, columns, source)
-    if any(name.lower() in CONTENT_FIELDS for name in header):
+    known = CONTENT_FIELDS if in_order is not None else FIELDS
+    if any(name.lower() in known for name in header):
         return _fields_of(header, {}, source)
     if in_order is None:
         raise InputError(
             source,
             f"its first line{problem} does not name the fields, separated by {_SEPARATORS[kind]} "
-            f"({', '.join(FIELDS)}); name them in order, such as --columns id,title,text",
+            f"({', '.join(FIELDS)}); name them in order, such as --columns id,title,text, or by "
+            "the names in the first line, such as --columns url=link,html=body",
         )
     rows.put_back()
     return in_order

@@ -103,9 +103,11 @@ class ScriptTokenizer:
 
     :param cut_han: splits runs of Han characters, joined by spaces, into words, and returns the
         words and these spaces. ``None`` for overlapping pairs of characters.
+    :ivar name: its name among the shipped ones, for messages.
     """
 
-    def __init__(self, cut_han: Callable[[str], Sequence[str]] | None) -> None:
+    def __init__(self, cut_han: Callable[[str], Sequence[str]] | None, name: str = "pairs") -> None:
+        self.name = name
         self._cut_han = cut_han
 
     def __call__(self, text: str) -> list[str]:
@@ -305,4 +307,4 @@ def shipped_tokenizer(name: str) -> tuple[Tokenizer, str]:
             "tokenizer", name, "'auto', 'jieba', 'rjieba', 'pairs' or an import path"
         )
     words = rjieba_words if name == "rjieba" else jieba_words
-    return ScriptTokenizer(words), f"jieba-2-{_jieba_digest()}"
+    return ScriptTokenizer(words, name), f"jieba-2-{_jieba_digest()}"

@@ -50,7 +50,7 @@ def recrawled(tmp_path_factory) -> Path:
     path: Path = tmp_path_factory.mktemp("changes") / "pages.sqlite"
     settings = {"NEARDUP_STORE": f"sqlite:///{path}", "NEARDUP_URL_RULES": "off"}
     words = article(300, seed=1)
-    days = [
+    days: list[dict[str, Any]] = [
         {
             "/news/same": page(FERRY, "Ferry"),
             "/news/edited": page(" ".join(words), "Edited"),

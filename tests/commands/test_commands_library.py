@@ -80,8 +80,8 @@ def test_all_matches_are_those_of_each_old_page_alone(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--matches", "all"], "--matches is 'given alone', but it must be given with --library"),
-        (["--library", "x.jsonl", "--store", "y.sqlite"], "--library is 'given with --store'"),
+        (["--matches", "all"], "--matches is given alone, but it must be given with --library"),
+        (["--library", "x.jsonl", "--store", "y.sqlite"], "--library is given with --store"),
         (["--library", "missing.jsonl"], "missing.jsonl"),
     ],
 )

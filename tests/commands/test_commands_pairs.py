@@ -249,12 +249,12 @@ def test_the_pages_of_a_redis(tmp_path):
     ("arguments", "exitcode", "complaint"),
     [
         (["PAGES", "-o", "OUT", "--distnace", "3"], 2, "no option --distnace; did you mean --dist"),
-        (["PAGES"], 2, "--output is 'missing', but it must be a file or -, unless --clusters or"),
-        (["-o", "OUT"], 2, "PAGES is 'missing', but it must be pages, or --store with a store"),
+        (["PAGES"], 2, "--output is missing: it must be a file or -, unless --clusters or"),
+        (["-o", "OUT"], 2, "PAGES is missing: it must be pages, or --store with a store"),
         (
             ["PAGES", "-o", "OUT", "--namespace", "x"],
             2,
-            "--namespace is 'given alone', but it",
+            "--namespace is given alone, but it",
         ),
         (["PAGES", "-o", "OUT", "--clusters", "./OUT"], 2, "another file than --output"),
         (["PAGES", "-o", "-", "--clusters", "-"], 2, "another file than --output"),

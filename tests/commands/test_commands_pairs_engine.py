@@ -79,12 +79,12 @@ def expected(pages: Path, tmp_path_factory: pytest.TempPathFactory) -> list[list
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["IN", "-o", "O", *ENGINE], "--work is 'missing', but it must be a folder that all"),
+        (["IN", "-o", "O", *ENGINE], "--work is missing: it must be a folder that all"),
         (["IN", "-o", "O", "--work", "w"], "--work is 'w', but it must be given with --engine"),
         (["IN", "-o", "O", "--scheduler", "f"], "--scheduler is 'f', but it must be given with"),
         (["IN", "-o", "O", "--partitions", "2"], "--partitions is 2, but it must be given with"),
         (["IN", "-o", "O", "--passes", "2"], "--passes is 2, but it must be given with --engine"),
-        (["IN", "-o", "O", *ENGINE, "--work", ""], "--work is 'missing'"),
+        (["IN", "-o", "O", *ENGINE, "--work", ""], "--work is missing"),
         (["IN", "-o", "O", *ENGINE, "--work", __file__], f"--work is '{__file__}', but it must be"),
         (["IN", "-o", "O", *ENGINE, "--work", "w", "--scheduler", __file__], "--scheduler is '"),
         (["IN", "-o", "O", *ENGINE, "--work", "w", "--scheduler", "tcp://a:b"], "--scheduler is '"),
@@ -92,9 +92,9 @@ def expected(pages: Path, tmp_path_factory: pytest.TempPathFactory) -> list[list
         (["--store", "s", "-o", "O", *ENGINE], "--store is 's', but it must be left out with"),
         (["IN", "-o", "O", *ENGINE, "--namespace", "n"], "--namespace is 'n', but it must be left"),
         (["IN", "-o", "O", *ENGINE, "--cache", "c"], "--cache is 'c', but it must be left out"),
-        (["-o", "O", *ENGINE, "--work", "w"], "PAGES is 'missing', but it must be files or"),
+        (["-o", "O", *ENGINE, "--work", "w"], "PAGES is missing: it must be files or"),
         (["-", "-o", "O", *ENGINE, "--work", "w"], "PAGES is '-', but it must be files or folders"),
-        (["IN", *ENGINE, "--work", "w"], "--output is 'missing', but it must be a file or -"),
+        (["IN", *ENGINE, "--work", "w"], "--output is missing: it must be a file or -"),
         (["IN", "-o", "O", "--keep", "./O"], "--keep is './O', but it must be another file than"),
         (["IN", "--clusters", "-", "--keep", "-"], "but it must be another file than --clusters"),
         (

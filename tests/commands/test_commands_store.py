@@ -225,7 +225,7 @@ def test_scan_cannot_add_while_a_crawl_has_the_store(store, tmp_path):
         (["store", "list", "."], 1, ".: is a folder; give the store's file in it"),
         (["store", "info", "FEED"], 1, "it is damaged or no store at all"),
         (["store", "info", "CUT"], 1, "put a whole copy in its place"),
-        (["store", "forget", "STORE", "--namespace", "news"], 2, "URL is 'missing', but it must"),
+        (["store", "forget", "STORE", "--namespace", "news"], 2, "URL is missing: it must"),
         (["store", "compact", "STORE", "--ttl", "0"], 2, "'0' is not a number above 0"),
         (["store", "export", "STORE", "--namespace", "news", "-o", "STORE"], 1, "is an input, and"),
         (["store", "import", "STORE", "none", "--namespace", "news"], 1, "none: No such file"),
@@ -236,8 +236,8 @@ def test_scan_cannot_add_while_a_crawl_has_the_store(store, tmp_path):
             "the name of the spider that will use it with",
         ),
         (["scan", "FEED", "-o", "OUT", "--store", "none"], 1, "none: no such file"),
-        (["scan", "FEED", "-o", "OUT", "--add"], 2, "--add is 'given alone', but it must be given"),
-        (["scan", "FEED", "-o", "OUT", "--namespace", "x"], 2, "--namespace is 'given alone'"),
+        (["scan", "FEED", "-o", "OUT", "--add"], 2, "--add is given alone, but it must be given"),
+        (["scan", "FEED", "-o", "OUT", "--namespace", "x"], 2, "--namespace is given alone"),
     ],
 )
 def test_errors_are_one_line(store, tmp_path, arguments, exitcode, complaint):

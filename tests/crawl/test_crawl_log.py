@@ -6,12 +6,46 @@ import re
 
 import pytest
 
+from tests.support import warm
 from tests.support.crawl import LOOPS, run_crawl
 from tests.support.server import Answer, serving
 from tests.support.texts import FERRY, MUSEUM, TEA, article, page
 
 ONE_BY_ONE = {"CONCURRENT_REQUESTS": 1}
 TWO = {"/1": page(FERRY, "The ferry"), "/2": page(FERRY, "The ferry")}
+
+_PROCESS = """
+import sys
+import scrapy
+from scrapy.crawler import AsyncCrawlerProcess
+
+class One(scrapy.Spider):
+    name, start_urls = "one", sys.argv[1:]
+
+    def parse(self, response):
+        yield {"url": response.url}
+
+class Other(One):
+    name = "100% other"
+
+process = AsyncCrawlerProcess({"ADDONS": {"scrapy_neardup.Addon": 500}, "LOG_LEVEL": "INFO"})
+process.crawl(One)
+process.crawl(Other)
+process.start()
+"""
+
+
+def test_spiders_in_one_process_are_named(tmp_path):
+    (tmp_path / "two.py").write_text(_PROCESS)
+    with serving(TWO) as site:
+        done = warm.run_text(["two.py", site.url("/1"), site.url("/2")], folder=tmp_path)
+    said = re.findall(r"\[scrapy_neardup\] INFO: (Spider .*?: (?:Dropping|Judged))", done.stderr)
+    assert sorted(said) == [
+        f"Spider {name}: {what}"
+        for name in ("100% other", "one")
+        for what in ("Dropping", "Judged")
+    ]
+
 
 # --- single items -----------------------------------------------------------------------
 

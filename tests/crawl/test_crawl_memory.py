@@ -303,6 +303,7 @@ def test_inspection_commands_need_no_store(tmp_path, command):
             capture_output=True, text=True, check=True, timeout=120, cwd=tmp_path,
         )  # fmt: skip
     assert MUSEUM[:40] in done.stdout
+    assert "Pages are not judged in scrapy shell, fetch, view and parse" in done.stderr
     assert "ERROR" not in done.stderr
     assert "WARNING" not in done.stderr
     assert list(tmp_path.iterdir()) == []

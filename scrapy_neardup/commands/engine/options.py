@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ...exceptions import InvalidOption
+from ...exceptions import InvalidOption, UnfitOption
 
 #: Options that mean nothing without ``--engine``.
 _ONLY_WITH_ENGINE = ("work", "scheduler", "partitions", "passes", "crowded")
@@ -50,9 +50,9 @@ def check_engine(options: argparse.Namespace) -> None:
         return
     _refuse(options, _ONLY_WITHOUT, "left out with --engine")
     if not options.work:
-        raise InvalidOption("--work", "missing", "a folder that all workers can write")
+        raise UnfitOption("--work", "missing", "a folder that all workers can write")
     if not options.pages:
-        raise InvalidOption("PAGES", "missing", "files or folders that all workers can read")
+        raise UnfitOption("PAGES", "missing", "files or folders that all workers can read")
     if "-" in options.pages:
         raise InvalidOption("PAGES", "-", "files or folders with --engine, which workers can read")
     if options.scheduler is not None:

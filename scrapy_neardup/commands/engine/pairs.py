@@ -14,15 +14,9 @@ from scrapy.settings import BaseSettings
 
 from ...exceptions import EngineFailed, InputError, InvalidOption, WorkFolderDamaged
 from ..support.options import FLAGS, Judge, print_undecided
-from ..support.output import (
-    print_message,
-    print_table,
-    quantity,
-    report_skipped,
-    stage_bars,
-    table,
-)
+from ..support.output import print_message, print_table, quantity, report_skipped, table
 from ..support.pair_output import Figures, open_outputs
+from ..support.progress import stage_bars
 from .client import open_client, require_dask
 from .targets import check_targets, open_rows_at
 

@@ -24,8 +24,9 @@ from ...sources.readers import PageReader
 from ...sources.record import Record
 from ...stores import MemoryStore, Store
 from ...workers import Failure, Job, Limits, PagePool, WorkerPool, sign_record, usable_cores
-from .output import print_message, with_progress
+from .output import print_message
 from .page_cache import CachedPool, Keys, kept_results
+from .progress import with_progress
 from .quotes import Quotes
 
 T = TypeVar("T")
@@ -94,8 +95,8 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         type=_columns,
         metavar="NAMES",
         help="fields that the columns of CSV and TSV files without a header are, in order, such as "
-        "id,title,text (- skips a column); or columns of Parquet files and in headers that have "
-        "other names than the fields, such as url=link,html=body",
+        "id,title,text (- skips a column); or columns of Parquet files and in headers, and members "
+        "of JSON objects, that have other names than the fields, such as url=link,html=body",
     )
 
 

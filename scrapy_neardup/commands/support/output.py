@@ -7,20 +7,20 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TextIO, TypeVar
 
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from ..._util.escaping import printable
 from ...exceptions import InputError
-from ...sources.compression import zstd_module
+from ...sources.compression import decompressed, decompression_errors, zstd_module
 from ...sources.readers import HTML_SUFFIXES
 from ...sources.record import BadRecords
 
@@ -28,16 +28,6 @@ T = TypeVar("T")
 
 #: Width of tables in a file or a pipe, unless COLUMNS is set.
 _FILE_WIDTH = 110
-
-
-class HasProgress(Protocol):
-    """An input whose progress is known."""
-
-    @property
-    def bytes_read(self) -> int: ...
-
-    @property
-    def total_bytes(self) -> int | None: ...
 
 
 class HasSkipped(Protocol):
@@ -115,57 +105,6 @@ def report_skipped(pages: HasSkipped) -> None:
         print_message(f"bad records skipped: {total} ({format_counts(pages.bad)}); first {first}")
 
 
-def with_progress(
-    results: Iterable[T], source: HasProgress | None, what: str, unit: str = "pages"
-) -> Iterator[T]:
-    """Yield the results, with a progress bar on standard error when that is a terminal.
-
-    :param source: the input that the results are made from; ``None`` if its size is unknown.
-    """
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield from results
-        return
-    columns = (
-        *Progress.get_default_columns(),
-        TextColumn(f"{{task.fields[done]}} {unit}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(what, total=source.total_bytes if source else None, done=0)
-        for done, result in enumerate(results, start=1):
-            progress.update(task, completed=source.bytes_read if source else None, done=done)
-            yield result
-
-
-@contextmanager
-def stage_bars() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield what is told of the tasks of a stage: its name, how many are done, and all.
-
-    Each stage has a bar on standard error when that is a terminal, until the next one begins.
-    """
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda *_: None
-        return
-    columns = (
-        *Progress.get_default_columns(),
-        TextColumn("{task.completed:.0f} of {task.total:.0f} tasks"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        bars: dict[str, TaskID] = {}
-
-        def show(stage: str, done: int, total: int) -> None:
-            if stage not in bars:
-                for bar in bars.values():
-                    progress.update(bar, visible=False)
-                bars[stage] = progress.add_task(stage)
-            progress.update(bars[stage], completed=done, total=total)
-
-        yield show
-
-
 class _Console(Console):
     """Raises BrokenPipeError, for which rich would end the program with code 1."""
 
@@ -173,20 +112,38 @@ class _Console(Console):
         raise BrokenPipeError
 
 
+def has_no_lines(part: Path, heading: int = 0) -> bool:
+    """Return whether a file, perhaps packed, has nothing after the lines of a heading."""
+    with suppress(*decompression_errors()), part.open("rb") as file:
+        stream = decompressed(file, str(part))
+        for _ in range(heading):
+            stream.readline()
+        return not stream.read(1)
+    # Not even a first byte was packed to its end.
+    return True
+
+
 @contextmanager
 def atomic_output(
-    target: str, inputs: Iterable[str] = (), *, private: bool = False
+    target: str,
+    inputs: Iterable[str] = (),
+    *,
+    private: bool = False,
+    is_empty: Callable[[Path], bool] = has_no_lines,
 ) -> Iterator[Path]:
     """Yield a path to write to, which replaces the target when the block ends without error.
 
-    After an error, the output stays at that path, which ends in ``.part``.
+    After an error or a signal, the output stays at that path, which ends in ``.part``, unless it is
+    empty.
 
     :param inputs: files that must not be overwritten.
     :param private: only the owner may read the file.
+    :param is_empty: tells whether there is nothing in the file at that path.
     :raises InputError: when the target cannot be written.
     """
     path = Path(target).resolve()
     part = path.with_name(f"{path.name}.part")
+    is_made = False
     try:
         if path.exists() and any(_is_of(path, given) for given in inputs if given != "-"):
             raise InputError(target, "is an input, and would be overwritten")
@@ -199,13 +156,20 @@ def atomic_output(
             os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         else:
             part.open("ab").close()
+        is_made = part != path
         yield part
-        if part != path:
+        if is_made:
             part.replace(path)
+            is_made = False
     except BrokenPipeError:
         raise
     except OSError as error:
         raise InputError(target, f"cannot be written: {error.strerror or error}") from error
+    finally:
+        if is_made:
+            with suppress(OSError):
+                if is_empty(part):
+                    part.unlink()
 
 
 def _is_of(path: Path, given: str) -> bool:
@@ -224,12 +188,14 @@ def open_output(
     *,
     private: bool = False,
     newline: str | None = None,
+    heading: int = 0,
 ) -> Iterator[TextIO]:
     """Open a text stream to a file as with :func:`atomic_output`, or to standard output (``-``).
 
     The file is compressed when its name ends in ``.gz`` or ``.zst``.
 
     :param newline: as for :func:`open`.
+    :param heading: number of lines that say nothing by themselves, such as a table's header.
     """
     if target == "-":
         yield sys.stdout
@@ -240,7 +206,9 @@ def open_output(
     elif target.endswith(".zst"):
         opened = zstd_module(target).open
     with (
-        atomic_output(target, inputs, private=private) as part,
+        atomic_output(
+            target, inputs, private=private, is_empty=partial(has_no_lines, heading=heading)
+        ) as part,
         opened(part, "wt", encoding="utf-8", newline=newline) as stream,
     ):
         yield stream

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...exceptions import InvalidOption
+from ...exceptions import InvalidOption, UnfitOption
 from .output import format_counts, quantity
 from .row_output import Kind, RowWriter, open_rows
 
@@ -66,7 +66,7 @@ def check_outputs(options: argparse.Namespace) -> None:
             raise InvalidOption(f"--{name}", target, f"another file than --{seen[place]}")
         seen[place] = name
     if not seen:
-        raise InvalidOption(
+        raise UnfitOption(
             "--output", "missing", "a file or -, unless --clusters or --keep is given"
         )
 

@@ -48,7 +48,8 @@ def open_rows(
             yield writer
         return
     is_csv = _CSV_NAME.search(target)
-    with open_output(target, inputs, newline="" if is_csv else None) as stream:
+    newline, heading = ("", 1) if is_csv else (None, 0)
+    with open_output(target, inputs, newline=newline, heading=heading) as stream:
         yield _CsvWriter(stream, columns) if is_csv else _JsonWriter(stream)
 
 
@@ -107,12 +108,19 @@ def _open_parquet(
         "texts": pa.list_(pa.string()),
     }
     schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+    batches = 0
     with (
-        atomic_output(target, inputs) as part,
+        atomic_output(target, inputs, is_empty=lambda _: not batches) as part,
         part.open("wb") as file,
         parquet.ParquetWriter(file, schema) as rows,
     ):
-        writer = _ParquetWriter(columns, lambda batch: rows.write_table(pa.table(batch, schema)))
+
+        def write(batch: dict[str, list[Any]]) -> None:
+            nonlocal batches
+            rows.write_table(pa.table(batch, schema))
+            batches += 1
+
+        writer = _ParquetWriter(columns, write)
         yield writer
         writer.flush()
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from difflib import get_close_matches
 from pathlib import Path
 
 from ..._util.urls import site_of
-from ...exceptions import InputError, InvalidOption, StoreError
+from ...exceptions import InputError, InvalidOption, StoreError, StoreMissing
+from ...sources.readers import beginning
 from ...stores import MemoryStore, Namespace, Store, StoreReader, open_reader, open_store
 from ...stores.in_process import InProcessStore
 from .output import print_message, quantity
+
+#: The first bytes of a store's file.
+SQLITE_MAGIC = b"SQLite format 3\0"
+_SQLITE = "sqlite:///"
 
 
 def add_store(parser: argparse.ArgumentParser, name: str = "store") -> None:
@@ -51,8 +57,22 @@ def address_of(given: str, hint: str = "") -> str:
     if path.is_dir():
         raise InputError(given, "is a folder; give the store's file in it")
     if not path.is_file():
-        raise InputError(given, f"no such file{hint}")
+        raise InputError(given, f"no such file{hint or _ways_out(path)}")
     return f"sqlite:///{path.resolve()}"
+
+
+def _ways_out(path: Path) -> str:
+    """Return what to do about a missing store: a similar name, or how to make it."""
+    with suppress(OSError, InputError):
+        names = [other.name for other in path.parent.iterdir()]
+        for near in get_close_matches(path.name, names):
+            if beginning(str(path.with_name(near))).startswith(SQLITE_MAGIC):
+                return f"; did you mean {path.with_name(near)}?"
+    address = f"sqlite:///{path}"
+    return (
+        f'; a crawl with NEARDUP_STORE = "{address}" makes it, and so does scrapy neardup store '
+        f"import {address} PAGES --namespace SPIDER"
+    )
 
 
 @contextmanager
@@ -66,6 +86,11 @@ def open_for_reading(given: str) -> Iterator[StoreReader]:
         opened = open_reader(address)
     except InvalidOption as error:
         raise error.renamed("STORE") from None
+    except StoreMissing as error:
+        if not address.startswith(_SQLITE):
+            raise
+        ways_out = _ways_out(Path(address.removeprefix(_SQLITE)))
+        raise StoreMissing(error.store, f"{error.problem}{ways_out}") from None
     with closing(opened) as reader:
         yield reader
 
@@ -78,7 +103,9 @@ def namespace_in(reader: StoreReader, wanted: str | None) -> Namespace:
     """
     spaces = {space.name: space for space in reader.namespaces()}
     if not spaces:
-        raise StoreError(reader.name, "it has no namespace yet")
+        raise StoreError(
+            reader.name, "it has no namespace yet: a crawl with this NEARDUP_STORE makes one"
+        )
     if wanted is None and len(spaces) > 1:
         raise StoreError(
             reader.name, f"select one of its namespaces with --namespace: {', '.join(spaces)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -12,14 +13,19 @@ from ...detector import NearDupDetector
 from ...matching.verdict import Verdict
 from ...signatures.signature import PageSignature
 from ...sources.compression import packed_body
+from ...sources.fields import CONTENT_FIELDS
 from ...sources.readers import PageReader
 from ...sources.record import Record
 from ...stores.body_cache import BodyCache
 from ...workers import Failure, PagePool, sign_record
 from .options import Judge, warn_undecided
-from .output import format_counts, print_message, quantity, with_progress
+from .output import format_counts, print_message, quantity
+from .progress import with_progress
 from .quotes import Quotes
 from .store_address import require_writable
+
+#: Fields that tell a line of a scan's output from a page.
+_OF_SCAN = {"verdict", "fingerprint"}
 
 
 class LazyReader:
@@ -155,3 +161,16 @@ class VerdictCounter:
             + (f"; undecided for: {format_counts(self._undecided)}" if self._undecided else "")
             + f"; {seconds:.1f} s, {self.pages / seconds:.0f} pages/s"
         )
+
+
+def is_of_scan(start: bytes) -> bool:
+    """Return whether a file begins with a line of a scan's output, which is no page."""
+    try:
+        fields = json.loads(start.partition(b"\n")[0])
+    except (ValueError, RecursionError):
+        return False
+    return (
+        isinstance(fields, dict)
+        and fields.keys() >= _OF_SCAN
+        and fields.keys().isdisjoint(CONTENT_FIELDS)
+    )

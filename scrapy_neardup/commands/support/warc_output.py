@@ -36,7 +36,8 @@ from ...sources.compression import decompressed, naming_errors
 from ...sources.readers import PageReader, beginning
 from ...sources.record import Record
 from ...sources.warc import WARC, WholeRecord, archive_iterator, warc_headers, whole_records
-from .output import atomic_output, print_message, quantity, with_progress
+from .output import atomic_output, print_message, quantity
+from .progress import with_progress
 
 _NAME = re.compile(r"\.warc(?:\.gz)?$", re.IGNORECASE)
 _PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"

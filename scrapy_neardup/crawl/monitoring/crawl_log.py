@@ -23,6 +23,8 @@ from ...reasons import Reason
 from ...stores import Store
 from ..settings import Config
 from .duplicate_floods import MAX_NAMED, MAX_SITES, DuplicateFlood, DuplicateFloodDetector
+from .spider_logger import SpiderLogger
+from .start_line import start_line
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -33,7 +35,6 @@ logger = logging.getLogger("scrapy_neardup")
 _NO_REPORT = 'none; set NEARDUP_REPORT = "report.html" to write one'
 #: Pages of a site that need scripts before a warning is logged.
 _SCRIPTED_PAGES = 3
-_DOING = {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}
 
 
 class CrawlStats:
@@ -41,6 +42,7 @@ class CrawlStats:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._logger = SpiderLogger(logger, crawler)
         self._warned: set[str] = set()
 
     def count(self, name: str, number: int = 1) -> None:
@@ -56,7 +58,7 @@ class CrawlStats:
         """Log the first warning of a kind."""
         if kind not in self._warned:
             self._warned.add(kind)
-            logger.warning(message, *args, exc_info=exc_info)
+            self._logger.warning(message, *args, exc_info=exc_info)
 
 
 class HeavyHitters:
@@ -96,8 +98,9 @@ class CrawlLog:
     :ivar floods: detects that one content replaces many pages.
     """
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, crawler: Crawler) -> None:
         self._config = config
+        self._logger = SpiderLogger(logger, crawler)
         self._clusters = HeavyHitters()
         self.floods = DuplicateFloodDetector()
         #: Pages that need scripts, by site; beyond MAX_SITES the oldest are dropped.
@@ -105,31 +108,13 @@ class CrawlLog:
 
     def begin(self, detector: NearDupDetector) -> None:
         """Log the settings in effect, and the number of known pages."""
-        config = self._config
-        policy, rule, store = config.policy, config.policy.rule, detector.store
-        if store.forgotten:
-            logger.warning(
+        if detector.store.forgotten:
+            self._logger.warning(
                 "The last run did not end cleanly: %d pages are forgotten because their items may "
                 "not be on disk; they are stored again when they are fetched",
-                store.forgotten,
+                detector.store.forgotten,
             )
-        thresholds = f"max_distance {rule.max_distance}, min_similarity {rule.min_similarity}, "
-        if detector.signer.method is not None:
-            thresholds = ""
-        logger.info(
-            "%s near-duplicate %s: %smin_features %d, scope %s, "
-            "links %s, revisit %s; %s; store %s, %d pages known",
-            _DOING[policy.action],
-            f"items by field {config.item_field}" if config.item_field else "pages",
-            thresholds,
-            rule.min_features,
-            rule.scope,
-            policy.links,
-            policy.revisit,
-            ", ".join(f"{part} {name}" for part, name in detector.signer.parts.items()),
-            store.name,
-            len(store),
-        )
+        self._logger.info("%s", start_line(self._config, detector))
 
     def judged(self, verdict: Verdict, text_digest: bytes | None) -> DuplicateFlood | None:
         """Record the verdict on a page or an item; return the flood that it reveals, if any."""
@@ -141,7 +126,7 @@ class CrawlLog:
         if flood is not None:
             is_last = len(self.floods.named) == MAX_NAMED
             last = ". Further warnings of this kind are suppressed" if is_last else ""
-            logger.warning("%s%s", _warning(flood), last)
+            self._logger.warning("%s%s", _warning(flood), last)
         return flood
 
     def _count_scripted(self, url: str) -> None:
@@ -149,7 +134,7 @@ class CrawlLog:
         site = site_of(url)
         pages = self._scripted[site] = self._scripted.pop(site, 0) + 1
         if pages == _SCRIPTED_PAGES:
-            logger.warning(
+            self._logger.warning(
                 "%s",
                 on_one_line(
                     f"Pages of {site} show almost no text before their scripts run, such as "
@@ -167,7 +152,7 @@ class CrawlLog:
         remembered, values = _size_of(store), stats.get_stats()
         if report is None and self._config.policy.action == "report":
             report = _NO_REPORT
-        logger.info(
+        self._logger.info(
             "Judged %s: %s; undecided for: %s; passed over: %s; items: %s; %s remembered\n%s",
             judged.replace("judged_", ""),
             *(_counts_line(values, group) for group in (judged, "undecided", "skipped", "items")),

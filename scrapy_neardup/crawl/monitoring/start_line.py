@@ -1,0 +1,71 @@
+"""The first line of a crawl in the log: what is done to which pages, and what judges them."""
+
+from __future__ import annotations
+
+from ...detector import NearDupDetector
+from ...matching.rule import Rule
+from ...signatures.signature import METHOD_PART
+from ...text.tokenization import ScriptTokenizer
+from ..settings import Config
+
+_DOING = {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}
+#: What the values of settings mean, each with the value itself.
+_SCOPES = {
+    "all": "pages of all sites are compared (scope all)",
+    "site": "only pages of the same site are compared (scope site)",
+}
+_LINKS = {
+    "follow": "links of duplicates are followed (links follow)",
+    "skip": "links of duplicates are skipped (links skip)",
+}
+_REVISITS = {
+    "store": "items of unchanged pages are stored again (revisit store)",
+    "drop": "items of unchanged pages count as duplicates (revisit drop)",
+}
+
+
+def start_line(config: Config, detector: NearDupDetector) -> str:
+    """Return a line that names the settings in effect, and says what they mean."""
+    policy, store = config.policy, detector.store
+    field = config.item_field
+    parts = {**detector.signer.parts, "tokenizer": _tokenizer(detector)}
+    method = parts.get(METHOD_PART)
+    return "; ".join(
+        (
+            f"{_DOING[policy.action]} near-duplicate "
+            f"{'pages' if field is None else f'items by field {field}'}: "
+            f"{_by_rule(policy.rule) if method is None else _by_method(policy.rule)}",
+            _SCOPES[policy.rule.scope],
+            _LINKS[policy.links],
+            _REVISITS[policy.revisit],
+            ", ".join(f"{part} {name}" for part, name in parts.items()),
+            f"store {store.name}, {len(store)} pages known",
+        )
+    )
+
+
+def _by_rule(rule: Rule) -> str:
+    return (
+        f"texts must resemble by {rule.min_similarity:g} of 1 (min_similarity), and fingerprints "
+        f"differ in {rule.max_distance} of 64 bits at most (max_distance); "
+        f"{_of_short_texts(rule)}"
+    )
+
+
+def _by_method(rule: Rule) -> str:
+    return f"the method decides, whose name is below; {_of_short_texts(rule)}"
+
+
+def _of_short_texts(rule: Rule) -> str:
+    return (
+        f"texts of fewer than {rule.min_features} distinct words (min_features) are kept unless "
+        "whole pages are equal"
+    )
+
+
+def _tokenizer(detector: NearDupDetector) -> str:
+    """Return the tokenizer that is used, and the identity of its tokens, which others may share."""
+    identity, tokenizer = detector.signer.parts["tokenizer"], detector.signer.tokenizer
+    if isinstance(tokenizer, ScriptTokenizer):
+        return f"{tokenizer.name} ({identity})"
+    return identity

@@ -1,0 +1,62 @@
+"""Recognises files that hold no pages, or none that can be read, by their first bytes."""
+
+from __future__ import annotations
+
+import re
+
+from ..exceptions import InputError
+
+_TO_JSON = "export the items as JSON Lines: scrapy crawl SPIDER -o items.jsonl"
+_TO_GZIP = "unpack it, or pack it with gzip or zstd"
+#: First bytes of formats, their names, and the way out.
+_FORMATS = (
+    (b"SQLite format 3\0", "a SQLite file", "a store of a crawl is given as STORE, or by --store"),
+    (b"%PDF-", "a PDF file", "extract its text, and give it as text"),
+    (b"PK\x03\x04", "a ZIP archive or a spreadsheet", "unpack it, or save it as CSV"),
+    (b"BZh", "packed with bzip2", _TO_GZIP),
+    (b"\xfd7zXZ\0", "packed with xz", _TO_GZIP),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", _TO_GZIP),
+    *((b"\x80%c" % version, "a pickle", _TO_JSON) for version in (2, 3, 4, 5)),
+)
+#: What may precede the root of an XML file: the first bytes of each, and what ends it.
+_BEFORE_ROOT = ((b"<?", b"?>"), (b"<!--", b"-->"), (b"<!", b">"))
+_NAME = re.compile(rb"<([\w:.-]+)")
+#: Suffixes of names of files that are pages, whatever their first bytes say.
+_PAGE_NAME = re.compile(r"\.(?:x?html?|shtml)(?:\.(?:gz|gzip|zst|zstd))?$", re.IGNORECASE)
+
+
+def refuse_other_formats(start: bytes, source: str) -> None:
+    """Check that a file does not begin like one of a format that has no pages.
+
+    :param start: the first bytes of the file, unpacked, some thousand if it has as many.
+    :param source: the file's name.
+    :raises InputError: if it does.
+    """
+    if _PAGE_NAME.search(source):
+        return
+    for magic, name, way_out in _FORMATS:
+        if start.startswith(magic):
+            raise InputError(source, f"is {name}, which cannot be read as pages; {way_out}")
+    root = _xml_root(start.removeprefix(b"\xef\xbb\xbf").lstrip())
+    if root is not None and root.rpartition(":")[2].lower() != "html":
+        raise InputError(source, f"is XML (<{root}>), not a page; {_TO_JSON}")
+
+
+def _xml_root(start: bytes) -> str | None:
+    """Return the name of the root of an XML file with a declaration; ``None`` if there is none."""
+    if not start.startswith(b"<?xml"):
+        return None
+    place = 0
+    while place < len(start):
+        for begin, end in _BEFORE_ROOT:
+            if start.startswith(begin, place):
+                found = start.find(end, place)
+                place = len(start) if found < 0 else found + len(end)
+                break
+        else:
+            if (name := _NAME.match(start, place)) is not None:
+                return name[1].decode("ascii", "replace")
+            # White space, or the rest of a document type that has entities.
+            found = start.find(b"<", place + 1)
+            place = len(start) if found < 0 else found
+    return None

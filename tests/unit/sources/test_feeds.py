@@ -1,0 +1,85 @@
+"""Feeds of Scrapy: items with any fields as JSON and CSV, and formats that are refused."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+from scrapy_neardup.exceptions import InputError
+from scrapy_neardup.sources.columns import parse_columns
+from scrapy_neardup.sources.readers import PageReader
+
+ITEMS = [
+    {"link": "https://a.example/1", "title": "One", "body": "<p>one", "page": {"text": "1"}},
+    {"link": "https://a.example/2", "title": "Two", "body": "<p>two", "page": {"text": "2"}},
+]
+LINES = "".join(json.dumps(item) + "\n" for item in ITEMS)
+ARRAY = "[\n" + ",\n".join(map(json.dumps, ITEMS)) + "\n]"
+CSV = "link,title,body\r\n" + "".join(f"{i['link']},{i['title']},{i['body']}\r\n" for i in ITEMS)
+
+
+def stored(folder: Path, name: str, data: str | bytes) -> str:
+    (folder / name).write_bytes(data.encode() if isinstance(data, str) else data)
+    return str(folder / name)
+
+
+@pytest.mark.parametrize(("name", "data"), [("a.jsonl", LINES), ("a.json", ARRAY), ("a.csv", CSV)])
+def test_a_feed_is_read_whatever_its_fields_are_called(tmp_path, name, data):
+    source = stored(tmp_path, name, data)
+    pages = list(PageReader([source], parse_columns("url=link,html=body")))
+    assert [(page.url, page.content) for page in pages] == [
+        ("https://a.example/1", "<p>one"),
+        ("https://a.example/2", "<p>two"),
+    ]
+    with pytest.raises(InputError, match=r"link, title, body.*--columns url=link,html=body"):
+        list(PageReader([source]))
+
+
+def test_members_of_objects_within_objects_and_objects_with_none_of_the_members(tmp_path):
+    lines = LINES + '{"url": "https://b.example/", "text": "plain", "html": null}\n'
+    # Where one is named, no other content is read, not even under its own name.
+    lines += '{"link": "https://c.example/", "html": "<p>other"}\n'
+    reader = PageReader([stored(tmp_path, "a", lines)], parse_columns("url=link,text=page.text"))
+    pages = [(page.url, page.content, page.kind) for page in reader]
+    assert [content for _, content, _ in pages] == ["1", "2", "plain"]
+    assert reader.bad == {"no html, html_b64 or text": 1}
+
+
+def test_the_hint_names_a_text_as_such(tmp_path):
+    item = {"address": "https://a.example/", "n": 3, "article": "A long text without markup."}
+    with pytest.raises(InputError, match=r"--columns url=address,text=article$"):
+        list(PageReader([stored(tmp_path, "a.jsonl", json.dumps(item) + "\n")]))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.xml", b'<?xml version="1.0"?>\n<!-- x -->\n<items><item/></items>', "is XML .<items>"),
+        ("a", gzip.compress(b"\xef\xbb\xbf<?xml version='1.0'?><a:feed/>"), "is XML .<a:feed>"),
+        ("a.pickle", pickle.dumps(ITEMS), "is a pickle.*-o items.jsonl"),
+        ("a.jsonl.bz2", bz2.compress(LINES.encode()), "packed with bzip2.*gzip or zstd"),
+        ("a.csv", b"PK\x03\x04 and so on", "a ZIP archive or a spreadsheet.*CSV"),
+        ("a.sqlite", b"SQLite format 3\0", "is a SQLite file.*--store"),
+    ],
+)
+def test_another_format_is_named_with_the_way_out(tmp_path, name, data, said):
+    with pytest.raises(InputError, match=said):
+        PageReader([stored(tmp_path, name, data)])
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a", '<?xml version="1.0"?><!DOCTYPE html [<!ENTITY x "y">]><html><p>x</html>'),
+        ("a", '<?xml version="1.0"?><h:html xmlns:h="x"><p>x</html>'),
+        ("a.html", '<?xml version="1.0"?><div>x</div>'),
+        ("a", "<items>x</items>"),
+    ],
+)
+def test_pages_that_look_like_xml_are_read(tmp_path, name, data):
+    assert len(list(PageReader([stored(tmp_path, name, data)]))) == 1
