@@ -216,8 +216,8 @@ def kept(cache, key: str, content: str | bytes) -> Record:
 def test_a_body_comes_back_as_it_was(store, content):
     cache = store.body_cache(10_000)
     one = kept(cache, "a", content)
-    assert cache.pop("a") == one
-    assert cache.pop("a") is None
+    assert cache.take("a") == one
+    assert cache.take("a") is None
     assert cache.n_bytes == 0
 
 
@@ -229,7 +229,7 @@ def test_the_oldest_bodies_are_evicted_and_their_pages_completed(store, signer):
     kept(cache, "large", bytes(range(256)) * 8)
     assert cache.n_bytes <= 5_000
     assert cache.n_evicted >= 1
-    assert cache.pop("https://0.example/") is None
+    assert cache.take("https://0.example/") is None
     assert store.claim(quick(signer, "https://c.example/", COPY), RULE).verdict.kind == "new"
 
 
@@ -237,7 +237,7 @@ def test_the_oldest_bodies_are_evicted_and_their_pages_completed(store, signer):
 def test_a_body_larger_than_the_bound_is_not_kept(store, size):
     cache = store.body_cache(size)
     kept(cache, "a", "some text")
-    assert (cache.n_bytes, cache.pop("a")) == (0, None)
+    assert (cache.n_bytes, cache.take("a")) == (0, None)
 
 
 @pytest.mark.parametrize("make_store", ["sqlite"], indirect=True)
@@ -248,7 +248,7 @@ def test_bodies_outlive_the_process(make_store):
     cache.discard("b")
     store.close()
     cache = make_store().body_cache(10_000)
-    assert [cache.pop(key) for key in "abc"] == [ones[0], None, ones[2]]
+    assert [cache.take(key) for key in "abc"] == [ones[0], None, ones[2]]
 
 
 def test_a_damaged_file_of_bodies_is_made_anew(make_store, tmp_path):
@@ -256,7 +256,7 @@ def test_a_damaged_file_of_bodies_is_made_anew(make_store, tmp_path):
     (tmp_path / "store.sqlite-bodies").write_bytes(b"no database at all" * 1000)
     cache = store.body_cache(10_000)
     one = kept(cache, "a", "body")
-    assert cache.pop("a") == one
+    assert cache.take("a") == one
 
 
 @pytest.mark.parametrize("make_store", ["sqlite"], indirect=True)
@@ -265,7 +265,7 @@ def test_bodies_are_kept_in_memory_where_their_file_cannot_be(make_store, tmp_pa
     cache = make_store().body_cache(10_000)
     assert "keeping bodies of pages in memory" in caplog.text
     one = kept(cache, "a", "body")
-    assert cache.pop("a") == one
+    assert cache.take("a") == one
 
 
 @pytest.mark.parametrize("make_store", ["sqlite"], indirect=True)
@@ -276,18 +276,18 @@ def test_a_body_that_cannot_be_written_counts_as_evicted(make_store, signer):
     kept(cache, "https://a.example/", "an earlier version")
     cache._file.execute("PRAGMA query_only = ON")  # as on a full disk
     kept(cache, "https://a.example/", PAGES[0])
-    assert (cache.n_evicted, cache.pop("https://a.example/")) == (1, None)
+    assert (cache.n_evicted, cache.take("https://a.example/")) == (1, None)
     assert store.claim(quick(signer, "https://c.example/", COPY), RULE).verdict.kind == "new"
 
 
 def test_a_damaged_body_is_as_one_that_is_not_kept(store):
     cache = store.body_cache(10_000)
     cache.put("a", record("https://a.example/", ""), b"neither zstd nor zlib")
-    assert cache.pop("a") is None
+    assert cache.take("a") is None
 
 
 def test_users_of_a_store_share_its_bodies(store):
     one = kept(store.body_cache(0), "a", "does not fit")
     cache = store.body_cache(10_000)
     cache.put("a", one, packed_body(one.content))
-    assert store.body_cache(5_000).pop("a") == one
+    assert store.body_cache(5_000).take("a") == one

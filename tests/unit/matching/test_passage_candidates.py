@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,10 +25,10 @@ class Shelf:
     """Stored pages, as a store keeps them: with the passages that were recorded."""
 
     def __init__(self) -> None:
-        self.index, self.pages = Postings(), list[PageSignature]()
+        self.index, self.stored = Postings(), list[PageSignature]()
 
-    def page(self, number: int) -> PageSignature:
-        return self.pages[number]
+    def pages(self, numbers: Sequence[int]) -> list[PageSignature]:
+        return [self.stored[number] for number in numbers]
 
     def candidates(self, page: PageSignature, rule: Rule = Rule()) -> PassageCandidates:  # noqa: B008
         return passage_candidates(page, self.index, self, Boilerplates(), rule)
@@ -36,8 +36,8 @@ class Shelf:
     def store(self, *pages: PageSignature) -> None:
         for page in pages:
             recorded = self.candidates(page).recorded
-            self.index.add(recorded, len(self.pages))
-            self.pages.append(replace(page, passages=recorded.tobytes()))
+            self.index.add(recorded, len(self.stored))
+            self.stored.append(replace(page, passages=recorded.tobytes()))
 
 
 def page(passages: Iterable[int], site: str = "a.example", title: str = "ferry") -> PageSignature:
