@@ -32,6 +32,7 @@ _RESERVE, _COMMIT, _RELEASE, _ADD, _FORGET, _EXPIRE, _CONFIRM, _REAP = map(
     Script, ("reserve", "commit", "release", "add", "forget", "expire", "confirm", "reap")
 )
 _COMPLETE = Script("complete")
+_NONE_NEAR = Candidates(np.empty(0, np.intp), np.empty(0, np.intp))
 #: So many rows or pages are read at once.
 _ROWS_AT_ONCE = 2048
 _PAGES_AT_ONCE = 256
@@ -118,7 +119,7 @@ class PageReader:
             int(seen or 0),
             number_in(known, place.rest),
             unpacked_numbers(reserved)[0] if reserved else b"",
-            near(fingerprint or 0, distance, found),
+            _NONE_NEAR if fingerprint is None else near(fingerprint, distance, found),
             buckets,
         )
 

@@ -74,7 +74,7 @@ def test_what_many_pages_have_is_neither_recorded_nor_compared():
     own = [list(range(100 * n, 100 * n + 20)) for n in range(MAX_PAGES + 2)]
     pages = [page([*frame, *texts], title=str(texts)) for texts in own]
     shelf.store(*pages[:-1])
-    assert [len(stored.passages) // 8 for stored in shelf.pages] == [30] * MAX_PAGES + [20]
+    assert [len(stored.passages) // 8 for stored in shelf.stored] == [30] * MAX_PAGES + [20]
     assert shelf.candidates(pages[-1]).numbers == []
     copy = page([*frame, *own[0]], site="b.example")
     assert shelf.candidates(copy).numbers == [0]
