@@ -17,6 +17,7 @@ from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.sources.compression import packed_body
 from scrapy_neardup.sources.record import Record
 from scrapy_neardup.stores.redis.connection import RedisConnection
+from scrapy_neardup.stores.redis.pages import PageReader
 from scrapy_neardup.stores.redis.store import RedisStore
 from tests.support.texts import FERRY, MUSEUM
 
@@ -95,7 +96,10 @@ def crawled(store: RedisStore, url: str, rule: Rule) -> Verdict:
 
 
 class Schedule:
-    """Lets one of several threads go on at a time, from one call of the server to the next."""
+    """Lets one of several threads go on at a time, from one call of the server to the next.
+
+    Most often it is the same again, so that much happens between two calls of another one.
+    """
 
     def __init__(self, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self._rng = random.Random(seed)
@@ -103,6 +107,7 @@ class Schedule:
         self._waiting: set[int] = set()
         self._n_running = 0
         self._next: int | None = None
+        self._last = 0
         call = RedisConnection.call
 
         def in_turn(connection: RedisConnection, ask):
@@ -141,11 +146,13 @@ class Schedule:
 
     def _choose(self) -> None:
         if self._waiting and len(self._waiting) == self._n_running:
-            self._next = self._rng.choice(sorted(self._waiting))
+            if self._last not in self._waiting or self._rng.random() < 0.2:
+                self._last = self._rng.choice(sorted(self._waiting))
+            self._next = self._last
             self._changed.notify_all()
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(30))
 def test_of_copies_in_several_processes_one_is_stored(opened, monkeypatch, seed):
     stores = [opened() for _ in PAGES]
     verdicts: dict[str, Verdict] = {}
@@ -161,3 +168,116 @@ def test_of_copies_in_several_processes_one_is_stored(opened, monkeypatch, seed)
     assert len(stores[0]) == 2
     [original] = {v.duplicate_of for v in verdicts.values()} - {None}
     assert stores[0].find(QUICK[original].key) is not None
+
+
+def stored(store: RedisStore, url: str) -> None:
+    claim = store.claim(QUICK[url], Rule())
+    assert claim.verdict.kind == "new"
+    assert claim.ticket is not None
+    kept(store, url)
+    store.commit(claim.ticket)
+
+
+ORIGINAL, COPY, _, OTHER = PAGES
+KEYS = {url: signature.key for url, signature in QUICK.items()}
+
+
+def test_a_page_that_is_completed_during_a_claim_is_found(opened, monkeypatch):
+    """Its fingerprint was looked for before, and it is read already when it is looked at."""
+    first, second = opened(), opened()
+    stored(first, ORIGINAL)
+    claim = second.claim(QUICK[COPY], Rule())
+    assert (claim.must_read, claim.unread) == (True, (KEYS[ORIGINAL],))
+    stored_many = PageReader.stored_many
+
+    def after_it_was_completed(reader, numbers):
+        monkeypatch.undo()
+        completed(first, KEYS[ORIGINAL])
+        return stored_many(reader, numbers)
+
+    monkeypatch.setattr(PageReader, "stored_many", after_it_was_completed)
+    copy = replace(FULL[COPY], passages=QUICK[COPY].passages)
+    assert second.claim(copy, Rule()).verdict.duplicate_of == ORIGINAL
+
+
+def test_a_page_whose_body_is_on_its_way_is_waited_for(opened):
+    first, second = opened(), opened()
+    ticket = first.claim(QUICK[ORIGINAL], Rule()).ticket
+    assert second.claim(QUICK[COPY], Rule()).is_blocked
+    completed(second, KEYS[ORIGINAL])  # does nothing
+    kept(first, ORIGINAL)
+    assert second.claim(QUICK[COPY], Rule()).unread == (KEYS[ORIGINAL],)
+    first.commit(ticket)
+    assert crawled(second, COPY, Rule()).duplicate_of == ORIGINAL
+
+
+def test_two_processes_complete_one_page(opened):
+    first, second = opened(), opened()
+    stored(first, ORIGINAL)
+    taken = [store.body_cache(MIB).take(KEYS[ORIGINAL]) for store in (first, second)]
+    assert None not in taken
+    first.complete(KEYS[ORIGINAL], FULL[ORIGINAL])
+    # The body is gone now, and the second one may fail to read its own copy of it.
+    assert first.body_cache(MIB).take(KEYS[ORIGINAL]) is None
+    second.complete(KEYS[ORIGINAL], None)
+    assert crawled(second, COPY, Rule()).duplicate_of == ORIGINAL
+
+
+def test_a_body_is_never_taken_for_what_its_address_holds_later(opened):
+    first, second, third = opened(), opened(), opened()
+    ticket = first.claim(QUICK[ORIGINAL], Rule()).ticket
+    kept(first, ORIGINAL)
+    assert second.body_cache(MIB).take(KEYS[ORIGINAL]) is not None
+    # Its item fails, and another process meets another content at its address.
+    first.release(ticket)
+    changed = quick(ORIGINAL, PAGES[OTHER])
+    ticket = third.claim(changed, Rule()).ticket
+    second.complete(KEYS[ORIGINAL], FULL[ORIGINAL])
+    third.commit(ticket)
+    [entry] = first.entries()
+    assert not entry.signature.is_read
+    assert crawled(second, COPY, Rule()).kind == "new"
+
+
+def test_what_was_completed_while_it_was_reserved_stays_so(opened):
+    first, second = opened(), opened()
+    ticket = first.claim(QUICK[ORIGINAL], Rule()).ticket
+    kept(first, ORIGINAL)
+    completed(second, KEYS[ORIGINAL])
+    first.commit(ticket, items=7)
+    first.commit(ticket, items=7)
+    [entry] = first.entries()
+    assert (entry.signature.is_read, entry.items) == (True, 7)
+    assert crawled(second, COPY, Rule()).duplicate_of == ORIGINAL
+
+
+def test_nothing_is_left_of_pages_that_are_forgotten(opened, redis_server):
+    store = opened()
+    for url in (ORIGINAL, OTHER):
+        stored(store, url)
+    completed(store, KEYS[ORIGINAL])
+    store.release(store.claim(QUICK[COPY], Rule(min_similarity=0.9)).ticket)
+    for url in (ORIGINAL, OTHER):
+        assert store.forget(KEYS[url])
+    with redis_server.client as client:
+        names = {name.decode().rpartition(":")[2] for name in client.keys("*")}
+    assert names.isdisjoint({"passages", "rows", "pages", "block0", "known", "reserved"})
+
+
+@pytest.mark.parametrize("scope", ["all", "site"])
+def test_bodies_of_all_sites_share_one_bound(opened, scope):
+    store, rule = opened(scope=scope), Rule(scope="site")
+    bodies = store.body_cache(0)
+    for number in range(20):
+        url = f"https://{number}.example/"
+        signature = quick(url, PAGES[OTHER])
+        claim = store.claim(signature, rule)
+        body = random.Random(number).randbytes(99_000)
+        bodies.put(signature.key, Record(url, url, b"", "html"), body)
+        store.commit(claim.ticket)
+    assert bodies.n_evicted == 10
+    assert 900_000 < bodies.n_bytes < MIB
+    assert bodies.take(signature.key) is None  # neither zstd nor zlib
+    # Nothing is compared with pages whose bodies were evicted.
+    again = store.claim(quick("https://0.example/2", PAGES[OTHER]), rule)
+    assert not any("//0.example" in key for key in again.unread)
