@@ -152,7 +152,7 @@ class Schedule:
             self._changed.notify_all()
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(20))
 def test_of_copies_in_several_processes_one_is_stored(opened, monkeypatch, seed):
     stores = [opened() for _ in PAGES]
     verdicts: dict[str, Verdict] = {}
