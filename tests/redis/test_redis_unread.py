@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 
+from scrapy_neardup.exceptions import StoreUnreachable
 from scrapy_neardup.matching.rule import Rule
 from scrapy_neardup.matching.verdict import Verdict
 from scrapy_neardup.signatures.signature import PageSignature
@@ -19,6 +21,7 @@ from scrapy_neardup.sources.record import Record
 from scrapy_neardup.stores.redis.connection import RedisConnection
 from scrapy_neardup.stores.redis.pages import PageReader
 from scrapy_neardup.stores.redis.store import RedisStore
+from tests.support.redis_servers import RedisServer
 from tests.support.texts import FERRY, MUSEUM
 
 SECRET = bytes(range(32))
@@ -55,17 +58,22 @@ PAGES = {
 }
 
 
+#: A copy on the site of its original.
+COPY_ON_SITE = "https://a.example/printed"
+CONTENTS = {**PAGES, COPY_ON_SITE: page(FERRY, "Ferry", "<div>To be printed</div>")}
+
+
 def quick(url: str, html: str) -> PageSignature:
     [signature] = SIGNER.sign(SIGNER.quick_page(url, html))
     return signature
 
 
-QUICK = {url: quick(url, html) for url, html in PAGES.items()}
-FULL = {url: SIGNER.sign_html(url, html) for url, html in PAGES.items()}
+QUICK = {url: quick(url, html) for url, html in CONTENTS.items()}
+FULL = {url: SIGNER.sign_html(url, html) for url, html in CONTENTS.items()}
 
 
 def kept(store: RedisStore, url: str) -> None:
-    content = PAGES[url]
+    content = CONTENTS[url]
     record = Record(id=url, url=url, content=content, content_type="text/html")
     store.body_cache(MIB).put(QUICK[url].key, record, packed_body(content))
 
@@ -281,3 +289,45 @@ def test_bodies_of_all_sites_share_one_bound(opened, scope):
     # Nothing is compared with pages whose bodies were evicted.
     again = store.claim(quick("https://0.example/2", PAGES[OTHER]), rule)
     assert not any("//0.example" in key for key in again.unread)
+
+
+def test_what_a_dead_process_held_is_no_candidate(opened, redis_server):
+    first, second = opened(), opened()
+    first.claim(QUICK[ORIGINAL], Rule())
+    kept(first, ORIGINAL)
+    assert second.claim(QUICK[COPY], Rule()).unread == (KEYS[ORIGINAL],)
+    # It dies with its reservation; whoever comes across that lets go of it.
+    first._leases.stop()
+    with redis_server.client as client:
+        client.delete(f"{{neardup:default}}:run:{first._leases.id.hex()}")
+    second._leases._found_alive.clear()
+    assert crawled(second, COPY, Rule()).kind == "new"
+    assert len(second) == 1
+
+
+def test_expired_pages_are_no_candidates(opened):
+    store = opened(ttl=100)
+    store.add(QUICK[ORIGINAL], int(time.time()) - 200)
+    assert store.claim(QUICK[COPY], Rule()).verdict.kind == "new"
+    assert store.compact() == 1
+
+
+def test_a_server_that_goes_away_amid_a_completion_costs_nothing(tmp_path, afterwards):
+    server = RedisServer(tmp_path, appendonly="yes", appendfsync="always")
+    afterwards.callback(server.kill)
+    short = {"connect_timeout": 0.2, "call_timeout": 0.2}
+    store = RedisStore(server.address, secret=SECRET, **short)
+    store.adopt(SIGNER.recipe, SIGNER.parts)
+    stored(store, ORIGINAL)
+    assert store.claim(QUICK[COPY], Rule()).unread == (KEYS[ORIGINAL],)
+    assert store.body_cache(MIB).take(KEYS[ORIGINAL]) is not None
+    server.kill()
+    with pytest.raises(StoreUnreachable):
+        store.complete(KEYS[ORIGINAL], FULL[ORIGINAL])
+    with pytest.raises(StoreUnreachable):
+        store.body_cache(MIB).take(KEYS[ORIGINAL])
+    server.start()
+    # That its body could not be taken does not mean that there is none.
+    store.complete(KEYS[ORIGINAL], None)
+    assert crawled(store, COPY, Rule()).duplicate_of == ORIGINAL
+    store.close()
