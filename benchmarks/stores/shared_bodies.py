@@ -67,25 +67,25 @@ class Worker:
         """Claim and store a page; return the kind of its verdict."""
         signature, rule = page.quick, Rule()
         while True:
-            claim = self._timed(lambda own=signature: self.store.claim(own, rule))
+            claim = self._timed(self.store.claim, signature, rule)
             if not (claim.must_read or claim.unread):
                 break
             for key in claim.unread:
-                has_body = self._timed(lambda of=key: self._bodies.take(of)) is not None
+                has_body = self._timed(self._bodies.take, key) is not None
                 full = site[key].full if has_body else None
-                self._timed(lambda of=key, it=full: self.store.complete(of, it))
+                self._timed(self.store.complete, key, full)
             signature = replace(page.full, passages=page.quick.passages)
         if claim.ticket is not None:
             if not signature.is_read:
                 body = packed_body(page.record.content)
-                self._timed(lambda: self._bodies.put(signature.key, page.record, body))
-            self._timed(lambda: self.store.commit(claim.ticket))
+                self._timed(self._bodies.put, signature.key, page.record, body)
+            self._timed(self.store.commit, claim.ticket)
         return claim.verdict.kind
 
-    def _timed(self, call: Callable[[], T]) -> T:
+    def _timed(self, call: Callable[..., T], *arguments: Any) -> T:
         started = perf_counter()
         try:
-            return call()
+            return call(*arguments)
         finally:
             self.seconds += perf_counter() - started
 

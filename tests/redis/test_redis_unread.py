@@ -112,6 +112,7 @@ class Schedule:
     def __init__(self, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self._rng = random.Random(seed)
         self._changed = threading.Condition()
+        self._threads: set[threading.Thread] = set()
         self._waiting: set[int] = set()
         self._n_running = 0
         self._next: int | None = None
@@ -119,7 +120,7 @@ class Schedule:
         call = RedisConnection.call
 
         def in_turn(connection: RedisConnection, ask):
-            if getattr(threading.current_thread(), "is_scheduled", False):
+            if threading.current_thread() in self._threads:
                 self._wait()
             return call(connection, ask)
 
@@ -128,8 +129,8 @@ class Schedule:
     def run(self, *works: Callable[[], None]) -> None:
         threads = [threading.Thread(target=self._ended_after, args=[work]) for work in works]
         self._n_running = len(threads)
+        self._threads.update(threads)
         for thread in threads:
-            thread.is_scheduled = True
             thread.start()
         for thread in threads:
             thread.join(60)
@@ -174,7 +175,8 @@ def test_of_copies_in_several_processes_one_is_stored(opened, monkeypatch, seed)
     assert sorted(kinds[:3]) == ["duplicate", "duplicate", "new"]
     assert kinds[3] == "new"
     assert len(stores[0]) == 2
-    [original] = {v.duplicate_of for v in verdicts.values()} - {None}
+    [original] = {v.duplicate_of for v in verdicts.values() if v.is_duplicate}
+    assert original is not None
     assert stores[0].find(QUICK[original].key) is not None
 
 
@@ -315,8 +317,7 @@ def test_expired_pages_are_no_candidates(opened):
 def test_a_server_that_goes_away_amid_a_completion_costs_nothing(tmp_path, afterwards):
     server = RedisServer(tmp_path, appendonly="yes", appendfsync="always")
     afterwards.callback(server.kill)
-    short = {"connect_timeout": 0.2, "call_timeout": 0.2}
-    store = RedisStore(server.address, secret=SECRET, **short)
+    store = RedisStore(server.address, secret=SECRET, connect_timeout=0.2, call_timeout=0.2)
     store.adopt(SIGNER.recipe, SIGNER.parts)
     stored(store, ORIGINAL)
     assert store.claim(QUICK[COPY], Rule()).unread == (KEYS[ORIGINAL],)

@@ -11,12 +11,14 @@ import struct
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ...sources.record import Record
 from ..body_cache import OVERHEAD_BYTES, BodyCache, record_of_head, told_head
 from .connection import RedisConnection, Script
 from .layout import KeySpace
+
+T = TypeVar("T")
 
 _PUT_BODY = Script("put_body")
 #: Of the head, which is in front of the compressed content.
@@ -123,7 +125,7 @@ def _field(key: str, place: PagePlace | None) -> bytes:
     return key.encode("utf-8", "surrogatepass") if place is None else place.field
 
 
-def _remember(places: OrderedDict[str, PagePlace] | OrderedDict[str, Taken], key: str, what) -> None:
+def _remember(places: OrderedDict[str, T], key: str, what: T) -> None:
     places[key] = what
     if len(places) > _MOST_REMEMBERED:
         places.popitem(last=False)

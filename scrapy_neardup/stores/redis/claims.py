@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ from ...matching.verdict import Verdict, revisit, revisit_of_links
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
 from ..base import Claim, Ticket
-from ..codec import ROW, packed, sketch_in, unpacked
+from ..codec import ROW, sketch_in, unpacked
 from .bodies import PagePlace, RedisBodyCache
 from .layout import packed_number
 from .pages import (
@@ -231,8 +231,7 @@ class PageJudge:
         if any(other.row.holder and other.row.holder.is_reserved for other in gone):
             return True
         for other in gone:
-            bare = packed(replace(other.page, passages=b""))
-            self.pages.complete(packed_number(other.number), other.row.page, b"", bare)
+            self.pages.give_up(packed_number(other.number), other.row.page, other.page)
         if gone:
             raise Changed
         return False

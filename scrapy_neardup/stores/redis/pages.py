@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy.typing as npt
 
 from ...exceptions import SignatureMismatch
 from ...hashing.simhash_index import Candidates
-from ..codec import ROW, with_items
+from ...signatures.signature import PageSignature
+from ..codec import ROW, packed, with_items
 from .connection import RedisConnection, Script
 from .layout import (
     KeySpace,
@@ -260,9 +262,17 @@ class RedisPages(PageReader):
 
         :param before: what was read of it quickly, packed. If the page is another one now, it
             stays as it is.
-        :param row: empty to keep the one that it has.
         """
         return bool(self._connection.run(_COMPLETE, self._keys, number, before, row, page))
+
+    def give_up(self, number: bytes, before: bytes, page: PageSignature) -> None:
+        """Have nothing compared any more with a page that was read quickly.
+
+        :param before: the page packed, see :meth:`complete`.
+        """
+        bare = packed(replace(page, passages=b""))
+        # An empty row: it keeps the one that it has.
+        self._connection.run(_COMPLETE, self._keys, number, before, b"", bare)
 
     def add(self, page: NewPage, mark: int = 0) -> None:
         """Record a page without judging it.

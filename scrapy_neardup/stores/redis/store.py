@@ -36,12 +36,12 @@ from ..body_cache import BodyCache
 from ..codec import key_digest, key_seed, packed, row_of, unpacked, with_items
 from ..hints import HintMethods
 from .address import RedisAddress
-from .bodies import PagePlace, RedisBodyCache
+from .bodies import PagePlace, RedisBodyCache, Taken
 from .claims import Changed, CommitMarks, PageJudge, Reservation, Reservations
 from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection, check_server, is_refusal
 from .hints import RedisHints
 from .namespace import LEASE_SECONDS, RedisNamespace
-from .pages import NewPage, StoredRow
+from .pages import NewPage, RedisPages, StoredRow
 
 #: After so many seconds, a claim asks the server nothing more.
 CLAIM_SECONDS = 6.0
@@ -168,25 +168,15 @@ class RedisStore(HintMethods):
             if stored is None:
                 return
             before = unpacked(stored.page, self._recipe)
-            if before.is_read or before.key != key:
-                self._bodies.remove(place)
+            if before.key != key:
                 return
-            if signature is None:
-                # The body of a reserved page may be on its way, and that of any out of reach.
-                is_reserved = stored.holder is not None and stored.holder.is_reserved
-                has_body = taken is not None and taken.has_body
-                if self._bodies.is_used and (taken is None or (is_reserved and not has_body)):
+            if not before.is_read:
+                if signature is not None:
+                    self._complete(pages, place.number, stored, before, signature)
+                elif not self._may_have_body(stored, taken):
+                    pages.give_up(place.number, stored.page, before)
+                else:
                     return
-                pages.complete(place.number, stored.page, b"", packed(replace(before, passages=b"")))
-            else:
-                self.adopt(signature.recipe, {})
-                complete = replace(
-                    signature, url=before.url, key=key, site=before.site, passages=before.passages
-                )
-                page = self._new_page(complete, stored.stored_at)
-                if pages.complete(place.number, stored.page, page.row, page.page):
-                    with self._alone():
-                        learn_text(self.boilerplates.of(before.site), complete)
             self._bodies.remove(place)
 
     def body_cache(self, max_bytes: int) -> BodyCache:
@@ -300,7 +290,7 @@ class RedisStore(HintMethods):
                 return Claim(found.verdict, is_blocked=True, outcome=own.outcome if own else None)
             if found.verdict.is_duplicate:
                 return Claim(found.verdict, items=found.items)
-            page = self._new_page(replace(signature, passages=found.passages), now)
+            page = self._new_page(_with_passages(signature, found.passages), now)
             try:
                 number = pages.reserve(page, token, found.lookup, rule.max_distance)
             except StoreUnreachable as error:
@@ -316,6 +306,34 @@ class RedisStore(HintMethods):
                     self._bodies.expect(signature.key, PagePlace(pages.part.site, number))
                 return Claim(found.verdict, held.ticket, items=found.items)
         return Claim(Verdict("undecided", signature.url, Reason.WAITED), is_blocked=True)
+
+    def _complete(
+        self,
+        pages: RedisPages,
+        number: bytes,
+        stored: StoredRow,
+        before: PageSignature,
+        signature: PageSignature,
+    ) -> None:
+        """Put a page that was read in full in the place of what was read of it quickly."""
+        self.adopt(signature.recipe, {})
+        complete = replace(
+            signature, url=before.url, key=before.key, site=before.site, passages=before.passages
+        )
+        page = self._new_page(complete, stored.stored_at)
+        if pages.complete(number, stored.page, page.row, page.page):
+            with self._alone():
+                learn_text(self.boilerplates.of(before.site), complete)
+
+    def _may_have_body(self, stored: StoredRow, taken: Taken | None) -> bool:
+        """Return whether another process may be able to read a page in full that this one cannot.
+
+        The body of a reserved page may be on its way, and that of any page out of reach.
+        """
+        if not self._bodies.is_used:
+            return False
+        is_reserved = stored.holder is not None and stored.holder.is_reserved
+        return taken is None or (is_reserved and not taken.has_body)
 
     def _counts(self, stored: StoredRow) -> bool:
         return stored.holder is None or self._leases.is_alive(stored.holder.run)
@@ -359,3 +377,8 @@ class RedisStore(HintMethods):
             page = unpacked(data, self._recipe)
             if page.site == site:
                 learn(boilerplate, page)
+
+
+def _with_passages(signature: PageSignature, passages: bytes) -> PageSignature:
+    """Return a page with those of its passages that are to be recorded."""
+    return signature if passages == signature.passages else replace(signature, passages=passages)
