@@ -39,10 +39,12 @@ def store_of(server: RedisServer) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_crawls_that_share_a_namespace_store_each_content_once(server):
+@pytest.mark.parametrize("extraction", ["full", "lazy"])
+def test_crawls_that_share_a_namespace_store_each_content_once(server, extraction):
+    settings = {**store_of(server), **SLOW, "NEARDUP_EXTRACTION": extraction}
     with serving(COPIES, together=4) as site:
         urls = [site.url(f"/{n}") for n in range(4)]
-        crawls = together(*[([url], {**store_of(server), **SLOW}) for url in urls])
+        crawls = together(*[([url], settings) for url in urls])
     assert sum(len(crawl.stored) for crawl in crawls) == 1
     assert sum(crawl.stats.get("neardup/waits", 0) for crawl in crawls) == 3
 
