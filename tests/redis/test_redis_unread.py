@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -18,11 +19,12 @@ from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.sources.compression import packed_body
 from scrapy_neardup.sources.record import Record
+from scrapy_neardup.stores import MemoryStore, Store
 from scrapy_neardup.stores.redis.connection import RedisConnection
 from scrapy_neardup.stores.redis.pages import PageReader
 from scrapy_neardup.stores.redis.store import RedisStore
 from tests.support.redis_servers import RedisServer
-from tests.support.texts import FERRY, MUSEUM
+from tests.support.texts import FERRY, MUSEUM, article, replaced
 
 SECRET = bytes(range(32))
 SIGNER = Signer(secret=SECRET, extraction="lazy")
@@ -63,42 +65,44 @@ COPY_ON_SITE = "https://a.example/printed"
 CONTENTS = {**PAGES, COPY_ON_SITE: page(FERRY, "Ferry", "<div>To be printed</div>")}
 
 
+@cache
 def quick(url: str, html: str) -> PageSignature:
     [signature] = SIGNER.sign(SIGNER.quick_page(url, html))
     return signature
 
 
+full = cache(SIGNER.sign_html)
+
+
 QUICK = {url: quick(url, html) for url, html in CONTENTS.items()}
-FULL = {url: SIGNER.sign_html(url, html) for url, html in CONTENTS.items()}
+FULL = {url: full(url, html) for url, html in CONTENTS.items()}
 
 
-def kept(store: RedisStore, url: str) -> None:
-    content = CONTENTS[url]
+def kept(store: Store, url: str, content: str | None = None) -> None:
+    content = content or CONTENTS[url]
     record = Record(id=url, url=url, content=content, content_type="text/html")
-    store.body_cache(MIB).put(QUICK[url].key, record, packed_body(content))
+    store.body_cache(MIB).put(quick(url, content).key, record, packed_body(content))
 
 
-def completed(store: RedisStore, key: str) -> None:
+def completed(store: Store, key: str) -> None:
     record = store.body_cache(MIB).take(key)
-    if record is None:
-        store.complete(key, None)
-    else:
-        store.complete(key, SIGNER.sign_html(record.url, record.content))
+    store.complete(key, None if record is None else full(record.url, str(record.content)))
 
 
-def crawled(store: RedisStore, url: str, rule: Rule) -> Verdict:
+def crawled(store: Store, url: str, rule: Rule, content: str | None = None) -> Verdict:
     """Judge and store a page, as a crawl does."""
-    signature = QUICK[url]
+    content = content or CONTENTS[url]
+    signature = quick(url, content)
     while True:
         claim = store.claim(signature, rule)
         if claim.must_read or claim.unread:
             for key in claim.unread:
                 completed(store, key)
-            signature = replace(FULL[url], passages=QUICK[url].passages)
+            signature = replace(full(url, content), passages=quick(url, content).passages)
         elif not claim.is_blocked:
             if claim.ticket is not None:
                 if not signature.is_read:
-                    kept(store, url)
+                    kept(store, url, content)
                 store.commit(claim.ticket)
             return claim.verdict
 
@@ -178,6 +182,30 @@ def test_of_copies_in_several_processes_one_is_stored(opened, monkeypatch, seed)
     [original] = {v.duplicate_of for v in verdicts.values() if v.is_duplicate}
     assert original is not None
     assert stores[0].find(QUICK[original].key) is not None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_several_processes_judge_as_one_does_in_memory(opened, seed):
+    chance = random.Random(seed)
+    texts = [article(150, number) for number in range(6)]
+    memory, shared = MemoryStore(SECRET), [opened() for _ in range(3)]
+    memory.adopt(SIGNER.recipe, SIGNER.parts)
+    memory.body_cache(MIB)
+    for _ in range(60):
+        words = replaced(
+            chance.choice(texts), chance.choice([0, 0.02, 0.1, 1]), chance.randrange(9)
+        )
+        text = ", ".join(" ".join(words[at : at + 10]) for at in range(0, len(words), 10))
+        url = f"https://{chance.randrange(3)}.example/{chance.randrange(25)}"
+        html = page(text, f"Title {chance.randrange(2)}", f"<div>{chance.randrange(9)}</div>")
+        found = [crawled(store, url, Rule(), html) for store in (memory, chance.choice(shared))]
+        assert found[0] == found[1]
+    entries = [
+        sorted((e.signature for e in store.entries()), key=lambda page: page.url)
+        for store in (memory, shared[0])
+    ]
+    assert entries[0] == entries[1]
+    assert {page.is_read for page in entries[0]} == {True, False}
 
 
 def stored(store: RedisStore, url: str) -> None:
