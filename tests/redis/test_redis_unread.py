@@ -10,17 +10,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 
 from scrapy_neardup.exceptions import StoreUnreachable
+from scrapy_neardup.hashing.minhash import SKETCH_BINS
 from scrapy_neardup.matching.rule import Rule
 from scrapy_neardup.matching.verdict import Verdict
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.sources.compression import packed_body
 from scrapy_neardup.sources.record import Record
-from scrapy_neardup.stores import MemoryStore, Store
-from scrapy_neardup.stores.redis.connection import RedisConnection
+from scrapy_neardup.stores import MemoryStore, Store, codec
+from scrapy_neardup.stores.redis import passages
+from scrapy_neardup.stores.redis.connection import RedisConnection, Script
+from scrapy_neardup.stores.redis.layout import packed_number
 from scrapy_neardup.stores.redis.pages import PageReader
 from scrapy_neardup.stores.redis.store import RedisStore
 from tests.support.redis_servers import RedisServer
@@ -360,3 +364,12 @@ def test_a_server_that_goes_away_amid_a_completion_costs_nothing(tmp_path, after
     store.complete(KEYS[ORIGINAL], None)
     assert crawled(store, COPY, Rule()).duplicate_of == ORIGINAL
     store.close()
+
+
+def test_scripts_and_clients_agree_where_passages_are():
+    source = Script("reserve").source.decode()
+    assert f"HASH_BYTES, PASSAGE_FIELDS = 8, {passages._LOW}\n" in source
+    assert f"HEAD_BYTES, SKETCH_BYTES = {codec._HEAD.size}, {SKETCH_BINS}\n" in source
+    found = passages.FoundSharers([b"\1\2\3\4" + packed_number(2**40 - 1), None])
+    sharers = found.sharers(np.array([0x04030201_00000000, 7], np.uint64))
+    assert (sharers.places.tolist(), sharers.numbers.tolist()) == ([0], [2**40 - 1])

@@ -73,7 +73,8 @@ class RedisBodyCache(BodyCache):
 
     def expect(self, key: str, place: PagePlace) -> None:
         """Note the version of a page that this process has claimed, whose body comes next."""
-        _remember(self._claimed, key, place)
+        if self.is_used:
+            _remember(self._claimed, key, place)
 
     def put(self, key: str, record: Record, packed: bytes) -> None:
         place = self._claimed.pop(key, None) or self._place_of(key)

@@ -7,8 +7,8 @@
 local COUNT, BLOCK0, BLOCK1, BLOCK2, BLOCK3, KNOWN, RESERVED, ROWS, PAGES, SITES, PASSAGES, HELD,
     UNCONFIRMED = unpack(KEYS)
 local ROW_BYTES, NUMBER_BYTES, REST_BYTES, RECORD_BYTES = 96, 5, 6, 11
--- A passage is a hash of eight bytes. A record of it, in buckets of their own, is shorter.
-local HASH_BYTES, PASSAGE_RECORD_BYTES = 8, 9
+-- A passage is a hash of eight bytes; a record of it is two bytes shorter than others.
+local HASH_BYTES, PASSAGE_FIELDS = 8, 4
 -- A packed page begins with a head; if the page was read in full, its sketch stands behind that.
 local HEAD_BYTES, SKETCH_BYTES = 65, 384
 -- In a row, of a page of which no item was stored.
@@ -110,7 +110,7 @@ end
 local function passage_places(page)
     local passages, found = passages_of(page), {}
     for start = 1, #passages, HASH_BYTES do
-        local low = string.char(passages:byte(start + 2) % 4)
+        local low = string.char(passages:byte(start + 2) % PASSAGE_FIELDS)
         local field = passages:sub(start, start + 1) .. low
         found[#found + 1] = {PASSAGES, field, passages:sub(start + 4, start + 7)}
     end
