@@ -83,6 +83,7 @@ class Case:
 
 
 _DROP = {"NEARDUP_REVISIT": "drop"}
+_LAZY = {"NEARDUP_EXTRACTION": "lazy"}
 CASES = {
     "job, synced": Case("synced"),
     "job, feed": Case("feed"),
@@ -94,6 +95,8 @@ CASES = {
     "fresh, feed, drop": Case("feed", job=False, settings=_DROP),
     "redis, synced": Case("synced", redis=True),
     "redis, feed": Case("feed", redis=True),
+    "redis, synced, lazy": Case("synced", redis=True, settings=_LAZY),
+    "redis, feed, lazy": Case("feed", redis=True, settings=_LAZY),
 }
 
 

@@ -1,13 +1,16 @@
-"""Measures what pages that were read quickly only take in a memory store, with and without bodies.
+"""Measures what pages that were read quickly only take in memory, with and without their bodies.
 
 Each page has a sample of 64 passages that no other has, the most that is recorded. The bodies are
 random, so they are as large as they are said to be, and together they exceed their bound: the
-oldest are evicted. Each way is measured in a process of its own.
+oldest are evicted. Each way is measured in a process of its own. Redis is given fewer pages; its
+memory is what the server grew by.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
+from collections.abc import Callable
 from random import Random
 from time import perf_counter
 from typing import NamedTuple
@@ -16,14 +19,17 @@ from scrapy_neardup.matching.rule import Rule
 from scrapy_neardup.signatures.passages import SAMPLE_SIZE
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.sources.record import Record
-from scrapy_neardup.stores import MemoryStore
+from scrapy_neardup.stores import MemoryStore, Store
+from scrapy_neardup.stores.redis.store import RedisStore
 
 from ..common.measuring import apart
 from ..common.memory import resident_bytes
 from ..common.options import at_least, command_parser
+from ..common.redis_server import redis_server
 from ..common.tables import Table
 
 _PAGES = 1_000_000
+_REDIS_PAGES = 100_000
 _BODY_BYTES = 10_000
 #: The default of NEARDUP_BODY_CACHE.
 _BOUND_MIB = 256
@@ -33,7 +39,7 @@ _SITE_PAGES = 50
 class Figures(NamedTuple):
     """What a store of so many pages takes.
 
-    :ivar resident: bytes that the process grew by.
+    :ivar resident: bytes that the process, or the Redis, grew by.
     :ivar of_bodies: bytes of the kept bodies, by the count that the bound holds for.
     :ivar kept: number of kept bodies.
     :ivar claim_us: microseconds to claim and commit a page, the body included.
@@ -57,9 +63,31 @@ def unread_page(number: int, generator: Random) -> PageSignature:
 
 def measure(pages: int, body_bytes: int, bound_mib: int) -> Figures:
     """Store pages; ``body_bytes`` is 0 for no bodies."""
-    store, generator, rule = MemoryStore(bytes(16)), Random(1), Rule()
+    return _measured(MemoryStore(bytes(16)), resident_bytes, pages, body_bytes, bound_mib)
+
+
+def measure_redis(pages: int, body_bytes: int, bound_mib: int) -> Figures:
+    """The same of a Redis."""
+    # That nothing is written to disk is meant.
+    logging.getLogger("scrapy_neardup").setLevel(logging.ERROR)
+    with redis_server() as server, server.client as client:
+        client.config_set("save", "")
+        store = RedisStore(server.address, secret=bytes(16))
+
+        def used() -> int:
+            return int(client.info("memory")["used_memory"])
+
+        figures = _measured(store, used, pages, body_bytes, bound_mib)
+        store.close()
+        return figures
+
+
+def _measured(
+    store: Store, used: Callable[[], int], pages: int, body_bytes: int, bound_mib: int
+) -> Figures:
+    generator, rule = Random(1), Rule()
     bodies = store.body_cache(bound_mib * 2**20)
-    before, started = resident_bytes(), perf_counter()
+    before, started = used(), perf_counter()
     for number in range(pages):
         page = unread_page(number, generator)
         claim = store.claim(page, rule)
@@ -70,7 +98,7 @@ def measure(pages: int, body_bytes: int, bound_mib: int) -> Figures:
         store.commit(claim.ticket)
     seconds = perf_counter() - started
     return Figures(
-        resident_bytes() - before,
+        used() - before,
         bodies.n_bytes,
         pages - bodies.n_evicted if body_bytes else 0,
         1e6 * seconds / pages,
@@ -83,20 +111,27 @@ def main() -> int:
     add("--pages", type=at_least(1), default=_PAGES, metavar="N")
     add("--body-bytes", type=at_least(1), default=_BODY_BYTES, metavar="N", help="compressed")
     add("--bound", type=at_least(0), default=_BOUND_MIB, metavar="MIB", help="for all bodies")
+    add("--redis-pages", type=at_least(0), default=_REDIS_PAGES, metavar="N", help="0 for no Redis")
     options = parser.parse_args()
     head = ("", "MiB", "bytes a page", "MiB of bodies", "bodies kept", "us a page")
-    table = Table(f"{options.pages:,} pages that were read quickly only", head)
-    for name, size in (("without bodies", 0), ("with bodies", options.body_bytes)):
-        found = apart(measure, options.pages, size, options.bound)
-        table.add(
-            name,
-            found.resident / 2**20,
-            found.resident / options.pages,
-            found.of_bodies / 2**20,
-            found.kept,
-            found.claim_us,
-        )
-    print(table.as_text())
+    for where, measured, pages in (
+        ("memory", measure, options.pages),
+        ("Redis", measure_redis, options.redis_pages),
+    ):
+        table = Table(f"{where}: {pages:,} pages that were read quickly only", head)
+        for name, size in (("without bodies", 0), ("with bodies", options.body_bytes)):
+            if pages:
+                found = apart(measured, pages, size, options.bound)
+                table.add(
+                    name,
+                    found.resident / 2**20,
+                    found.resident / pages,
+                    found.of_bodies / 2**20,
+                    found.kept,
+                    found.claim_us,
+                )
+        if pages:
+            print(table.as_text())
     return 0
 
 

@@ -19,7 +19,6 @@ from .._util.urls import page_key
 from ..exceptions import InputError, StoreError, StoreMissing, UnfitOption
 from ..hashing.simhash import to_hex
 from ..matching.stored_items import NO_ITEMS
-from ..signatures.signature import PASSAGES_PART
 from ..sources.readers import PageReader, beginning
 from ..stores import Entry, Namespace, Store, StoredPage, StoreReader
 from ..stores.exports import ExportReader, Head, end_line, is_export, page_line
@@ -302,8 +301,6 @@ def _import_export(source: str, options: argparse.Namespace) -> None:
     _require_comparable(export.head, source, options.store, name)
     older = read = rules = 0
     with open_for_writing(options.store, name, secret=export.head.secret) as store:
-        if PASSAGES_PART in export.head.parts and not store.holds_unread:
-            raise StoreError(store.name, "it cannot hold pages of lazy extraction")
         if export.head.recipe:
             store.adopt(export.head.recipe, export.head.parts)
         try:

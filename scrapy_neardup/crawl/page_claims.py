@@ -6,8 +6,11 @@ may have its content, the page and they are read in full, and it is claimed agai
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 from ..matching.rule import Rule
 from ..matching.verdict import Verdict
@@ -23,6 +26,8 @@ from .async_bridge import result_of
 from .page_signing import PageSigning
 from .settings import Config
 from .store_client import StoreClient
+
+T = TypeVar("T")
 
 #: How often a page is claimed, at most, while more pages that it may be a copy of are met.
 _MAX_ROUNDS = 20
@@ -77,7 +82,8 @@ class PageClaims:
         signature, claim = claimed
         if claim.ticket is not None and not signature.is_read:
             if claim.verdict.kind == "new":
-                self.bodies.put(signature.key, record, reading.body or packed_body(record.content))
+                body = reading.body or packed_body(record.content)
+                await self._call_bodies(partial(self.bodies.put, signature.key, record, body))
             else:
                 # The store fails, and may hold an earlier version of the page.
                 self.bodies.discard(signature.key)
@@ -123,7 +129,9 @@ class PageClaims:
             entry = await self._client.advise(lambda: self._client.store.find(signature.key))
             if entry is not None and _are_one_version(entry.signature, signature):
                 return entry.signature
-            record = self.bodies.pop(signature.key)
+            if entry is not None and not _may_be_one_version(entry.signature, signature):
+                return Failure(Reason.BODY_GONE, "another version of it has been stored since")
+            record = await self._call_bodies(partial(self.bodies.take, signature.key))
         if record is None:
             return Failure(Reason.BODY_GONE, "its body is no longer kept")
         return await self._read(record, is_judged=True)
@@ -136,13 +144,19 @@ class PageClaims:
             return
         done = reading[key] = Future[None]()
         try:
-            record = self.bodies.pop(key)
+            record = await self._call_bodies(partial(self.bodies.take, key))
             result = None if record is None else await self._read(record, is_judged=False)
             signature = result if isinstance(result, PageSignature) else None
             await self._client.complete(key, signature)
         finally:
             del reading[key]
             done.set_result(None)
+
+    async def _call_bodies(self, call: Callable[[], T]) -> T | None:
+        """Call the cache of bodies; ``None`` where it is out of reach."""
+        if self._client.store.is_remote:
+            return await self._client.advise(call)
+        return call()
 
     async def _read(self, record: Record, *, is_judged: bool) -> PageSignature | Failure:
         self.n_read += 1
@@ -152,5 +166,9 @@ class PageClaims:
 
 def _are_one_version(stored: PageSignature, quick: PageSignature) -> bool:
     """Was a stored page read in full, and is it the one that was read quickly, not a later one?"""
+    return stored.is_read and _may_be_one_version(stored, quick)
+
+
+def _may_be_one_version(stored: PageSignature, quick: PageSignature) -> bool:
     recorded, sampled = (set(passages_in(p.passages).tolist()) for p in (stored, quick))
-    return stored.is_read and recorded <= sampled
+    return recorded <= sampled

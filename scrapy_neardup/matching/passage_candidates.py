@@ -7,12 +7,13 @@ candidates include 99 of 100 originals that the rule finds; see docs/quality.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ..hashing.postings import Postings
+from ..hashing.postings import Sharers
 from ..signatures.passages import Passages, passages_in
 from ..signatures.signature import PageSignature
 from .rule import Rule, titles_differ
@@ -42,8 +43,15 @@ _MAX_CANDIDATES_OF_FEW = 8
 class StoredPages(Protocol):
     """The stored pages by their numbers; those that were not read have signatures as well."""
 
-    def page(self, number: int) -> PageSignature:
-        """Return the signature of a page."""
+    def pages(self, numbers: Sequence[int]) -> Sequence[PageSignature | None]:
+        """Return signatures of pages; ``None`` for one that another process has removed."""
+
+
+class PassageIndex(Protocol):
+    """Finds pages by their passages, see :class:`~scrapy_neardup.hashing.postings.Postings`."""
+
+    def sharers(self, hashes: Passages) -> Sharers:
+        """Return the pages that have these passages; shape of ``hashes``: ``(n,)``."""
 
 
 class PassageCandidates(NamedTuple):
@@ -61,7 +69,7 @@ class PassageCandidates(NamedTuple):
 
 def passage_candidates(
     page: PageSignature,
-    index: Postings,
+    index: PassageIndex,
     stored: StoredPages,
     boilerplates: Boilerplates,
     rule: Rule,
@@ -80,11 +88,10 @@ def passage_candidates(
     of_recorded = sharers.numbers[is_recorded[sharers.places]]
     if not of_recorded.size:
         return PassageCandidates([], recorded, rule.min_similarity >= MIN_SIMILARITY)
-    ranked = _ranked(of_recorded)
+    most, counts = (part[:_MAX_CANDIDATES].tolist() for part in _ranked(of_recorded))
     numbers = []
-    for number, shared in zip(*(part[:_MAX_CANDIDATES].tolist() for part in ranked), strict=True):
-        other = stored.page(number)
-        if rule.scope == "site" and page.site != other.site:
+    for number, shared, other in zip(most, counts, stored.pages(most), strict=True):
+        if other is None or (rule.scope == "site" and page.site != other.site):
             continue
         if shared >= _least_shared(page, other, rare.size, boilerplates, rule):
             numbers.append(number)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from ..sources.compression import decompression_errors, unpacked_body
 from ..sources.record import Record
 
 #: What a body takes besides its compressed content, roughly: key, URL, headers, objects.
 OVERHEAD_BYTES = 1000
+#: A text and bytes are told apart by this field of a record.
+_IS_TEXT = "is_text"
 
 
 class BodyCache:
@@ -57,20 +60,17 @@ class BodyCache:
         else:
             self._evicted(key)
 
-    def pop(self, key: str) -> Record | None:
-        """Remove the body of a page and return its record; ``None`` if it is not kept."""
+    def take(self, key: str) -> Record | None:
+        """Return the record of a page that is to be read in full; ``None`` if it is not kept.
+
+        A cache of one process removes the body. One of several keeps it until the page has been
+        completed.
+        """
         found = self._read(key) if key in self._sizes else None
         self.discard(key)
         if found is None:
             return None
-        record, packed = found
-        try:
-            data = unpacked_body(packed)
-        except decompression_errors():
-            # It is damaged, or was compressed where other packages are installed.
-            return None
-        is_text = isinstance(record.content, str)
-        return replace(record, content=data.decode("utf-8", "surrogatepass") if is_text else data)
+        return self._unpacked(*found)
 
     def discard(self, key: str) -> None:
         """Remove the body of a page, if it is kept."""
@@ -80,6 +80,17 @@ class BodyCache:
 
     def close(self) -> None:
         """Release the resources of the cache."""
+
+    @staticmethod
+    def _unpacked(record: Record, packed: bytes) -> Record | None:
+        """Return a record with its content."""
+        try:
+            data = unpacked_body(packed)
+        except decompression_errors():
+            # It is damaged, or was compressed where other packages are installed.
+            return None
+        is_text = isinstance(record.content, str)
+        return replace(record, content=data.decode("utf-8", "surrogatepass") if is_text else data)
 
     def _add(self, key: str, size: int) -> None:
         self._sizes[key] = size
@@ -104,3 +115,19 @@ class BodyCache:
 
     def _remove(self, key: str) -> None:
         del self._bodies[key]
+
+
+def told_head(record: Record) -> str:
+    """Return all of a record but its content, as JSON."""
+    is_text = isinstance(record.content, str)
+    return json.dumps({**asdict(record), "content": "", _IS_TEXT: is_text})
+
+
+def record_of_head(head: str) -> Record | None:
+    """Return the record of :func:`told_head`, without content; ``None`` if it is damaged."""
+    try:
+        told = json.loads(head)
+        is_text = told.pop(_IS_TEXT)
+        return Record(**told | {"content": "" if is_text else b""})
+    except (ValueError, TypeError, KeyError):
+        return None

@@ -149,17 +149,39 @@ def test_commands_read_a_store_with_unread_pages(tmp_path):
     assert "the extraction was lazy (passages-1) and is now full" in done.stderr
 
 
-def test_redis_is_refused(redis_server, tmp_path):
-    store, export = f"sqlite:///{tmp_path}/store.sqlite", tmp_path / "export.jsonl"
+def test_verdicts_with_redis_are_those_in_memory(redis_server, tmp_path):
+    redis = {"NEARDUP_STORE": redis_server.address}
+    with serving({**PAGES, "/again": PAGES["/copy"]}) as site:
+        in_memory, shared = crawled(site, *PAGES), crawled(site, *PAGES, **redis)
+        verdicts = [
+            {each["url"]: each["reason"] for each in crawl.judged} for crawl in (in_memory, shared)
+        ]
+        assert verdicts[0] == verdicts[1]
+        assert statistics(in_memory) == statistics(shared)
+        # Another process reads the pages of the first one.
+        again = crawled(site, "/again", "/museum", **redis)
+        assert again.stored == ["museum"]
+        assert statistics(again) == {"pages/duplicate": 1, "read_in_full": 3}
+        assert again.counts()["pages/revisit"] == 1
+    assert shared.logged("WARNING") == again.logged("WARNING") == []
+
+
+@pytest.mark.slow
+def test_pages_go_from_a_file_to_redis_without_their_bodies(redis_server, tmp_path):
+    file, export = f"sqlite:///{tmp_path}/store.sqlite", tmp_path / "export.jsonl"
     with serving(PAGES) as site:
-        crawl = crawled(site, *PAGES, NEARDUP_STORE=redis_server.address)
-        crawled(site, *PAGES, NEARDUP_STORE=store)
-    neardup("store", "export", store, "--with-secret", "-o", export)
-    done = neardup("store", "import", redis_server.address, export, "--namespace", "crawl")
-    assert "it cannot hold pages of lazy extraction" in done.stderr
-    assert crawl.stats["finish_reason"] == "neardup_store"
-    [error] = crawl.logged("ERROR")
-    assert "NEARDUP_EXTRACTION is 'lazy', but it must be 'full' with redis" in error
+        crawled(site, "/ferry", "/museum", "/copy", NEARDUP_STORE=file)
+        neardup("store", "export", file, "--with-secret", "-o", export)
+        done = neardup("store", "import", redis_server.address, export, "--namespace", "crawl")
+        assert done.returncode == 0, done.stderr
+        redis = {"NEARDUP_STORE": redis_server.address, "NEARDUP_NAMESPACE": "crawl"}
+        crawl = crawled(site, "/copy", "/story", **redis)
+        report = tmp_path / "report.html"
+        done = neardup("report", redis_server.address, "--namespace", "crawl", "-o", report)
+    # The one that was read in full is an original still.
+    assert crawl.stored == ["story"]
+    assert done.returncode == 0, done.stderr
+    assert data_of(report)["origin"]["kind"] == "store"
 
 
 def test_reading_quickly_needs_its_package(monkeypatch):

@@ -39,12 +39,16 @@ def store_of(server: RedisServer) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_crawls_that_share_a_namespace_store_each_content_once(server):
+@pytest.mark.parametrize("extraction", ["full", "lazy"])
+def test_crawls_that_share_a_namespace_store_each_content_once(server, extraction):
+    settings = {**store_of(server), **SLOW, "NEARDUP_EXTRACTION": extraction}
     with serving(COPIES, together=4) as site:
         urls = [site.url(f"/{n}") for n in range(4)]
-        crawls = together(*[([url], {**store_of(server), **SLOW}) for url in urls])
+        crawls = together(*[([url], settings) for url in urls])
     assert sum(len(crawl.stored) for crawl in crawls) == 1
-    assert sum(crawl.stats.get("neardup/waits", 0) for crawl in crawls) == 3
+    # A page that is claimed again after it was read in full may have to wait again.
+    waits = sum(crawl.stats.get("neardup/waits", 0) for crawl in crawls)
+    assert waits == 3 or (waits > 3 and extraction == "lazy")
 
 
 @pytest.mark.slow
@@ -96,10 +100,15 @@ def test_a_later_crawl_knows_what_an_earlier_one_stored(server):
 
 
 @pytest.mark.slow
-def test_a_server_that_goes_away_costs_no_page_and_learns_of_all_when_it_is_back(server):
-    texts = [" ".join(article(seed=n)) for n in range(30)]
+@pytest.mark.parametrize("extraction", ["full", "lazy"])
+def test_a_server_that_goes_away_costs_no_page_and_learns_of_all_when_it_is_back(
+    server, extraction
+):
+    words = [article(seed=n) for n in range(30)]
+    texts = [". ".join(" ".join(w[at : at + 10]) for at in range(0, len(w), 10)) for w in words]
     pages = {f"/{n}": page(text, title=f"t{n}") for n, text in enumerate(texts)}
-    slow = {**store_of(server), "DOWNLOAD_DELAY": 0.2, "CONCURRENT_REQUESTS": 1}
+    settings = {**store_of(server), "NEARDUP_EXTRACTION": extraction}
+    slow = {**settings, "DOWNLOAD_DELAY": 0.2, "CONCURRENT_REQUESTS": 1}
     with serving(pages) as site, ThreadPoolExecutor(1) as threads:
         urls = list(map(site.url, pages))
         crawl = threads.submit(run_crawl, urls, slow)
@@ -116,8 +125,12 @@ def test_a_server_that_goes_away_costs_no_page_and_learns_of_all_when_it_is_back
         # Another crawl finds all of them remembered, those of the outage too.
         copies = {f"/copy{n}": page(text, title=f"t{n}") for n, text in enumerate(texts)}
         site.pages = copies
-        again = run_crawl(list(map(site.url, copies)), store_of(server))
-    assert again.stored == []
+        again = run_crawl(list(map(site.url, copies)), settings)
+    # Those of the outage were read quickly only, and have no bodies.
+    without_bodies = (
+        first.counts("undecided/")["store_unreachable"] + first.counts("store/")["errors"]
+    )
+    assert len(again.stored) <= (0 if extraction == "full" else without_bodies)
 
 
 @pytest.mark.slow

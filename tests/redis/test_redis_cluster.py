@@ -6,9 +6,10 @@ from collections import Counter
 
 import pytest
 
-from scrapy_neardup import NearDupDetector
+from scrapy_neardup import NearDupDetector, Rule
 from scrapy_neardup.exceptions import StoreUnreachable
 from scrapy_neardup.stores.redis.store import RedisStore
+from tests.redis.test_redis_unread import COPY_ON_SITE, MIB, PAGES, SECRET, SIGNER, crawled
 from tests.support.processes import wait_for
 from tests.support.redis_servers import RedisCluster, Sentinel, free_port
 from tests.support.texts import FERRY, article
@@ -35,6 +36,25 @@ def test_workers_agree_on_a_cluster(cluster, scope):
     assert kinds == {"new": stored, "duplicate": 12 - stored}
     for store in stores:
         assert len(store) == len(list(store.entries())) == stored
+        store.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scope", ["all", "site"])
+def test_workers_complete_each_others_pages_on_a_cluster(cluster, scope):
+    rule = Rule(scope=scope)
+    stores = [
+        RedisStore(cluster.address, f"unread {scope}", scope=scope, secret=SECRET) for _ in range(2)
+    ]
+    for store in stores:
+        store.adopt(SIGNER.recipe, SIGNER.parts)
+        store.body_cache(MIB)
+    kinds = [crawled(stores[n % 2], url, rule).kind for n, url in enumerate(PAGES)]
+    elsewhere = "duplicate" if scope == "all" else "new"
+    assert kinds == ["new", elsewhere, elsewhere, "new"]
+    assert crawled(stores[1], COPY_ON_SITE, rule).kind == "duplicate"
+    for store in stores:
+        assert len(store) == kinds.count("new")
         store.close()
 
 

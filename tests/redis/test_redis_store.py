@@ -421,7 +421,7 @@ def test_the_server_reads_whole_records_only(opened):
     keys = [b"..abcdef", b"..f\0\0\0\0\0"]
     for key in keys:
         row = secrets.token_bytes(8) + key + bytes(ROW.itemsize - 16)
-        pages.add(NewPage(key, row, b"page", "recipe"))
+        pages.add(NewPage(key, row, bytes(65), "recipe"))
     assert [pages.known(key) for key in keys] == [packed_number(0), packed_number(1)]
     assert pages.forget(keys[1])
     assert [pages.known(key) for key in keys] == [packed_number(0), b""]

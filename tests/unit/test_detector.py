@@ -416,6 +416,14 @@ def test_exactly_one_of_html_and_text():
         judge.check(judge.signature(url="u", text=FERRY), url="u")  # type: ignore[call-overload]
 
 
+def test_a_store_that_holds_no_unread_pages_is_refused_lazy_ones():
+    class OwnStore(MemoryStore):
+        holds_unread = False
+
+    with pytest.raises(InvalidOption, match=r"extraction is 'lazy'.*must be 'full' with memory"):
+        NearDupDetector(store=OwnStore(), extraction="lazy")
+
+
 @pytest.mark.parametrize("secret", [b"", b"too short"])
 def test_a_secret_that_can_be_guessed_is_refused(secret):
     with pytest.raises(InvalidOption, match="must be 16 to 64 bytes"):

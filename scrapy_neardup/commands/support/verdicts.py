@@ -63,14 +63,15 @@ class LazyReader:
         if claim.is_blocked:
             return signature, self._detector.check(signature)
         if claim.ticket is not None:
-            self._detector.store.commit(claim.ticket)
             if not signature.is_read:
+                # First: other processes may want to read a page as soon as it is stored.
                 self._bodies.put(signature.key, record, packed_body(record.content))
+            self._detector.store.commit(claim.ticket)
         return signature, claim.verdict
 
     def _complete(self, keys: Iterable[str]) -> None:
         """Read stored pages in full, all at once."""
-        bodies = {key: self._bodies.pop(key) for key in keys}
+        bodies = {key: self._bodies.take(key) for key in keys}
         readings = {key: body and self._workers.submit(body) for key, body in bodies.items()}
         for key, reading in readings.items():
             result = reading and reading.result()

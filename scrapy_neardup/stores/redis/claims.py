@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -17,15 +17,19 @@ import numpy.typing as npt
 
 from ...exceptions import StoreError
 from ...hashing.minhash import SKETCH_BINS
+from ...hashing.simhash import hamming_distance
 from ...hashing.simhash_index import Candidates
 from ...matching.candidates import Summaries, find_original
-from ...matching.rule import Rule
+from ...matching.passage_candidates import passage_candidates
+from ...matching.rule import Rule, learn
 from ...matching.site_boilerplate import Boilerplates
 from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ...matching.verdict import Verdict, revisit, revisit_of_links
+from ...reasons import Reason
 from ...signatures.signature import PageSignature
-from ..base import Ticket
+from ..base import Claim, Ticket
 from ..codec import ROW, sketch_in, unpacked
+from .bodies import PagePlace, RedisBodyCache
 from .layout import packed_number
 from .pages import (
     Holder,
@@ -37,6 +41,7 @@ from .pages import (
     holder_of,
     parsed_rows,
 )
+from .passages import FoundSharers, SharingPage, SharingPages, bucket_fields
 
 #: Milliseconds that an attempt that was given up may still be on its way to the server.
 _ON_ITS_WAY = 3_600_000
@@ -51,12 +56,16 @@ class Judgement(NamedTuple):
 
     :ivar blocker: number of a reserved page that has to be waited for; empty where there is none.
     :ivar items: see :attr:`~scrapy_neardup.stores.base.Claim.items`.
+    :ivar passages: those that are to be recorded of the page.
+    :ivar answer: the claim, where other pages have to be read or to be waited for first.
     """
 
     verdict: Verdict
     lookup: Lookup
     blocker: bytes = b""
     items: int = OWN_ITEMS
+    passages: bytes = b""
+    answer: Claim | None = None
 
 
 class RedisSignatureSource:
@@ -122,6 +131,7 @@ class PageJudge:
     :param oldest: what was stored before it, in seconds since 1970, has expired.
     :param is_gone: is a run dead? Then its pages are there no more.
     :param judging: held while a site's boilerplate is asked, which only one thread may do.
+    :param bodies: of pages that were read quickly.
     """
 
     pages: RedisPages
@@ -132,23 +142,99 @@ class PageJudge:
     oldest: float
     is_gone: Callable[[bytes], bool]
     judging: Callable[[], AbstractContextManager[None]]
+    bodies: RedisBodyCache
 
     def judge(self) -> Judgement:
         """Return the judgement on the page.
 
         :raises Changed: when what was found is there no more.
         """
-        lookup = self.pages.look(self.signature.fingerprint, self.rule.max_distance, self.key)
+        page = self.signature
+        fingerprint = page.fingerprint if page.is_read else None
+        sampled = bucket_fields(page.passages)
+        lookup = self.pages.look(fingerprint, self.rule.max_distance, self.key, sampled)
         if lookup.reserved:
             before = self._page(self._stored(lookup.reserved))
-            verdict = revisit(self.signature, before or self.signature)
-            return Judgement(verdict, lookup, lookup.reserved)
-        if lookup.known:
-            stored = self._stored(lookup.known)
-            if (before := self._page(stored)) is not None:
-                return self._revisited(lookup, stored, before)
+            return Judgement(revisit(page, before or page), lookup, lookup.reserved)
+        stored = self._stored(lookup.known) if lookup.known else None
+        before = None if stored is None else self._page(stored)
+        recorded = b""
+        if page.passages:
+            by_passages = self._by_passages(lookup, before)
+            if by_passages.answer is not None:
+                return by_passages
+            recorded = by_passages.passages
+            with self.judging():
+                learn(self.boilerplates.of(page.site), page)
+            if not page.is_read:
+                return by_passages
+        if stored is not None and before is not None:
+            return self._revisited(lookup, stored, before)._replace(passages=recorded)
         with self.judging():
-            return self._judged(lookup)
+            return self._judged(lookup)._replace(passages=recorded)
+
+    def _by_passages(self, lookup: Lookup, before: PageSignature | None) -> Judgement:
+        """Judge by passages alone: by them the page is new, or others have to be read first.
+
+        :param before: what is stored under the page's own address.
+        """
+        page = self.signature
+        sharing = SharingPages(self.pages, page.recipe)
+        with self.judging():
+            alike = passage_candidates(
+                page, FoundSharers(lookup.buckets), sharing, self.boilerplates, self.rule
+            )
+        others = self._present(sharing.found(alike.numbers), lookup)
+        unread = [other for other in others if not other.page.is_read]
+        verdict = Verdict("undecided", page.url, Reason.WAITED)
+        if self._must_wait_for_body(unread):
+            return Judgement(verdict, lookup, answer=Claim(verdict, is_blocked=True))
+        keys = {other.page.key for other in unread}
+        if before is not None and not before.is_read and before.passages:
+            keys.add(before.key)
+        is_like_none = not others and before is None and alike.suffice
+        if keys or not (page.is_read or is_like_none):
+            answer = Claim(verdict, must_read=not page.is_read, unread=tuple(keys))
+            return Judgement(verdict, lookup, answer=answer)
+        new = Verdict("new", page.url, Reason.NO_MATCH)
+        return Judgement(new, lookup, passages=alike.recorded.tobytes())
+
+    def _present(self, sharing: Iterable[SharingPage], lookup: Lookup) -> list[SharingPage]:
+        """Return those of these pages that count.
+
+        :raises Changed: when one of them was completed after the lookup, or its run is dead.
+        """
+        others = [
+            other
+            for other in sharing
+            if other.row.stored_at >= self.oldest and (other.page.is_read or other.page.passages)
+        ]
+        if any(self.is_gone(run) for run in {o.row.holder.run for o in others if o.row.holder}):
+            raise Changed
+        page, seen = self.signature, set(lookup.near.keys.tolist())
+        for other in others:
+            if page.is_read and other.page.is_read and other.number not in seen:
+                distance = hamming_distance(page.fingerprint, other.page.fingerprint)
+                if distance <= self.rule.max_distance:
+                    raise Changed
+        return others
+
+    def _must_wait_for_body(self, unread: Sequence[SharingPage]) -> bool:
+        """Return whether a page is reserved whose body is on its way, or will never be there.
+
+        :raises Changed: when a stored page has no body any more: nothing is compared with it.
+        """
+        site = self.pages.part.site
+        missing = self.bodies.missing([PagePlace(site, packed_number(o.number)) for o in unread])
+        numbers = {place.number for place in missing}
+        gone = [other for other in unread if packed_number(other.number) in numbers]
+        if any(other.row.holder and other.row.holder.is_reserved for other in gone):
+            return True
+        for other in gone:
+            self.pages.give_up(packed_number(other.number), other.row.page, other.page)
+        if gone:
+            raise Changed
+        return False
 
     def _revisited(self, lookup: Lookup, stored: StoredRow, before: PageSignature) -> Judgement:
         blocker = b"" if self.pages.is_settled(stored.holder) else lookup.known
@@ -198,12 +284,14 @@ class Reservation:
     """A reserved page.
 
     :ivar token: of the attempt that reserved it.
+    :ivar has_body: was it read quickly only, so that its body may be kept?
     """
 
     pages: RedisPages
     number: bytes
     token: bytes
     page: NewPage
+    has_body: bool = False
     outcome: Future[None] = field(default_factory=Future)
 
     @property

@@ -46,10 +46,13 @@ class KeySpace:
         self.rows = self.key("rows")
         self.pages = self.key("pages")
         self.sites = self.key("sites")
+        self.passages = self.key("passages")
         self.rules = self.key("rules")
         self.copies = self.key("copies")
         self.visits = self.key("visits")
         self.site_names = self.key("site-names")
+        #: Bodies, the order in which they came, and their number of bytes; of all sites together.
+        self.bodies = [self.key(name) for name in ("bodies", "body-order", "body-sizes")]
 
     def key(self, name: str) -> bytes:
         return self._prefix + name.encode()
@@ -64,6 +67,7 @@ class KeySpace:
             self.rows,
             self.pages,
             self.sites,
+            self.passages,
             self.key(f"held:{run.hex()}"),
             self.key(f"unconfirmed:{run.hex()}"),
         ]

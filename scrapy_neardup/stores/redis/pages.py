@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy.typing as npt
 
 from ...exceptions import SignatureMismatch
 from ...hashing.simhash_index import Candidates
-from ..codec import ROW, with_items
+from ...signatures.signature import PageSignature
+from ..codec import ROW, packed, with_items
 from .connection import RedisConnection, Script
 from .layout import (
     KeySpace,
@@ -31,6 +33,8 @@ _AT_ONCE = 200
 _RESERVE, _COMMIT, _RELEASE, _ADD, _FORGET, _EXPIRE, _CONFIRM, _REAP = map(
     Script, ("reserve", "commit", "release", "add", "forget", "expire", "confirm", "reap")
 )
+_COMPLETE = Script("complete")
+_NONE_NEAR = Candidates(np.empty(0, np.intp), np.empty(0, np.intp))
 #: So many rows or pages are read at once.
 _ROWS_AT_ONCE = 2048
 _PAGES_AT_ONCE = 256
@@ -54,12 +58,14 @@ class Lookup(NamedTuple):
     :ivar known: number of the page that was committed under the key; empty where there is none.
     :ivar reserved: the same of a page that is reserved.
     :ivar near: pages with near fingerprints.
+    :ivar buckets: those that were asked for of passages.
     """
 
     seen: int
     known: bytes
     reserved: bytes
     near: Candidates
+    buckets: Sequence[bytes | None] = ()
 
 
 class StoredRow(NamedTuple):
@@ -85,34 +91,64 @@ class PageReader:
     def __len__(self) -> int:
         return int(self._connection.command("HGET", self.part.count, "size") or 0)
 
-    def look(self, fingerprint: int, distance: int, key: bytes) -> Lookup:
-        """Return what has to be known before a page is judged."""
+    def look(
+        self, fingerprint: int | None, distance: int, key: bytes, passages: Sequence[bytes] = ()
+    ) -> Lookup:
+        """Return what has to be known before a page is judged.
+
+        :param fingerprint: ``None`` for a page that was not read in full.
+        :param passages: fields of the buckets in which its passages stand.
+        """
         place = place_of(int.from_bytes(key, "little"))
-        seen, known, reserved, *buckets = self._connection.commands(
+        wanted = [] if fingerprint is None else fields(fingerprint, distance)
+        in_tables = [
+            ("HMGET", table, *asked)
+            for table, asked in zip(self.part.blocks, wanted, strict=False)
+            if asked
+        ]
+        seen, known, reserved, *found = self._connection.commands(
             # This first: what comes later than it is noticed when the page is reserved.
             ("HGET", self.part.count, "next"),
             ("HGET", self.part.known, place.field),
             ("HGET", self.part.reserved, key),
-            *(
-                ("HMGET", table, *wanted)
-                for table, wanted in zip(
-                    self.part.blocks, fields(fingerprint, distance), strict=True
-                )
-                if wanted
-            ),
+            # Before the tables: a page that is completed meanwhile is in one of the two at least.
+            *([("HMGET", self.part.passages, *passages)] if passages else []),
+            *in_tables,
         )
-        buckets += [[]] * (len(self.part.blocks) - len(buckets))
+        buckets = found.pop(0) if passages else ()
+        found += [[]] * (len(self.part.blocks) - len(found))
         return Lookup(
             int(seen or 0),
             number_in(known, place.rest),
             unpacked_numbers(reserved)[0] if reserved else b"",
-            near(fingerprint, distance, buckets),
+            _NONE_NEAR if fingerprint is None else near(fingerprint, distance, found),
+            buckets,
         )
 
     def stored(self, number: bytes) -> StoredRow | None:
         """Return a page; ``None`` when it is there no more."""
         rows = [row for row in self.rows([number]) if row is not None]
         return next(self._with_pages([number], rows), None) if rows else None
+
+    def stored_many(self, numbers: Sequence[bytes]) -> list[StoredRow | None]:
+        """Return a few pages, read at once; ``None`` for each that is there no more."""
+        if not numbers:
+            return []
+        rows, pages = self._connection.commands(
+            ("HMGET", self.part.rows, *numbers), ("HMGET", self.part.pages, *numbers)
+        )
+        return [
+            None if row is None or page is None else _stored_row(row, page)
+            for row, page in zip(rows, pages, strict=True)
+        ]
+
+    def present(self, key: bytes) -> bytes:
+        """Return the number of the page that is reserved or else committed under a key."""
+        place = place_of(int.from_bytes(key, "little"))
+        reserved, known = self._connection.commands(
+            ("HGET", self.part.reserved, key), ("HGET", self.part.known, place.field)
+        )
+        return unpacked_numbers(reserved)[0] if reserved else number_in(known, place.rest)
 
     def known(self, key: bytes) -> bytes:
         """Return the number of the page committed under a key; empty where there is none."""
@@ -152,11 +188,9 @@ class PageReader:
 
     def _with_pages(self, numbers: Sequence[bytes], rows: Sequence[bytes]) -> Iterator[StoredRow]:
         """Yield those that are there still."""
-        summaries = parsed_rows(rows)["summary"][["stored_at", "items"]].tolist()
-        pages = self.pages(numbers)
-        for row, page, (stored_at, items) in zip(rows, pages, summaries, strict=True):
+        for row, page in zip(rows, self.pages(numbers), strict=True):
             if page is not None:
-                yield StoredRow(page, stored_at, items, holder_of(row))
+                yield _stored_row(row, page)
 
     def _many(self, key: bytes, numbers: Sequence[bytes], most: int) -> list[bytes | None]:
         found: list[bytes | None] = []
@@ -223,6 +257,23 @@ class RedisPages(PageReader):
             self._connection.run(_COMMIT, self._keys, number, self._run, mark, page.row, row)
         )
 
+    def complete(self, number: bytes, before: bytes, row: bytes, page: bytes) -> bool:
+        """Put a page in the place of what was read of it quickly; return whether it was done.
+
+        :param before: what was read of it quickly, packed. If the page is another one now, it
+            stays as it is.
+        """
+        return bool(self._connection.run(_COMPLETE, self._keys, number, before, row, page))
+
+    def give_up(self, number: bytes, before: bytes, page: PageSignature) -> None:
+        """Have nothing compared any more with a page that was read quickly.
+
+        :param before: the page packed, see :meth:`complete`.
+        """
+        bare = packed(replace(page, passages=b""))
+        # An empty row: it keeps the one that it has.
+        self._connection.run(_COMPLETE, self._keys, number, before, b"", bare)
+
     def add(self, page: NewPage, mark: int = 0) -> None:
         """Record a page without judging it.
 
@@ -281,6 +332,11 @@ class RedisPages(PageReader):
 def parsed_rows(rows: Sequence[bytes]) -> npt.NDArray[np.void]:
     """Return rows without their holders, of type :data:`~scrapy_neardup.stores.codec.ROW`."""
     return np.frombuffer(b"".join([row[: ROW.itemsize] for row in rows]), ROW)
+
+
+def _stored_row(row: bytes, page: bytes) -> StoredRow:
+    [(stored_at, items)] = parsed_rows([row])["summary"][["stored_at", "items"]].tolist()
+    return StoredRow(page, stored_at, items, holder_of(row))
 
 
 def holder_of(row: bytes) -> Holder | None:

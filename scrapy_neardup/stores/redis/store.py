@@ -20,11 +20,12 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from ..._util.urls import site_of
 from ...exceptions import InvalidOption, SignatureMismatch, StoreError, StoreUnreachable
 from ...matching.candidates import site_digest
-from ...matching.rule import Rule, Scope, learn
+from ...matching.rule import Rule, Scope, learn, learn_text
 from ...matching.site_boilerplate import Boilerplates, SiteBoilerplate
 from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ...matching.verdict import Verdict
@@ -35,11 +36,12 @@ from ..body_cache import BodyCache
 from ..codec import key_digest, key_seed, packed, row_of, unpacked, with_items
 from ..hints import HintMethods
 from .address import RedisAddress
+from .bodies import PagePlace, RedisBodyCache, Taken
 from .claims import Changed, CommitMarks, PageJudge, Reservation, Reservations
 from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection, check_server, is_refusal
 from .hints import RedisHints
 from .namespace import LEASE_SECONDS, RedisNamespace
-from .pages import NewPage, StoredRow
+from .pages import NewPage, RedisPages, StoredRow
 
 #: After so many seconds, a claim asks the server nothing more.
 CLAIM_SECONDS = 6.0
@@ -68,7 +70,7 @@ class RedisStore(HintMethods):
     """
 
     is_remote = True
-    holds_unread = False
+    holds_unread = True
 
     def __init__(
         self,
@@ -92,6 +94,7 @@ class RedisStore(HintMethods):
         self._namespace = RedisNamespace(self._connection, namespace, lease)
         self._leases = self._namespace.leases
         self.hints: RedisHints = RedisHints(self._connection, self._namespace.whole)
+        self._bodies = RedisBodyCache(self._connection, self._namespace.whole, self._place_of)
         self._reservations = Reservations()
         self._marks = CommitMarks()
         self._judging = threading.RLock()
@@ -134,7 +137,9 @@ class RedisStore(HintMethods):
             raise InvalidOption("scope", rule.scope, expected)
         with self._connection.within(CLAIM_SECONDS):
             self._reservations.release_overdue()
-            self._learn(signature)
+            self.adopt(signature.recipe, {})
+            if not signature.passages:
+                self._learn(signature)
             return self._judged(signature, rule)
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
@@ -147,13 +152,37 @@ class RedisStore(HintMethods):
         self._reservations.settle(ticket)
 
     def release(self, ticket: Ticket) -> None:
+        held = self._reservations.get(ticket)
         self._reservations.release(ticket)
+        if held is not None and held.has_body:
+            self._bodies.remove(PagePlace(held.pages.part.site, held.number))
 
     def complete(self, key: str, signature: PageSignature | None) -> None:
-        """Do nothing: no page was read quickly only."""
+        with self._connection.within(CLAIM_SECONDS):
+            taken = self._bodies.taken(key)
+            place = self._place_of(key) if taken is None else taken.place
+            if place is None:
+                return
+            pages = self._namespace.of(place.site)
+            [stored] = pages.stored_many([place.number])
+            if stored is None:
+                return
+            before = unpacked(stored.page, self._recipe)
+            if before.key != key:
+                return
+            if not before.is_read:
+                if signature is not None:
+                    self._complete(pages, place.number, stored, before, signature)
+                elif not self._may_have_body(stored, taken):
+                    pages.give_up(place.number, stored.page, before)
+                else:
+                    return
+            self._bodies.remove(place)
 
     def body_cache(self, max_bytes: int) -> BodyCache:
-        return BodyCache(max_bytes, lambda key: None)
+        self._bodies.is_used = True
+        self._bodies.allow(max_bytes)
+        return self._bodies
 
     def mark(self) -> int:
         return self._marks.last()
@@ -174,6 +203,7 @@ class RedisStore(HintMethods):
         if stored_at is not None:
             require_time("stored_at", stored_at)
         with self._connection.within(CLAIM_SECONDS):
+            self.adopt(signature.recipe, {})
             self._learn(signature)
             pages = self._namespace.for_writing(signature.site)
             now = int(time.time()) if stored_at is None else stored_at
@@ -237,29 +267,31 @@ class RedisStore(HintMethods):
         self._leases.start(self._reservations.release_overdue, self._namespace.enter_again)
 
     def _learn(self, signature: PageSignature) -> None:
-        self.adopt(signature.recipe, {})
         with self._alone():
             learn(self.boilerplates.of(signature.site), signature)
 
     def _judged(self, signature: PageSignature, rule: Rule) -> Claim:
         pages = self._namespace.for_writing(signature.site)
-        page = self._new_page(signature, int(time.time()))
         judge = PageJudge(
-            pages, signature, rule, page.key,
+            pages, signature, rule, self._digest(signature.key),
             boilerplates=self.boilerplates, oldest=self._oldest,
-            is_gone=self._namespace.is_gone, judging=self._alone,
+            is_gone=self._namespace.is_gone, judging=self._alone, bodies=self._bodies,
         )  # fmt: skip
+        now = int(time.time())
         token = self._leases.id + secrets.token_bytes(_TOKEN_BYTES)
         for _ in range(_TRIES):
             try:
                 found = judge.judge()
             except Changed:
                 continue
+            if found.answer is not None:
+                return found.answer
             if found.blocker:
                 own = self._reservations.get((pages.part.site, found.blocker))
                 return Claim(found.verdict, is_blocked=True, outcome=own.outcome if own else None)
             if found.verdict.is_duplicate:
                 return Claim(found.verdict, items=found.items)
+            page = self._new_page(_with_passages(signature, found.passages), now)
             try:
                 number = pages.reserve(page, token, found.lookup, rule.max_distance)
             except StoreUnreachable as error:
@@ -268,10 +300,41 @@ class RedisStore(HintMethods):
                     self._reservations.release_later(pages, page.key, token)
                 raise
             if number is not None:
-                held = Reservation(pages, number, token, page)
+                has_body = not signature.is_read
+                held = Reservation(pages, number, token, page, has_body=has_body)
                 self._reservations[held.ticket] = held
+                if has_body:
+                    self._bodies.expect(signature.key, PagePlace(pages.part.site, number))
                 return Claim(found.verdict, held.ticket, items=found.items)
         return Claim(Verdict("undecided", signature.url, Reason.WAITED), is_blocked=True)
+
+    def _complete(
+        self,
+        pages: RedisPages,
+        number: bytes,
+        stored: StoredRow,
+        before: PageSignature,
+        signature: PageSignature,
+    ) -> None:
+        """Put a page that was read in full in the place of what was read of it quickly."""
+        self.adopt(signature.recipe, {})
+        complete = replace(
+            signature, url=before.url, key=before.key, site=before.site, passages=before.passages
+        )
+        page = self._new_page(complete, stored.stored_at)
+        if pages.complete(number, stored.page, page.row, page.page):
+            with self._alone():
+                learn_text(self.boilerplates.of(before.site), complete)
+
+    def _may_have_body(self, stored: StoredRow, taken: Taken | None) -> bool:
+        """Return whether another process may be able to read a page in full that this one cannot.
+
+        The body of a reserved page may be on its way, and that of any page out of reach.
+        """
+        if not self._bodies.is_used:
+            return False
+        is_reserved = stored.holder is not None and stored.holder.is_reserved
+        return taken is None or (is_reserved and not taken.has_body)
 
     def _counts(self, stored: StoredRow) -> bool:
         return stored.holder is None or self._leases.is_alive(stored.holder.run)
@@ -291,6 +354,12 @@ class RedisStore(HintMethods):
         row = row_of(signature, int.from_bytes(digest, "little"), stored_at, items)
         return NewPage(digest, row, packed(signature), signature.recipe)
 
+    def _place_of(self, key: str) -> PagePlace | None:
+        """Return where the page is that is reserved or else committed under a key."""
+        pages = self._namespace.of(site_of(key))
+        number = pages.present(self._digest(key))
+        return PagePlace(pages.part.site, number) if number else None
+
     def _digest(self, key: str) -> bytes:
         return key_digest(key, self._key_seed).to_bytes(8, "little")
 
@@ -309,3 +378,8 @@ class RedisStore(HintMethods):
             page = unpacked(data, self._recipe)
             if page.site == site:
                 learn(boilerplate, page)
+
+
+def _with_passages(signature: PageSignature, passages: bytes) -> PageSignature:
+    """Return a page with those of its passages that are to be recorded."""
+    return signature if passages == signature.passages else replace(signature, passages=passages)

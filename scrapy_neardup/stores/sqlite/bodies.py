@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 from ...sources.record import Record
-from ..body_cache import OVERHEAD_BYTES, BodyCache
+from ..body_cache import OVERHEAD_BYTES, BodyCache, record_of_head, told_head
 
 #: Seconds to wait for another crawl that writes to the same file.
 _LOCK_SECONDS = 0.5
-#: A text and bytes are told apart by this field of a record.
-_IS_TEXT = "is_text"
 
 
 class FileBodyCache(BodyCache):
@@ -47,8 +43,7 @@ class FileBodyCache(BodyCache):
         self._file.close()
 
     def _write(self, key: str, record: Record, packed: bytes) -> bool:
-        told = {**asdict(record), "content": "", _IS_TEXT: isinstance(record.content, str)}
-        row = (self._namespace, key, json.dumps(told), packed)
+        row = (self._namespace, key, told_head(record), packed)
         try:
             self._file.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?, ?)", row)
         except sqlite3.Error:
@@ -59,13 +54,10 @@ class FileBodyCache(BodyCache):
         query = "SELECT record, body FROM bodies WHERE namespace = ? AND key = ?"
         try:
             found = self._file.execute(query, (self._namespace, key)).fetchone()
-            if found is None:
-                return None
-            told = json.loads(found[0])
-            is_text = told.pop(_IS_TEXT)
-            return Record(**told | {"content": "" if is_text else b""}), found[1]
-        except (sqlite3.Error, ValueError, TypeError, KeyError):
+        except sqlite3.Error:
             return None
+        record = record_of_head(found[0]) if found is not None else None
+        return None if record is None else (record, found[1])
 
     def _remove(self, key: str) -> None:
         with contextlib.suppress(sqlite3.Error):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,10 +25,10 @@ class Shelf:
     """Stored pages, as a store keeps them: with the passages that were recorded."""
 
     def __init__(self) -> None:
-        self.index, self.pages = Postings(), list[PageSignature]()
+        self.index, self.stored = Postings(), list[PageSignature]()
 
-    def page(self, number: int) -> PageSignature:
-        return self.pages[number]
+    def pages(self, numbers: Sequence[int]) -> list[PageSignature]:
+        return [self.stored[number] for number in numbers]
 
     def candidates(self, page: PageSignature, rule: Rule = Rule()) -> PassageCandidates:  # noqa: B008
         return passage_candidates(page, self.index, self, Boilerplates(), rule)
@@ -36,8 +36,8 @@ class Shelf:
     def store(self, *pages: PageSignature) -> None:
         for page in pages:
             recorded = self.candidates(page).recorded
-            self.index.add(recorded, len(self.pages))
-            self.pages.append(replace(page, passages=recorded.tobytes()))
+            self.index.add(recorded, len(self.stored))
+            self.stored.append(replace(page, passages=recorded.tobytes()))
 
 
 def page(passages: Iterable[int], site: str = "a.example", title: str = "ferry") -> PageSignature:
@@ -74,7 +74,7 @@ def test_what_many_pages_have_is_neither_recorded_nor_compared():
     own = [list(range(100 * n, 100 * n + 20)) for n in range(MAX_PAGES + 2)]
     pages = [page([*frame, *texts], title=str(texts)) for texts in own]
     shelf.store(*pages[:-1])
-    assert [len(stored.passages) // 8 for stored in shelf.pages] == [30] * MAX_PAGES + [20]
+    assert [len(stored.passages) // 8 for stored in shelf.stored] == [30] * MAX_PAGES + [20]
     assert shelf.candidates(pages[-1]).numbers == []
     copy = page([*frame, *own[0]], site="b.example")
     assert shelf.candidates(copy).numbers == [0]

@@ -1,6 +1,6 @@
 -- The recipe of a namespace and what it was made of; from now on these, where there are no pages.
 local recipe, parts, is_by_site = ARGV[1], ARGV[2], ARGV[3] == '1'
-local META, SITE_NAMES = KEYS[13], KEYS[14]
+local META, SITE_NAMES = KEYS[14], KEYS[15]
 
 local kept = redis.call('HGET', META, 'recipe')
 local is_empty = redis.call('HLEN', ROWS) == 0

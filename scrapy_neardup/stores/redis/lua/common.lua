@@ -4,9 +4,13 @@
 -- stands who may still take it back: "r" and a run's id while it is reserved, "u" and the id while
 -- nobody knows whether the page is on that run's disk, and nothing from then on. A bucket holds
 -- records of eleven bytes: what its field leaves of a digest, and the number.
-local COUNT, BLOCK0, BLOCK1, BLOCK2, BLOCK3, KNOWN, RESERVED, ROWS, PAGES, SITES, HELD, UNCONFIRMED =
-    unpack(KEYS)
+local COUNT, BLOCK0, BLOCK1, BLOCK2, BLOCK3, KNOWN, RESERVED, ROWS, PAGES, SITES, PASSAGES, HELD,
+    UNCONFIRMED = unpack(KEYS)
 local ROW_BYTES, NUMBER_BYTES, REST_BYTES, RECORD_BYTES = 96, 5, 6, 11
+-- A passage is a hash of eight bytes; a record of it is two bytes shorter than others.
+local HASH_BYTES, PASSAGE_FIELDS = 8, 4
+-- A packed page begins with a head; if the page was read in full, its sketch stands behind that.
+local HEAD_BYTES, SKETCH_BYTES = 65, 384
 -- In a row, of a page of which no item was stored.
 local NO_ITEMS = ('\0'):rep(8)
 -- So many numbers of a site's newest pages are kept.
@@ -51,11 +55,11 @@ local function key_place(key)
 end
 
 -- The first place from which on a bucket's record starts with these bytes.
-local function found_in(bucket, bytes)
+local function found_in(bucket, bytes, record_bytes)
     local at = 0
     repeat
         at = bucket:find(bytes, at + 1, true)
-    until not at or at % RECORD_BYTES == 1
+    until not at or at % record_bytes == 1
     return at
 end
 
@@ -66,11 +70,12 @@ end
 
 local function remove(place, number)
     local bucket = redis.call('HGET', place[1], place[2]) or ''
-    local at = found_in(bucket, place[3] .. number)
+    local record = place[3] .. number
+    local at = found_in(bucket, record, #record)
     if not at then
         return
     end
-    bucket = bucket:sub(1, at - 1) .. bucket:sub(at + RECORD_BYTES)
+    bucket = bucket:sub(1, at - 1) .. bucket:sub(at + #record)
     if bucket == '' then
         redis.call('HDEL', place[1], place[2])
     else
@@ -82,14 +87,59 @@ end
 local function known(key)
     local place = key_place(key)
     local bucket = redis.call('HGET', place[1], place[2]) or ''
-    local at = found_in(bucket, place[3])
+    local at = found_in(bucket, place[3], RECORD_BYTES)
     return at and bucket:sub(at + REST_BYTES, at + RECORD_BYTES - 1) or ''
+end
+
+-- Was the page with this row read in full? See stores.codec.was_read.
+local function was_read(row)
+    return row:sub(25, 28) ~= '\0\0\0\0' or row:sub(33, 36) ~= '\0\0\0\0'
+end
+
+local function is_read(page)
+    return page:byte(HEAD_BYTES) % 2 == 1
+end
+
+-- The hashes of a packed page's passages, one after the other.
+local function passages_of(page)
+    local before = HEAD_BYTES + page:byte(HEAD_BYTES - 3) + (is_read(page) and SKETCH_BYTES or 0)
+    return page:sub(before + 1, before + page:byte(HEAD_BYTES - 1) * HASH_BYTES)
+end
+
+-- Where the passages of a packed page stand, as stores.redis.passages has it.
+local function passage_places(page)
+    local passages, found = passages_of(page), {}
+    for start = 1, #passages, HASH_BYTES do
+        local low = string.char(passages:byte(start + 2) % PASSAGE_FIELDS)
+        local field = passages:sub(start, start + 1) .. low
+        found[#found + 1] = {PASSAGES, field, passages:sub(start + 4, start + 7)}
+    end
+    return found
+end
+
+-- Do two packed pages have a passage in common?
+local function share_passage(page, other)
+    local passages, others, known = passages_of(page), passages_of(other), {}
+    for start = 1, #passages, HASH_BYTES do
+        known[passages:sub(start, start + HASH_BYTES - 1)] = true
+    end
+    for start = 1, #others, HASH_BYTES do
+        if known[others:sub(start, start + HASH_BYTES - 1)] then
+            return true
+        end
+    end
+    return false
 end
 
 -- Give a page a number, under which it is found from now on.
 local function enter(row, page, tail)
     local number = packed(redis.call('HINCRBY', COUNT, 'next', 1) - 1)
-    for _, place in ipairs(places(row)) do
+    if is_read(page) then
+        for _, place in ipairs(places(row)) do
+            append(place, number)
+        end
+    end
+    for _, place in ipairs(passage_places(page)) do
         append(place, number)
     end
     redis.call('HSET', ROWS, number, row .. tail)
@@ -100,9 +150,13 @@ end
 -- What is deleted comes first: a server whose memory is full refuses a script only at its first
 -- write, and only one that may take room.
 local function erase(number, row)
+    local page = redis.call('HGET', PAGES, number)
     redis.call('HDEL', ROWS, number)
     redis.call('HDEL', PAGES, number)
     for _, place in ipairs(places(row)) do
+        remove(place, number)
+    end
+    for _, place in ipairs(page and passage_places(page) or {}) do
         remove(place, number)
     end
 end

@@ -1,7 +1,7 @@
 -- Give up what a token reserved, if anything. With milliseconds above 0, an attempt with that
 -- token that is still on its way gets nothing for so long.
 local key, token, milliseconds = ARGV[1], ARGV[2], ARGV[3]
-local GIVEN_UP = KEYS[13]
+local GIVEN_UP = KEYS[14]
 
 local held = redis.call('HGET', RESERVED, key)
 if held and held:sub(NUMBER_BYTES + 1) == token then

@@ -5,7 +5,7 @@
 local row, page, token, recipe = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local seen, known_then = tonumber(ARGV[5]), ARGV[6]
 local most_bits, most_new = tonumber(ARGV[7]), tonumber(ARGV[8])
-local GIVEN_UP = KEYS[13]
+local GIVEN_UP = KEYS[14]
 
 local key, run = key_of(row), token:sub(1, 8)
 local held = redis.call('HGET', RESERVED, key)
@@ -24,9 +24,14 @@ local next = tonumber(redis.call('HGET', COUNT, 'next') or 0)
 if known(key) ~= known_then or next < seen or next - seen > most_new then
     return false
 end
+local is_compared, has_passages = is_read(page), passages_of(page) ~= ''
 for number = seen, next - 1 do
     local new = redis.call('HGET', ROWS, packed(number))
-    if new and distance(row, new) <= most_bits then
+    if new and is_compared and was_read(new) and distance(row, new) <= most_bits then
+        return false
+    end
+    local new_page = has_passages and redis.call('HGET', PAGES, packed(number))
+    if new_page and share_passage(page, new_page) then
         return false
     end
 end
