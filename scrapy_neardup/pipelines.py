@@ -27,6 +27,7 @@ from .crawl.judge import NearDupJudge, find_judge
 from .crawl.monitoring.start_errors import log_start_error
 from .exceptions import NearDupError
 from .matching.verdict import Verdict
+from .reasons import Reason
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -81,6 +82,17 @@ class UnchangedPage(DropItem):
         self.url = verdict.url
 
 
+class SoftNotFound(DropItem):
+    """An item was dropped because its page is a soft 404; see NEARDUP_SOFT_404.
+
+    :ivar url: URL of the page.
+    """
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(_description(verdict), log_level=_UNLOGGED)
+        self.url = verdict.url
+
+
 class NearDupPipeline:
     """Drops, tags or reports items of near-duplicate pages; see ``NEARDUP_ACTION``.
 
@@ -119,6 +131,7 @@ class NearDupPipeline:
         """Return the item, or drop it.
 
         :raises NearDuplicate: when its page is a near-duplicate and the action is ``"drop"``.
+        :raises SoftNotFound: when its page is a soft 404 and ``NEARDUP_SOFT_404`` is ``"drop"``.
         :raises UnchangedPage: when its page is stored and unchanged, ``NEARDUP_REVISIT`` is
             ``"drop"`` and the action is ``"drop"``.
         """
@@ -126,7 +139,7 @@ class NearDupPipeline:
         if judge is None:
             return item
         judgement = judge.receive(item)
-        if judgement is None or not judgement.is_superfluous:
+        if judgement is None or not (judgement.is_superfluous or judgement.is_soft_404):
             judge.stats.count("items/kept")
             if judgement is not None:
                 _tag_containment(judge, item, judgement)
@@ -135,12 +148,12 @@ class NearDupPipeline:
         if judgement.policy.action == "report":
             judge.stats.count("items/reported")
             _log(judge, "Would drop", verdict)
-        elif judgement.policy.action == "tag":
+        elif judgement.policy.action == "tag" and judgement.is_superfluous:
             _tag(judge, item, verdict)
         else:
             judge.stats.count("items/dropped")
             _log(judge, "Dropped", verdict)
-            raise NearDuplicate(verdict) if verdict.is_duplicate else UnchangedPage(verdict)
+            raise _error(judgement)
         _tag_containment(judge, item, judgement)
         return item
 
@@ -298,6 +311,13 @@ def _file_info(request: Request, file: StoredFile, status: str, *, is_own: bool)
     return info
 
 
+def _error(judgement: Judgement) -> DropItem:
+    if judgement.is_soft_404:
+        return SoftNotFound(judgement.verdict)
+    kind = NearDuplicate if judgement.verdict.is_duplicate else UnchangedPage
+    return kind(judgement.verdict)
+
+
 def _tag(judge: NearDupJudge, item: Any, verdict: Verdict) -> None:
     tag = {
         "of": verdict.duplicate_of if verdict.is_duplicate else verdict.url,
@@ -348,6 +368,8 @@ def _log(judge: NearDupJudge, action: str, verdict: Verdict) -> None:
 
 
 def _description(verdict: Verdict) -> str:
+    if verdict.reason == Reason.SOFT_404:
+        return "soft 404, the page shows only what its site shows for addresses that do not exist"
     if not verdict.is_duplicate:
         return "already stored and unchanged"
     distance = "" if verdict.distance is None else f"distance {verdict.distance}, "

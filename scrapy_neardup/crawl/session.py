@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from .report_recorder import ReportRecorder
 from .requests.request_filter import RequestFilter
 from .setting_names import ineffective_settings, unknown_settings
 from .settings import Config, as_setting
+from .soft_404.detector import Soft404Detector
 from .store_client import StoreClient
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class CrawlSession:
     :ivar store_client: ``None`` until the spider is opened, as are ``signing`` and ``claims``.
     :ivar recorder: ``None`` without a report.
     :ivar containment: ``None`` unless ``NEARDUP_CONTAINMENT`` is set.
+    :ivar soft_404: ``None`` unless ``NEARDUP_SOFT_404`` is set.
     :ivar journal: ``None`` without a job.
     """
 
@@ -76,6 +78,9 @@ class CrawlSession:
             crawler, config.url_rule_settings, stats.count, learns=learns, job=job
         )
         self.log = CrawlLog(config)
+        self.soft_404: Soft404Detector | None = None
+        if config.policy.soft_404 != "off":
+            self.soft_404 = Soft404Detector(crawler, config, stats, self._forget)
         self._crawler = crawler
         self._feeds: Feeds | None = None
         self._ticking: Any = None
@@ -84,6 +89,8 @@ class CrawlSession:
 
     def connect(self) -> None:
         """Connect to Scrapy's signals."""
+        if self.soft_404 is not None:
+            self.soft_404.connect()
         for handler, signal in (
             (self._spider_opened, signals.spider_opened),
             (self._item_scraped, signals.item_scraped),
@@ -278,6 +285,11 @@ class CrawlSession:
             )
             return False
         return True
+
+    async def _forget(self, keys: Iterable[str]) -> None:
+        """Remove pages from the store."""
+        if (client := self.store_client) is not None:
+            await client.advise(lambda: [client.store.forget(key) for key in keys])
 
     def _store_failed(self, error: StoreError) -> None:
         self.stats.count("store/errors")

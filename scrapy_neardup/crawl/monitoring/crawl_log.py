@@ -236,6 +236,8 @@ _SINGLE = {
     "url_rules/would_skip": "would be skipped",
     "url_rules/refetched": "later fetched",
     "links/skipped": "links skipped",
+    "soft_404/soft": "hosts with soft 404s",
+    "soft_404/late": "judged before",
     "workers_lost": "workers lost",
     "store/errors": "store failures",
     "store/forgotten": "pages forgotten",
