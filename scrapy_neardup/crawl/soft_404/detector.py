@@ -297,8 +297,10 @@ class Soft404Detector:
             ),
         )
 
-    def _close(self) -> None:
+    async def _close(self) -> None:
         self._prober.close()
+        for host in list(self._hosts.values()):
+            await self._report_late(host, host.take_confirmed(at_end=True))
         self._thread.shutdown(wait=False)
 
 

@@ -28,9 +28,11 @@ _FRONT = re.compile(
 MAX_EARLY, _MAX_KEPT_BYTES = 32, 2**20
 #: Sections of a host that are asked for an address of their own, at most.
 MAX_SECTIONS = 3
-#: Shells are soft 404s once the host has shown so many other pages, and more than shells. If nearly
-#: all pages of a host are shells, scripts fill them.
-_MIN_OTHERS = 3
+#: Shells are soft 404s while they are at most so many for each other page. If nearly all pages of a
+#: host are shells, scripts fill them.
+_SHELLS_PER_PAGE = 2
+#: Pages of a host from which on that is believed before the end of the crawl.
+_MIN_PAGES = 4
 #: Pages of each kind that are counted for each host.
 _MAX_COUNTED = 200
 #: Titles that are counted for each host.
@@ -127,6 +129,7 @@ class Host:
     _shells: set[str] = field(default_factory=set)
     _doubtful: dict[str, Answer] = field(default_factory=dict)
     _has_reference: bool = False
+    _has_ended: bool = False
     _front_fits: bool | None = None
     _has_front: bool = False
 
@@ -180,8 +183,9 @@ class Host:
             self._doubtful[url] = fitting[0]
         return False
 
-    def take_confirmed(self) -> list[str]:
+    def take_confirmed(self, *, at_end: bool = False) -> list[str]:
         """Return URLs of pages that are soft 404s, as pages that came after them have shown."""
+        self._has_ended = at_end
         found = [url for url, answer in self._doubtful.items() if self._believes(answer, url)]
         for url in found:
             del self._doubtful[url]
@@ -208,7 +212,9 @@ class Host:
         if template.is_shell:
             if len(self._shells) < _MAX_COUNTED:
                 self._shells.add(page_key(url))
-            return len(self._others) >= max(_MIN_OTHERS, len(self._shells))
+            others, shells = len(self._others), len(self._shells)
+            is_sure = self._has_ended or others + shells >= _MIN_PAGES
+            return is_sure and shells <= _SHELLS_PER_PAGE * others
         return True
 
 

@@ -42,10 +42,12 @@ class _Block:
 
     :ivar text: of one answer, with :data:`_ECHO` for the address.
     :ivar other: of another answer in which some tokens differ; else the same.
+    :ivar n_words: number of these that are no numbers.
     """
 
     text: str
     other: str
+    n_words: int = 0
 
     @cached_property
     def n_echoes(self) -> int:
@@ -146,7 +148,7 @@ class AnswerTemplate:
         outlines = [_marked(token, outline) for token, outline in answers]
         first, last = outlines[0], outlines[-1]
         title = _aligned(first.title, last.title)
-        if title is None or max(len(first.blocks), len(last.blocks)) > _MAX_BLOCKS:
+        if title is None or title.n_words or max(len(first.blocks), len(last.blocks)) > _MAX_BLOCKS:
             return None
         parts = _widened(_parts(first, last))
         if first.blocks and not any(isinstance(part, _Block) for part in parts):
@@ -245,7 +247,7 @@ def _aligned(text: str, other: str) -> _Block | None:
             if not (one.isalnum() and two.isalnum()):
                 return None
             words += 1
-    return _Block(text, other) if words * _FIXED_WORDS <= fixed else None
+    return _Block(text, other, words) if words * _FIXED_WORDS <= fixed else None
 
 
 #: A part of an answer, and where it is.
@@ -262,10 +264,11 @@ def _parts(first: PageOutline, last: PageOutline) -> Iterator[_Placed]:
             yield from ((_Block(text, text), place) for text, place in left)
             continue
         aligned = [_aligned(one, two) for (one, _), (two, _) in zip(left, right, strict=False)]
-        if len(left) == len(right) and None not in aligned:
-            for block, (_, place) in zip(aligned, left, strict=True):
-                if block is not None:
-                    yield block, place
+        blocks = [block for block in aligned if block is not None]
+        # Several blocks with other words are a list, such as one of suggestions.
+        is_list = len(blocks) > 1 and any(block.n_words for block in blocks)
+        if len(blocks) == len(left) == len(right) and not is_list:
+            yield from zip(blocks, (place for _, place in left), strict=True)
         else:
             yield _Gap.of(left, right), ""
 
