@@ -124,9 +124,8 @@ def _framed(page: str, path: str, *, keeps_title: bool) -> str:
 
 
 def _with_notice(page: str, text: str) -> str:
-    before, body, after = page.partition("<body")
-    tag, end, rest = after.partition(">")
-    return f"{before}{body}{tag}{end}<div>{text}</div>{rest}" if end else f"{page}<p>{text}</p>"
+    before, end, after = page.rpartition("</body>")
+    return f"{before or after}<p>{text}</p>{end}{after if end else ''}"
 
 
 def _read(url: str, source: str, requested: str | None = None) -> _Read:
@@ -136,6 +135,6 @@ def _read(url: str, source: str, requested: str | None = None) -> _Read:
 
 def _is_soft(host: Host, page: _Read) -> bool:
     by_address = host.fits_by_address(page.visit)
-    if by_address is not None or page.outline is None:
+    if by_address or page.outline is None:
         return bool(by_address)
-    return host.fits(page.visit, page.outline)
+    return host.fits(page.visit, page.outline) and by_address is None

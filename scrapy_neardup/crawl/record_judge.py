@@ -154,7 +154,7 @@ class RecordJudge:
         """Detect that one content replaces many pages; URL rules then do not learn from it."""
         is_known = signature is not None and signature.is_read and claim.ticket is not None
         text = signature.text_digest if signature is not None and is_known else None
-        if (flood := self._session.log.judged(claim.verdict, text)) is not None:
+        if (flood := self._session.log.judged(claim.verdict, text, signature)) is not None:
             self.send(signals.duplicate_flood_detected, cluster=flood)
         shown = claim.verdict.original_text or text
         if shown is not None and self._session.log.floods.is_flood(claim.verdict, text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from asyncio import CancelledError
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -197,8 +198,8 @@ class Soft404Detector:
         except IgnoreRequest as error:
             kind = "failed"
             logger.debug("Not asked %s for a missing address: %s", host.name, error)
-        except BaseException as error:
-            # Downloads fail in many ways; a cancelled one raises no Exception.
+        except (Exception, CancelledError) as error:
+            # Downloads fail in many ways.
             kind = "failed"
             logger.debug("%s did not answer for a missing address: %r", host.name, error)
         kind = "soft" if answers else kind
