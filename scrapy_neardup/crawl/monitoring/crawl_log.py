@@ -25,7 +25,7 @@ from ...signatures.signature import PageSignature
 from ...stores import Store
 from ..settings import Config
 from .duplicate_floods import MAX_NAMED, MAX_SITES, DuplicateFlood, DuplicateFloodDetector
-from .first_pages import FirstPages, text_of
+from .first_pages import FirstPages, texts_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -148,8 +148,8 @@ class CrawlLog:
             self._count_scripted(verdict.url)
         flood = self.floods.judged(verdict, text_digest)
         if flood is None and len(self.floods.named) < MAX_NAMED:
-            text = text_of(verdict, page)
-            flood = self._first_pages.judged(verdict, site_of(verdict.url), text)
+            texts = texts_of(verdict, page)
+            flood = self._first_pages.judged(verdict, site_of(verdict.url), texts)
             if flood is not None:
                 self.floods.note_early(flood, verdict, text_digest)
         if flood is not None:
