@@ -75,6 +75,7 @@ def test_the_defaults_are_as_documented():
         "NEARDUP_EXTRACTION": "full",
         "NEARDUP_BODY_CACHE": 256,
         "NEARDUP_REVISIT": policy.revisit,
+        "NEARDUP_SOFT_404": policy.soft_404,
         "NEARDUP_TTL": plan.ttl,
         "NEARDUP_MAX_WAIT": plan.max_wait,
         "NEARDUP_ON_STORE_ERROR": plan.on_store_error,

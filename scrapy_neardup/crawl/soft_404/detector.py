@@ -59,6 +59,8 @@ _BUSY = frozenset((408, 425, 429))
 _MAX_WAIT = 15.0
 #: A page that is so much smaller or larger than the answers shows something else.
 _LEAST, _MOST, _SPARE = 1 / 3, 3, 2000
+#: Items of a page that are removed from the store, at most.
+_MAX_ITEMS = 50
 _TOO_LITTLE = frozenset((Reason.NO_TEXT, Reason.FEW_FEATURES, Reason.THIN_TEXT))
 _EXPLAINED = (
     "%s answers to addresses that do not exist as if they did: <%s> %s. Pages like this answer are "
@@ -282,21 +284,27 @@ class Soft404Detector:
         if not found:
             return
         host.late.update(map(page_key, found))
-        await self._forget(map(page_key, found))
+        await self._forget(self._keys_of(found))
         self._stats.count("soft_404/late", len(found))
         for url in found:
             verdict = Verdict("undecided", url, Reason.SOFT_404)
             self._crawler.signals.send_catch_log(
                 own_signals.soft_404_found_late, verdict=verdict, spider=self._crawler.spider
             )
-        logger.warning(
-            "%s",
-            on_one_line(
-                f"{len(found)} pages of {host.name} turned out to be soft 404s after they were "
-                f"judged, such as <{found[0]}>: their items may be stored. They are no originals "
-                "any more (signal soft_404_found_late)"
-            ),
+        self._stats.warn_once(
+            f"soft 404s of {host.name}",
+            "Pages of %s turned out to be soft 404s after they were judged, such as <%s>: their "
+            "items may be stored. They are no originals any more (logged once for a host, counted in "
+            "neardup/soft_404/late, signal soft_404_found_late)",
+            on_one_line(host.name),
+            on_one_line(found[0]),
         )
+
+    def _keys_of(self, urls: Iterable[str]) -> list[str]:
+        """Return the keys in the store of pages, or of their items if these are judged."""
+        if self._config.item_field is None:
+            return [page_key(url) for url in urls]
+        return [f"{url}#item-{n}" for url in urls for n in range(1, _MAX_ITEMS + 1)]
 
     async def _close(self) -> None:
         self._prober.close()
