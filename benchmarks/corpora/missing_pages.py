@@ -114,7 +114,7 @@ class SoftSites(Mapping[str, Answer | str]):
         if kind is None or path == "/robots.txt":
             return Answer("not here", status=404)
         home = self._pages.get(f"http://{parts.netloc}/", "")
-        answer = KINDS[kind](path, home.body if isinstance(home, Answer) else home)
+        answer = KINDS[kind](path, home if isinstance(home, str) else str(home.body))
         location = answer.headers.get("Location")
         if location is None:
             return answer

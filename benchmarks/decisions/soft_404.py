@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 from urllib.parse import urljoin, urlsplit
 
 from lxml import etree, html
@@ -114,7 +114,7 @@ def _framed(page: str, path: str, *, keeps_title: bool) -> str:
     tree = html.document_fromstring(
         page.encode("utf-8", "replace"), html.HTMLParser(encoding="utf-8")
     )
-    for element in _CONTENT(tree):
+    for element in cast("list[html.HtmlElement]", _CONTENT(tree)):
         if element.getparent() is not None:
             element.drop_tree()
     if not keeps_title:

@@ -49,9 +49,14 @@ class PageOutline(NamedTuple):
         return cls("", lines, ("",) * len(lines))
 
     @property
+    def shown(self) -> list[str]:
+        """The lines of text."""
+        return [block for block in self.blocks if not block.startswith((SCRIPT, FILE))]
+
+    @property
     def n_shown(self) -> int:
         """Number of characters of the text that it shows."""
-        return sum(len(block) for block in self.blocks if not block.startswith((SCRIPT, FILE)))
+        return sum(map(len, self.shown))
 
     @property
     def has_scripts(self) -> bool:
@@ -107,7 +112,8 @@ def _own_block(element: HtmlElement) -> str | None:
     if element.tag == "svg":
         return f"{FILE}svg {crc32(etree.tostring(element, with_tail=False)):x}"
     for name in _FILES.get(element.tag, ()):
-        if file := element.get(name, "").strip():
+        file: str = element.get(name, "").strip()
+        if file:
             return FILE + file
     return None
 

@@ -160,7 +160,7 @@ def test_a_host_that_hangs_does_not_hold_the_crawl():
 
 def test_a_host_whose_robots_txt_forbids_it_is_not_asked():
     robots = Answer("User-agent: *\nDisallow: /\nAllow: /page", "text/plain")
-    pages = {"/robots.txt": robots, "/page": page(FERRY, "Ferry")}
+    pages: dict[str, Answer | str] = {"/robots.txt": robots, "/page": page(FERRY, "Ferry")}
     with serving(pages) as site:
         crawl = run_crawl([site.url("/page")], {"NEARDUP_SOFT_404": "drop", "ROBOTSTXT_OBEY": True})
     assert set(site.hits) == {"/robots.txt", "/page"}

@@ -51,10 +51,10 @@ def test_every_setting_is_documented(setting):
 
 
 def test_documented_settings_exist():
-    named = set(re.findall(r"NEARDUP_[A-Z_]+", README + REFERENCE))
+    named = set(re.findall(r"NEARDUP_[A-Z0-9_]+", README + REFERENCE))
     assert named == set(SETTINGS)
     for path in DOCUMENTS:
-        assert set(re.findall(r"NEARDUP_[A-Z_]*[A-Z]", path.read_text("utf-8"))) <= named
+        assert set(re.findall(r"NEARDUP_[A-Z0-9_]*[A-Z0-9]", path.read_text("utf-8"))) <= named
 
 
 def test_the_defaults_are_as_documented():

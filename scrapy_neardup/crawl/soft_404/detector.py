@@ -294,8 +294,8 @@ class Soft404Detector:
         self._stats.warn_once(
             f"soft 404s of {host.name}",
             "Pages of %s turned out to be soft 404s after they were judged, such as <%s>: their "
-            "items may be stored. They are no originals any more (logged once for a host, counted in "
-            "neardup/soft_404/late, signal soft_404_found_late)",
+            "items may be stored. They are no originals any more (logged once for a host, counted "
+            "in neardup/soft_404/late, signal soft_404_found_late)",
             on_one_line(host.name),
             on_one_line(found[0]),
         )

@@ -32,8 +32,14 @@ _FIXED_WORDS = 2
 _MAX_CRUMBS = 8
 #: Blocks after a gap that must fit, as far as the answer has as many.
 _ANCHOR = 3
-#: An answer that shows fewer characters says nothing itself.
+#: An answer that shows fewer characters says nothing itself, unless with one of these words.
 _LITTLE = 60
+_MISSING = re.compile(
+    r"\b404\b|not found|not exist|n.t exist|no longer|\bgone\b|missing|unavailable|nicht gefunden|"
+    r"introuvable|no encontrad|não encontrad|non trovata|niet gevonden|не найден|"
+    r"找不到|不存在|未找到|見つかりません|찾을 수 없",
+    re.I,
+)
 
 
 @dataclass(frozen=True)
@@ -116,10 +122,11 @@ class _Gap:
             max(self.longest, other.longest),
         )
 
-    def fits(self, blocks: Sequence[str]) -> bool:
-        """Return whether these blocks of a page are about as much."""
+    def fits(self, blocks: Sequence[str], places: Sequence[str]) -> bool:
+        """Return whether these blocks of a page are about as much, and in such places."""
         return (
             len(blocks) <= 2 * self.blocks + 2
+            and self.places.issuperset(places)
             and sum(map(len, blocks)) <= 2 * self.chars + 40
             and all(len(block) <= 2 * self.longest + 20 for block in blocks)
         )
@@ -153,13 +160,14 @@ class AnswerTemplate:
         parts = _widened(_parts(first, last))
         if first.blocks and not any(isinstance(part, _Block) for part in parts):
             return None
-        is_shell = first.n_shown < _LITTLE and first.has_scripts
+        says_so = any(map(_MISSING.search, (first.title, *first.shown)))
+        is_shell = first.n_shown < _LITTLE and first.has_scripts and not says_so
         return cls(title, parts, is_shell=is_shell)
 
     def fits(self, outline: PageOutline, url: str) -> bool:
         """Return whether a page shows and holds only what the answers do."""
         address = _signs_of(url if not self.has_gaps else urlsplit(url)._replace(query="").geturl())
-        return self.title.fits(outline.title, address) and self._fit(outline.blocks, address)
+        return self.title.fits(outline.title, address) and self._fit(outline, address)
 
     def differs_from(self, outline: PageOutline) -> bool:
         """Return whether a page lacks a text of the answers, so that it is of another kind."""
@@ -173,7 +181,8 @@ class AnswerTemplate:
             for part in self._parts
         )
 
-    def _fit(self, blocks: Sequence[str], address: str) -> bool:
+    def _fit(self, outline: PageOutline, address: str) -> bool:
+        blocks, places = outline.blocks, outline.places
         at, gap_at, gap = 0, 0, None
         for number, part in enumerate(self._parts):
             if isinstance(part, _Gap):
@@ -181,7 +190,7 @@ class AnswerTemplate:
                 continue
             if gap is not None:
                 found = self._find(blocks, at, number, address, 2 * gap.blocks + 2)
-                if found is None or not gap.fits(blocks[gap_at:found]):
+                if found is None or not gap.fits(blocks[gap_at:found], places[gap_at:found]):
                     return False
                 at, gap = found, None
             if at >= len(blocks) or not part.fits(blocks[at], address):
@@ -190,7 +199,7 @@ class AnswerTemplate:
             if part.is_echo:
                 at = self._after_crumbs(blocks, at, number + 1, address)
         if gap is not None:
-            return gap.fits(blocks[gap_at:])
+            return gap.fits(blocks[gap_at:], places[gap_at:])
         return at == len(blocks)
 
     def _find(
