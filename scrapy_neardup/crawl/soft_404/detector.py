@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
@@ -144,13 +145,14 @@ class Soft404Detector:
         section = Section.of(verdict.url)
         if section in host.asked or "." in section.folder:
             return
-        original = verdict.duplicate_of
-        is_copy = original is not None and (host_of(original), Section.of(original)) == (
-            host.name,
-            section,
+        original = verdict.duplicate_of or verdict.url
+        is_copy = (
+            (host_of(original), Section.of(original)) == (host.name, section)
+            # Parameters make copies on honest sites too.
+            and urlsplit(original).path != urlsplit(verdict.url).path
         )
         mark = str(verdict.reason) if verdict.reason in _TOO_LITTLE else title
-        if is_copy or host.has_title_twice(section, mark):
+        if host.has_title_twice(section, mark, verdict.url) or is_copy:
             host.asked.add(section)
             start(self._ask_section(host, Request(verdict.url), section))
 
@@ -169,22 +171,26 @@ class Soft404Detector:
     async def _ask_host(self, host: Host, like: Request) -> None:
         host.asked.add(Section("/", Section.of(like.url).ending))
         try:
-            await self._ask(host, like, Section("/", Section.of(like.url).ending), host.early)
+            await self._ask(
+                host, like, Section("/", Section.of(like.url).ending), lambda: host.early
+            )
         finally:
             host.early.clear()
             host.outcome.set_result(None)
 
     async def _ask_section(self, host: Host, like: Request, section: Section) -> None:
-        recent = [v for v in self._recent if host_of(v.record.url) == host.name]
-        recent = [v for v in recent if Section.of(v.record.url) == section]
+        def recent() -> list[Visit]:
+            of_host = [v for v in self._recent if host_of(v.record.url) == host.name]
+            return [v for v in of_host if Section.of(v.record.url) == section]
+
         await self._ask(host, like, section, recent)
 
     async def _ask(
-        self, host: Host, like: Request, section: Section, early: Sequence[Visit]
+        self, host: Host, like: Request, section: Section, early: Callable[[], Sequence[Visit]]
     ) -> None:
         """Ask for one address, and for another one if the answer is no error.
 
-        :param early: pages that were judged before.
+        :param early: returns pages that were judged before.
         """
         answers: list[ProbeAnswer] = []
         try:
@@ -196,7 +202,7 @@ class Soft404Detector:
                     break
                 answers.append(answer)
                 await self._learn(host, section, answers)
-                await self._compare_early(host, early)
+                await self._compare_early(host, early())
         except IgnoreRequest as error:
             kind = "failed"
             logger.debug("Not asked %s for a missing address: %s", host.name, error)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -124,7 +123,7 @@ class Host:
     early: list[Visit] = field(default_factory=list)
     late: set[str] = field(default_factory=set)
     asked: set[Section] = field(default_factory=set)
-    _titles: Counter[tuple[Section, str]] = field(default_factory=Counter)
+    _titles: dict[tuple[Section, str], str] = field(default_factory=dict)
     _others: set[str] = field(default_factory=set)
     _shells: set[str] = field(default_factory=set)
     _doubtful: dict[str, Answer] = field(default_factory=dict)
@@ -191,12 +190,12 @@ class Host:
             del self._doubtful[url]
         return found
 
-    def has_title_twice(self, section: Section, title: str) -> bool:
-        """Note the title of a page; return whether another page of its section has it."""
+    def has_title_twice(self, section: Section, title: str, url: str) -> bool:
+        """Note the title of a page; return whether another path of its section has it."""
         if not title or len(self._titles) >= _MAX_TITLES:
             return False
-        self._titles[section, title] += 1
-        return self._titles[section, title] == 2
+        path = urlsplit(url).path
+        return self._titles.setdefault((section, title), path) != path
 
     def _believes(self, answer: Answer, url: str) -> bool:
         """Decide whether a page that shows what an answer shows is a soft 404."""

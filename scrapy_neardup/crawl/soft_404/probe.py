@@ -17,7 +17,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.asyncio import CallLaterResult, call_later
-from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from ..._util.urls import site_of
@@ -113,8 +113,7 @@ class Prober:
         engine = engine_of(self._crawler)
         if self.is_closed or engine is None or engine.spider is None:
             raise IgnoreRequest("the crawl is ending")
-        downloader = engine.downloader
-        fetching = downloader.fetch(request)
+        fetching = deferred_from_coro(engine.downloader.fetch(request))
         self.in_progress[request] = fetching
         self._watch()
         try:
