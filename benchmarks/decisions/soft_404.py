@@ -9,6 +9,7 @@ from typing import NamedTuple, cast
 from urllib.parse import urljoin, urlsplit
 
 from lxml import etree, html
+from scrapy.http import Request
 
 from scrapy_neardup._util.urls import page_key
 from scrapy_neardup.crawl.soft_404.hosts import Answer, Host, Section, Visit, host_of, outline_of
@@ -79,7 +80,7 @@ def _counted(kind: str, pages: Sequence[Page], read: Sequence[_Read]) -> tuple[i
 
 def _host(kind: str, site: str, home: str, frame: str) -> Host:
     """Return a host that was asked."""
-    host = Host(host_of(site), is_honest=False)
+    host = Host(host_of(site), Request(site), is_honest=False)
     answers = []
     for token in _TOKENS:
         answer = _missing(kind, site, f"/{token}", home, frame)

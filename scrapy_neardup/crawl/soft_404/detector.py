@@ -40,7 +40,7 @@ from .hosts import (
     outline_of,
     without_query,
 )
-from .probe import ProbeAnswer, Prober, is_probe
+from .probe import ProbeAnswer, Prober, is_probe, without_page
 from .template import AnswerTemplate
 
 if TYPE_CHECKING:
@@ -105,8 +105,6 @@ class Soft404Detector:
         return self._known[response]
 
     async def _is_soft_404(self, visit: Visit) -> bool:
-        if visit.is_small:
-            self._recent.append(visit)
         # Another host may redirect here what does not exist there.
         for name in dict.fromkeys((host_of(visit.requested), host_of(visit.record.url))):
             host = self._hosts.get(name)
@@ -116,6 +114,8 @@ class Soft404Detector:
                 return True
             if host.is_asking:
                 host.keep_early(visit)
+        if visit.is_small:
+            self._recent.append(visit)
         return False
 
     async def is_false_original(self, page: str, original: str) -> bool:
@@ -154,7 +154,7 @@ class Soft404Detector:
         mark = str(verdict.reason) if verdict.reason in _TOO_LITTLE else title
         if host.has_title_twice(section, mark, verdict.url) or is_copy:
             host.asked.add(section)
-            start(self._ask_section(host, Request(verdict.url), section))
+            start(self._ask_section(host, host.like.replace(url=verdict.url), section))
 
     def _request_sent(self, request: Request) -> None:
         """Ask the host of a page's request, unless it was asked."""
@@ -165,15 +165,14 @@ class Soft404Detector:
             return
         if not request.url.startswith("http") or request.meta.get(META_KEY) is False:
             return
-        host = self._hosts[name] = Host(name)
-        start(self._ask_host(host, request))
+        host = self._hosts[name] = Host(name, without_page(request))
+        start(self._ask_host(host, host.like))
 
     async def _ask_host(self, host: Host, like: Request) -> None:
-        host.asked.add(Section("/", Section.of(like.url).ending))
+        section = Section("/", Section.of(like.url).ending)
+        host.asked.add(section)
         try:
-            await self._ask(
-                host, like, Section("/", Section.of(like.url).ending), lambda: host.early
-            )
+            await self._ask(host, like, section, lambda: host.early)
         finally:
             host.early.clear()
             host.outcome.set_result(None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from scrapy.http import Response
+from scrapy.http import Request, Response
 
 from ..._util.urls import is_list, page_key
 from ...html.encoding_detection import decode
@@ -103,6 +103,7 @@ class Answer(NamedTuple):
 class Host:
     """A host, and what it answered so far.
 
+    :ivar like: the first request to it, without its page; others are made like it.
     :ivar is_honest: whether it answered with an error; ``None`` until it has answered.
     :ivar outcome: done as soon as it has answered, with all that it is asked for, or will not.
     :ivar moved_to: keys of the addresses to which missing ones are redirected.
@@ -114,6 +115,7 @@ class Host:
     """
 
     name: str
+    like: Request
     is_honest: bool | None = None
     outcome: Future[None] = field(default_factory=Future)
     answers: list[Answer] = field(default_factory=list)

@@ -95,15 +95,9 @@ class Prober:
         self._cancel_all()
 
     def _request(self, url: str, like: Request) -> Request:
-        headers = {name: like.headers.getlist(name) for name in _HEADERS if name in like.headers}
-        meta = {name: like.meta[name] for name in _META if name in like.meta}
-        return Request(
-            url,
-            callback=NO_CALLBACK,
-            headers=headers,
-            meta={**meta, **_own_meta(self._timeout)},
-            dont_filter=True,
-        )
+        like = without_page(like)
+        meta = {**like.meta, **_own_meta(self._timeout)}
+        return like.replace(url=url, meta=meta, callback=NO_CALLBACK, dont_filter=True)
 
     @property
     def _timeout(self) -> float:
@@ -155,6 +149,13 @@ class Prober:
     def _cancel_all(self) -> None:
         for fetching in list(self.in_progress.values()):
             fetching.cancel()
+
+
+def without_page(request: Request) -> Request:
+    """Return a request with what the site may depend on, and nothing of its page."""
+    headers = {name: request.headers.getlist(name) for name in _HEADERS if name in request.headers}
+    meta = {name: request.meta[name] for name in _META if name in request.meta}
+    return Request(request.url, headers=headers, meta=meta)
 
 
 def is_probe(request: Request) -> bool:

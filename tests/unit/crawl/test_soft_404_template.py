@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from scrapy.http import Request
 
 from scrapy_neardup.crawl.soft_404.hosts import (
     Answer,
@@ -17,6 +18,7 @@ from scrapy_neardup.crawl.soft_404.hosts import (
 from scrapy_neardup.crawl.soft_404.probe import missing_address
 from scrapy_neardup.crawl.soft_404.template import AnswerTemplate
 from scrapy_neardup.html.limits import PageLimits
+from scrapy_neardup.html.page_outline import page_outline
 from scrapy_neardup.sources.record import Record
 
 SITE = "http://shop.example"
@@ -50,10 +52,8 @@ def is_soft(host, path, html, requested=None):
 
 def host_with(answer):
     """Return a host that gives such answers, and whose front page is known."""
-    pages = [
-        (token, outline_of(Record(1, SITE, answer(f"/{token}")), PageLimits())) for token in TOKENS
-    ]
-    host = Host("shop.example", is_honest=False)
+    pages = [(token, page_outline(answer(f"/{token}"), PageLimits())) for token in TOKENS]
+    host = Host("shop.example", Request(SITE), is_honest=False)
     host.answers.append(Answer(Section("/", ""), AnswerTemplate.of(pages), 1000))
     assert not is_soft(host, "/", framed("Welcome", "<p>The shop of all shops</p>"))
     return host
@@ -139,7 +139,7 @@ def test_the_front_page_stays_and_other_addresses_that_show_it_do_not():
     assert is_soft(host, "/", home, requested="/gone")
     assert not is_soft(host, "/", home)
     # What redirects to it may be the only way to it.
-    new = Host("shop.example", moved_to={f"{SITE}/"})
+    new = Host("shop.example", Request(SITE), moved_to={f"{SITE}/"})
     assert not is_soft(new, "/", home, requested="/gone")
 
 
