@@ -114,6 +114,10 @@ class Prober:
             return await maybe_deferred_to_future(fetching)
         finally:
             self.in_progress.pop(request, None)
+            # The engine looks whether the crawl is over when a request of its own ends, and
+            # otherwise every five seconds.
+            if (slot := getattr(engine, "_slot", None)) is not None:
+                slot.nextcall.schedule()
 
     def _watch(self) -> None:
         if self._look is None:
