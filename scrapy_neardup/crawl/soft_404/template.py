@@ -22,6 +22,9 @@ _ECHO = "\0"
 _SHORTENED = 8
 _TOKEN = re.compile(r"\w+|[^\w\s]|\0")
 _NUMBER = re.compile(r"\w*\d\w*")
+#: A time of day, or seconds or milliseconds since 1970.
+_TIME = re.compile(r"\d{1,2}:\d\d(?::\d\d)?|(?<!\d)1\d{9}(?:\d{3})?(?!\d)")
+_OTHER_DIGITS = str.maketrans("0123456789", "1234567890")
 #: An answer of more blocks is only compared for equality.
 _MAX_BLOCKS = 3000
 #: Places of one block that may repeat the address, and characters of each.
@@ -67,14 +70,16 @@ class _Block:
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         pieces = []
-        for token, other in zip(_TOKEN.findall(self.text), _TOKEN.findall(self.other), strict=True):
+        pairs = list(zip(_TOKEN.findall(self.text), _TOKEN.findall(self.other), strict=True))
+        # A number beside one that differs may be equal by chance, such as the hour of a time.
+        has_numbers = any(one != two and _are_numbers(one, two) for one, two in pairs)
+        for token, other in pairs:
             if token == _ECHO:
                 pieces.append(rf"(.{{0,{_MAX_ECHO_CHARS}}}?)")
-            elif token == other:
-                pieces.append(re.escape(token))
+            elif _are_numbers(token, other) and has_numbers:
+                pieces.append(_NUMBER.pattern)
             else:
-                both = _NUMBER.fullmatch(token) and _NUMBER.fullmatch(other)
-                pieces.append(_NUMBER.pattern if both else r"\w+")
+                pieces.append(re.escape(token) if token == other else r"\w+")
         return re.compile(r"\s*".join(pieces), re.I | re.S)
 
     def fits(self, block: str, address: str) -> bool:
@@ -174,7 +179,7 @@ class AnswerTemplate:
         shown = set(outline.blocks)
         return not self.title.fits(outline.title, "") or any(
             isinstance(part, _Block)
-            and part.text == part.other
+            and part.text == part.other  # nothing in it differs
             and _ECHO not in part.text
             and not part.text.startswith((SCRIPT, FILE))
             and part.text not in shown
@@ -241,6 +246,18 @@ def _signs_of(text: str) -> str:
     return "".join(sign for sign in unquote(text).casefold() if sign.isalnum())
 
 
+def _are_numbers(token: str, other: str) -> bool:
+    return bool(_NUMBER.fullmatch(token) and _NUMBER.fullmatch(other))
+
+
+def _fixed(text: str) -> _Block:
+    """Return a block that two answers have in common; times of day may differ all the same.
+
+    Two answers that come within one second have one time.
+    """
+    return _Block(text, _TIME.sub(lambda time: time[0].translate(_OTHER_DIGITS), text))
+
+
 def _aligned(text: str, other: str) -> _Block | None:
     """Return a block for two that differ in numbers or few words; ``None`` if they differ more."""
     tokens, others = _TOKEN.findall(text), _TOKEN.findall(other)
@@ -252,7 +269,7 @@ def _aligned(text: str, other: str) -> _Block | None:
             fixed += one.isalnum()
         elif _ECHO in (one, two):
             return None
-        elif not (_NUMBER.fullmatch(one) and _NUMBER.fullmatch(two)):
+        elif not _are_numbers(one, two):
             if not (one.isalnum() and two.isalnum()):
                 return None
             words += 1
@@ -270,7 +287,7 @@ def _parts(first: PageOutline, last: PageOutline) -> Iterator[_Placed]:
     for what, start, end, other_start, other_end in matcher.get_opcodes():
         left, right = ones[start:end], others[other_start:other_end]
         if what == "equal":
-            yield from ((_Block(text, text), place) for text, place in left)
+            yield from ((_fixed(text), place) for text, place in left)
             continue
         aligned = [_aligned(one, two) for (one, _), (two, _) in zip(left, right, strict=False)]
         blocks = [block for block in aligned if block is not None]

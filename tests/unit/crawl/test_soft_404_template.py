@@ -126,6 +126,15 @@ def test_suggestions_may_differ_in_their_place(before, after, is_found):
         assert is_soft(host, "/kettle", page) is is_found
 
 
+def test_times_of_day_may_differ_even_if_two_answers_came_within_one_second():
+    def served(at, day="25 Nov"):
+        return framed("Gone", f"<p>Sorry</p><small>Served on {day}, {at}</small>")
+
+    host = host_with(lambda path: served("12:03:55"))
+    assert is_soft(host, "/kettle", served("12:04:01"))
+    assert not is_soft(host, "/kettle", served("12:04:01", "on order"))
+
+
 def test_the_front_page_stays_and_other_addresses_that_show_it_do_not():
     home = framed("Welcome", "<p>The shop of all shops</p>")
     host = host_with(lambda path: home)
