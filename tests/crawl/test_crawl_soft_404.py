@@ -54,7 +54,6 @@ def soft_urls(crawl):
     return {verdict["url"] for verdict in crawl.judged if verdict["reason"] == "soft_404"}
 
 
-@pytest.mark.slow
 def test_every_kind_is_found_and_no_real_page():
     sites = sites_of(KINDS)
     crawl = crawl_all(sites, **ONE_BY_ONE)
