@@ -28,7 +28,7 @@ from ...sources.record import Record
 from ..async_bridge import in_thread, start, wait_for
 from ..monitoring.crawl_log import CrawlStats
 from ..responses import page_links, page_record, why_not_judged
-from ..settings import META_KEY, Config
+from ..settings import META_KEY, Config, Policy
 from .hosts import (
     MAX_SECTIONS,
     Answer,
@@ -100,17 +100,17 @@ class Soft404Detector:
 
     async def is_soft_404(self, response: Response) -> bool:
         """Return whether a page that is about to be judged is a soft 404, as far as is known."""
-        if response not in self._known:
-            self._known[response] = await self._is_soft_404(Visit.of(response))
-        return self._known[response]
-
-    async def _is_soft_404(self, visit: Visit) -> bool:
+        if response in self._known:
+            return self._known[response]
+        self._known[response] = False
+        visit = Visit.of(response)
         # Another host may redirect here what does not exist there.
         for name in dict.fromkeys((host_of(visit.requested), host_of(visit.record.url))):
             host = self._hosts.get(name)
             if host is None:
                 continue
             if await self._compare(host, visit):
+                self._known[response] = True
                 return True
             if host.is_asking:
                 host.keep_early(visit)
@@ -154,7 +154,8 @@ class Soft404Detector:
         mark = str(verdict.reason) if verdict.reason in _TOO_LITTLE else title
         if host.has_title_twice(section, mark, verdict.url) or is_copy:
             host.asked.add(section)
-            start(self._ask_section(host, host.like.replace(url=verdict.url), section))
+            like = host.like.replace(url=verdict.url)
+            start(self._ask(host, like, section, lambda: _of_section(self._recent, host, section)))
 
     def _request_sent(self, request: Request) -> None:
         """Ask the host of a page's request, unless it was asked."""
@@ -176,13 +177,6 @@ class Soft404Detector:
         finally:
             host.early.clear()
             host.outcome.set_result(None)
-
-    async def _ask_section(self, host: Host, like: Request, section: Section) -> None:
-        def recent() -> list[Visit]:
-            of_host = [v for v in self._recent if host_of(v.record.url) == host.name]
-            return [v for v in of_host if Section.of(v.record.url) == section]
-
-        await self._ask(host, like, section, recent)
 
     async def _ask(
         self, host: Host, like: Request, section: Section, early: Callable[[], Sequence[Visit]]
@@ -213,7 +207,7 @@ class Soft404Detector:
         self._stats.count(f"soft_404/{kind}")
         host.is_honest = kind == "honest" and not host.has_answers
         if answers:
-            self._explain(host, answers[0])
+            _explain(self._config.policy, host, answers[0])
 
     async def _learn(self, host: Host, section: Section, answers: list[ProbeAnswer]) -> None:
         """Learn from one or two answers that are no errors."""
@@ -227,7 +221,7 @@ class Soft404Detector:
         shown = [(a.token, a.response) for a in answers if a.response is not None]
         outlines = []
         for token, response in shown:
-            self._note_address(host, token, response)
+            _note_address(host, token, response)
             outline = await self._outline(page_record(response))
             if outline is not None:
                 outlines.append((token, outline))
@@ -238,22 +232,6 @@ class Soft404Detector:
             host.answers = [a for a in host.answers if a.section != section]
             host.answers.append(Answer(section, template, n_bytes))
 
-    def _note_address(self, host: Host, token: str, response: Response) -> None:
-        """Note the address that an answer names as its own: it is a page of the site."""
-        for url in (page_links(response).canonical, response.url):
-            if url is not None and token not in url:
-                host.real.add(page_key(url))
-
-    def _explain(self, host: Host, answer: ProbeAnswer) -> None:
-        if answer.moved_to is not None:
-            what = f"redirects to <{answer.moved_to}>"
-        else:
-            assert answer.response is not None
-            what = f"has status {answer.response.status}"
-        drops = self._config.policy.soft_404 == "drop" and self._config.policy.action != "report"
-        done = "dropped" if drops else "kept and counted"
-        logger.info("%s", on_one_line(_EXPLAINED % (host.name, answer.url, what, done)))
-
     async def _compare(self, host: Host, visit: Visit) -> bool:
         """Return whether a page is a soft 404."""
         if not host.has_answers:
@@ -261,19 +239,12 @@ class Soft404Detector:
         by_address = host.fits_by_address(visit)
         if by_address:
             return True
-        outline = await self._outline(visit.record) if self._may_fit(host, visit) else None
+        outline = await self._outline(visit.record) if _may_fit(host, visit) else None
         if outline is None:
             return False
         fits = host.fits(visit, outline)
         await self._report_late(host, host.take_confirmed())
         return fits and by_address is None
-
-    def _may_fit(self, host: Host, visit: Visit) -> bool:
-        size = len(visit.record.content)
-        return any(
-            _LEAST * answer.n_bytes - _SPARE <= size <= _MOST * answer.n_bytes + _SPARE
-            for answer in host.answers
-        ) or is_front_page(visit.record.url)
 
     async def _outline(self, record: Record) -> PageOutline | None:
         return await in_thread(lambda: outline_of(record, self._config.page_limits), self._thread)
@@ -289,7 +260,7 @@ class Soft404Detector:
         if not found:
             return
         host.late.update(map(page_key, found))
-        await self._forget(self._keys_of(found))
+        await self._forget(_keys_of(found, by_item=self._config.item_field is not None))
         self._stats.count("soft_404/late", len(found))
         for url in found:
             verdict = Verdict("undecided", url, Reason.SOFT_404)
@@ -305,17 +276,50 @@ class Soft404Detector:
             on_one_line(found[0]),
         )
 
-    def _keys_of(self, urls: Iterable[str]) -> list[str]:
-        """Return the keys in the store of pages, or of their items if these are judged."""
-        if self._config.item_field is None:
-            return [page_key(url) for url in urls]
-        return [f"{url}#item-{n}" for url in urls for n in range(1, _MAX_ITEMS + 1)]
-
     async def _close(self) -> None:
         self._prober.close()
         for host in list(self._hosts.values()):
             await self._report_late(host, host.take_confirmed(at_end=True))
         self._thread.shutdown(wait=False)
+
+
+def _may_fit(host: Host, visit: Visit) -> bool:
+    size = len(visit.record.content)
+    return any(
+        _LEAST * answer.n_bytes - _SPARE <= size <= _MOST * answer.n_bytes + _SPARE
+        for answer in host.answers
+    ) or is_front_page(visit.record.url)
+
+
+def _note_address(host: Host, token: str, response: Response) -> None:
+    """Note the address that an answer names as its own: it is a page of the site."""
+    for url in (page_links(response).canonical, response.url):
+        if url is not None and token not in url:
+            host.real.add(page_key(url))
+
+
+def _keys_of(urls: Iterable[str], *, by_item: bool) -> list[str]:
+    """Return the keys in the store of pages, or of their items if these are judged."""
+    if not by_item:
+        return [page_key(url) for url in urls]
+    return [f"{url}#item-{n}" for url in urls for n in range(1, _MAX_ITEMS + 1)]
+
+
+def _of_section(visits: Iterable[Visit], host: Host, section: Section) -> list[Visit]:
+    """Return the visits of pages of a section."""
+    of_host = [v for v in visits if host_of(v.record.url) == host.name]
+    return [v for v in of_host if Section.of(v.record.url) == section]
+
+
+def _explain(policy: Policy, host: Host, answer: ProbeAnswer) -> None:
+    if answer.moved_to is not None:
+        what = f"redirects to <{answer.moved_to}>"
+    else:
+        assert answer.response is not None
+        what = f"has status {answer.response.status}"
+    drops = policy.soft_404 == "drop" and policy.action != "report"
+    done = "dropped" if drops else "kept and counted"
+    logger.info("%s", on_one_line(_EXPLAINED % (host.name, answer.url, what, done)))
 
 
 def _kind_of(answer: ProbeAnswer) -> str:
