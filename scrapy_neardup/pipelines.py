@@ -14,19 +14,18 @@ from scrapy.exceptions import DropItem
 from scrapy.pipelines.files import FilesPipeline
 from scrapy.pipelines.media import FileInfo, MediaPipeline
 from scrapy.utils.defer import deferred_from_coro, ensure_awaitable
-from scrapy.utils.misc import load_object
-from scrapy.utils.python import global_object_name
 from twisted.python.failure import Failure
 
 from ._util.escaping import on_one_line
-from .crawl.async_bridge import engine_of
 from .crawl.files.index import FileRequest, StoredFile
 from .crawl.files.stored_files import open_stored_files
 from .crawl.items.item_tracker import Judgement
 from .crawl.judge import NearDupJudge, copies_of, find_judge
+from .crawl.monitoring.pipeline_order import log_pipelines_before
 from .crawl.monitoring.start_errors import log_start_error
 from .exceptions import NearDupError
 from .matching.verdict import Verdict
+from .reasons import Reason
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -41,14 +40,6 @@ TAG_FIELD = "neardup"
 #: Scrapy's line about a dropped item shows the whole item, often a page of text, but not its URL.
 #: At this level Scrapy logs nothing; the pipeline logs a line of its own.
 _UNLOGGED = "NOTSET"
-_DOWNLOADS = (
-    "%s before NearDupPipeline (order %s) in ITEM_PIPELINES, so files are downloaded for items "
-    "that are then dropped. Set %s order above %s"
-)
-_PROCESSES = (
-    "%s before NearDupPipeline (order %s) in ITEM_PIPELINES, so items are processed that are then "
-    "dropped. A pipeline that stores items needs an order above %s"
-)
 
 
 class NearDuplicate(DropItem):
@@ -72,6 +63,17 @@ class NearDuplicate(DropItem):
 
 class UnchangedPage(DropItem):
     """An item was dropped because its page is stored and has not changed; see NEARDUP_REVISIT.
+
+    :ivar url: URL of the page.
+    """
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(_description(verdict), log_level=_UNLOGGED)
+        self.url = verdict.url
+
+
+class SoftNotFound(DropItem):
+    """An item was dropped because its page is a soft 404; see NEARDUP_SOFT_404.
 
     :ivar url: URL of the page.
     """
@@ -119,6 +121,7 @@ class NearDupPipeline:
         """Return the item, or drop it.
 
         :raises NearDuplicate: when its page is a near-duplicate and the action is ``"drop"``.
+        :raises SoftNotFound: when its page is a soft 404 and ``NEARDUP_SOFT_404`` is ``"drop"``.
         :raises UnchangedPage: when its page is stored and unchanged, ``NEARDUP_REVISIT`` is
             ``"drop"`` and the action is ``"drop"``.
         """
@@ -126,7 +129,7 @@ class NearDupPipeline:
         if judge is None:
             return item
         judgement = judge.receive(item)
-        if judgement is None or not judgement.is_superfluous:
+        if judgement is None or not (judgement.is_superfluous or judgement.is_soft_404):
             judge.stats.count("items/kept")
             if judgement is not None:
                 _add_fields(judge, item, judgement)
@@ -135,14 +138,14 @@ class NearDupPipeline:
         if judgement.policy.action == "report":
             judge.stats.count("items/reported")
             _log(judge, "Would drop", verdict)
-        elif judgement.policy.action == "tag":
+        elif judgement.policy.action == "tag" and judgement.is_superfluous:
             _tag(judge, item, verdict)
         else:
             judge.stats.count("items/dropped")
             if judge.session.copies is not None:
                 judge.session.copies.dropped(verdict)
             _log(judge, "Dropped", verdict)
-            raise NearDuplicate(verdict) if verdict.is_duplicate else UnchangedPage(verdict)
+            raise _error(judgement)
         _add_fields(judge, item, judgement)
         return item
 
@@ -302,6 +305,13 @@ def _file_info(request: Request, file: StoredFile, status: str, *, is_own: bool)
     return info
 
 
+def _error(judgement: Judgement) -> DropItem:
+    if judgement.is_soft_404:
+        return SoftNotFound(judgement.verdict)
+    kind = NearDuplicate if judgement.verdict.is_duplicate else UnchangedPage
+    return kind(judgement.verdict)
+
+
 def _tag(judge: NearDupJudge, item: Any, verdict: Verdict) -> None:
     tag = {
         "of": verdict.duplicate_of if verdict.is_duplicate else verdict.url,
@@ -354,6 +364,8 @@ def _log(judge: NearDupJudge, action: str, verdict: Verdict) -> None:
 
 
 def _description(verdict: Verdict) -> str:
+    if verdict.reason == Reason.SOFT_404:
+        return "soft 404, the page shows only what its site shows for addresses that do not exist"
     if not verdict.is_duplicate:
         return "already stored and unchanged"
     distance = "" if verdict.distance is None else f"distance {verdict.distance}, "
@@ -361,29 +373,3 @@ def _description(verdict: Verdict) -> str:
         f"near-duplicate of {on_one_line(str(verdict.duplicate_of))} "
         f"({distance}similarity {verdict.similarity:.2f})"
     )
-
-
-def log_pipelines_before(crawler: Crawler, pipeline: object) -> None:
-    """Warn of pipelines before this one that download files, and log the others at level INFO.
-
-    The others may be there on purpose, for example to clean or drop items.
-    """
-    manager = getattr(getattr(engine_of(crawler), "scraper", None), "itemproc", None)
-    pipelines = list(getattr(manager, "middlewares", ()))
-    if pipeline not in pipelines:
-        return
-    paths = crawler.settings.getwithbase("ITEM_PIPELINES")
-    orders = {load_object(path): order for path, order in paths.items() if order is not None}
-    own = orders.get(type(pipeline))
-    media, others = list[str](), list[str]()
-    for other in pipelines[: pipelines.index(pipeline)]:
-        shown = f"{global_object_name(type(other))} (order {orders.get(type(other))})"
-        (media if isinstance(other, MediaPipeline) else others).append(shown)
-    if media:
-        logger.warning(_DOWNLOADS, _run(media), own, "its" if len(media) == 1 else "their", own)
-    if others:
-        logger.info(_PROCESSES, _run(others), own, own)
-
-
-def _run(names: list[str]) -> str:
-    return f"{', '.join(names)} {'runs' if len(names) == 1 else 'run'}"

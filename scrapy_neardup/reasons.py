@@ -33,6 +33,7 @@ class Reason(str, Enum):
     FEW_FEATURES = "few_features"
     THIN_TEXT = "thin_text"
     NEEDS_SCRIPTS = "needs_scripts"
+    SOFT_404 = "soft_404"
     CROWDED = "crowded"
     # A page cannot be read.
     EXTRACTION_FAILED = "extraction_failed"

@@ -26,6 +26,7 @@ from .reading import (
 )
 from .rule import sketch_size, title_rule, weights_and_distances
 from .short_pages import short_pages
+from .soft_404 import soft_404s
 from .store_secrets import secrets_drawn
 
 QUESTIONS: dict[str, Callable[[Corpus], list[Table]]] = {
@@ -42,6 +43,7 @@ QUESTIONS: dict[str, Callable[[Corpus], list[Table]]] = {
     "masking": masking,
     "short": short_pages,
     "lazy": lazy_extraction,
+    "soft404": soft_404s,
 }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Request, Response
@@ -112,7 +111,7 @@ class NearDupJudge:
         self.stats.count("responses")
         if self.session.holds is not None:
             await self.session.holds.hold(response)
-        judgement = await self._records.judge(page_record(response), policy, ref(response))
+        judgement = await self._records.judge(page_record(response), policy, response, learns=True)
         verdict, session = judgement.verdict, self.session
         self.stats.count(f"pages/{verdict.kind}")
         self.stats.count("links_seen", judgement.knows_links)
@@ -171,7 +170,7 @@ class NearDupJudge:
         field = self.config.item_field
         assert field is not None
         record = item_record(f"{response.url}#item-{place}", item, field)
-        judgement = await self._records.judge(record, policy)
+        judgement = await self._records.judge(record, policy, response)
         verdict = judgement.verdict
         self.stats.count(f"judged_items/{verdict.kind}")
         self._records.send(signals.item_judged, verdict=verdict, item=item, response=response)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from weakref import ReferenceType
+from weakref import ReferenceType, ref
 
 from scrapy.http import Response
 
@@ -38,13 +38,19 @@ class RecordJudge:
         self._session = session
 
     async def judge(
-        self, record: Record, policy: Policy, page: ReferenceType[Response] | None = None
+        self, record: Record, policy: Policy, response: Response, *, learns: bool = False
     ) -> Judgement:
         """Return the judgement on a page or an item; ``undecided`` where anything fails.
 
-        :param page: the response, from which URL rules learn once its outcome is known.
+        :param response: the page, or that of the item.
+        :param learns: whether URL rules learn from the page once its outcome is known.
         """
-        signature, claim, containment = await self._claim(record, policy)
+        page = ref(response) if learns else None
+        if await self._is_soft_404(response, policy):
+            verdict = Verdict("undecided", record.url, Reason.SOFT_404)
+            signature, claim, containment = None, Claim(verdict), None
+        else:
+            signature, claim, containment = await self._claim(record, policy)
         verdict = claim.verdict
         if verdict.kind == "undecided":
             self._session.stats.count(f"undecided/{verdict.reason}")
@@ -70,6 +76,19 @@ class RecordJudge:
         """Send a signal of this package."""
         self._crawler.signals.send_catch_log(signal, spider=self._crawler.spider, **kwargs)
 
+    async def _is_soft_404(self, response: Response, policy: Policy) -> bool:
+        """Return whether a page is a soft 404, if that is asked for."""
+        soft_404 = self._session.soft_404
+        if soft_404 is None or policy.soft_404 == "off":
+            return False
+        try:
+            return await soft_404.is_soft_404(response)
+        except Exception:
+            self._session.stats.warn_once(
+                Reason.SOFT_404, "Cannot compare <%s> with soft 404s", response.url, exc_info=True
+            )
+            return False
+
     async def _claim(
         self, record: Record, policy: Policy
     ) -> tuple[PageSignature | None, Claim, PageContainment | None]:
@@ -82,6 +101,9 @@ class RecordJudge:
             if isinstance(result, Failure):
                 return None, self._undecided(record, result.reason, result.detail), None
             signature, claim, reading = result
+            if self._session.soft_404 is not None:
+                claim = await self._without_soft_404(signature, claim, policy)
+                self._session.soft_404.judged(claim.verdict, reading.title)
             containment = self._containment(signature, reading.fingerprints)
         except WorkersFailed as error:
             return None, self._undecided(record, Reason.NO_WORKER, str(error)), None
@@ -92,6 +114,18 @@ class RecordJudge:
             problem = "a near-duplicate of it takes too long to be stored"
             return signature, self._undecided(record, Reason.WAITED, problem), containment
         return signature, claim, containment
+
+    async def _without_soft_404(
+        self, signature: PageSignature, claim: Claim, policy: Policy
+    ) -> Claim:
+        """Return the claim of a page, made again if it is a duplicate of a soft 404."""
+        soft_404, original = self._session.soft_404, claim.verdict.duplicate_of
+        if soft_404 is None or original is None:
+            return claim
+        if not await soft_404.is_false_original(signature.url, original):
+            return claim
+        assert self._session.claims is not None
+        return await self._session.claims.claim_again(signature, policy.rule)
 
     def _containment(self, signature: PageSignature, fingerprints: bytes) -> PageContainment | None:
         """Return what is stored of a page elsewhere, or of another page in it, if asked for."""
@@ -121,7 +155,7 @@ class RecordJudge:
         is_known = signature is not None and signature.is_read and claim.ticket is not None
         text = signature.text_digest if signature is not None and is_known else None
         self._session.scripted_sites.judged(claim.verdict)
-        if (flood := self._session.log.judged(claim.verdict, text)) is not None:
+        if (flood := self._session.log.judged(claim.verdict, text, signature)) is not None:
             self.send(signals.duplicate_flood_detected, cluster=flood)
         shown = claim.verdict.original_text or text
         if shown is not None and self._session.log.floods.is_flood(claim.verdict, text):
@@ -167,6 +201,9 @@ class RecordJudge:
         client, claims = self._session.store_client, self._session.claims
         assert client is not None
         assert claims is not None
+        soft_404 = self._session.soft_404
+        if soft_404 is not None and soft_404.was_late(judgement.verdict.url):
+            items = None
         if items is None:
             self._session.request_filter.rules.fail([judgement.verdict.url])
             if judgement.signature is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,7 @@ from .requests.request_filter import RequestFilter
 from .requests.url_rule_filter import returning_true
 from .setting_names import ineffective_settings, unknown_settings
 from .settings import Config, as_setting
+from .soft_404.detector import Soft404Detector
 from .store_client import StoreClient
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class CrawlSession:
     :ivar copies: ``None`` without ``NEARDUP_COPIES`` and ``NEARDUP_ITEM_FIELDS``.
     :ivar containment: ``None`` unless ``NEARDUP_CONTAINMENT`` is set.
     :ivar holds: ``None`` unless ``NEARDUP_PREFER`` is ``"canonical"``.
+    :ivar soft_404: ``None`` unless ``NEARDUP_SOFT_404`` is set.
     :ivar journal: ``None`` without a job.
     """
 
@@ -95,6 +97,9 @@ class CrawlSession:
         self._logger = SpiderLogger(logger, crawler)
         self.visits = VisitLog(is_kept=config.store_settings.store != "memory")
         self.scripted_sites = ScriptedSites(stats)
+        self.soft_404: Soft404Detector | None = None
+        if config.policy.soft_404 != "off":
+            self.soft_404 = Soft404Detector(crawler, config, stats, self._forget)
         self._crawler = crawler
         self._feeds: Feeds | None = None
         self._ticking: Any = None
@@ -103,6 +108,8 @@ class CrawlSession:
 
     def connect(self) -> None:
         """Connect to Scrapy's signals."""
+        if self.soft_404 is not None:
+            self.soft_404.connect()
         for handler, signal in (
             (self._spider_opened, signals.spider_opened),
             (self._item_scraped, signals.item_scraped),
@@ -319,6 +326,11 @@ class CrawlSession:
             )
             return False
         return True
+
+    async def _forget(self, keys: Iterable[str]) -> None:
+        """Remove pages from the store."""
+        if (client := self.store_client) is not None:
+            await client.advise(lambda: [client.store.forget(key) for key in keys])
 
     def _store_failed(self, error: StoreError) -> None:
         self.stats.count("store/errors")

@@ -36,7 +36,7 @@ _SWITCH = {"off": False, "on": True, "false": False, "true": True, "0": False, "
 _LOG_LEVELS = {"DEBUG": 10, "INFO": 20, "WARNING": 30, "OFF": None, "NONE": None}
 _RULE_OPTIONS = tuple(item.name for item in fields(Rule))
 #: Options of a policy, as in ``request.meta["neardup"]``; settings have them in upper case.
-POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit")
+POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit", "soft_404")
 #: What fields of items may be set to.
 _ITEM_VALUES = ("cluster", "original", "canonical", "copies")
 #: Options whose values are never converted to numbers.
@@ -52,6 +52,7 @@ class Policy:
     :ivar links: what happens to its links: ``"follow"`` or ``"skip"``.
     :ivar revisit: what happens to the items of a page whose address and text are known:
         ``"store"``, or ``"drop"`` to treat them as those of a duplicate.
+    :ivar soft_404: what happens to the items of a soft 404: ``"off"`` looks for none.
     :raises InvalidOption: when a value is invalid.
     """
 
@@ -59,11 +60,13 @@ class Policy:
     action: Literal["drop", "tag", "report"] = "drop"
     links: Literal["follow", "skip"] = "follow"
     revisit: Literal["store", "drop"] = "store"
+    soft_404: Literal["off", "report", "drop"] = "off"
 
     def __post_init__(self) -> None:
         require_choice("action", self.action, ("drop", "tag", "report"))
         require_choice("links", self.links, ("follow", "skip"))
         require_choice("revisit", self.revisit, ("store", "drop"))
+        require_choice("soft_404", self.soft_404, ("off", "report", "drop"))
 
     def changed(self, options: Mapping[str, Any]) -> Policy:
         """Return a copy with some options replaced; numbers may be given as strings.

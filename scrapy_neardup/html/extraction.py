@@ -40,7 +40,7 @@ _MIN_RESILIPARSE = 400
 #: Elements whose header is content: the title of an article, not the masthead of a site.
 _WITH_HEADER = frozenset("article main section li".split())
 #: Elements that do not break a word or a line.
-_INLINE = frozenset(
+INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rp ruby s samp "
     "small span strike strong sub sup time tt u var wbr".split()
 )
@@ -136,7 +136,7 @@ def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:
         limits.check_text(markup)
         return markup
     try:
-        tree = _parsed(repaired(f"<html><body><div>{markup}</div></body></html>"), limits)
+        tree = parsed(repaired(f"<html><body><div>{markup}</div></body></html>"), limits)
         text = "" if tree is None else "".join(_text_pieces(tree, _INVISIBLE))
     except LimitExceeded:
         raise
@@ -191,13 +191,13 @@ def shipped_extractor(name: str) -> tuple[Extractor, str]:
 
 def _parsed_page(html: str, limits: PageLimits) -> HtmlElement | None:
     """Return the page's tree; ``None`` without any element, or if it does not look like a page."""
-    tree = _parsed(html, limits)
+    tree = parsed(html, limits)
     if tree is None or (len(tree) < 2 and "html" not in html[:_BEGINNING].lower()):
         return None
     return tree
 
 
-def _parsed(html: str, limits: PageLimits) -> HtmlElement | None:
+def parsed(html: str, limits: PageLimits) -> HtmlElement | None:
     """Parse as trafilatura does, but with libxml2's limits on depth and text length relaxed.
 
     :returns: ``None`` if there is no element.
@@ -280,7 +280,7 @@ def _text_pieces(root: HtmlElement, skipped: frozenset[str]) -> Iterator[str]:
     walk = etree.iterwalk(root, events=("start", "end"))
     depth = 0
     for event, element in walk:
-        if element.tag not in _INLINE:
+        if element.tag not in INLINE:
             yield " "
         if event == "end":
             depth -= element.tag in _WITH_HEADER

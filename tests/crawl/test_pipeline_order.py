@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scrapy.utils.test import get_crawler
 
-from scrapy_neardup.pipelines import log_pipelines_before
+from scrapy_neardup.crawl.monitoring.pipeline_order import log_pipelines_before
 from tests.support.crawl import run_crawl
 from tests.support.server import serving
 from tests.support.texts import FERRY, MUSEUM, page

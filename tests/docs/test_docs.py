@@ -42,7 +42,7 @@ API = (ROOT / "docs" / "api.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs" / "settings.md").read_text("utf-8")
 
 #: Not those of Spidermon, whose names contain ours.
-_SETTING = re.compile(r"(?<![A-Z_])NEARDUP_[A-Z_]*[A-Z]")
+_SETTING = re.compile(r"(?<![A-Z_])NEARDUP_[A-Z0-9_]*[A-Z0-9]")
 _DEFAULTS = re.compile(r"\| `(NEARDUP_\w+)` \| `([^`]+)` \|")
 
 
@@ -53,7 +53,7 @@ def test_every_setting_is_documented(setting):
 
 
 def test_documented_settings_exist():
-    named = set(re.findall(r"NEARDUP_[A-Z_]+", README + REFERENCE))
+    named = set(re.findall(r"NEARDUP_[A-Z0-9_]+", README + REFERENCE))
     assert named == set(SETTINGS)
     for path in DOCUMENTS:
         assert set(_SETTING.findall(path.read_text("utf-8"))) <= named
@@ -80,6 +80,7 @@ def test_the_defaults_are_as_documented():
         "NEARDUP_EXTRACTION": "full",
         "NEARDUP_BODY_CACHE": 256,
         "NEARDUP_REVISIT": policy.revisit,
+        "NEARDUP_SOFT_404": policy.soft_404,
         "NEARDUP_TTL": plan.ttl,
         "NEARDUP_MAX_WAIT": plan.max_wait,
         "NEARDUP_ON_STORE_ERROR": plan.on_store_error,

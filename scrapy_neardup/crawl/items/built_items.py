@@ -128,6 +128,9 @@ class BuiltItems:
         digest = _digest_of(item, response, carried)
         items = item_bits(place.number, fields, parts.held, is_listed=place.is_listed)
         is_explicit = carried.judged_by == "parent"
+        page = _kept_if_carried(page, is_carried=bool(parts.held or is_explicit))
+        if page is not None and page.is_soft_404:
+            return ItemJudgement(page, items)
         if page is not None and page.is_superfluous and not is_explicit:
             if not self._is_stored(page, digest, item_bits(place.number, fields), place):
                 self._stats.count("kept_items")
@@ -235,6 +238,13 @@ class BuiltItems:
             is_known = judgement is not None and judgement.is_superfluous
             self._here[response] = Origin.of(response.url, signature, is_known=is_known)
         return self._here[response]
+
+
+def _kept_if_carried(page: Judgement | None, *, is_carried: bool) -> Judgement | None:
+    """Keep an item of a soft 404 that has values of another page, which would be lost."""
+    if page is not None and page.is_soft_404 and is_carried:
+        return replace(page, is_kept=True)
+    return page
 
 
 def _whole(digest: int) -> int:

@@ -133,6 +133,12 @@ class Judgement:
         return verdict.is_duplicate or (is_unchanged and verdict.links_seen_at is None)
 
     @property
+    def is_soft_404(self) -> bool:
+        """Whether the page shows that its address does not exist, and its items are dropped."""
+        is_soft = self.verdict.reason == Reason.SOFT_404
+        return is_soft and self.policy.soft_404 == "drop" and not self.is_kept
+
+    @property
     def is_superfluous(self) -> bool:
         """Whether items of the page are dropped or tagged, because they are stored already."""
         drops = self.verdict.is_duplicate or self.policy.revisit == "drop"

@@ -6,6 +6,7 @@ import io
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -20,9 +21,11 @@ from ...detector import NearDupDetector
 from ...exceptions import StoreError
 from ...matching.verdict import Verdict
 from ...reasons import Reason
+from ...signatures.signature import PageSignature
 from ...stores import Store
 from ..settings import Config
 from .duplicate_floods import MAX_NAMED, MAX_SITES, DuplicateFlood, DuplicateFloodDetector
+from .first_pages import FirstPages, texts_of
 from .spider_logger import SpiderLogger
 from .start_line import start_line
 
@@ -103,6 +106,7 @@ class CrawlLog:
         self._logger = SpiderLogger(logger, crawler)
         self._clusters = HeavyHitters()
         self.floods = DuplicateFloodDetector()
+        self._first_pages = FirstPages()
         #: Pages that need scripts, by site; beyond MAX_SITES the oldest are dropped.
         self._scripted = LocalCache[str, int](MAX_SITES)
 
@@ -116,13 +120,23 @@ class CrawlLog:
             )
         self._logger.info("%s", start_line(self._config, detector))
 
-    def judged(self, verdict: Verdict, text_digest: bytes | None) -> DuplicateFlood | None:
-        """Record the verdict on a page or an item; return the flood that it reveals, if any."""
+    def judged(
+        self, verdict: Verdict, text_digest: bytes | None, page: PageSignature | None = None
+    ) -> DuplicateFlood | None:
+        """Record the verdict on a page or an item; return the flood that it reveals, if any.
+
+        :param page: the page, where it could be read.
+        """
         if verdict.duplicate_of is not None:
             self._clusters.add(verdict.duplicate_of)
         if verdict.reason == Reason.NEEDS_SCRIPTS:
             self._count_scripted(verdict.url)
         flood = self.floods.judged(verdict, text_digest)
+        if flood is None and len(self.floods.named) < MAX_NAMED:
+            texts = texts_of(verdict, page)
+            flood = self._first_pages.judged(verdict, site_of(verdict.url), texts)
+            if flood is not None:
+                self.floods.note_early(flood, verdict, text_digest)
         if flood is not None:
             is_last = len(self.floods.named) == MAX_NAMED
             last = ". Further warnings of this kind are suppressed" if is_last else ""
@@ -186,6 +200,14 @@ _WALL = (
     "with status 200. Then the crawl misses the pages behind it: stop the crawl, and check what "
     "the site requires of the spider (cookies, a login, a slower pace)"
 )
+_FIRST = (
+    "{last} of the first {of} pages of {site} show one text, such as <{original}> and <{example}>. "
+    "Open them with `scrapy fetch`. If it is a login page, log the spider in; if it asks for "
+    "consent, send the cookie of that; if it is a ban or a rate limit, slow down "
+    "(AUTOTHROTTLE_ENABLED, DOWNLOAD_DELAY); if it asks for JavaScript, render pages, for example "
+    "with scrapy-playwright; if it says that the page is missing, set NEARDUP_SOFT_404. Until then "
+    "the crawl misses what is behind it"
+)
 _ENDLESS = (
     "Nearly all of these URLs match {shape}. Open some of them: for an endless space, such as a "
     'calendar, set NEARDUP_URL_RULES = "on" to skip such URLs. For a login wall, a cookie banner, '
@@ -194,6 +216,8 @@ _ENDLESS = (
 
 
 def _warning(flood: DuplicateFlood) -> str:
+    if flood.what == "first_pages":
+        return on_one_line(_FIRST.format(**asdict(flood)))
     of_site = f" of {flood.site}" if flood.site else ""
     shown = _SHOWN[flood.what].format(original=flood.original)
     is_endless = flood.what == "duplicates" and flood.shape is not None
@@ -221,6 +245,8 @@ _SINGLE = {
     "url_rules/would_skip": "would be skipped",
     "url_rules/refetched": "later fetched",
     "links/skipped": "links skipped",
+    "soft_404/soft": "hosts with soft 404s",
+    "soft_404/late": "judged before",
     "workers_lost": "workers lost",
     "store/errors": "store failures",
     "store/forgotten": "pages forgotten",
@@ -305,7 +331,7 @@ def _single(stats: Mapping[str, Any]) -> Iterator[Row]:
 def _floods(floods: Sequence[DuplicateFlood]) -> Iterator[Row]:
     heading = "swallowed by"
     for flood in floods[:_MAX_FLOODS]:
-        what = "" if flood.what == "duplicates" else f"{flood.what}: "
+        what = "" if flood.what in ("duplicates", "first_pages") else f"{flood.what}: "
         yield heading, str(flood.pages), "", what + flood.original
         heading = ""
     if len(floods) > _MAX_FLOODS:

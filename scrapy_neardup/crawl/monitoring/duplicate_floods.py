@@ -44,7 +44,7 @@ class DuplicateFlood:
 
     :ivar what: ``"duplicates"`` of one original, ``"changed"`` pages that now show one text, or
         the reason why pages of one site cannot be judged: ``"no_text"``, ``"few_features"`` or
-        ``"thin_text"``.
+        ``"thin_text"``; ``"first_pages"`` of a site that show one text.
     :ivar site: the site of the pages; ``""`` for pages of several sites.
     :ivar original: URL of the original, or of the first of these pages where there is none.
     :ivar example: URL of the last of these pages.
@@ -75,6 +75,8 @@ class DuplicateFloodDetector:
     def __init__(self) -> None:
         self.named: list[DuplicateFlood] = []
         self._by_key: dict[Hashable, DuplicateFlood] = {}
+        #: Those that the first pages of a site revealed.
+        self._early: dict[Hashable, DuplicateFlood] = {}
         self._sites = LocalCache[str, _LastPages](MAX_SITES)
         self._everywhere = _LastPages()
 
@@ -96,11 +98,24 @@ class DuplicateFloodDetector:
             return None
         for of_site, pages in ((site, last_pages), ("", self._everywhere)):
             if pages.floods(key) and (key[0] not in _TOO_LITTLE or pages.was_unusual(key)):
-                found = _described(pages, key, of_site, verdict)
+                if (known := self._early.get(key)) is not None:
+                    self._by_key[key] = known
+                    return None
+                urls = pages.urls(key)
+                original = verdict.duplicate_of or verdict.links_seen_at or urls[0]
+                found = described(key[0], of_site, original, urls, len(pages))
                 self.named.append(found)
                 self._by_key[key] = found
                 return found
         return None
+
+    def note_early(
+        self, flood: DuplicateFlood, verdict: Verdict, text_digest: bytes | None
+    ) -> None:
+        """Add a flood that the first pages of a site revealed, so that it is reported once."""
+        self.named.append(flood)
+        if (key := _key(verdict, flood.site, text_digest)) is not None:
+            self._early[key] = flood
 
     def is_flood(self, verdict: Verdict, text_digest: bytes | None = None) -> bool:
         """Return whether the last judged page belongs to a flood, reported or not."""
@@ -165,17 +180,17 @@ class _LastPages:
         return [url for at, url in self._pages if at == key]
 
 
-def _described(pages: _LastPages, key: _Key, site: str, verdict: Verdict) -> DuplicateFlood:
-    urls = pages.urls(key)
+def described(what: str, site: str, original: str, urls: list[str], of: int) -> DuplicateFlood:
+    """Return the flood of pages with these URLs, among so many."""
     shapes = _shapes(urls)
     (shape, times), *_ = shapes.most_common(1)
     return DuplicateFlood(
-        what=key[0],
+        what=what,
         site=site,
-        original=verdict.duplicate_of or verdict.links_seen_at or urls[0],
+        original=original,
         example=urls[-1],
         last=len(urls),
-        of=len(pages),
+        of=of,
         shapes=len(shapes),
         shape=shape if times >= (1 - _STRAYS) * len(urls) else None,
         pages=len(urls),

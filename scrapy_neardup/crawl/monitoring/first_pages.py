@@ -1,0 +1,76 @@
+"""Detects that the first pages of a site show one text under many addresses: a wall.
+
+A crawl that meets a login, a consent, a ban or a rate limit at once gets nothing else, so there is
+no need to wait for the thirty pages that :mod:`duplicate_floods` takes, which has to tell a wall
+from other duplicates in the middle of a crawl. Only the text counts: titles may name the page that
+was asked for.
+"""
+
+from __future__ import annotations
+
+from scrapy.utils.datatypes import LocalCache
+
+from ...matching.verdict import Verdict
+from ...reasons import Reason
+from ...signatures.signature import HELD, SHOWN, PageSignature
+from .duplicate_floods import MAX_SITES, DuplicateFlood, described
+
+#: Number of first pages of a site that are examined, and of those that must show one text.
+FIRST, SWALLOWED_FIRST = 10, 8
+#: The main text is what a page shows from this share of its visible text on.
+_MAIN_SHARE = 0.5
+#: Numbers, names and rare words by which a text is known, at least.
+_MIN_VALUES = 8
+_SHORT = (Reason.FEW_FEATURES, Reason.THIN_TEXT)
+
+#: What pages with one text have in common: digests, of which one is enough.
+Texts = frozenset[bytes]
+
+
+class FirstPages:
+    """The first pages of each site."""
+
+    def __init__(self) -> None:
+        self._sites = LocalCache[str, list[tuple[Texts, str]]](MAX_SITES)
+        self._floods: dict[tuple[str, bytes], DuplicateFlood] = {}
+
+    def judged(self, verdict: Verdict, site: str, texts: Texts) -> DuplicateFlood | None:
+        """Add a judged page; return the flood that it reveals.
+
+        :param texts: see :func:`texts_of`.
+        """
+        for text in texts:
+            if (known := self._floods.get((site, text))) is not None:
+                known.pages += 1
+                return None
+        pages = self._sites.setdefault(site, [])
+        url = verdict.url.partition("#")[0]
+        if len(pages) >= FIRST or any(url == other for _, other in pages):
+            return None
+        pages.append((texts, url))
+        for text in texts:
+            urls = [other for of_other, other in pages if text in of_other]
+            if len(urls) >= SWALLOWED_FIRST:
+                flood = described("first_pages", site, urls[0], urls, len(pages))
+                self._floods[site, text] = flood
+                return flood
+        return None
+
+
+def texts_of(verdict: Verdict, page: PageSignature | None) -> Texts:
+    """Return digests of what a page shows; a duplicate has one in common with its original.
+
+    They are those of the main text, and of its values without those of a heading that repeats the
+    title. If the text is only a part of what the page shows, it is that of all that it shows and
+    holds: pages of a gallery may have one short text.
+    """
+    found = {verdict.original_text} - {None}
+    if page is not None and page.is_read and page.n_text:
+        is_part = page.n_text < _MAIN_SHARE * page.n_shown or verdict.reason in _SHORT
+        if is_part:
+            found.add(page.shown_digest[SHOWN.start : HELD.stop] or None)
+        else:
+            found.add(page.text_digest)
+            values = page.values[page.n_heading :]
+            found.add(values if len(values) >= _MIN_VALUES else None)
+    return frozenset(digest for digest in found if digest is not None)

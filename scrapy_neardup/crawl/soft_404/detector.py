@@ -1,0 +1,336 @@
+"""Finds the soft 404s of a crawl; see ``template.py`` for what one is."""
+
+from __future__ import annotations
+
+import logging
+from asyncio import CancelledError
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Request, Response
+from scrapy.http.request import NO_CALLBACK
+from scrapy.linkextractors import IGNORED_EXTENSIONS
+from scrapy.utils.datatypes import LocalCache
+
+from ... import signals as own_signals
+from ..._util.escaping import on_one_line
+from ..._util.urls import page_key
+from ...html.page_outline import PageOutline
+from ...matching.verdict import Verdict
+from ...reasons import Reason
+from ...sources.record import Record
+from ..async_bridge import in_thread, start, wait_for
+from ..monitoring.crawl_log import CrawlStats
+from ..responses import page_links, page_record, why_not_judged
+from ..settings import META_KEY, Config, Policy
+from .hosts import (
+    MAX_SECTIONS,
+    Answer,
+    Host,
+    Section,
+    Visit,
+    host_of,
+    is_front_page,
+    outline_of,
+    without_query,
+)
+from .probe import ProbeAnswer, Prober, is_probe, without_page
+from .template import AnswerTemplate
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger("scrapy_neardup")
+
+#: Hosts that are remembered; beyond that the first ones are asked again if they come again.
+_MAX_HOSTS = 10_000
+#: Pages that are compared once their section has answered.
+_MAX_RECENT = 64
+#: Suffixes of addresses that are no pages.
+_NO_PAGES = frozenset(IGNORED_EXTENSIONS) | frozenset("xml txt json rss atom gz js map".split())
+#: Statuses that say nothing about the address that was asked for.
+_BUSY = frozenset((408, 425, 429))
+#: Seconds that the front page waits for an answer rather than be dropped for another page.
+_MAX_WAIT = 15.0
+#: A page that is so much smaller or larger than the answers shows something else.
+_LEAST, _MOST, _SPARE = 1 / 3, 3, 2000
+#: Items of a page that are removed from the store, at most.
+_MAX_ITEMS = 50
+_TOO_LITTLE = frozenset((Reason.NO_TEXT, Reason.FEW_FEATURES, Reason.THIN_TEXT))
+_EXPLAINED = (
+    "%s answers to addresses that do not exist as if they did: <%s> %s. Pages like this answer are "
+    "soft 404s: they are never originals, and their items are %s"
+)
+
+
+class Soft404Detector:
+    """Asks each host for an address that cannot exist, and compares its pages with the answer.
+
+    :param forget: removes pages from the store, by their keys.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        config: Config,
+        stats: CrawlStats,
+        forget: Callable[[Iterable[str]], Awaitable[None]],
+    ) -> None:
+        self._crawler = crawler
+        self._config = config
+        self._stats = stats
+        self._forget = forget
+        self._prober = Prober(crawler)
+        self._hosts = LocalCache[str, Host](_MAX_HOSTS)
+        self._known: WeakKeyDictionary[Response, bool] = WeakKeyDictionary()
+        self._recent = deque[Visit](maxlen=_MAX_RECENT)
+        self._thread = ThreadPoolExecutor(1, "neardup-soft-404")
+
+    def connect(self) -> None:
+        """Connect to Scrapy's signals."""
+        connect = self._crawler.signals.connect
+        connect(self._request_sent, signals.request_reached_downloader)
+        connect(self._close, signals.spider_closed)
+
+    async def is_soft_404(self, response: Response) -> bool:
+        """Return whether a page that is about to be judged is a soft 404, as far as is known."""
+        if response in self._known:
+            return self._known[response]
+        self._known[response] = False
+        visit = Visit.of(response)
+        # Another host may redirect here what does not exist there.
+        for name in dict.fromkeys((host_of(visit.requested), host_of(visit.record.url))):
+            host = self._hosts.get(name)
+            if host is None:
+                continue
+            if await self._compare(host, visit):
+                self._known[response] = True
+                return True
+            if host.is_asking:
+                host.keep_early(visit)
+        if visit.is_small:
+            self._recent.append(visit)
+        return False
+
+    async def is_false_original(self, page: str, original: str) -> bool:
+        """Return whether a page was stored before it turned out to be a soft 404.
+
+        :param page: URL of the page that would be dropped for it.
+        """
+        host = self._hosts.get(host_of(original))
+        if host is None:
+            return False
+        if host.is_asking and is_front_page(page) and not is_front_page(original):
+            await wait_for(host.outcome, _MAX_WAIT)
+        return self.was_late(original)
+
+    def was_late(self, url: str) -> bool:
+        """Return whether a page turned out to be a soft 404 after it was judged."""
+        host = self._hosts.get(host_of(url))
+        return host is not None and page_key(url.partition("#")[0]) in host.late
+
+    def judged(self, verdict: Verdict, title: str) -> None:
+        """Note a page that is none; ask its section too if other pages of it seem to be alike."""
+        host = self._hosts.get(host_of(verdict.url))
+        if host is None or host.is_asking or len(host.asked) > MAX_SECTIONS:
+            return
+        if not (host.is_honest or host.has_answers):
+            return  # it failed to answer
+        section = Section.of(verdict.url)
+        if section in host.asked or "." in section.folder:
+            return
+        original = verdict.duplicate_of or verdict.url
+        is_copy = (
+            (host_of(original), Section.of(original)) == (host.name, section)
+            # Parameters make copies on honest sites too.
+            and urlsplit(original).path != urlsplit(verdict.url).path
+        )
+        mark = str(verdict.reason) if verdict.reason in _TOO_LITTLE else title
+        if host.has_title_twice(section, mark, verdict.url) or is_copy:
+            host.asked.add(section)
+            like = host.like.replace(url=verdict.url)
+            start(self._ask(host, like, section, lambda: _of_section(self._recent, host, section)))
+
+    def _request_sent(self, request: Request) -> None:
+        """Ask the host of a page's request, unless it was asked."""
+        if request.callback is NO_CALLBACK or is_probe(request) or request.method != "GET":
+            return
+        name, section = host_of(request.url), Section.of(request.url)
+        if not name or name in self._hosts or section.ending.casefold() in _NO_PAGES:
+            return
+        if not request.url.startswith("http") or request.meta.get(META_KEY) is False:
+            return
+        host = self._hosts[name] = Host(name, without_page(request))
+        start(self._ask_host(host, host.like))
+
+    async def _ask_host(self, host: Host, like: Request) -> None:
+        section = Section("/", Section.of(like.url).ending)
+        host.asked.add(section)
+        try:
+            await self._ask(host, like, section, lambda: host.early)
+        finally:
+            host.early.clear()
+            host.outcome.set_result(None)
+
+    async def _ask(
+        self, host: Host, like: Request, section: Section, early: Callable[[], Sequence[Visit]]
+    ) -> None:
+        """Ask for one address, and for another one if the answer is no error.
+
+        :param early: returns pages that were judged before.
+        """
+        answers: list[ProbeAnswer] = []
+        try:
+            for _ in range(2):
+                self._stats.count("soft_404/asked")
+                answer = await self._prober.ask(like, section.folder)
+                kind = _kind_of(answer)
+                if kind != "soft":
+                    break
+                answers.append(answer)
+                await self._learn(host, section, answers)
+                await self._compare_early(host, early())
+        except IgnoreRequest as error:
+            kind = "failed"
+            logger.debug("Not asked %s for a missing address: %s", host.name, error)
+        except (Exception, CancelledError) as error:
+            # Downloads fail in many ways.
+            kind = "failed"
+            logger.debug("%s did not answer for a missing address: %r", host.name, error)
+        kind = "soft" if answers else kind
+        self._stats.count(f"soft_404/{kind}")
+        host.is_honest = kind == "honest" and not host.has_answers
+        if answers:
+            _explain(self._config.policy, host, answers[0])
+
+    async def _learn(self, host: Host, section: Section, answers: list[ProbeAnswer]) -> None:
+        """Learn from one or two answers that are no errors."""
+        for answer in answers:
+            if answer.moved_to is None:
+                continue
+            if answer.token in answer.moved_to:
+                host.moved_paths.add(page_key(without_query(answer.moved_to)))
+            else:
+                host.moved_to.add(page_key(answer.moved_to))
+        shown = [(a.token, a.response) for a in answers if a.response is not None]
+        outlines = []
+        for token, response in shown:
+            _note_address(host, token, response)
+            outline = await self._outline(page_record(response))
+            if outline is not None:
+                outlines.append((token, outline))
+        template = await in_thread(lambda: _template_of(outlines), self._thread)
+        if template is not None:
+            n_bytes = max(len(response.body) for _, response in shown)
+            # That of two answers replaces that of the first one.
+            host.answers = [a for a in host.answers if a.section != section]
+            host.answers.append(Answer(section, template, n_bytes))
+
+    async def _compare(self, host: Host, visit: Visit) -> bool:
+        """Return whether a page is a soft 404."""
+        if not host.has_answers:
+            return False
+        by_address = host.fits_by_address(visit)
+        if by_address:
+            return True
+        outline = await self._outline(visit.record) if _may_fit(host, visit) else None
+        if outline is None:
+            return False
+        fits = host.fits(visit, outline)
+        await self._report_late(host, host.take_confirmed())
+        return fits and by_address is None
+
+    async def _outline(self, record: Record) -> PageOutline | None:
+        return await in_thread(lambda: outline_of(record, self._config.page_limits), self._thread)
+
+    async def _compare_early(self, host: Host, early: Sequence[Visit]) -> None:
+        """Compare pages that were judged before the host answered."""
+        unknown = [v for v in list(early) if page_key(v.record.url) not in host.late]
+        found = [v.record.url for v in unknown if await self._compare(host, v)]
+        await self._report_late(host, found)
+
+    async def _report_late(self, host: Host, found: Sequence[str]) -> None:
+        """Say which pages turned out to be soft 404s after they were judged."""
+        if not found:
+            return
+        host.late.update(map(page_key, found))
+        await self._forget(_keys_of(found, by_item=self._config.item_field is not None))
+        self._stats.count("soft_404/late", len(found))
+        for url in found:
+            verdict = Verdict("undecided", url, Reason.SOFT_404)
+            self._crawler.signals.send_catch_log(
+                own_signals.soft_404_found_late, verdict=verdict, spider=self._crawler.spider
+            )
+        self._stats.warn_once(
+            f"soft 404s of {host.name}",
+            "Pages of %s turned out to be soft 404s after they were judged, such as <%s>: their "
+            "items may be stored. They are no originals any more (logged once for a host, counted "
+            "in neardup/soft_404/late, signal soft_404_found_late)",
+            on_one_line(host.name),
+            on_one_line(found[0]),
+        )
+
+    async def _close(self) -> None:
+        self._prober.close()
+        for host in list(self._hosts.values()):
+            await self._report_late(host, host.take_confirmed(at_end=True))
+        self._thread.shutdown(wait=False)
+
+
+def _may_fit(host: Host, visit: Visit) -> bool:
+    size = len(visit.record.content)
+    return any(
+        _LEAST * answer.n_bytes - _SPARE <= size <= _MOST * answer.n_bytes + _SPARE
+        for answer in host.answers
+    ) or is_front_page(visit.record.url)
+
+
+def _note_address(host: Host, token: str, response: Response) -> None:
+    """Note the address that an answer names as its own: it is a page of the site."""
+    for url in (page_links(response).canonical, response.url):
+        if url is not None and token not in url:
+            host.real.add(page_key(url))
+
+
+def _keys_of(urls: Iterable[str], *, by_item: bool) -> list[str]:
+    """Return the keys in the store of pages, or of their items if these are judged."""
+    if not by_item:
+        return [page_key(url) for url in urls]
+    return [f"{url}#item-{n}" for url in urls for n in range(1, _MAX_ITEMS + 1)]
+
+
+def _of_section(visits: Iterable[Visit], host: Host, section: Section) -> list[Visit]:
+    """Return the visits of pages of a section."""
+    of_host = [v for v in visits if host_of(v.record.url) == host.name]
+    return [v for v in of_host if Section.of(v.record.url) == section]
+
+
+def _explain(policy: Policy, host: Host, answer: ProbeAnswer) -> None:
+    if answer.moved_to is not None:
+        what = f"redirects to <{answer.moved_to}>"
+    else:
+        assert answer.response is not None
+        what = f"has status {answer.response.status}"
+    drops = policy.soft_404 == "drop" and policy.action != "report"
+    done = "dropped" if drops else "kept and counted"
+    logger.info("%s", on_one_line(_EXPLAINED % (host.name, answer.url, what, done)))
+
+
+def _kind_of(answer: ProbeAnswer) -> str:
+    """Return what an answer says: ``"honest"``, ``"soft"`` or ``"failed"``, that is nothing."""
+    response = answer.response
+    if response is None or why_not_judged(response) is None:
+        return "soft"
+    if 300 <= response.status < 500 and response.status not in _BUSY:
+        return "honest"
+    return "failed"
+
+
+def _template_of(outlines: Sequence[tuple[str, PageOutline]]) -> AnswerTemplate | None:
+    return AnswerTemplate.of(outlines) if outlines else None

@@ -1,0 +1,253 @@
+"""What hosts answer to addresses that do not exist, and which of their pages fit that."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from scrapy.http import Request, Response
+
+from ..._util.urls import is_list, page_key
+from ...html.encoding_detection import decode
+from ...html.limits import PageLimits
+from ...html.page_outline import PageOutline, page_outline
+from ...sources.record import Record
+from ..responses import page_record
+from .template import AnswerTemplate
+
+#: Paths of front pages: the root, one for each language, and usual names.
+_FRONT = re.compile(
+    r"/?(?:[a-z]{2}(?:[-_][a-z]{2,4})?/?)?(?:(?:index|default|home|main|start|welcome)(?:\.\w+)?/?)?",
+    re.I,
+)
+#: Pages of a host that are compared once it has answered, at most, and bytes of each.
+MAX_EARLY, _MAX_KEPT_BYTES = 32, 2**20
+#: Sections of a host that are asked for an address of their own, at most.
+MAX_SECTIONS = 3
+#: Shells are soft 404s while they are at most so many for each other page. If nearly all pages of a
+#: host are shells, scripts fill them.
+_SHELLS_PER_PAGE = 2
+#: Pages of a host from which on that is believed before the end of the crawl.
+_MIN_PAGES = 4
+#: Pages of each kind that are counted for each host.
+_MAX_COUNTED = 200
+#: Titles that are counted for each host.
+_MAX_TITLES = 200
+
+
+class Visit(NamedTuple):
+    """A page and how the crawl came to it.
+
+    :ivar requested: URL of the first request, before redirects.
+    """
+
+    record: Record
+    requested: str
+
+    @classmethod
+    def of(cls, response: Response) -> Visit:
+        """Return the visit of a response."""
+        meta = {} if response.request is None else response.request.meta
+        return cls(page_record(response), (meta.get("redirect_urls") or [response.url])[0])
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it may be kept for a while."""
+        return len(self.record.content) <= _MAX_KEPT_BYTES
+
+    @property
+    def is_redirected(self) -> bool:
+        """Whether another address led here."""
+        return page_key(self.requested) != page_key(self.record.url)
+
+
+class Section(NamedTuple):
+    """The pages of a host that may be served by one program.
+
+    :ivar folder: first segment of their paths, between slashes; ``"/"`` if they have one segment.
+    :ivar ending: suffix of their paths, or a slash.
+    """
+
+    folder: str
+    ending: str
+
+    @classmethod
+    def of(cls, url: str) -> Section:
+        """Return the section of a page."""
+        path = urlsplit(url).path
+        first, slash, rest = path.removeprefix("/").partition("/")
+        last = path.rpartition("/")[2]
+        ending = last.rpartition(".")[2] if "." in last else ""
+        if not last and rest:
+            ending = "/"
+        is_folder = slash and rest and "." not in first
+        return cls(f"/{first}/" if is_folder else "/", ending)
+
+
+class Answer(NamedTuple):
+    """What a section of a host answers to addresses that do not exist.
+
+    :ivar template: ``None`` if only the address is known to which it redirects.
+    :ivar n_bytes: size of the larger one of the answers.
+    """
+
+    section: Section
+    template: AnswerTemplate | None
+    n_bytes: int
+
+
+@dataclass(eq=False)
+class Host:
+    """A host, and what it answered so far.
+
+    :ivar like: the first request to it, without its page; others are made like it.
+    :ivar is_honest: whether it answered with an error; ``None`` until it has answered.
+    :ivar outcome: done as soon as it has answered, with all that it is asked for, or will not.
+    :ivar moved_to: keys of the addresses to which missing ones are redirected.
+    :ivar moved_paths: the same without their queries, if these repeat the address.
+    :ivar real: keys of addresses that an answer names as its own.
+    :ivar early: pages that were judged before it answered.
+    :ivar late: keys of those of them that turned out to be soft 404s.
+    :ivar asked: sections that were asked.
+    """
+
+    name: str
+    like: Request
+    is_honest: bool | None = None
+    outcome: Future[None] = field(default_factory=Future)
+    answers: list[Answer] = field(default_factory=list)
+    moved_to: set[str] = field(default_factory=set)
+    moved_paths: set[str] = field(default_factory=set)
+    real: set[str] = field(default_factory=set)
+    early: list[Visit] = field(default_factory=list)
+    late: set[str] = field(default_factory=set)
+    asked: set[Section] = field(default_factory=set)
+    _titles: dict[tuple[Section, str], str] = field(default_factory=dict)
+    _others: set[str] = field(default_factory=set)
+    _shells: set[str] = field(default_factory=set)
+    _doubtful: dict[str, Answer] = field(default_factory=dict)
+    _has_reference: bool = False
+    _has_ended: bool = False
+    _front_fits: bool | None = None
+    _has_front: bool = False
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether it has yet to answer."""
+        return not self.outcome.done()
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether its pages have to be compared."""
+        return bool(self.answers or self.moved_to or self.moved_paths)
+
+    def keep_early(self, visit: Visit) -> None:
+        """Keep a page until the host has answered."""
+        if len(self.early) < MAX_EARLY and visit.is_small:
+            self.early.append(visit)
+
+    def fits_by_address(self, visit: Visit) -> bool | None:
+        """Return whether a page is a soft 404 by its addresses alone; ``None`` if it may be one."""
+        url, key = visit.record.url, page_key(visit.record.url)
+        is_front = is_front_page(url) or is_front_page(visit.requested)
+        if is_front and not urlsplit(url).query:
+            had_front, self._has_front = self._has_front, True
+            is_moved = visit.is_redirected and not is_front_page(visit.requested)
+            # The first visit of the front page has its content, whatever has led to it.
+            return is_moved and had_front and key in self.moved_to
+        if key in self.moved_to or page_key(without_query(url)) in self.moved_paths:
+            return visit.is_redirected
+        if key in self.real:
+            return False
+        return None
+
+    def fits(self, visit: Visit, outline: PageOutline) -> bool:
+        """Return whether a page is a soft 404 by its content; note what it says of the host."""
+        url = visit.record.url
+        is_front = is_front_page(url)
+        fitting = [a for a in self.answers if a.template and a.template.fits(outline, url)]
+        for answer in self.answers:
+            if answer.template is not None and answer.template.differs_from(outline):
+                self._has_reference = True
+        if is_front and not urlsplit(url).query:
+            self._front_fits = bool(fitting)
+        if not fitting and len(self._others) < _MAX_COUNTED:
+            self._others.add(page_key(url))
+        if is_front and not (urlsplit(url).query and self._front_fits is False):
+            return False
+        if any(self._believes(answer, url) for answer in fitting):
+            return True
+        if fitting and len(self._doubtful) < _MAX_COUNTED:
+            self._doubtful[url] = fitting[0]
+        return False
+
+    def take_confirmed(self, *, at_end: bool = False) -> list[str]:
+        """Return URLs of pages that are soft 404s, as pages that came after them have shown."""
+        self._has_ended = at_end
+        found = [url for url, answer in self._doubtful.items() if self._believes(answer, url)]
+        for url in found:
+            del self._doubtful[url]
+        return found
+
+    def has_title_twice(self, section: Section, title: str, url: str) -> bool:
+        """Note the title of a page; return whether another path of its section has it."""
+        if not title or len(self._titles) >= _MAX_TITLES:
+            return False
+        path = urlsplit(url).path
+        return self._titles.setdefault((section, title), path) != path
+
+    def _believes(self, answer: Answer, url: str) -> bool:
+        """Decide whether a page that shows what an answer shows is a soft 404."""
+        template = answer.template
+        assert template is not None
+        folder = answer.section.folder
+        if folder != "/":
+            path = urlsplit(url).path
+            if not path.startswith(folder) or path == folder or is_list(url):
+                return False
+        if template.has_gaps and not (self._has_reference or self._front_fits):
+            return False
+        if template.is_shell:
+            if len(self._shells) < _MAX_COUNTED:
+                self._shells.add(page_key(url))
+            others, shells = len(self._others), len(self._shells)
+            is_sure = self._has_ended or others + shells >= _MIN_PAGES
+            return is_sure and shells <= _SHELLS_PER_PAGE * others
+        return True
+
+
+def without_query(url: str) -> str:
+    """Return a URL without its query."""
+    return urlsplit(url)._replace(query="").geturl()
+
+
+def host_of(url: str) -> str:
+    """Return the host of a URL with its port, the same with and without ``www.``."""
+    try:
+        parts = urlsplit(url)
+        return parts.netloc.rpartition("@")[2].casefold().removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def is_front_page(url: str) -> bool:
+    """Return whether a URL's path is that of a front page."""
+    return _FRONT.fullmatch(urlsplit(url).path) is not None
+
+
+def outline_of(record: Record, limits: PageLimits) -> PageOutline | None:
+    """Return the outline of a page; ``None`` if it exceeds a limit. Takes a while: use a thread."""
+    try:
+        content = record.content
+        limits.check_body(content)
+        if isinstance(content, bytes):
+            content = decode(content, record.content_type, record.encoding)
+        if record.kind != "html":
+            return PageOutline.of_text(content)
+        return page_outline(content, limits)
+    except Exception:
+        # A page that cannot be read is no soft 404; the judge says what is wrong with it.
+        return None

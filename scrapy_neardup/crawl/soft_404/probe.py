@@ -1,0 +1,192 @@
+"""Asks sites for addresses that cannot exist, in the way of Scrapy's own requests.
+
+The request passes the downloader middlewares and waits in the slot of its site, so that robots.txt,
+delays, concurrency, AutoThrottle and proxies apply. It does not pass the scheduler, the engine or
+the spider: no callback, dupefilter, queue on disk or count of responses ever sees it. While nothing
+else is left to do, the crawl does not wait for it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Request, Response
+from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.asyncio import CallLaterResult, call_later
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+
+from ..._util.urls import site_of
+from ..async_bridge import engine_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+#: Seconds that an answer may take once it was asked for, at most.
+_TIMEOUT = 10.0
+#: Seconds for which a crawl that has nothing else to do waits for answers, and between two looks.
+_GRACE, _LOOK = 1.0, 0.25
+_MAX_REDIRECTS = 5
+#: Of a page's request, what the site may depend on. Cookies are sent, and none are taken.
+_HEADERS = ("User-Agent", "Accept", "Accept-Language", "Authorization", "Cookie")
+_META = ("proxy", "cookiejar", "bindaddress", "download_slot", "playwright", "playwright_context")
+#: Marks our own requests.
+_MARK = "neardup_soft_404"
+
+
+class ProbeAnswer(NamedTuple):
+    """What a site answered.
+
+    :ivar url: the address that was asked for.
+    :ivar token: its random part.
+    :ivar moved_to: the other address to which it was redirected; ``None`` without a redirect.
+    :ivar response: ``None`` if the redirect leads to another site, which is not asked.
+    """
+
+    url: str
+    token: str
+    moved_to: str | None
+    response: Response | None
+
+
+class Prober:
+    """Sends the requests of one crawl.
+
+    :ivar in_progress: requests that are waiting or being answered, each with what cancels it.
+    :ivar is_closed: whether none are sent any more.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self.in_progress: dict[Request, Deferred[Any]] = {}
+        self._look: CallLaterResult | None = None
+        self._idle_since: float | None = None
+        self.is_closed = False
+
+    async def ask(self, like: Request, folder: str = "/") -> ProbeAnswer:
+        """Ask for an address that cannot exist, of the same form as that of a request.
+
+        :param folder: path, ending with a slash, under which it is asked for.
+        :raises IgnoreRequest: if robots.txt or another middleware forbids it.
+        :raises Exception: if there is no answer.
+        """
+        token = secrets.token_hex(16)
+        url = missing_address(like.url, token, folder)
+        request, moved_to = self._request(url, like), None
+        for _ in range(_MAX_REDIRECTS):
+            result = await self._fetch(request)
+            if isinstance(result, Response):
+                return ProbeAnswer(url, token, moved_to, result)
+            if token not in urlsplit(result.url).path:
+                moved_to = result.url
+                if site_of(moved_to) != site_of(url):
+                    return ProbeAnswer(url, token, moved_to, None)
+            # Other middlewares may have replaced what ours depends on.
+            request = result.replace(meta={**result.meta, **_own_meta(self._timeout)})
+        raise IgnoreRequest("too many redirects")
+
+    def close(self) -> None:
+        """Cancel all requests, and send no more."""
+        self.is_closed = True
+        self._cancel_all()
+
+    def _request(self, url: str, like: Request) -> Request:
+        like = without_page(like)
+        meta = {**like.meta, **_own_meta(self._timeout)}
+        return like.replace(url=url, meta=meta, callback=NO_CALLBACK, dont_filter=True)
+
+    @property
+    def _timeout(self) -> float:
+        return min(_TIMEOUT, self._crawler.settings.getfloat("DOWNLOAD_TIMEOUT") or _TIMEOUT)
+
+    async def _fetch(self, request: Request) -> Response | Request:
+        engine = engine_of(self._crawler)
+        if self.is_closed or engine is None or engine.spider is None:
+            raise IgnoreRequest("the crawl is ending")
+        fetching = deferred_from_coro(engine.downloader.fetch(request))
+        self.in_progress[request] = fetching
+        self._watch()
+        try:
+            return await maybe_deferred_to_future(fetching)
+        finally:
+            self.in_progress.pop(request, None)
+            # The engine looks whether the crawl is over when a request of its own ends, and
+            # otherwise every five seconds.
+            if (slot := getattr(engine, "_slot", None)) is not None:
+                slot.nextcall.schedule()
+
+    def _watch(self) -> None:
+        if self._look is None:
+            self._look = call_later(_LOOK, self._look_around)
+
+    def _look_around(self) -> None:
+        """Cancel the requests if the crawl has waited long enough for them alone."""
+        self._look = None
+        if not self.in_progress:
+            self._idle_since = None
+            return
+        if not self._is_idle_otherwise():
+            self._idle_since = None
+        elif self._idle_since is None:
+            self._idle_since = monotonic()
+        elif monotonic() - self._idle_since >= _GRACE:
+            self._cancel_all()
+            return
+        self._watch()
+
+    def _is_idle_otherwise(self) -> bool:
+        engine = engine_of(self._crawler)
+        if engine is None or engine.spider is None or engine.scraper.slot is None:
+            return True
+        active = engine.downloader.active
+        ours = active & set(self.in_progress)
+        active -= ours
+        try:
+            return engine.spider_is_idle()
+        finally:
+            active |= ours
+
+    def _cancel_all(self) -> None:
+        for fetching in list(self.in_progress.values()):
+            fetching.cancel()
+
+
+def without_page(request: Request) -> Request:
+    """Return a request with what the site may depend on, and nothing of its page."""
+    headers = {name: request.headers.getlist(name) for name in _HEADERS if name in request.headers}
+    meta = {name: request.meta[name] for name in _META if name in request.meta}
+    return Request(request.url, headers=headers, meta=meta)
+
+
+def is_probe(request: Request) -> bool:
+    """Return whether a request is one of ours."""
+    return _MARK in request.meta
+
+
+def missing_address(url: str, token: str, folder: str) -> str:
+    """Return an address of a site that cannot exist, of the form of another one.
+
+    It ends like that one: with the same suffix, with a slash, or without either.
+    """
+    parts = urlsplit(url)
+    last = parts.path.rpartition("/")[2]
+    stem, dot, suffix = last.rpartition(".")
+    has_suffix = stem and suffix.isalnum() and len(suffix) <= 5 and not suffix.isdecimal()
+    ending = f".{suffix}" if has_suffix and dot else ""
+    if not last and parts.path.count("/") > 1:
+        ending = "/"
+    return urlunsplit((parts.scheme, parts.netloc, f"{folder}{token}{ending}", "", ""))
+
+
+def _own_meta(timeout: float) -> dict[str, Any]:
+    return {
+        _MARK: True,
+        "download_timeout": timeout,
+        "dont_retry": True,
+        "dont_cache": True,
+        "dont_merge_cookies": True,
+    }

@@ -1,0 +1,181 @@
+"""Soft 404s in real crawls: hosts that answer every address, honest ones, and ones that do not."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from urllib.parse import urlsplit
+
+import pytest
+
+from benchmarks.corpora.missing_pages import KINDS, SoftSites
+from tests.support.crawl import run_crawl
+from tests.support.server import Answer, serving
+from tests.support.texts import FERRY, MUSEUM, article, page
+
+_CANNOT_EXIST = re.compile(r"/[0-9a-f]{32}")
+REAL = [f"/real/{n}" for n in range(3)]
+GONE = ["/gone/old-news", "/gone/kettle.html", "/2019/05/a-story"]
+#: Each page is asked for once the one before it has been judged.
+ONE_BY_ONE = {"CONCURRENT_REQUESTS": 1}
+
+
+def sites_of(kinds):
+    """Return a site for each kind, by their URLs: a home page that links to good and bad ones."""
+    pages = {}
+    for number, kind in enumerate(kinds):
+        site = f"http://{kind.replace(' ', '-') or 'honest'}.example"
+        pages[f"{site}/"] = page(
+            " ".join(article(200, 1000 + number)), f"Home {number}", links=" ".join(REAL + GONE)
+        )
+        for n, path in enumerate(REAL):
+            text = " ".join(article(200, 10 * number + n))
+            pages[site + path] = page(text, f"Page {n} of {number}")
+    return SoftSites(pages, {urlsplit(url).netloc: kind for url, kind in _kinds(pages, kinds)})
+
+
+def _kinds(pages, kinds):
+    homes = [url for url in pages if url.endswith("example/")]
+    return zip(homes, kinds, strict=True)
+
+
+def crawl_all(sites, **settings):
+    starts = [url for url in sites if url.endswith("example/")]
+    with serving(sites) as server:
+        return run_crawl(
+            starts,
+            {"NEARDUP_SOFT_404": "drop", "ROBOTSTXT_OBEY": True, **settings},
+            environment={"http_proxy": server.url()},
+        )
+
+
+def soft_urls(crawl):
+    return {verdict["url"] for verdict in crawl.judged if verdict["reason"] == "soft_404"}
+
+
+def test_every_kind_is_found_and_no_real_page():
+    sites = sites_of(KINDS)
+    crawl = crawl_all(sites, **ONE_BY_ONE)
+    stored = set(crawl.stored)
+    assert stored >= {path[1:] for path in REAL}
+    assert len([item for item in crawl.items if "real" in item["path"]]) == len(REAL) * len(KINDS)
+    assert not [url for url in soft_urls(crawl) if "/real/" in url or url.endswith("example/")]
+    # The dupefilter keeps the redirects to the home page from it.
+    total = len(GONE) * (len(KINDS) - 1)
+    counts = crawl.counts()
+    # Shells are doubtful until the host has shown something else.
+    assert counts["undecided/soft_404"] + counts["soft_404/late"] == total
+    assert counts["soft_404/late"] <= len(GONE)
+    assert counts["soft_404/soft"] == len(KINDS)
+    asked = [url for url in sites.asked_for if _CANNOT_EXIST.search(urlsplit(url).path)]
+    assert len(asked) == counts["soft_404/asked"] == 2 * len(KINDS)
+    assert {item["class"] for item in crawl.dropped} == {"SoftNotFound"}
+
+
+@pytest.mark.slow
+def test_an_honest_host_is_asked_once_and_nothing_else_changes():
+    found = {}
+    for mode in ("off", "drop"):
+        sites = sites_of([""])
+        found[mode] = crawl_all(sites, NEARDUP_SOFT_404=mode, CLOSESPIDER_PAGECOUNT=5)
+        asked = [url for url in sites.asked_for if _CANNOT_EXIST.search(url)]
+        assert len(asked) == (mode == "drop")
+    off, drop = found["off"].counts(), found["drop"].counts()
+    assert (drop.pop("soft_404/asked"), drop.pop("soft_404/honest")) == (1, 1)
+    assert drop.keys() == off.keys()
+    assert found["drop"].stats["finish_reason"] == found["off"].stats["finish_reason"]
+    assert (
+        found["drop"].stats["response_received_count"]
+        == found["off"].stats["response_received_count"]
+    )
+
+
+def test_soft_404s_are_only_counted_where_that_is_asked_for():
+    crawl = crawl_all(sites_of(["fixed text"]), NEARDUP_SOFT_404="report", **ONE_BY_ONE)
+    assert {path for path in crawl.stored if not path.startswith("real")} == {
+        "",
+        *(path[1:] for path in GONE),
+    }
+    assert len(soft_urls(crawl)) == len(GONE)
+    assert crawl.dropped == []
+
+
+def test_the_front_page_is_not_dropped_for_a_soft_404_that_came_before():
+    """It is asked for while the missing page is stored and the host has yet to answer."""
+    has_home = threading.Event()
+    home = page(FERRY, "Home")
+
+    def late() -> bytes:
+        has_home.wait(10)
+        time.sleep(0.3)
+        return home.encode()
+
+    def front() -> bytes:
+        has_home.set()
+        return home.encode()
+
+    class Pages(SoftSites):
+        def __getitem__(self, url):
+            if _CANNOT_EXIST.fullmatch(url):
+                return Answer(late)
+            return {"/": Answer(front), "/gone": home}.get(url, Answer(status=404))
+
+    with serving(Pages({}, {})) as site:
+        # The second one is asked for when the first one has been stored.
+        crawl = run_crawl(
+            [site.url("/gone"), site.url("/")],
+            {"NEARDUP_SOFT_404": "drop", "DOWNLOAD_DELAY": 0.3},
+        )
+    assert crawl.stored == ["", "gone"]
+    assert [(v["url"], v["kind"]) for v in crawl.judged] == [
+        (site.url("/gone"), "new"),
+        (site.url("/"), "new"),
+    ]
+    assert crawl.counts("soft_404/")["late"] == 1
+    [warning] = crawl.logged("WARNING")
+    assert "turned out to be soft 404s" in warning
+
+
+def test_a_host_that_hangs_does_not_hold_the_crawl():
+    is_over = threading.Event()
+
+    class Pages(SoftSites):
+        def __getitem__(self, url):
+            if _CANNOT_EXIST.fullmatch(url):
+                return Answer(lambda: b"late" if is_over.wait(30) else b"")
+            return {"/": page(FERRY, "Ferry"), "/2": page(MUSEUM, "Museum")}.get(
+                url, Answer(status=404)
+            )
+
+    with serving(Pages({}, {})) as site:
+        began = time.monotonic()
+        crawl = run_crawl([site.url("/"), site.url("/2")], {"NEARDUP_SOFT_404": "drop"})
+        is_over.set()
+    assert crawl.stored == ["", "2"]
+    assert crawl.counts("soft_404/") == {"asked": 1, "failed": 1}
+    assert crawl.stats["elapsed_time_seconds"] < 4, time.monotonic() - began
+
+
+def test_a_host_whose_robots_txt_forbids_it_is_not_asked():
+    robots = Answer("User-agent: *\nDisallow: /\nAllow: /page", "text/plain")
+    pages: dict[str, Answer | str] = {"/robots.txt": robots, "/page": page(FERRY, "Ferry")}
+    with serving(pages) as site:
+        crawl = run_crawl([site.url("/page")], {"NEARDUP_SOFT_404": "drop", "ROBOTSTXT_OBEY": True})
+    assert set(site.hits) == {"/robots.txt", "/page"}
+    assert crawl.counts("soft_404/") == {"asked": 1, "failed": 1}
+    assert crawl.stored == ["page"]
+
+
+WALL = "Please log in to go on reading. " + " ".join(article(30, 3))
+
+
+@pytest.mark.parametrize("title", ["Log in", "Log in to read page {}"])
+def test_a_wall_is_noticed_within_ten_pages(title):
+    pages = {f"/{n}": page(WALL, title.format(n)) for n in range(12)}
+    with serving(pages) as site:
+        crawl = run_crawl([site.url(path) for path in pages], ONE_BY_ONE)
+    [warning] = crawl.logged("WARNING")
+    assert warning.startswith("8 of the first 8 pages of 127.0.0.1 show one text, such as <")
+    assert "log the spider in" in warning
+    assert crawl.counts("swallowed/") == {"clusters": 1, "pages": 12}

@@ -1,0 +1,177 @@
+"""Pages beside what their site answers to addresses that do not exist."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from scrapy.http import Request
+
+from scrapy_neardup.crawl.soft_404.hosts import (
+    Answer,
+    Host,
+    Section,
+    Visit,
+    is_front_page,
+    outline_of,
+)
+from scrapy_neardup.crawl.soft_404.probe import missing_address
+from scrapy_neardup.crawl.soft_404.template import AnswerTemplate
+from scrapy_neardup.html.limits import PageLimits
+from scrapy_neardup.html.page_outline import page_outline
+from scrapy_neardup.sources.record import Record
+
+SITE = "http://shop.example"
+TOKENS = "3f8a6c0d5e7b41929d0c8a7b6e5f4d3c", "b17e0c5a99d84e21a6f3027c4d8e9b10"
+WARES = "kettle lamp chair table spoon mirror carpet curtain".split()
+
+
+def framed(title, main):
+    return (
+        f"<html><head><title>{title}</title></head><body><nav>Home</nav><main>{main}</main>"
+        "<footer>Imprint</footer></body></html>"
+    )
+
+
+def suggested():
+    chosen = random.sample(WARES, random.randint(3, 5))
+    return "<ul>" + "".join(f"<li>{w} <b>{random.randint(1, 99)} €</b>" for w in chosen) + "</ul>"
+
+
+def visit(path, html, requested=None):
+    record = Record(path, SITE + path, html)
+    return Visit(record, SITE + (requested or path))
+
+
+def is_soft(host, path, html, requested=None):
+    page = visit(path, html, requested)
+    by_address = host.fits_by_address(page)
+    outline = outline_of(page.record, PageLimits())
+    return by_address or (host.fits(page, outline) and by_address is None)
+
+
+def host_with(answer):
+    """Return a host that gives such answers, and whose front page is known."""
+    pages = [(token, page_outline(answer(f"/{token}"), PageLimits())) for token in TOKENS]
+    host = Host("shop.example", Request(SITE), is_honest=False)
+    host.answers.append(Answer(Section("/", ""), AnswerTemplate.of(pages), 1000))
+    assert not is_soft(host, "/", framed("Welcome", "<p>The shop of all shops</p>"))
+    return host
+
+
+FIXED = framed("Shop", "<h1>Not found</h1>")
+
+
+@pytest.mark.parametrize(
+    ("main", "is_found"),
+    [
+        ("<h1>Not found</h1>", True),
+        ("<h1>Not found</h1><p>Sold.</p>", False),
+        ("<p>Sold.</p>", False),
+        ("<h1>Not found</h1><img src=kettle.jpg>", False),
+        ('<h1>Not found</h1><script type="application/json">{"name": "Kettle"}</script>', False),
+    ],
+)
+def test_nothing_of_a_soft_404_is_its_own(main, is_found):
+    assert is_soft(host_with(lambda path: FIXED), "/kettle", framed("Shop", main)) is is_found
+
+
+def echoing(path):
+    name = path.strip("/")
+    return framed(
+        f"{name} | Shop", f"<p>{name[:8]}… is missing</p><p>{SITE}{path} was moved</p><b>{name}</b>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "main", "is_found"),
+    [
+        (
+            "/old-ware",
+            "<p>Old ware… is missing</p><p>{}/old-ware was moved</p><b>Old Ware</b>",
+            True,
+        ),
+        (
+            "/old-ware",
+            "<p>old-ware… is missing</p><p>{}/new-ware was moved</p><b>Old Ware</b>",
+            False,
+        ),
+        (
+            "/old-ware",
+            "<p>Old ware… is missing</p><p>{}/old-ware was sold</p><b>Old Ware</b>",
+            False,
+        ),
+    ],
+)
+def test_only_the_own_address_may_be_repeated(path, main, is_found):
+    page = framed("Old ware | Shop", main.format(SITE))
+    assert is_soft(host_with(echoing), path, page) is is_found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_found"),
+    [
+        ("<p>Similar wares</p>", "", True),
+        ("<p>Similar wares</p><p>A short text</p>", "", False),
+        ("<p>Similar wares</p>", "<p>A short text</p>", False),
+        ("<h1>Kettle</h1><p>Similar wares</p>", "", False),
+        ("<p>Kettles</p>", "", False),
+    ],
+)
+def test_suggestions_may_differ_in_their_place(before, after, is_found):
+    random.seed(before + after)
+    for _ in range(20):
+        host = host_with(lambda path: framed("Shop", f"<p>Similar wares</p>{suggested()}"))
+        page = framed("Shop", f"{before}{suggested()}{after}")
+        assert is_soft(host, "/kettle", page) is is_found
+
+
+def test_times_of_day_may_differ_even_if_two_answers_came_within_one_second():
+    def served(at, day="25 Nov"):
+        return framed("Gone", f"<p>Sorry</p><small>Served on {day}, {at}</small>")
+
+    host = host_with(lambda path: served("12:03:55"))
+    assert is_soft(host, "/kettle", served("12:04:01"))
+    assert not is_soft(host, "/kettle", served("12:04:01", "on order"))
+
+
+def test_the_front_page_stays_and_other_addresses_that_show_it_do_not():
+    home = framed("Welcome", "<p>The shop of all shops</p>")
+    host = host_with(lambda path: home)
+    assert [
+        is_soft(host, path, home) for path in ("/", "/index.html", "/en/", "/?utm=1", "/a")
+    ] == [
+        *(False,) * 4,
+        True,
+    ]
+    host.moved_to.add(f"{SITE}/")
+    assert is_soft(host, "/", home, requested="/gone")
+    assert not is_soft(host, "/", home)
+    # What redirects to it may be the only way to it.
+    new = Host("shop.example", Request(SITE), moved_to={f"{SITE}/"})
+    assert not is_soft(new, "/", home, requested="/gone")
+
+
+def test_shells_are_soft_404s_only_beside_other_pages():
+    shell = "<html><title>Shop</title><body><div id=root></div><script src=/app.js></script></html>"
+    host = host_with(lambda path: shell)
+    assert not any(is_soft(host, f"/ware/{n}", shell) for n in range(5))
+    assert host.take_confirmed(at_end=True) == []
+    for n in range(2):
+        assert not is_soft(host, f"/page/{n}", framed(f"Page {n}", f"<p>Text {n}</p>"))
+    assert len(host.take_confirmed()) == 5
+    assert is_soft(host, "/ware/6", shell)
+
+
+@pytest.mark.parametrize(
+    ("url", "folder", "missing"),
+    [
+        ("https://a.example", "/", "https://a.example/T"),
+        ("https://a.example/blog/post-1/?x=1", "/", "https://a.example/T/"),
+        ("https://a.example/news/1.html", "/news/", "https://a.example/news/T.html"),
+        ("https://a.example/v1.2", "/", "https://a.example/T"),
+    ],
+)
+def test_missing_addresses_have_the_form_of_others(url, folder, missing):
+    assert missing_address(url, "T", folder) == missing
+    assert not is_front_page(missing) or missing.endswith("T")
