@@ -1,7 +1,7 @@
 # make demo    set everything up and crawl the example site
 # make test    set everything up and pass the tests that a change needs, in minutes
 # make test-slow  the tests that take long: kills, floods, whole documents
-# make compatibility  crawls with the plugins that docs/compatibility.md names; part of make test and test-slow
+# make compatibility  crawls with the plugins that docs/compatibility.md names; part of make test-slow
 # make scrapy-suite  Scrapy's own tests with the add-on in the default settings
 # make test-all  all three
 # make check   lint, format, types and which module may import which

@@ -35,6 +35,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         folder = item.path.relative_to(Path(__file__).parent).parts[0]
         item.add_marker(getattr(pytest.mark, folder))
+        if folder == "compatibility":
+            # Others' components change without us, and some start browsers and servers.
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.hookimpl(wrapper=True)
