@@ -516,7 +516,8 @@ def test_one_message_at_the_start_and_one_at_the_end():
         "(min_similarity), and fingerprints differ in at most 11 of 64 bits (max_distance); "
         "texts of fewer than 20 distinct words (min_features) are kept unless whole pages are "
         "equal; pages of all sites are compared (scope all); links of duplicates are followed "
-        "(links follow); items of unchanged pages are stored again (revisit store); tokenizer rjieba (jieba-"
+        "(links follow); items of unchanged pages are stored again (revisit store); tokenizer "
+        "rjieba (jieba-"
     )
     assert start.endswith("idf multilingual; store memory, 0 pages known")
     assert end.startswith("Judged pages: duplicate 2, new 4; undecided for: none; passed over:")
