@@ -263,7 +263,7 @@ class NearDupJudge:
 
 
 def copies_of(crawler: Crawler) -> CopyRecorder | None:
-    """Return what records the copies of this crawl, if anything does."""
+    """Return the recorder of copies of this crawl; ``None`` if none is in use."""
     if getattr(crawler, "extensions", None) is None:
         return None
     judge = crawler.get_extension(NearDupJudge)

@@ -43,7 +43,7 @@ _LOG_LEVELS = {"DEBUG": 10, "INFO": 20, "WARNING": 30, "OFF": None, "NONE": None
 _RULE_OPTIONS = tuple(item.name for item in fields(Rule))
 #: Options of a policy, as in ``request.meta["neardup"]``; settings have them in upper case.
 POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit", "soft_404")
-#: What fields of items may be set to.
+#: Values that fields of items may be set to.
 _ITEM_VALUES = ("cluster", "original", "canonical", "copies")
 #: Options whose values are never converted to numbers.
 _TEXTS = ("store", "namespace", "index")

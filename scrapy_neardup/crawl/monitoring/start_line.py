@@ -9,7 +9,7 @@ from ...text.tokenization import ScriptTokenizer
 from ..settings import Config
 
 _DOING = {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}
-#: What the values of settings mean, each with the value itself.
+#: The meaning of the values of settings, with the value itself.
 _SCOPES = {
     "all": "pages of all sites are compared (scope all)",
     "site": "only pages of the same site are compared (scope site)",

@@ -1,4 +1,4 @@
-"""Finds the soft 404s of a crawl; see ``template.py`` for what one is."""
+"""Finds the soft 404s of a crawl; ``template.py`` defines what a soft 404 is."""
 
 from __future__ import annotations
 

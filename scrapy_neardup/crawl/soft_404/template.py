@@ -18,7 +18,7 @@ from ...html.page_outline import FILE, SCRIPT, PageOutline
 
 #: Stands for the address in a block of an answer.
 _ECHO = "\0"
-#: So many characters of the random part identify it: some sites shorten the address.
+#: Number of characters of the random part that identify it: some sites shorten the address.
 _SHORTENED = 8
 _TOKEN = re.compile(r"\w+|[^\w\s]|\0")
 _NUMBER = re.compile(r"\w*\d\w*")
@@ -140,7 +140,7 @@ class _Gap:
 
 
 class AnswerTemplate:
-    """What the answers of a site to addresses that do not exist have in common.
+    """The common parts of a site's answers to addresses that do not exist.
 
     :ivar title: of the answers, with :data:`_ECHO` for the address.
     :ivar has_gaps: whether whole blocks of the answers differ.
