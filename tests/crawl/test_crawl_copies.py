@@ -203,7 +203,7 @@ def test_unwritable_file_is_logged_at_the_start_and_changes_nothing(tmp_path, ki
         crawl = crawled(site, path)
     assert crawl.stored == ["museum?session_id=1", "print/ferry", "short"]
     [said] = crawl.logged("WARNING")
-    assert said.startswith(f"Cannot write to {path} (NEARDUP_COPIES): ")
+    assert said.startswith(f"Cannot write the copies to {path}: ")
     order = [text for _, _, text in crawl.log]
     assert order.index(said) < next(n for n, text in enumerate(order) if "Crawled (200)" in text)
     assert crawl.counts("copies/") == {"not_written": 5, "better_urls": 2}
@@ -227,9 +227,8 @@ def test_full_disk_is_logged_once_and_leaves_whole_lines(tmp_path):
     counts = crawl.counts("copies/")
     assert counts["item"] == len(lines(path)) > 5
     assert counts["item"] + counts["not_written"] == 29
-    # Another warning says that these pages show one text.
-    [said] = [text for text in crawl.logged("WARNING") if "NEARDUP_COPIES" in text]
-    assert said.startswith(f"Cannot write to {path} (NEARDUP_COPIES): ")
+    [said] = crawl.logged("WARNING")
+    assert said.startswith(f"Cannot write the copies to {path}: ")
 
 
 SCRIPT = """

@@ -194,8 +194,8 @@ class CopyRecorder:
     def _failed(self, error: Exception) -> None:
         self._stats.warn_once(
             "copies",
-            "Cannot write to %s (NEARDUP_COPIES): %s; the crawl goes on (logged once, missing "
-            "lines are counted in neardup/copies/not_written)",
+            "Cannot write the copies to %s: %s; the crawl goes on (NEARDUP_COPIES; logged once, "
+            "missing lines are counted in neardup/copies/not_written)",
             self._path,
             getattr(error, "strerror", None) or error,
         )
