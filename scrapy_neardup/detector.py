@@ -338,7 +338,7 @@ class NearDupDetector:
 
 
 class _Call:
-    """What is known of a call: the thread that judges and the one that waits both write to it.
+    """The state of a call: the thread that judges and the one that waits both write to it.
 
     :ivar is_cancelled: whether nobody waits for the verdict any more.
     :ivar stored: key of the page if the call stored it.

@@ -264,7 +264,7 @@ class NearDupFilesPipeline(FilesPipeline):
             stats.count("files/duplicates")
             stats.count("files/duplicate_bytes", len(response.body))
             if (copies := copies_of(self.crawler)) is not None:
-                copies.kept_once(request.url, known.request.url, known.path)
+                copies.equal_file(request.url, known.request.url, known.path)
         if self._stored_files.log_level is not None:
             logger.log(
                 self._stored_files.log_level,

@@ -1,4 +1,4 @@
-"""A strict order of URLs: which of several URLs of one content is the best to link to."""
+"""Orders URLs of one content by how well they serve as links, the best first."""
 
 from __future__ import annotations
 

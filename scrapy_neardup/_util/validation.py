@@ -10,6 +10,9 @@ from ..exceptions import InvalidOption
 
 T = TypeVar("T")
 
+#: Words for on and off, in lower case.
+SWITCH = {"off": False, "on": True, "false": False, "true": True, "0": False, "1": True}
+
 
 def require_number(
     option: str,
@@ -70,3 +73,37 @@ def require_names(option: str, value: Any, keys: Sequence[str]) -> Mapping[str, 
         known = ", ".join(map(repr, keys))
         raise InvalidOption(option, value, f"a dict from some of {known} to different names")
     return dict(names)
+
+
+def parse_switch(option: str, value: Any) -> bool:
+    """Return the truth value of a setting, a spider argument or a meta key.
+
+    :raises InvalidOption: when it is neither on nor off.
+    """
+    switch = SWITCH.get(str(value).strip().lower())
+    if switch is None:
+        raise InvalidOption(option, value, "'on' or 'off' (or True, False, 1, 0)")
+    return switch
+
+
+def require_choice(
+    option: str, value: Any, choices: Sequence[str], shown: str | None = None
+) -> None:
+    """Check that a value is one of these choices.
+
+    :param shown: the value as the error shows it.
+    :raises InvalidOption: when it is none.
+    """
+    if value not in choices:
+        raise InvalidOption(option, shown or value, f"one of {', '.join(map(repr, choices))}")
+
+
+def parse_number(value: Any) -> Any:
+    """Convert a number that is given as a string, as on the command line; return others as is."""
+    if isinstance(value, str):
+        for kind in (int, float):
+            try:
+                return kind(value)
+            except ValueError:
+                continue
+    return value

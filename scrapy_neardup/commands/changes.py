@@ -61,8 +61,8 @@ def add_command(commands: Commands) -> None:
         type=_parse_time,
         default=0,
         metavar="TIME",
-        help="only changes since a time (2026-11-24 or 2026-11-24T18:00, UTC), or since so long "
-        "ago (90m, 12h, 7d, 2w)",
+        help="only changes since a time (2026-11-24 or 2026-11-24T18:00, UTC), or of the last "
+        "90m, 12h, 7d, 2w (minutes, hours, days, weeks)",
     )
     parser.add_argument("--site", type=parse_domain, help="only pages of this registrable domain")
     parser.add_argument(

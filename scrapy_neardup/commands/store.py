@@ -201,7 +201,7 @@ def _text_line(facts: dict[str, Any]) -> str:
 
 def _forget(options: argparse.Namespace, settings: BaseSettings) -> None:
     if not options.urls and options.site is None:
-        raise UnfitOption("URL", "missing", "an address or more, or --site with a site")
+        raise UnfitOption("URL", "missing", "one or more URLs, or --site SITE")
     with open_for_reading(options.store) as reader:
         namespace = namespace_in(reader, options.namespace).name
         listed = () if options.site is None else reader.pages(namespace, options.site)

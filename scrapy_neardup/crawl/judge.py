@@ -11,6 +11,7 @@ from scrapy.http import Request, Response
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from .. import signals
+from .._util.validation import parse_switch, require_choice
 from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
 from ..reasons import Reason
@@ -27,7 +28,7 @@ from .record_judge import RecordJudge
 from .requests.request_filter import urls_of
 from .responses import item_record, page_record, why_not_judged
 from .session import CrawlSession
-from .settings import META_KEY, Config, Policy, parse_switch, require_choice
+from .settings import META_KEY, Config, Policy
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -262,7 +263,7 @@ class NearDupJudge:
 
 
 def copies_of(crawler: Crawler) -> CopyRecorder | None:
-    """Return what records the copies of this crawl, if anything does."""
+    """Return the recorder of copies of this crawl; ``None`` if none is in use."""
     if getattr(crawler, "extensions", None) is None:
         return None
     judge = crawler.get_extension(NearDupJudge)

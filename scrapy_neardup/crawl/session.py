@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 from collections.abc import Container, Iterable
 from functools import partial
@@ -13,6 +12,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Request
 from scrapy.utils.asyncio import create_looping_call
 
+from .._util import garbage_collection
 from ..detector import NearDupDetector
 from ..exceptions import InvalidOption, StoreError
 from ..stores import Store, open_store
@@ -48,8 +48,6 @@ logger = logging.getLogger(__name__)
 
 #: Interval in which written feeds are synchronised; a kill loses the confirmation of that much.
 _TICK_SECONDS = 2.0
-#: Running crawls of this process.
-_n_crawls = 0
 
 
 class CrawlSession:
@@ -78,10 +76,6 @@ class CrawlSession:
         self.recorder: ReportRecorder | None = None
         self.metrics: MetricsFile | None = None
         self.copies: CopyRecorder | None = None
-        self.holds: CanonicalHolds | None = None
-        if config.prefer == "canonical" and config.item_field is None:
-            max_wait = config.store_settings.max_wait
-            self.holds = CanonicalHolds(crawler, max_wait, stats.count)
         self.job = job
         self.journal: JobJournal | None = None
         self.items = ItemTracker(self._active_requests, by_item=config.item_field is not None)
@@ -97,6 +91,10 @@ class CrawlSession:
         self._logger = SpiderLogger(logger, crawler)
         self.visits = VisitLog(is_kept=config.store_settings.store != "memory")
         self.scripted_sites = ScriptedSites(stats)
+        self.holds: CanonicalHolds | None = None
+        if config.prefer == "canonical" and config.item_field is None:
+            max_wait = config.store_settings.max_wait
+            self.holds = CanonicalHolds(crawler, max_wait, stats.count)
         self.soft_404: Soft404Detector | None = None
         if config.policy.soft_404 != "off":
             self.soft_404 = Soft404Detector(crawler, config, stats, self._forget)
@@ -179,16 +177,13 @@ class CrawlSession:
         self.claims = PageClaims(self.config, self.signing, self.store_client)
         self._ticking = create_looping_call(lambda: start(self._tick()))
         self._ticking.start(_TICK_SECONDS, now=False)
-        _freeze()
+        garbage_collection.freeze()
         settings = self._crawler.settings
         for warning in (*unknown_settings(settings), *ineffective_settings(settings)):
             self._logger.warning("%s", warning)
         self.stats.count("store/forgotten", store.forgotten)
         self.log.begin(self.detector)
-        if (path := self.config.metrics) is not None:
-            interval, job, floods = self.config.metrics_interval, self.config.job, self.log.floods
-            self.metrics = MetricsFile(self._crawler, path, interval, job, floods.named)
-            self.metrics.begin()
+        self.metrics = MetricsFile.begun(self._crawler, self.config, self.log.floods.named)
 
     def _item_scraped(self, item: Any, response: Any, spider: Spider) -> None:
         """Note that an item has passed all pipelines: it is stored unless a feed rejects it."""
@@ -234,7 +229,7 @@ class CrawlSession:
         client = self.store_client
         if client is None:
             return
-        _unfreeze()
+        garbage_collection.unfreeze()
         self.items.end_all()
         if self.copies is not None:
             await self.copies.close()
@@ -370,24 +365,3 @@ async def _open_detector(config: Config, spider_name: str) -> NearDupDetector:
         )
     except InvalidOption as error:
         raise as_setting(error) from None
-
-
-def _freeze() -> None:
-    """Exclude all current objects from garbage collection until the end of the crawl.
-
-    A full collection that walks through them blocks the event loop for some 0.1 s, and Scrapy's
-    tasks make full collections frequent.
-    """
-    global _n_crawls  # noqa: PLW0603 (one garbage collector for all)
-    _n_crawls += 1
-    # Garbage of an earlier crawl would be frozen as well, and stay.
-    gc.collect()
-    gc.freeze()
-
-
-def _unfreeze() -> None:
-    """Undo :func:`_freeze` when no crawl is left."""
-    global _n_crawls  # noqa: PLW0603
-    _n_crawls -= 1
-    if not _n_crawls:
-        gc.unfreeze()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
-from .._util.validation import require_names, require_number
+from .._util.validation import (
+    SWITCH,
+    parse_number,
+    parse_switch,
+    require_choice,
+    require_names,
+    require_number,
+)
 from ..detector import MAX_WAIT
 from ..exceptions import InvalidOption
 from ..html.limits import PageLimits
@@ -31,13 +38,12 @@ META_KEY = "neardup"
 #: File of the store in the job directory, when no other store is set.
 STORE_IN_JOB = "neardup.sqlite"
 
-_SWITCH = {"off": False, "on": True, "false": False, "true": True, "0": False, "1": True}
 #: Levels as of :mod:`logging`.
 _LOG_LEVELS = {"DEBUG": 10, "INFO": 20, "WARNING": 30, "OFF": None, "NONE": None}
 _RULE_OPTIONS = tuple(item.name for item in fields(Rule))
 #: Options of a policy, as in ``request.meta["neardup"]``; settings have them in upper case.
 POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit", "soft_404")
-#: What fields of items may be set to.
+#: Values that fields of items may be set to.
 _ITEM_VALUES = ("cluster", "original", "canonical", "copies")
 #: Options whose values are never converted to numbers.
 _TEXTS = ("store", "namespace", "index")
@@ -75,7 +81,7 @@ class Policy:
         """
         for name, value in options.items():
             require_choice("option", name, POLICY_OPTIONS, shown=f"{name} = {value!r}")
-        values = {name: _number(value) for name, value in options.items()}
+        values = {name: parse_number(value) for name, value in options.items()}
         rule = {name: values.pop(name) for name in _RULE_OPTIONS if name in values}
         return replace(self, rule=replace(self.rule, **rule), **values)
 
@@ -149,40 +155,6 @@ def as_setting(error: InvalidOption) -> InvalidOption:
     return error.renamed(PREFIX + option.upper() + "".join(parameter))
 
 
-def parse_switch(option: str, value: Any) -> bool:
-    """Return the truth value of a setting, a spider argument or a meta key.
-
-    :raises InvalidOption: when it is neither on nor off.
-    """
-    switch = _SWITCH.get(str(value).strip().lower())
-    if switch is None:
-        raise InvalidOption(option, value, "'on' or 'off' (or True, False, 1, 0)")
-    return switch
-
-
-def require_choice(
-    option: str, value: Any, choices: Sequence[str], shown: str | None = None
-) -> None:
-    """Check that a value is one of these choices.
-
-    :param shown: the value as the error shows it.
-    :raises InvalidOption: when it is none.
-    """
-    if value not in choices:
-        raise InvalidOption(option, shown or value, f"one of {', '.join(map(repr, choices))}")
-
-
-def _number(value: Any) -> Any:
-    """Convert a number that is given as a string, as on the command line; return others as is."""
-    if isinstance(value, str):
-        for kind in (int, float):
-            try:
-                return kind(value)
-            except ValueError:
-                continue
-    return value
-
-
 def _name(option: str, value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InvalidOption(option, value, "a name")
@@ -191,16 +163,16 @@ def _name(option: str, value: Any) -> str | None:
 
 def _workers(option: str, value: Any) -> int:
     # Leave one core to the crawl itself.
-    number = max(1, usable_cores() - 1) if value is None else _number(value)
+    number = max(1, usable_cores() - 1) if value is None else parse_number(value)
     return require_number(option, number, int, 0)
 
 
 def _share(option: str, value: Any) -> float | None:
     """Return a share; ``None`` for off, and the default one for on."""
-    if value is None or str(value).strip().lower() in _SWITCH:
+    if value is None or str(value).strip().lower() in SWITCH:
         return MIN_SHARE if value is not None and parse_switch(option, value) else None
     try:
-        return float(require_number(option, _number(value), float, 0, 1, above=True))
+        return float(require_number(option, parse_number(value), float, 0, 1, above=True))
     except InvalidOption as error:
         raise InvalidOption(option, value, f"'on', 'off' or {error.expected}") from None
 
@@ -215,7 +187,7 @@ def _preferred(option: str, value: Any) -> str:
 
 
 def _mebibytes(option: str, value: Any) -> int:
-    number: int = require_number(option, _number(value), int, 0, unit="MiB")
+    number: int = require_number(option, parse_number(value), int, 0, unit="MiB")
     return number
 
 
@@ -228,7 +200,7 @@ def _class(option: str, value: Any) -> Any:
 
 
 def _seconds(option: str, value: Any) -> float:
-    return float(require_number(option, _number(value), float, 0, above=True, unit="seconds"))
+    return float(require_number(option, parse_number(value), float, 0, above=True, unit="seconds"))
 
 
 def _log_level(option: str, value: Any) -> int | None:
@@ -266,7 +238,9 @@ def _group(kind: type, prefix: str = "", **names: str) -> dict[str, Any]:
     def build(given: Mapping[str, Any]) -> Any:
         values = {names[option]: value for option, value in given.items()}
         try:
-            return kind(**{name: v if name in _TEXTS else _number(v) for name, v in values.items()})
+            return kind(
+                **{name: v if name in _TEXTS else parse_number(v) for name, v in values.items()}
+            )
         except InvalidOption as error:
             option = next(option for option, name in names.items() if name == error.option)
             raise error.renamed(option) from None

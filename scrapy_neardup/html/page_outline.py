@@ -30,7 +30,7 @@ SCRIPT, FILE = "script\t", "file\t"
 
 
 class PageOutline(NamedTuple):
-    """What a page shows and holds.
+    """All that a page shows and holds.
 
     :ivar title: its title.
     :ivar blocks: its lines of text, and among them, marked, the files that it shows and the text of

@@ -1,4 +1,4 @@
-"""What recrawls have shown of each page: how often it was visited, and how often it had changed.
+"""The history of each page over recrawls: how often it was visited, and how often it had changed.
 
 Like hints, a history is advice: losing it costs nobody a page.
 """

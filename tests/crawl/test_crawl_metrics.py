@@ -112,7 +112,7 @@ def test_a_file_that_cannot_be_written_is_reported_once(tmp_path, breaks):
             },
         )
     [error] = crawl.logged("ERROR")
-    assert error.startswith(f"Cannot write the metrics {folder}/crawl.prom: ")
+    assert error.startswith(f"Cannot write the metrics to {folder}/crawl.prom: ")
     assert crawl.stored == ["ferry", "museum"]
     assert crawl.stats["finish_reason"] == "finished"
 

@@ -1,1 +1,1 @@
-"""Records copies: which content each is of, where else it is, and what was dropped for it."""
+"""Records copies: the content of each, its best URL, and what was dropped."""

@@ -54,7 +54,7 @@ class CanonicalHolds:
         self._bytes = 0
         #: Keys of URLs with a request that has no outcome yet, and the ids of the requests.
         self._scheduled = LocalCache[str, int](_MAX_SCHEDULED)
-        #: What wakes the pages that are held for a URL, by its key.
+        #: Futures that wake the pages held for a URL, by its key.
         self._waking: dict[str, list[Future[None]]] = {}
         crawler.signals.connect(self._on_scheduled, signals.request_scheduled)
         crawler.signals.connect(self._on_dropped, signals.request_dropped)

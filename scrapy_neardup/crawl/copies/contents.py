@@ -42,7 +42,7 @@ class Content:
     :ivar copies: number of its copies that were met.
     :ivar met: the best of the URLs where it was met.
     :ivar declared: URLs that its pages declare as theirs.
-    :ivar told: the best URL when it was last asked for.
+    :ivar recorded_best: the best URL that was last recorded.
     """
 
     cluster: str
@@ -50,12 +50,12 @@ class Content:
     copies: int = 0
     met: str = ""
     declared: list[str] = field(default_factory=list)
-    told: str = ""
+    recorded_best: str = ""
 
     def __post_init__(self) -> None:
         # An item's URL is that of its page, and a fragment.
         self.met = self.met or self.original.partition("#")[0]
-        self.told = self.told or self.met
+        self.recorded_best = self.recorded_best or self.met
 
     def meet(self, url: str) -> None:
         """Note that this URL shows the content."""
@@ -154,7 +154,7 @@ class Contents:
         }
 
     def restore(self, content: Content) -> None:
-        """Take over what an earlier run knew of a content."""
+        """Add a content that an earlier run recorded."""
         self._contents[content.cluster] = content
 
     def _claim(self, url: str, content: Content) -> Content | None:

@@ -1,6 +1,6 @@
-"""Records the copies of a crawl: on their items, and in a file of everything that was dropped.
+"""Records the copies of a crawl: in fields of their items, and in a file of all that was dropped.
 
-A file that cannot be written never stops a crawl; it is one line in the log.
+A file that cannot be written does not stop the crawl; a warning is logged once.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ..requests.duplicate_urls import DuplicateUrls
 from ..responses import page_links
 from ..settings import Config
 from .contents import MAX_CONTENTS, Content, Contents, credible
-from .file import JsonLinesFile
 from .item_fields import set_fields
+from .json_lines_file import JsonLinesFile
 
 #: How much of the end of the file is read at the start.
 _MAX_RESTORED_BYTES = 16 * 2**20
@@ -55,7 +55,7 @@ class CopyRecorder:
     async def opened(
         cls, config: Config, name: str, urls: DuplicateUrls, stats: CrawlStats
     ) -> CopyRecorder | None:
-        """Return the recorder of a crawl, whose file is open; ``None`` if nothing is asked for."""
+        """Return the recorder of a crawl with its file open; ``None`` if no setting needs it."""
         if config.copies is None and not config.item_fields:
             return None
         recorder = cls(config, name, urls, stats)
@@ -64,7 +64,7 @@ class CopyRecorder:
         return recorder
 
     def _open(self, path: Path) -> None:
-        """Open the file, and take over what it tells of the contents that this spider met."""
+        """Open the file, and restore the contents that its lines of this spider describe."""
         try:
             self._file = JsonLinesFile(path)
             for line in self._file.last_lines(_MAX_RESTORED_BYTES):
@@ -83,7 +83,7 @@ class CopyRecorder:
         if verdict.kind in ("new", "revisit") and self._path is not None:
             self._originals[self._urls.digest_of(verdict.url)] = verdict.url
         for content in self.contents.meet(verdict, response.url, declared):
-            self._tell_best(content)
+            self._record_best_url(content)
 
     def set_fields(self, item: Any, verdict: Verdict) -> None:
         """Set the fields that items are to have."""
@@ -98,21 +98,21 @@ class CopyRecorder:
         }
         set_fields(item, {name: known[value] for value, name in self._fields.items()}, self._stats)
 
-    def _tell_best(self, content: Content) -> None:
+    def _record_best_url(self, content: Content) -> None:
         """Record a change of the best URL of a content that was met at several."""
-        if not content.copies or not self.contents.has_other_best(content, content.told):
+        if not content.copies or not self.contents.has_other_best(content, content.recorded_best):
             return
         best, is_declared = self.contents.best(content)
         own = content.original.partition("#")[0]
-        self._stats.count("copies/better_urls", (best != own) - (content.told != own))
-        content.told = best
+        self._stats.count("copies/better_urls", (best != own) - (content.recorded_best != own))
+        content.recorded_best = best
         reason = "declared" if is_declared else "preferred"
         self._write("address", best, content, reason=reason)
 
     # --- what is dropped --------------------------------------------------------------------
 
     def dropped(self, verdict: Verdict) -> None:
-        """Record an item that is dropped because its page, or its own text, is stored."""
+        """Record an item that is dropped."""
         similarity = verdict.similarity
         self._write(
             "item",
@@ -140,7 +140,7 @@ class CopyRecorder:
         """Record a link of a copy that is not followed."""
         self._write("link", request.url, reason="links_skipped", found_at=page.url)
 
-    def kept_once(self, url: str, original: str, path: str) -> None:
+    def equal_file(self, url: str, original: str, path: str) -> None:
         """Record a file that is not stored, because an equal one is stored at this path."""
         self._write("file", url, reason="equal_file", duplicate_of=original, path=path)
 
@@ -194,20 +194,22 @@ class CopyRecorder:
     def _failed(self, error: Exception) -> None:
         self._stats.warn_once(
             "copies",
-            "Cannot write the copies to %s: %s; the crawl goes on (logged once, lines that are "
-            "missing are counted in neardup/copies/not_written)",
+            "Cannot write the copies to %s: %s; the crawl goes on (NEARDUP_COPIES; logged once, "
+            "missing lines are counted in neardup/copies/not_written)",
             self._path,
             getattr(error, "strerror", None) or error,
         )
 
 
 def _content_in(line: dict[str, Any]) -> Content | None:
-    """Return what a line tells of a content; ``None`` if it tells nothing that can be used."""
+    """Return the content that a line describes; ``None`` if the line cannot be used."""
     original = line.get("duplicate_of") or line.get("url")
     cluster, best, copies = (line.get(name) for name in ("cluster", "canonical", "copies"))
     if not (isinstance(original, str) and isinstance(cluster, str) and isinstance(best, str)):
         return None
-    content = Content(cluster, original, copies if isinstance(copies, int) else 0, told=best)
+    content = Content(
+        cluster, original, copies if isinstance(copies, int) else 0, recorded_best=best
+    )
     if line.get("is_declared"):
         content.declare(best)
     else:

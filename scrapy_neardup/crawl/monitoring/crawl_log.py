@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
-from scrapy.utils.datatypes import LocalCache
 
 from ..._util.escaping import on_one_line
 from ..._util.urls import site_of
@@ -24,7 +23,7 @@ from ...reasons import Reason
 from ...signatures.signature import PageSignature
 from ...stores import Store
 from ..settings import Config
-from .duplicate_floods import MAX_NAMED, MAX_SITES, DuplicateFlood, DuplicateFloodDetector
+from .duplicate_floods import MAX_NAMED, DuplicateFlood, DuplicateFloodDetector
 from .first_pages import FirstPages, texts_of
 from .spider_logger import SpiderLogger
 from .start_line import start_line
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger("scrapy_neardup")
 
 _NO_REPORT = 'none; set NEARDUP_REPORT = "report.html" to write one'
-#: Pages of a site that need scripts before a warning is logged.
-_SCRIPTED_PAGES = 3
 
 
 class CrawlStats:
@@ -107,8 +104,6 @@ class CrawlLog:
         self._clusters = HeavyHitters()
         self.floods = DuplicateFloodDetector()
         self._first_pages = FirstPages()
-        #: Pages that need scripts, by site; beyond MAX_SITES the oldest are dropped.
-        self._scripted = LocalCache[str, int](MAX_SITES)
 
     def begin(self, detector: NearDupDetector) -> None:
         """Log the settings in effect, and the number of known pages."""
@@ -129,8 +124,6 @@ class CrawlLog:
         """
         if verdict.duplicate_of is not None:
             self._clusters.add(verdict.duplicate_of)
-        if verdict.reason == Reason.NEEDS_SCRIPTS:
-            self._count_scripted(verdict.url)
         flood = self.floods.judged(verdict, text_digest)
         if flood is None and len(self.floods.named) < MAX_NAMED:
             texts = texts_of(verdict, page)
@@ -142,20 +135,6 @@ class CrawlLog:
             last = ". Further warnings of this kind are suppressed" if is_last else ""
             self._logger.warning("%s%s", _warning(flood), last)
         return flood
-
-    def _count_scripted(self, url: str) -> None:
-        """Count a page that needs scripts, and warn once per site."""
-        site = site_of(url)
-        pages = self._scripted[site] = self._scripted.pop(site, 0) + 1
-        if pages == _SCRIPTED_PAGES:
-            self._logger.warning(
-                "%s",
-                on_one_line(
-                    f"Pages of {site} show almost no text before their scripts run, such as "
-                    f"<{url}>. They are kept and not compared: render them, for example with "
-                    "scrapy-playwright, or set NEARDUP_ITEM_FIELD to judge a field of the items"
-                ),
-            )
 
     def end(self, stats: StatsCollector, store: Store, report: str | None) -> None:
         """Log the outcome of the crawl: one line for tools such as grep, and a table for people."""
@@ -203,7 +182,7 @@ _WALL = (
 _FIRST = (
     "{last} of the first {of} pages of {site} show one text, such as <{original}> and <{example}>. "
     "Open them with `scrapy fetch`. If it is a login page, log the spider in; if it asks for "
-    "consent, send the cookie of that; if it is a ban or a rate limit, slow down "
+    "consent, send its cookie; if it is a ban or a rate limit, slow down "
     "(AUTOTHROTTLE_ENABLED, DOWNLOAD_DELAY); if it asks for JavaScript, render pages, for example "
     "with scrapy-playwright; if it says that the page is missing, set NEARDUP_SOFT_404. Until then "
     "the crawl misses what is behind it"

@@ -23,7 +23,7 @@ _MAIN_SHARE = 0.5
 _MIN_VALUES = 8
 _SHORT = (Reason.FEW_FEATURES, Reason.THIN_TEXT)
 
-#: What pages with one text have in common: digests, of which one is enough.
+#: Digests of a page's texts; pages with one text have at least one digest in common.
 Texts = frozenset[bytes]
 
 

@@ -1,6 +1,6 @@
 """Writes the stats of a crawl as Prometheus metrics, for node_exporter's textfile collector.
 
-A file that cannot be written never stops a crawl; the log says so once.
+A file that cannot be written does not stop the crawl; an error is logged once.
 """
 
 from __future__ import annotations
@@ -145,6 +145,17 @@ class MetricsFile:
         self._thread = ThreadPoolExecutor(1, "neardup-metrics")
         self._writing = create_looping_call(lambda: start(self._write_unless_busy()))
 
+    @classmethod
+    def begun(
+        cls, crawler: Crawler, config: Config, floods: Sequence[DuplicateFlood]
+    ) -> MetricsFile | None:
+        """Return the file of a crawl, which is being written; ``None`` if no setting needs it."""
+        if config.metrics is None:
+            return None
+        file = cls(crawler, config.metrics, config.metrics_interval, config.job, floods)
+        file.begin()
+        return file
+
     def begin(self) -> None:
         """Write the file for the first time, and then at the interval."""
         self._writing.start(self._interval, now=True)
@@ -170,7 +181,7 @@ class MetricsFile:
             if not self._has_failed:
                 self._has_failed = True
                 logger.error(
-                    "Cannot write the metrics %s: %s (logged once; tried again every %g s)",
+                    "Cannot write the metrics to %s: %s (logged once; retrying every %g s)",
                     self._path,
                     error,
                     self._interval,

@@ -1,9 +1,10 @@
-"""Finds the sites whose pages show almost nothing before their scripts run."""
+"""Counts, and warns of, sites whose pages show almost nothing before their scripts run."""
 
 from __future__ import annotations
 
 from scrapy.utils.datatypes import LocalCache
 
+from ..._util.escaping import on_one_line
 from ..._util.urls import site_of
 from ...matching.verdict import Verdict
 from ...reasons import Reason
@@ -28,7 +29,7 @@ class ScriptedSites:
         self._pages = LocalCache[str, int](MAX_SITES)
 
     def judged(self, verdict: Verdict) -> None:
-        """Count a page if scripts have yet to create its content."""
+        """Count a page if scripts have yet to create its content; warn once for each site."""
         if verdict.reason != Reason.NEEDS_SCRIPTS:
             return
         site = site_of(verdict.url)
@@ -36,3 +37,11 @@ class ScriptedSites:
         if pages == MIN_PAGES and site not in self.found and len(self.found) < MAX_SITES:
             self.found.append(site)
             self._stats.count("scripted_sites")
+            self._stats.warn_once(
+                f"scripted site {site}",
+                "Pages of %s show almost no text before their scripts run, such as <%s>. They are "
+                "kept and not compared: render them, for example with scrapy-playwright, or set "
+                "NEARDUP_ITEM_FIELD to judge a field of the items",
+                on_one_line(site),
+                on_one_line(verdict.url),
+            )

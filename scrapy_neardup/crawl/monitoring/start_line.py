@@ -1,4 +1,4 @@
-"""The first line of a crawl in the log: what is done to which pages, and what judges them."""
+"""The first log line of a crawl: what is done with duplicates, and the settings that matter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...text.tokenization import ScriptTokenizer
 from ..settings import Config
 
 _DOING = {"drop": "Dropping", "tag": "Tagging", "report": "Reporting"}
-#: What the values of settings mean, each with the value itself.
+#: The meaning of the values of settings, with the value itself.
 _SCOPES = {
     "all": "pages of all sites are compared (scope all)",
     "site": "only pages of the same site are compared (scope site)",
@@ -34,7 +34,7 @@ def start_line(config: Config, detector: NearDupDetector) -> str:
         (
             f"{_DOING[policy.action]} near-duplicate "
             f"{'pages' if field is None else f'items by field {field}'}: "
-            f"{_by_rule(policy.rule) if method is None else _by_method(policy.rule)}",
+            f"{_by_rule(policy.rule) if method is None else _by_method(method, policy.rule)}",
             _SCOPES[policy.rule.scope],
             _LINKS[policy.links],
             _REVISITS[policy.revisit],
@@ -46,14 +46,14 @@ def start_line(config: Config, detector: NearDupDetector) -> str:
 
 def _by_rule(rule: Rule) -> str:
     return (
-        f"texts must resemble by {rule.min_similarity:g} of 1 (min_similarity), and fingerprints "
-        f"differ in {rule.max_distance} of 64 bits at most (max_distance); "
+        f"texts must resemble by at least {rule.min_similarity:g} of 1 (min_similarity), and "
+        f"fingerprints differ in at most {rule.max_distance} of 64 bits (max_distance); "
         f"{_of_short_texts(rule)}"
     )
 
 
-def _by_method(rule: Rule) -> str:
-    return f"the method decides, whose name is below; {_of_short_texts(rule)}"
+def _by_method(method: str, rule: Rule) -> str:
+    return f"the method {method} decides; {_of_short_texts(rule)}"
 
 
 def _of_short_texts(rule: Rule) -> str:

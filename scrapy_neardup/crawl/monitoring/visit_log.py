@@ -1,4 +1,4 @@
-"""Collects what a crawl sees of pages that are visited again, for ``scrapy neardup changes``."""
+"""Collects the visits of pages, from which ``scrapy neardup changes`` lists changes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class VisitLog:
             self._waiting.append((page_digest(page_key(shown_at)), *visit))
 
     def note_moved(self, urls: Iterable[str], target: str) -> None:
-        """Note that URLs lead to a page with another one, perhaps."""
+        """Note that URLs lead to a page, which may have another URL."""
         if not self._is_kept:
             return
         key = page_key(target)

@@ -1,4 +1,4 @@
-"""Finds the soft 404s of a crawl; see ``template.py`` for what one is."""
+"""Finds the soft 404s of a crawl; ``template.py`` defines what a soft 404 is."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ class Soft404Detector:
                 await self._compare_early(host, early())
         except IgnoreRequest as error:
             kind = "failed"
-            logger.debug("Not asked %s for a missing address: %s", host.name, error)
+            logger.debug("Did not ask %s for a missing address: %s", host.name, error)
         except (Exception, CancelledError) as error:
             # Downloads fail in many ways.
             kind = "failed"
@@ -256,7 +256,7 @@ class Soft404Detector:
         await self._report_late(host, found)
 
     async def _report_late(self, host: Host, found: Sequence[str]) -> None:
-        """Say which pages turned out to be soft 404s after they were judged."""
+        """Report which pages turned out to be soft 404s after they were judged."""
         if not found:
             return
         host.late.update(map(page_key, found))
@@ -270,8 +270,8 @@ class Soft404Detector:
         self._stats.warn_once(
             f"soft 404s of {host.name}",
             "Pages of %s turned out to be soft 404s after they were judged, such as <%s>: their "
-            "items may be stored. They are no originals any more (logged once for a host, counted "
-            "in neardup/soft_404/late, signal soft_404_found_late)",
+            "items may be stored. They are no longer originals (logged once for each host, "
+            "counted in neardup/soft_404/late, signal soft_404_found_late)",
             on_one_line(host.name),
             on_one_line(found[0]),
         )

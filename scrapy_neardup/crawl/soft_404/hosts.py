@@ -1,4 +1,4 @@
-"""What hosts answer to addresses that do not exist, and which of their pages fit that."""
+"""Records what hosts answer to addresses that do not exist, and decides which pages fit that."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_SECTIONS = 3
 #: Shells are soft 404s while they are at most so many for each other page. If nearly all pages of a
 #: host are shells, scripts fill them.
 _SHELLS_PER_PAGE = 2
-#: Pages of a host from which on that is believed before the end of the crawl.
+#: Pages of a host that are needed to decide on shells before the end of the crawl.
 _MIN_PAGES = 4
 #: Pages of each kind that are counted for each host.
 _MAX_COUNTED = 200
@@ -55,7 +55,7 @@ class Visit(NamedTuple):
 
     @property
     def is_small(self) -> bool:
-        """Whether it may be kept for a while."""
+        """Whether it is small enough to be kept until the host answers."""
         return len(self.record.content) <= _MAX_KEPT_BYTES
 
     @property
@@ -88,7 +88,7 @@ class Section(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a section of a host answers to addresses that do not exist.
+    """The answer of a section of a host to addresses that do not exist.
 
     :ivar template: ``None`` if only the address is known to which it redirects.
     :ivar n_bytes: size of the larger one of the answers.
@@ -178,7 +178,7 @@ class Host:
             self._others.add(page_key(url))
         if is_front and not (urlsplit(url).query and self._front_fits is False):
             return False
-        if any(self._believes(answer, url) for answer in fitting):
+        if any(self._is_convincing(answer, url) for answer in fitting):
             return True
         if fitting and len(self._doubtful) < _MAX_COUNTED:
             self._doubtful[url] = fitting[0]
@@ -187,7 +187,7 @@ class Host:
     def take_confirmed(self, *, at_end: bool = False) -> list[str]:
         """Return URLs of pages that are soft 404s, as pages that came after them have shown."""
         self._has_ended = at_end
-        found = [url for url, answer in self._doubtful.items() if self._believes(answer, url)]
+        found = [url for url, answer in self._doubtful.items() if self._is_convincing(answer, url)]
         for url in found:
             del self._doubtful[url]
         return found
@@ -199,7 +199,7 @@ class Host:
         path = urlsplit(url).path
         return self._titles.setdefault((section, title), path) != path
 
-    def _believes(self, answer: Answer, url: str) -> bool:
+    def _is_convincing(self, answer: Answer, url: str) -> bool:
         """Decide whether a page that shows what an answer shows is a soft 404."""
         template = answer.template
         assert template is not None

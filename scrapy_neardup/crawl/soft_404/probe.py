@@ -26,7 +26,7 @@ from ..async_bridge import engine_of
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-#: Seconds that an answer may take once it was asked for, at most.
+#: Seconds that an answer may take at most.
 _TIMEOUT = 10.0
 #: Seconds for which a crawl that has nothing else to do waits for answers, and between two looks.
 _GRACE, _LOOK = 1.0, 0.25
@@ -39,7 +39,7 @@ _MARK = "neardup_soft_404"
 
 
 class ProbeAnswer(NamedTuple):
-    """What a site answered.
+    """The answer of a site to a request of ours.
 
     :ivar url: the address that was asked for.
     :ivar token: its random part.

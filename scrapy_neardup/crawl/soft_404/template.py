@@ -18,7 +18,7 @@ from ...html.page_outline import FILE, SCRIPT, PageOutline
 
 #: Stands for the address in a block of an answer.
 _ECHO = "\0"
-#: So many characters of the random part identify it: some sites shorten the address.
+#: Number of characters of the random part that identify it: some sites shorten the address.
 _SHORTENED = 8
 _TOKEN = re.compile(r"\w+|[^\w\s]|\0")
 _NUMBER = re.compile(r"\w*\d\w*")
@@ -89,7 +89,9 @@ class _Block:
         if self.n_echoes > _MAX_ECHOES:
             return False
         found = self._pattern.fullmatch(block)
-        return found is not None and all(_signs_of(echo) in address for echo in found.groups())
+        return found is not None and all(
+            _alphanumerics_of(echo) in address for echo in found.groups()
+        )
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ class _Gap:
 
 
 class AnswerTemplate:
-    """What the answers of a site to addresses that do not exist have in common.
+    """The common parts of a site's answers to addresses that do not exist.
 
     :ivar title: of the answers, with :data:`_ECHO` for the address.
     :ivar has_gaps: whether whole blocks of the answers differ.
@@ -171,7 +173,9 @@ class AnswerTemplate:
 
     def fits(self, outline: PageOutline, url: str) -> bool:
         """Return whether a page shows and holds only what the answers do."""
-        address = _signs_of(url if not self.has_gaps else urlsplit(url)._replace(query="").geturl())
+        address = _alphanumerics_of(
+            url if not self.has_gaps else urlsplit(url)._replace(query="").geturl()
+        )
         return self.title.fits(outline.title, address) and self._fit(outline, address)
 
     def differs_from(self, outline: PageOutline) -> bool:
@@ -228,7 +232,11 @@ class AnswerTemplate:
         following = self._parts[number] if number < len(self._parts) else None
         for block in blocks[at : at + _MAX_CRUMBS]:
             is_next = isinstance(following, _Block) and following.fits(block, address)
-            if is_next or block.startswith((SCRIPT, FILE)) or _signs_of(block) not in address:
+            if (
+                is_next
+                or block.startswith((SCRIPT, FILE))
+                or _alphanumerics_of(block) not in address
+            ):
                 break
             at += 1
         return at
@@ -241,9 +249,9 @@ def _marked(token: str, outline: PageOutline) -> PageOutline:
     return outline._replace(title=echo.sub(_ECHO, outline.title), blocks=blocks)
 
 
-def _signs_of(text: str) -> str:
+def _alphanumerics_of(text: str) -> str:
     """Return the letters and digits of a text or an address, in one case."""
-    return "".join(sign for sign in unquote(text).casefold() if sign.isalnum())
+    return "".join(char for char in unquote(text).casefold() if char.isalnum())
 
 
 def _are_numbers(token: str, other: str) -> bool:

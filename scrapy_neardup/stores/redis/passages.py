@@ -1,4 +1,4 @@
-"""The passages of pages in Redis: in which buckets they stand, and which pages share them."""
+"""The passages of pages in Redis: the buckets that have them, and the pages that share them."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_copies_are_counted_and_the_first_stays_the_original():
     one = ORIGINALS[0]
     contents = met((one, one, None), (URLS[3], one, None), (URLS[2], one, None))
     content = contents.of(verdict_on(URLS[2], one))
-    assert content == Content(cluster_of(one), one, 2, met=URLS[3], told=one)
+    assert content == Content(cluster_of(one), one, 2, met=URLS[3], recorded_best=one)
     assert best(contents) == (URLS[3], False)
 
 
