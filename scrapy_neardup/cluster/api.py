@@ -46,7 +46,7 @@ def pairs(
     :param signer: picklable arguments of a :class:`~scrapy_neardup.signatures.signer.Signer`.
     :param method: ``"NAME[:PARAMETERS]"`` of a method with keys, or the method, that judges in
         place of the rule; of the rule, ``scope`` and ``min_features`` count then.
-    :param limits: time and memory that the reading of one page may take.
+    :param limits: of time and memory for the reading of one page.
     :param columns: fields in the order of the columns of CSV and TSV files without a header; or the
         names of columns of Parquet files and in headers, by field: ``{"url": "link"}``.
     :param progress: called with a stage, the number of its tasks that are done, and of all.
@@ -60,8 +60,7 @@ def pairs(
     if (client is None) == (engine is None):
         raise TypeError("pairs() needs either a client or an engine")
     plan = _plan(work, rule or Rule(), _arguments(signer or {}, method), limits or Limits())
-    runs = engine or DaskEngine(client)
-    columns = _checked(columns)
+    runs, columns = engine or DaskEngine(client), _checked(columns)
     return find_pairs(pages, columns, plan, runs, options=options or Options(), progress=progress)
 
 

@@ -101,13 +101,8 @@ def add_command(commands: Commands) -> None:
             metavar="URL",
             help=f"URL of {name.upper()}; pages of one site must have the same title",
         )
-    parser.add_argument(
-        "--words",
-        type=int,
-        default=10,
-        metavar="N",
-        help="number of words to show, those that differ most (default: %(default)s)",
-    )
+    words = "number of words to show, those that differ most (default: %(default)s)"
+    parser.add_argument("--words", type=int, default=10, metavar="N", help=words)
     parser.add_argument(
         "--methods",
         nargs="+",

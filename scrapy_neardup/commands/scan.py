@@ -99,6 +99,14 @@ def add_command(commands: Commands) -> None:
         help="with --library: write a line for the nearest match of a page, or one for each "
         "(default: first)",
     )
+    _add_more(parser)
+    add_method(parser)
+    add_judge(parser)
+    add_cache(parser)
+
+
+def _add_more(parser: argparse.ArgumentParser) -> None:
+    """Add the options for what is found beside the verdicts."""
     parser.add_argument(
         "--containment",
         nargs="?",
@@ -114,9 +122,6 @@ def add_command(commands: Commands) -> None:
         help="also write the pages as a WARC file, with revisit records for equal bytes and "
         "metadata records for other duplicates",
     )
-    add_method(parser)
-    add_judge(parser)
-    add_cache(parser)
 
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:

@@ -166,10 +166,9 @@ def atomic_output(
     except OSError as error:
         raise InputError(target, f"cannot be written: {error.strerror or error}") from error
     finally:
-        if is_made:
-            with suppress(OSError):
-                if is_empty(part):
-                    part.unlink()
+        with suppress(OSError):
+            if is_made and is_empty(part):
+                part.unlink()
 
 
 def _is_of(path: Path, given: str) -> bool:

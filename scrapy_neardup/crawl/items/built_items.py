@@ -42,8 +42,7 @@ from .item_tracker import ItemJudgement, Judgement, PendingClaim
 #: Key of ``meta`` for the origins.
 _KEY = "_neardup_origins"
 #: Origins that are noted on a request: the first, and those that gave most; and values of each.
-_MAX_ORIGINS = 4
-_MAX_HASHES = 200
+_MAX_ORIGINS, _MAX_HASHES = 4, 200
 
 #: How an item is judged: ``"auto"`` by where its values come from, ``"parent"`` by the page where
 #: it began, ``"own"`` by the page that it is yielded from.
@@ -128,7 +127,7 @@ class BuiltItems:
         digest = _digest_of(item, response, carried)
         items = item_bits(place.number, fields, parts.held, is_listed=place.is_listed)
         is_explicit = carried.judged_by == "parent"
-        page = _kept_if_carried(page, is_carried=bool(parts.held or is_explicit))
+        page = page and page.for_item(is_carried=bool(parts.held or is_explicit))
         if page is not None and page.is_soft_404:
             return ItemJudgement(page, items)
         if page is not None and page.is_superfluous and not is_explicit:
@@ -238,13 +237,6 @@ class BuiltItems:
             is_known = judgement is not None and judgement.is_superfluous
             self._here[response] = Origin.of(response.url, signature, is_known=is_known)
         return self._here[response]
-
-
-def _kept_if_carried(page: Judgement | None, *, is_carried: bool) -> Judgement | None:
-    """Keep an item of a soft 404 that has values of another page, which would be lost."""
-    if page is not None and page.is_soft_404 and is_carried:
-        return replace(page, is_kept=True)
-    return page
 
 
 def _whole(digest: int) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Container
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet, finalize
@@ -137,6 +137,10 @@ class Judgement:
         """Whether the page shows that its address does not exist, and its items are dropped."""
         is_soft = self.verdict.reason == Reason.SOFT_404
         return is_soft and self.policy.soft_404 == "drop" and not self.is_kept
+
+    def for_item(self, *, is_carried: bool) -> Judgement:
+        """Return the judgement for an item, which is kept if it has values of another page."""
+        return replace(self, is_kept=True) if self.is_soft_404 and is_carried else self
 
     @property
     def is_superfluous(self) -> bool:
