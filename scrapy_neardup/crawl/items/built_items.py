@@ -5,9 +5,8 @@ looks like that of every other product without reviews. An item is dropped only 
 holds is lost: if the page that it is yielded from is a copy, its carried values must be stored as
 well, or the page where it began must be a copy too.
 
-Notes on requests say which pages their carried values are from. They are plain data, so that queues
-on disk and in Redis can store them. They include the signature of the page, so that it can be
-judged when the item is yielded, even in another run.
+Notes on requests say which pages their carried values are from. They are plain data, for queues on
+disk and in Redis, and include the page's signature, so that another run can judge it.
 """
 
 from __future__ import annotations
@@ -394,9 +393,8 @@ def note_origins(
         origins.append(replace(here, hashes=new))
     while len(origins) > _MAX_ORIGINS:
         # Keep the first one, where the item began.
-        origins.remove(
-            min(origins[1:], key=lambda o: weight_of(values.get(known, "") for known in o.hashes))
-        )
+        least = min(origins[1:], key=lambda o: weight_of(values.get(h, "") for h in o.hashes))
+        origins.remove(least)
     if origins:
         request.meta[_KEY] = [origin.as_data() for origin in origins]
     return bool(origins)
