@@ -5,6 +5,7 @@ A file that cannot be written never stops a crawl; the log says so once.
 
 from __future__ import annotations
 
+import errno
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -219,6 +220,9 @@ def _write(path: Path, families: list[Family]) -> None:
         def collect(self) -> list[Family]:
             return families
 
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        # It would be replaced by a file, even /dev/null.
+        raise OSError(errno.EINVAL, "it is a device or a pipe, not a file")
     registry = CollectorRegistry()
     registry.register(Families())
     path.parent.mkdir(parents=True, exist_ok=True)
