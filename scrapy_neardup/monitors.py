@@ -15,6 +15,7 @@ from spidermon.contrib.scrapy.monitors.base import BaseScrapyMonitor
 
 from .crawl.judge import NearDupJudge
 from .crawl.monitoring.crawl_log import counts
+from .reasons import Reason
 
 #: Settings of the monitors, and their defaults; documented in docs/monitoring.md.
 MONITOR_SETTINGS: Mapping[str, float] = {
@@ -121,8 +122,10 @@ class UndecidedShareMonitor(_Monitor):
         total = sum(sum(kinds.values()) for kinds in judged)
         if total < self.limit("MIN_PAGES"):
             raise SkipTest(f"only {_plural(total, 'page')} were judged")
-        undecided = sum(kinds.get("undecided", 0) for kinds in judged)
         reasons = counts(self.data.stats, "undecided/")
+        # Of a soft 404 is known what it is.
+        soft_404 = reasons.pop(Reason.SOFT_404, 0)
+        undecided = sum(kinds.get("undecided", 0) for kinds in judged) - soft_404
         shown = [
             f"{reason} {reasons[reason]}" for reason in sorted(reasons, key=lambda r: reasons[r])
         ]

@@ -167,10 +167,14 @@ class _Rate:
     def text(self) -> tuple[str, str]:
         """Return how often a page changes, and what to do, in words."""
         if not self.changes:
-            return f"not seen in {self.seconds / self.pages / _DAY:.3g} days", "come less often"
+            return f"not seen in {_span(self.seconds / self.pages / _DAY)}", "come less often"
         mark = " (few visits)" if self.visits < _FEW_VISITS else ""
         # After so long half of the pages have changed.
-        return f"every {self.days:.3g} days{mark}", f"every {self.days * math.log(2):.3g} days"
+        return f"every {_span(self.days)}{mark}", f"every {_span(self.days * math.log(2))}"
+
+
+def _span(days: float) -> str:
+    return f"{days:.3g} days" if days * 24 >= 1 else f"{days * 24 * 60:.3g} minutes"
 
 
 def _run(options: argparse.Namespace, settings: BaseSettings) -> None:

@@ -87,6 +87,9 @@ class ReportRecorder:
         # If the page cannot be written, fail now, rather than when the crawl ends.
         if self._path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(self._path))
+        if self._path.exists() and not self._path.is_file():
+            # It would be replaced by a file, even /dev/null.
+            raise OSError(errno.EINVAL, "it is a device or a pipe, not a file")
         self._path.parent.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=self._path.parent).close()
         # Temporary files disappear with the process, even if it is killed.

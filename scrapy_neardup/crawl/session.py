@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -322,8 +322,10 @@ class CrawlSession:
             return False
         return True
 
-    async def _forget(self, keys: Iterable[str]) -> None:
-        """Remove pages from the store."""
+    async def _forget(self, keys: Collection[str]) -> None:
+        """Forget pages that turned out to be soft 404s, by their keys."""
+        if self.copies is not None:
+            self.copies.show_nothing(keys)
         if (client := self.store_client) is not None:
             await client.advise(lambda: [client.store.forget(key) for key in keys])
 

@@ -1,4 +1,7 @@
-"""Reads pages from WARC files: the successful HTML responses. warcio parses the records."""
+"""Reads pages from WARC files: the successful HTML responses, and HTML without one (resources).
+
+warcio parses the records.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,7 @@ def whole_records(stream: io.BufferedReader, source: str) -> Iterator[WholeRecor
     """
     loader = archive_loader(source)
     for record in _warc_records(_ErrorRecordingStream(stream), source, no_record_parse=True):
-        if record.rec_type != "response":
+        if record.rec_type not in ("response", "resource"):
             yield WholeRecord(record.rec_headers, record.raw_stream)
             continue
         with SpooledTemporaryFile(_SPOOLED) as block:
@@ -80,7 +83,8 @@ def whole_records(stream: io.BufferedReader, source: str) -> Iterator[WholeRecor
             parsed = copy(record)
             parsed.raw_stream = block
             uri = record.rec_headers.get_header("WARC-Target-URI")
-            parsed.http_headers = loader.load_http_headers("response", uri, block, record.length)
+            length = record.length
+            parsed.http_headers = loader.load_http_headers(record.rec_type, uri, block, length)
             start = block.tell()
             page = None
             with suppress(NotAPage, BadRecord):
@@ -167,12 +171,14 @@ def _warc_records(stream: _ErrorRecordingStream, source: str, **options: bool) -
 
 def _warc_page(record: Any) -> Record:
     """Return the page in a record of warcio's."""
-    if record.rec_type != "response" or record.http_headers is None:
+    headers = record.rec_headers
+    if record.rec_type == "response" and record.http_headers is not None:
+        headers = record.http_headers
+        if not (status := headers.get_statuscode()).startswith("2"):
+            raise NotAPage(f"status {status}")
+    elif record.rec_type != "resource":
         raise NotAPage(f"{record.rec_type} record")
-    status = record.http_headers.get_statuscode()
-    if not status.startswith("2"):
-        raise NotAPage(f"status {status}")
-    content_type = record.http_headers.get_header("Content-Type") or ""
+    content_type = headers.get_header("Content-Type") or ""
     if content_type.partition(";")[0].strip().lower() not in _HTML_TYPES:
         raise NotAPage("not HTML")
     body = _read_up_to(record.content_stream(), MAX_PAGE_BYTES)

@@ -153,3 +153,17 @@ def test_the_rate_is_that_of_the_pages(every, visited):
                 next_change += random.expovariate(1 / every)
         rate.add(_Page("", "", 0, int(30 * visited * DAY), 30, changed, 0, 0.0, 0))
     assert rate.days == pytest.approx(every, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "changes", "text"),
+    [
+        (9, 0, ("not seen in 0.15 minutes", "come less often")),
+        (9 * DAY, 0, ("not seen in 9 days", "come less often")),
+        (60, 9, ("every 0.0377 minutes (few visits)", "every 0.0262 minutes")),
+    ],
+)
+def test_spans_are_told_without_exponents(seconds, changes, text):
+    rate = _Rate()
+    rate.add(_Page("", "", 0, seconds, 9, changes, 0, 0.0, 0))
+    assert rate.text() == text

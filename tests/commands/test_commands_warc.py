@@ -179,6 +179,12 @@ def test_pages_of_other_files_are_resources(tmp_path):
     assert found[3][3] == TEA.encode()
     assert found[3][2]["Content-Type"] == "text/plain; charset=utf-8"
     assert found[1][2]["WARC-Refers-To-Target-URI"] == uris[0]
+    # The pages in it are read again, but for texts, which are no HTML.
+    again = tmp_path / "again.warc.gz"
+    done = scan(target, "-o", tmp_path / "v.csv", "--warc-out", again)
+    assert done.returncode == 0, done.stderr
+    assert "2 pages: new 2" in done.stderr.decode()
+    assert [each[:2] for each in records(again)[2:]] == [each[:2] for each in records(target)[1:]]
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.corpora.missing_pages import KINDS, SoftSites
 from tests.compatibility.shown import settings_of
 from tests.support.crawl import LOOPS, run_crawl
 from tests.support.server import serving
@@ -22,7 +24,7 @@ DEPRECATED = "Spider.log() is deprecated"
 
 
 def outcomes(
-    pages: dict[str, str], folder: Path, *, loop: str = "reactor", **settings: Any
+    pages: Mapping[str, Any], folder: Path, *, loop: str = "reactor", **settings: Any
 ) -> dict[str, str]:
     """Crawl, and return what became of each monitor: ``OK``, or why it failed or was skipped."""
     with serving(pages) as site:
@@ -84,6 +86,20 @@ def test_drop_rates_and_stores_that_fail(tmp_path):
         connection.commit()
     found = outcomes(GOOD, tmp_path, **settings)
     assert re.match(rf"The store sqlite:///{store} failed \d+ times?;", found["StoreErrorMonitor"])
+
+
+def test_soft_404s_are_no_pages_that_could_not_be_judged(tmp_path):
+    gone: dict[str, Any] = {
+        path: KINDS["fixed text"](path, "") for path in map("/gone/{}".format, range(9))
+    }
+    found = outcomes(
+        SoftSites({**GOOD, **gone}, {"": "fixed text"}),
+        tmp_path,
+        NEARDUP_SOFT_404="drop",
+        CONCURRENT_REQUESTS=1,
+        SPIDERMON_NEARDUP_MAX_UNDECIDED_SHARE=0,
+    )
+    assert found["UndecidedShareMonitor"] == "OK"
 
 
 @pytest.mark.parametrize(

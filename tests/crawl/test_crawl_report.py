@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tests.support.crawl import LOOPS, run_crawl
@@ -129,6 +131,19 @@ def test_unwritable_report_is_logged_at_the_start_and_changes_nothing(tmp_path, 
     assert lines.index(said) < next(n for n, text in enumerate(lines) if "Crawled (200)" in text)
     assert str(report) not in crawl.logged("INFO")[-1]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe")
+def test_no_file_takes_the_place_of_a_device_or_a_pipe(tmp_path):
+    """An administrator's crawl would otherwise replace even /dev/null."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with serving({"/1": page(FERRY)}) as site:
+        settings = {"NEARDUP_REPORT": str(pipe), "NEARDUP_METRICS": str(pipe)}
+        crawl = run_crawl([site.url("/1")], settings)
+    assert crawl.stored == ["1"]
+    assert sum("it is a device or a pipe" in said for said in crawl.logged("ERROR")) == 2
+    assert pipe.is_fifo()
 
 
 def test_without_the_setting_nothing_is_written(tmp_path):

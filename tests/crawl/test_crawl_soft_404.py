@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import time
@@ -99,6 +100,27 @@ def test_soft_404s_are_only_counted_where_that_is_asked_for():
     }
     assert len(soft_urls(crawl)) == len(GONE)
     assert crawl.dropped == []
+
+
+def test_a_soft_404_is_not_the_best_url_of_a_content(tmp_path):
+    """Pages declare it as canonical; one it was redirected from shows nothing either."""
+    site, declared = "http://fixed-text.example", ("/gone/x", "/gone/y")
+    pages = dict(sites_of(["fixed text"]))
+    for name, text, url in zip("xy", (FERRY, MUSEUM), declared, strict=True):
+        head = f'<link rel="canonical" href="{url}"><title>'
+        for path in (f"/{name}", f"/{name}?ref=1"):
+            pages[site + path] = page(text, name).replace("<title>", head)
+    links = f"/x /x?ref=1 {declared[0]} {declared[1]} /y /y?ref=1"
+    pages[f"{site}/"] = page(" ".join(article(200, 1)), "Home", links=links)
+    path = tmp_path / "copies.jsonl"
+    sites = SoftSites(pages, {urlsplit(site).netloc: "fixed text"})
+    crawl_all(sites, NEARDUP_COPIES=str(path), **ONE_BY_ONE)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert {line["url"] for line in lines if line["reason"] == "soft_404"} == {
+        site + url for url in declared
+    }
+    last = {line["cluster"]: line["canonical"] for line in lines if line["copies"]}
+    assert sorted(last.values()) == [f"{site}/x", f"{site}/y"]
 
 
 def test_the_front_page_is_not_dropped_for_a_soft_404_that_came_before():

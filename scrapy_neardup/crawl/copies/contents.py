@@ -5,7 +5,7 @@ wrong one, such as that of the front page, so a declaration is ignored if the UR
 
 - is of another site. The page there may declare its own URL;
 - is that of a list, while the page is none;
-- showed another content, or pages of another content declare it too;
+- showed another content or a soft 404, or pages of another content declare it too;
 - belongs to a page that declares another URL.
 
 The best URL does not depend on the order in which the URLs of a content are met.
@@ -123,6 +123,12 @@ class Contents:
                 self._owners[_digest(url)] = _NO_CONTENT
         return [content, *(other for other in affected if other is not None)]
 
+    def refute(self, url: str) -> Content | None:
+        """Note that a URL shows no content; return the one whose best URL may have changed."""
+        key = _digest(url)
+        owner, self._owners[key] = self._owners.get(key), _NO_CONTENT
+        return None if owner is None else self._contents.get(owner)
+
     def of(self, verdict: Verdict) -> Content:
         """Return the content of a judged page or item; it need not have been met."""
         return self.of_original(verdict.duplicate_of or verdict.url)
@@ -143,7 +149,9 @@ class Contents:
         best, is_declared = self.best(content)
         if best == url:
             return False
-        return is_declared or preference(best)[:-1] != preference(url)[:-1]
+        # Whoever was told that URL must learn that it is wrong.
+        was_declared = url in content.declared and url != content.original.partition("#")[0]
+        return is_declared or was_declared or preference(best)[:-1] != preference(url)[:-1]
 
     def better_urls(self) -> dict[str, str]:
         """Return the best URLs of contents with copies, by originals that are not as good."""

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from stat import S_ISFIFO
+from stat import S_ISFIFO, S_ISREG
 from typing import Any
 
 logger = logging.getLogger(__name__)
@@ -66,13 +66,16 @@ class JsonLinesFile:
     def last_lines(self, most_bytes: int) -> Iterator[dict[str, Any]]:
         """Yield the objects in the last lines of the file, oldest first.
 
-        Lines that are no objects are left out.
+        Lines that are no objects are left out. Nothing is read of a device, such as a terminal.
 
         :param most_bytes: of the file, that are read.
         :raises OSError: when the file cannot be read.
         """
+        status = os.fstat(self._file)
+        if not S_ISREG(status.st_mode):
+            return  # a terminal has no beginning, and /dev/full no end
         with self.path.open("rb") as file:
-            start = max(0, os.fstat(file.fileno()).st_size - most_bytes)
+            start = max(0, status.st_size - most_bytes)
             file.seek(start)
             if start:
                 file.readline()

@@ -5,6 +5,7 @@ A file that cannot be written does not stop the crawl; a warning is logged once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from time import time
@@ -15,6 +16,7 @@ from scrapy.utils.datatypes import LocalCache
 
 from ..._util.urls import site_of
 from ...matching.verdict import Verdict
+from ...reasons import Reason
 from ...url_rules.rule import UrlRule
 from ..async_bridge import in_thread
 from ..monitoring.crawl_log import CrawlStats
@@ -77,6 +79,11 @@ class CopyRecorder:
 
     def judged(self, verdict: Verdict, response: Response) -> None:
         """Record a judged page, or an item of this page."""
+        if verdict.reason == Reason.SOFT_404:
+            # What it was redirected to may be a page, such as the front page.
+            meta = {} if response.request is None else response.request.meta
+            self.show_nothing(meta.get("redirect_urls") or [response.url])
+            return
         declared = None
         if not self._by_item:
             declared = credible(page_links(response).canonical, response.url)
@@ -84,6 +91,13 @@ class CopyRecorder:
             self._originals[self._urls.digest_of(verdict.url)] = verdict.url
         for content in self.contents.meet(verdict, response.url, declared):
             self._record_best_url(content)
+
+    def show_nothing(self, urls: Iterable[str]) -> None:
+        """Record that these URLs lead to soft 404s, so that none is the best URL of a content."""
+        if not self._by_item:
+            for content in map(self.contents.refute, urls):
+                if content is not None:
+                    self._tell_best(content)
 
     def set_fields(self, item: Any, verdict: Verdict) -> None:
         """Set the fields that items are to have."""

@@ -5,6 +5,7 @@ A file that cannot be written does not stop the crawl; an error is logged once.
 
 from __future__ import annotations
 
+import errno
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -230,6 +231,9 @@ def _write(path: Path, families: list[Family]) -> None:
         def collect(self) -> list[Family]:
             return families
 
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        # It would be replaced by a file, even /dev/null.
+        raise OSError(errno.EINVAL, "it is a device or a pipe, not a file")
     registry = CollectorRegistry()
     registry.register(Families())
     path.parent.mkdir(parents=True, exist_ok=True)

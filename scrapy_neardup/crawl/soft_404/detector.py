@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from asyncio import CancelledError
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -80,7 +80,7 @@ class Soft404Detector:
         crawler: Crawler,
         config: Config,
         stats: CrawlStats,
-        forget: Callable[[Iterable[str]], Awaitable[None]],
+        forget: Callable[[Collection[str]], Awaitable[None]],
     ) -> None:
         self._crawler = crawler
         self._config = config

@@ -78,6 +78,17 @@ def test_a_declared_url_counts_unless_something_contradicts_it():
     assert best(met(page, (two, two, URLS[5]))) == met_here
 
 
+def test_a_declared_url_that_shows_nothing_does_not_count():
+    one, declared = ORIGINALS[0], URLS[3]
+    page = (one, one, declared), (URLS[2], one, declared)
+    after, before = met(*page), Contents()
+    assert after.refute(declared) is after.of_original(one)
+    assert after.has_other_best(after.of_original(one), declared)
+    assert before.refute(declared) is None
+    before.meet(verdict_on(one), one, declared)
+    assert best(after) == best(before) == (one, False)
+
+
 def test_a_changed_page_is_another_content():
     one = ORIGINALS[0]
     contents = met((one, one, URLS[5]), (URLS[2], one, None))
