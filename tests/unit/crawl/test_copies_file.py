@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from scrapy_neardup.crawl.copies.file import JsonLinesFile
 
 
