@@ -96,7 +96,7 @@ def test_a_plot(folder, name):
 @pytest.mark.parametrize(
     ("rows", "options", "complaint"),
     [
-        (["a,b", "1,2"], [], "pairs.csv: the columns are id_a, id_b, and label or jaccard"),
+        (["a,b", "1,2"], [], "pairs.csv: the columns must be id_a, id_b, and label or jaccard"),
         (
             ["id_a,id_b,label"],
             [],

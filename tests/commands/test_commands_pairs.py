@@ -282,7 +282,7 @@ def test_errors_are_one_line(tmp_path, arguments, exitcode, complaint):
 def test_a_bar_on_a_terminal(tmp_path, mixed):
     shown = shown_on_terminal(*PAIRS, mixed, "-o", tmp_path / "out")
     assert b"60 pages: 20 pairs" in shown
-    assert b"20 pairs " in shown
+    assert b"read " in shown
     assert "━".encode() in shown
 
 

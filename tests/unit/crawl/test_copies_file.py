@@ -4,7 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-from scrapy_neardup.crawl.copies.file import JsonLinesFile
+
+from scrapy_neardup.crawl.copies.json_lines_file import JsonLinesFile
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a terminal")
