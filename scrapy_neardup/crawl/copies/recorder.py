@@ -97,7 +97,7 @@ class CopyRecorder:
         if not self._by_item:
             for content in map(self.contents.refute, urls):
                 if content is not None:
-                    self._tell_best(content)
+                    self._record_best_url(content)
 
     def set_fields(self, item: Any, verdict: Verdict) -> None:
         """Set the fields that items are to have."""
