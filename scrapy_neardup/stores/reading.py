@@ -105,7 +105,7 @@ class StoreReader(Protocol):
         """Return the rules of a namespace by their names."""
 
     def visits(self, namespace: str) -> npt.NDArray[np.void]:
-        """Return the histories of the pages of a namespace, see :meth:`HintStore.visits`."""
+        """Return the histories of the pages of a namespace, see ``HintStore.visits``."""
 
     def overlay(self, namespace: str, ttl: float | None = None) -> Store:
         """Return the namespace as a store: what is then committed stays in this process.
