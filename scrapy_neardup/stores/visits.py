@@ -29,6 +29,7 @@ HISTORY = np.dtype(
         ("moved_to", "<u8"),
     ]
 )
+#: The change of a page that has not changed, in a visit.
 UNCHANGED = -1.0
 
 Visits = npt.NDArray[np.void]
