@@ -35,8 +35,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         folder = item.path.relative_to(Path(__file__).parent).parts[0]
         item.add_marker(getattr(pytest.mark, folder))
-        if folder == "compatibility":
-            # Others' components change without us, and some start browsers and servers.
+        if folder in ("browser", "compatibility"):
+            # They start browsers, and servers of others, and few changes can break them.
             item.add_marker(pytest.mark.slow)
 
 
