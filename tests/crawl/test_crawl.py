@@ -503,8 +503,8 @@ def test_numbers_may_come_from_the_command_line():
     with serving(TWO) as site:
         crawl = run_crawl([site.url("/1")], settings)
     [start] = [text for text in crawl.logged("INFO") if text.startswith("Dropping")]
-    assert "resemble by at least 0.9 of 1 (min_similarity)" in start
-    assert "differ in at most 3 of 64 bits (max_distance)" in start
+    assert "resemblance at least 0.9 (min_similarity)" in start
+    assert "Hamming distance at most 3 of 64 bits (max_distance)" in start
 
 
 def test_one_message_at_the_start_and_one_at_the_end():
@@ -512,8 +512,8 @@ def test_one_message_at_the_start_and_one_at_the_end():
         crawl = run_crawl([site.url(path) for path in SIX])
     start, end = crawl.logged("INFO")
     assert start.startswith(
-        "Dropping near-duplicate pages: texts must resemble by at least 0.73 of 1 "
-        "(min_similarity), and fingerprints differ in at most 11 of 64 bits (max_distance); "
+        "Dropping near-duplicate pages: resemblance at least 0.73 (min_similarity), Hamming "
+        "distance at most 11 of 64 bits (max_distance); "
         "texts of fewer than 20 distinct words (min_features) are kept unless whole pages are "
         "equal; pages of all sites are compared (scope all); links of duplicates are followed "
         "(links follow); items of unchanged pages are stored again (revisit store); tokenizer "

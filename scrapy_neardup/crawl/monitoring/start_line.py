@@ -46,8 +46,8 @@ def start_line(config: Config, detector: NearDupDetector) -> str:
 
 def _by_rule(rule: Rule) -> str:
     return (
-        f"texts must resemble by at least {rule.min_similarity:g} of 1 (min_similarity), and "
-        f"fingerprints differ in at most {rule.max_distance} of 64 bits (max_distance); "
+        f"resemblance at least {rule.min_similarity:g} (min_similarity), Hamming distance at most "
+        f"{rule.max_distance} of 64 bits (max_distance); "
         f"{_of_short_texts(rule)}"
     )
 
