@@ -15,7 +15,7 @@ from scrapy.utils.asyncio import create_looping_call
 from .._util import garbage_collection
 from ..detector import NearDupDetector
 from ..exceptions import InvalidOption, StoreError
-from ..stores import Store, open_store
+from ..stores import MemoryStore, Store, open_store
 from .async_bridge import engine_of, in_thread, start
 from .backpressure import Throttle
 from .containment import CrawlContainment
@@ -89,7 +89,8 @@ class CrawlSession:
         )
         self.log = CrawlLog(config, crawler)
         self._logger = SpiderLogger(logger, crawler)
-        self.visits = VisitLog(is_kept=config.store_settings.store != "memory")
+        store = config.store_settings.store
+        self.visits = VisitLog(is_kept=store != "memory" and not isinstance(store, MemoryStore))
         self.scripted_sites = ScriptedSites(stats)
         self.holds: CanonicalHolds | None = None
         if config.prefer == "canonical" and config.item_field is None:

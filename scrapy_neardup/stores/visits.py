@@ -9,7 +9,8 @@ import threading
 
 import numpy as np
 import numpy.typing as npt
-import xxhash
+
+from .codec import key_digest
 
 #: A visit of a page: digest of its key, see :func:`page_digest`; seconds since 1970; the share of
 #: its text that has changed since the visit before, 0 to 1, or :data:`UNCHANGED`; and the digest of
@@ -38,7 +39,7 @@ Histories = npt.NDArray[np.void]
 
 def page_digest(key: str) -> int:
     """Return the digest, 1 to 2**64 - 1, of ``PageSignature.key``."""
-    return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass")) or 1
+    return key_digest(key, seed=0) or 1
 
 
 class MemoryVisits:
