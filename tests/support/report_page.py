@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy_neardup.report.decisions import Decision
 from scrapy_neardup.report.document import Columns, Origin, render_report
 from tests.support.processes import wait_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from selenium.webdriver import Chrome
+
+T = TypeVar("T")
 
 ORIGIN = Origin("crawl", "news", 1_700_000_000, max_distance=11, min_similarity=0.73)
 
@@ -29,16 +33,34 @@ def complaints(chrome: Chrome) -> list[Any]:
     return [line["message"] for line in chrome.get_log("browser")]
 
 
+def found(chrome: Chrome, use: Callable[[], T]) -> T:
+    """What `use` makes of elements that it finds itself.
+
+    It is called anew when the page lays its list out between finding and using.
+    """
+    from selenium.common.exceptions import StaleElementReferenceException
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    wait = WebDriverWait(
+        chrome, 10, poll_frequency=0.05, ignored_exceptions=[StaleElementReferenceException]
+    )
+    # The wait goes on while what it calls returns nothing, and "" and [] are answers as well.
+    [answer] = wait.until(lambda _: [use()])
+    return answer
+
+
 def text(chrome: Chrome, selector: str) -> str:
-    return chrome.find_element("css selector", selector).text
+    return found(chrome, lambda: chrome.find_element("css selector", selector).text)
 
 
 def texts(chrome: Chrome, selector: str) -> list[str]:
-    return [found.text for found in chrome.find_elements("css selector", selector)]
+    return found(
+        chrome, lambda: [each.text for each in chrome.find_elements("css selector", selector)]
+    )
 
 
 def click(chrome: Chrome, selector: str) -> None:
-    chrome.find_element("css selector", selector).click()
+    found(chrome, lambda: chrome.find_element("css selector", selector).click())
 
 
 def choose(chrome: Chrome, name: str, value: str) -> None:
