@@ -72,6 +72,30 @@ def test_ties_decide_whether_opposite_hashes_set_all_bits_or_none():
     assert fingerprint(hashes, weights) == bytes(8)
 
 
+def python_2_hash(word: str) -> int:
+    """The hash of strings of Python 2, at 128 bits."""
+    hashed = ord(word[0]) << 7
+    for sign in word:
+        hashed = (hashed * 1_000_003 ^ ord(sign)) % 2**128
+    return hashed ^ len(word)
+
+
+@pytest.mark.parametrize(("ties", "differ"), [("set", 14), ("clear", 7)])
+def test_the_published_example_needs_ties_that_are_set(ties, differ):
+    """The much copied Python module of 2007 prints .97584098811 as similarity, and 14 of 128 bits.
+
+    Its similarity is the quotient of the fingerprints as numbers, which some call a cosine.
+    """
+    texts = ("This is a test string for testing", "This is a test string for testing also!")
+    values = []
+    for words in map(str.split, texts):
+        packed = b"".join(python_2_hash(word).to_bytes(16, "big") for word in words)
+        values.append(fingerprint(packed, np.ones(len(words)), set_ties=ties == "set"))
+    assert Simhash(bits=128, ties=ties).explain(*values) == f"{differ} of 128 bits differ"
+    smaller, larger = sorted(int.from_bytes(value, "big") for value in values)
+    assert (round(smaller / larger, 11) == 0.97584098811) == (ties == "set")
+
+
 @pytest.mark.parametrize(("bits", "distance"), [(32, 3), (64, 3), (128, 12)])
 def test_a_width_has_its_distance(bits, distance):
     method = Simhash(bits=bits)
