@@ -21,6 +21,7 @@ from .matching.rule import Rule
 from .matching.stored_items import NO_ITEMS, OWN_ITEMS
 from .signatures.signature import PageSignature
 from .stores import Claim, Entry, Store
+from .stores.better_urls import BetterUrl
 from .stores.hints import COPY, ending_of, ending_of_copy, without_ended
 from .stores.visits import VISIT
 
@@ -337,6 +338,16 @@ class StoreContract:
             (2**64 - 1, 100, 150, 1, 0, 0, 0.0, 7),
         ]
 
+    def test_best_urls_are_those_noted_last(self, store: Store) -> None:
+        one, two = (
+            BetterUrl("https://a.example/1", True),
+            BetterUrl("https://a.example/\udc80", False),
+        )
+        store.note_better_urls({"https://a.example/x": two, "https://a.example/y": two})
+        store.note_better_urls({"https://a.example/x": one, "https://a.example/y": None})
+        store.note_better_urls({"https://a.example/z": None, "https://a.example/\udc80": two})
+        assert store.better_urls() == {"https://a.example/x": one, "https://a.example/\udc80": two}
+
     @pytest.mark.parametrize("seen_at", [-1, 2**32, 1.5])
     def test_a_time_out_of_range_is_refused(self, store: Store, seen_at: int) -> None:
         with pytest.raises(InvalidOption, match="seconds since 1970 from 0 to 4294967295"):
@@ -361,6 +372,9 @@ class PersistentStoreContract(StoreContract):
             store.put_rules({"a.example": b"1"})
             store.note_duplicates(np.array([(1, 7, 5)], COPY), 100)
             store.note_visits(np.array([(7, 100, -1, 0)], VISIT))
+            better = {page.url: BetterUrl("https://a.example/", False)}
+            store.note_better_urls({**better, "https://b.example/": better[page.url]})
+            store.note_better_urls({"https://b.example/": None})
         with closing(open_again()) as store:
             assert store.secret == secret
             assert store.forgotten == 0
@@ -369,6 +383,7 @@ class PersistentStoreContract(StoreContract):
             assert store.rules() == {"a.example": b"1"}
             assert store.known_duplicates(0).tolist() == [(1, 7, 5, 100)]
             assert store.visits()[["page", "last_at"]].tolist() == [(7, 100)]
+            assert store.better_urls() == better
             verdict = NearDupDetector(store=store).check(url="https://b.example/", text=FERRY)
             assert verdict.duplicate_of == page.url
 

@@ -58,6 +58,8 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
         found = iter(decisions) if store is None else stored_decisions(store, rule)
         for decision in with_progress(found, decisions, "report", "decisions"):
             columns.add(decision)
+        for original, better in ({} if store is None else store.better_urls()).items():
+            columns.set_better_url(original, better.url)
     origin = Origin(
         "scan" if store is None else "store",
         ", ".join(map(_name, options.sources if store is None else [store.name])),

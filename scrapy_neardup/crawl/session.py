@@ -34,7 +34,6 @@ from .page_claims import PageClaims
 from .page_signing import PageSigning
 from .report_recorder import ReportRecorder
 from .requests.request_filter import RequestFilter
-from .requests.url_rule_filter import returning_true
 from .setting_names import ineffective_settings, unknown_settings
 from .settings import Config, as_setting
 from .soft_404.detector import Soft404Detector
@@ -90,7 +89,8 @@ class CrawlSession:
         self.log = CrawlLog(config, crawler)
         self._logger = SpiderLogger(logger, crawler)
         store = config.store_settings.store
-        self.visits = VisitLog(is_kept=store != "memory" and not isinstance(store, MemoryStore))
+        self._outlives = store != "memory" and not isinstance(store, MemoryStore)
+        self.visits = VisitLog(is_kept=self._outlives)
         self.scripted_sites = ScriptedSites(stats)
         self.holds: CanonicalHolds | None = None
         if config.prefer == "canonical" and config.item_field is None:
@@ -172,7 +172,8 @@ class CrawlSession:
         if self.config.report is not None:
             self.recorder = ReportRecorder(self.config, self.config.report, spider.name)
         urls = self.request_filter.duplicate_urls
-        self.copies = await CopyRecorder.opened(self.config, spider.name, urls, self.stats)
+        kept = self.store_client if self._outlives else None
+        self.copies = await CopyRecorder.opened(self.config, spider.name, urls, self.stats, kept)
         self.signing = PageSigning(self.config, store.secret, self.throttle, self.recorder)
         self.signing.start()
         self.claims = PageClaims(self.config, self.signing, self.store_client)
@@ -239,6 +240,8 @@ class CrawlSession:
             client.confirm(client.store.mark())
         await self.request_filter.close(client, is_clean=are_stored)
         await self._note_visits(client)
+        if self.copies is not None:
+            await self.copies.save_best_urls()
         try:
             await client.close(confirmed=are_stored)
         except StoreError as error:
@@ -291,6 +294,8 @@ class CrawlSession:
             await self.copies.synchronise()
         await self.request_filter.sync(client)
         await self._note_visits(client)
+        if self.copies is not None:
+            await self.copies.save_best_urls()
         mark = client.store.mark()
         if await self._write_feeds():
             client.confirm(mark)
@@ -298,7 +303,7 @@ class CrawlSession:
     async def _note_visits(self, client: StoreClient) -> None:
         visits = self.visits.take()
         note = partial(client.store.note_visits, visits)
-        if visits.size and not await client.advise(partial(returning_true, note)):
+        if visits.size and not await client.note(note):
             self.visits.put_back(visits)
 
     async def _write_feeds(self, *, closed: bool = False) -> bool:

@@ -241,6 +241,15 @@ class StoreClient:
             self.calls.failed(error)
             return None
 
+    async def note(self, call: Callable[[], None]) -> bool:
+        """Call the store to write something optional; return false when the store fails."""
+
+        def written() -> bool:
+            call()
+            return True
+
+        return bool(await self.advise(written))
+
     async def close(self, *, confirmed: bool = False) -> None:
         """Release the open claims, add the pages of the backlog, and close the store.
 

@@ -20,6 +20,7 @@ from ..matching.site_boilerplate import Boilerplates
 from ..matching.stored_items import OWN_ITEMS
 from ..matching.verdict import Verdict
 from ..signatures.signature import PageSignature
+from .better_urls import BetterUrl, BetterUrlChanges
 from .body_cache import BodyCache
 
 #: A reservation, as its store knows it.
@@ -168,7 +169,7 @@ class ClaimStore(Protocol):
 
 
 class HintStore(Protocol):
-    """Keeps hints: URL rules and known duplicates for the request filter, and visits of pages.
+    """Keeps hints: URL rules, known duplicates, visits of pages, and best URLs of contents.
 
     :mod:`~scrapy_neardup.stores.hints` says what they are and how many are kept.
     """
@@ -215,6 +216,16 @@ class HintStore(Protocol):
         twice. One that led to another page is ignored if its own page has no history.
 
         :param visits: of type :data:`~scrapy_neardup.stores.visits.VISIT`, shape ``(n,)``.
+        """
+
+    def better_urls(self) -> dict[str, BetterUrl]:
+        """Return the best URLs of contents, by the URLs of originals that have another one."""
+
+    def note_better_urls(self, changes: BetterUrlChanges) -> None:
+        """Record the best URLs of contents; of several writers of one the last one wins.
+
+        :param changes: by the URLs of originals; ``None`` removes what is recorded. New originals
+            beyond :data:`~scrapy_neardup.stores.better_urls.MAX_BETTER_URLS` are ignored.
         """
 
 

@@ -1,4 +1,7 @@
-"""Hints that a store keeps: URL rules and known duplicates for the request filter, and visits.
+"""Hints that a store keeps: URL rules, known duplicates, visits and best URLs.
+
+Rules and known duplicates are for the request filter, visits for ``scrapy neardup changes``, and
+best URLs for whoever mends links.
 
 Losing hints costs fetches and advice, never pages. So nothing waits for them to be on disk, and a
 store with no room for more goes on without.
@@ -8,12 +11,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from . import better_urls as best
 from .base import HintStore, require_time
+from .better_urls import BetterUrl, BetterUrlChanges
 from .visits import Histories, MemoryVisits, Visits
+
+V = TypeVar("V")
 
 #: Rules that a namespace keeps at most; when it has as many, it takes no further names. (None makes
 #: way: it could be one that was withdrawn, or that the operator switched off.)
@@ -61,13 +69,31 @@ def without_ended(known: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
     return kept
 
 
-def in_order(changes: Mapping[str, bytes]) -> list[tuple[str, bytes]]:
-    """Return changes of rules, deletions first because they make room."""
+def in_order(changes: Mapping[str, V]) -> list[tuple[str, V]]:
+    """Return changes of named values, deletions first because they make room."""
     return sorted(changes.items(), key=lambda change: bool(change[1]))
 
 
+def changed(values: dict[str, V], changes: Mapping[str, V | None], most: int) -> list[str]:
+    """Change named values as far as there is room, and return the names of those that changed.
+
+    :param changes: by names; what is empty deletes a value.
+    :param most: values at which no further names are taken.
+    """
+    taken = []
+    for name, value in in_order(changes):
+        if not value:
+            values.pop(name, None)
+        elif name in values or len(values) < most:
+            values[name] = value
+        else:
+            continue
+        taken.append(name)
+    return taken
+
+
 def packed_name(name: str) -> bytes:
-    """Return a rule's name as bytes; backends accept no lone surrogate."""
+    """Return the name of a value as bytes; backends accept no lone surrogate."""
     return name.encode("utf-8", "surrogatepass")
 
 
@@ -100,10 +126,15 @@ class MemoryHints(MemoryVisits):
     Known duplicates take 28 bytes each, and as much again in reserve.
     """
 
-    def __init__(self, rules: Mapping[str, bytes] | None = None) -> None:
+    def __init__(
+        self,
+        rules: Mapping[str, bytes] | None = None,
+        better_urls: Mapping[str, BetterUrl] | None = None,
+    ) -> None:
         super().__init__()
         self._lock = threading.Lock()
         self._rules = dict(rules or {})
+        self._better_urls = dict(better_urls or {})
         self._room = np.empty(0, KNOWN)
         self._end = 0
 
@@ -113,7 +144,7 @@ class MemoryHints(MemoryVisits):
 
     def put_rules(self, rules: Mapping[str, bytes]) -> None:
         with self._lock:
-            self._change(rules)
+            changed(self._rules, rules, MAX_RULES)
 
     def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
         with self._lock:
@@ -132,18 +163,13 @@ class MemoryHints(MemoryVisits):
         with self._lock:
             self._keep(newest(self._room[: self._end], before))
 
-    def _change(self, changes: Mapping[str, bytes]) -> dict[str, bytes]:
-        """Change rules as far as there is room, and return the changes that were made."""
-        taken = {}
-        for name, body in in_order(changes):
-            if not body:
-                self._rules.pop(name, None)
-            elif name in self._rules or len(self._rules) < MAX_RULES:
-                self._rules[name] = body
-            else:
-                continue
-            taken[name] = body
-        return taken
+    def better_urls(self) -> dict[str, BetterUrl]:
+        with self._lock:
+            return dict(self._better_urls)
+
+    def note_better_urls(self, changes: BetterUrlChanges) -> None:
+        with self._lock:
+            changed(self._better_urls, changes, best.MAX_BETTER_URLS)
 
     def _keep(self, known: npt.NDArray[np.void], room_for: int = 0) -> None:
         self._room = np.empty(2 * (len(known) + room_for), KNOWN)
@@ -177,3 +203,9 @@ class HintMethods:
 
     def note_visits(self, visits: Visits) -> None:
         self.hints.note_visits(visits)
+
+    def better_urls(self) -> dict[str, BetterUrl]:
+        return self.hints.better_urls()
+
+    def note_better_urls(self, changes: BetterUrlChanges) -> None:
+        self.hints.note_better_urls(changes)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .base import Entry, Store
+from .better_urls import BetterUrl
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,9 @@ class StoreReader(Protocol):
 
     def visits(self, namespace: str) -> npt.NDArray[np.void]:
         """Return the histories of the pages of a namespace, see ``HintStore.visits``."""
+
+    def better_urls(self, namespace: str) -> dict[str, BetterUrl]:
+        """Return the best URLs of contents of a namespace, see ``HintStore.better_urls``."""
 
     def overlay(self, namespace: str, ttl: float | None = None) -> Store:
         """Return the namespace as a store: what is then committed stays in this process.

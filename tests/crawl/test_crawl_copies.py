@@ -8,18 +8,21 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from scrapy_neardup.stores import open_reader
+from scrapy_neardup.stores.better_urls import BetterUrl
 from tests.crawl.test_crawl_containment import InTurn, slowly
 from tests.crawl.test_crawl_files import PIPELINE, answer
 from tests.support.crawl import LOOPS, Crawl, run_crawl
 from tests.support.processes import wait_for
-from tests.support.reports import data_of
+from tests.support.reports import data_of, neardup
 from tests.support.server import Site, serving
-from tests.support.texts import FERRY, MUSEUM, TEA, page
+from tests.support.texts import BRIDGE, FERRY, MUSEUM, TEA, page
 
 ROOT = Path(__file__).parents[2]
 ONE_BY_ONE = {"CONCURRENT_REQUESTS": 1}
@@ -167,6 +170,42 @@ def test_next_run_appends_and_names_the_originals_of_refused_requests(tmp_path):
     ]
     # The second run knows what the first one has met.
     assert [line["copies"] for line in written] == [1, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "redis"])
+def test_the_store_keeps_best_urls_until_their_pages_show_something_else(tmp_path, request, kind):
+    store = f"sqlite:///{tmp_path}/pages.sqlite"
+    if kind == "redis":
+        store = request.getfixturevalue("redis_server").address
+    settings = {"NEARDUP_STORE": store, "NEARDUP_COPIES": None, "NEARDUP_ITEM_FIELDS": FIELDS}
+    originals = ["/print/ferry", "/museum?session_id=1"]
+
+    def kept() -> dict[str, BetterUrl]:
+        with closing(open_reader(store)) as reader:
+            return reader.better_urls("crawl")
+
+    with serving(PAGES) as site:
+        ferry, museum = map(site.url, originals)
+        best = {
+            ferry: BetterUrl(site.url("/ferry"), True),
+            museum: BetterUrl(site.url("/museum"), False),
+        }
+        crawled(site, "", **settings)
+        assert kept() == best
+        done = neardup("report", store, "-o", tmp_path / "report.html")
+        assert done.returncode == 0, done.stderr
+        report = data_of(tmp_path / "report.html")
+        shown = {report["addresses"][int(at)]: url for at, url in report["better"].items()}
+        assert shown == {original: better.url for original, better in best.items()}
+        # The next run meets no copy, and knows the best URLs all the same.
+        second = crawled(site, "", *originals, **settings)
+        assert {item["best"] for item in second.items} == {url for url, _ in best.values()}
+        assert kept() == best
+        # The best URL of the one and the original of the other show contents of their own.
+        changed = {"/museum": page(TEA, "Tea"), "/print/ferry": page(BRIDGE, "Bridge")}
+        site.pages = {**PAGES, **changed}
+        crawled(site, "", *changed, **settings)
+        assert kept() == {}
 
 
 def test_equal_files_are_written(tmp_path):

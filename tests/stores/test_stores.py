@@ -27,8 +27,9 @@ from scrapy_neardup.matching.rule import MIN_LOOK_ALIKE
 from scrapy_neardup.matching.verdict import Kind, LookAlike, Match, Mismatch
 from scrapy_neardup.reasons import Reason
 from scrapy_neardup.signatures.signature import PageSignature
-from scrapy_neardup.stores import MemoryStore, Store, open_store
+from scrapy_neardup.stores import MemoryStore, Store, better_urls, open_store
 from scrapy_neardup.stores import hints as advice
+from scrapy_neardup.stores.better_urls import BetterUrl
 from scrapy_neardup.stores.page_table import PIECE_ROWS, GrowingRows
 from scrapy_neardup.stores.sqlite.store import SqliteStore
 from scrapy_neardup.stores.visits import VISIT
@@ -406,6 +407,15 @@ class StoreTests(StoreContract):
         # What is taken away makes room, wherever it stands.
         store.put_rules({"d": b"3", "b": b"", "e": b""})
         assert store.rules() == {"a": b"2", "c": b"1", "d": b"3"}
+
+    def test_with_as_many_best_urls_as_there_may_be_no_new_ones_are_taken(self, store, monkeypatch):
+        monkeypatch.setattr(better_urls, "MAX_BETTER_URLS", 2)
+        one, two = BetterUrl("https://a.example/1", True), BetterUrl("https://a.example/2", False)
+        store.note_better_urls({"a": one, "b": one})
+        store.note_better_urls({"c": two, "a": two})
+        assert store.better_urls() == {"a": two, "b": one}
+        store.note_better_urls({"c": two, "b": None})
+        assert store.better_urls() == {"a": two, "c": two}
 
     def test_known_duplicates_are_those_seen_last(self, make_store, monkeypatch):
         """Against a dictionary."""

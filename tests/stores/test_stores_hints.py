@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scrapy_neardup.exceptions import StoreError, StoreUnreachable
 from scrapy_neardup.stores import Figures, StoreReader, open_reader
 from scrapy_neardup.stores import hints as advice
-from scrapy_neardup.stores.redis.hints import _PUT_RULES
+from scrapy_neardup.stores.redis.hints import _PUT_NAMED
 from scrapy_neardup.stores.redis.store import RedisStore
 from scrapy_neardup.stores.sqlite import writer as sqlite_writer
 from scrapy_neardup.stores.sqlite.store import FORMAT, SqliteStore
@@ -208,13 +208,13 @@ class TestFullDisk:
             assert known(store) == [(n, TIME + n) for n in range(500)]
 
     def test_what_came_while_a_write_failed_is_newer(self):
-        batch = Batch(rules={(1, b"a"): b"old", (1, b"b"): b"old"})
+        batch = Batch(named={("rules", 1, b"a"): b"old", ("rules", 1, b"b"): b"old"})
         noted = advice.known_at(digests(1), TIME)
         batch.noted.append((1, noted))
-        later = Batch(rules={(1, b"a"): b"new"})
+        later = Batch(named={("rules", 1, b"a"): b"new"})
         later.put_before(batch)
         batch = later
-        assert batch.rules == {(1, b"a"): b"new", (1, b"b"): b"old"}
+        assert batch.named == {("rules", 1, b"a"): b"new", ("rules", 1, b"b"): b"old"}
         assert batch.noted == [(1, noted)]
 
     def test_who_closes_then_loses_no_page_and_sees_no_error(self, path):
@@ -277,7 +277,7 @@ def test_many_are_read_some_at_a_time(redis_server, monkeypatch):
 
 
 @pytest.mark.parametrize("is_silent", [False, True], ids=["closed", "silent"])
-@pytest.mark.parametrize("words", [b"ZADD", _PUT_RULES.digest.encode(), b"ZREVRANGE", b"HSCAN"])
+@pytest.mark.parametrize("words", [b"ZADD", _PUT_NAMED.digest.encode(), b"ZREVRANGE", b"HSCAN"])
 def test_what_is_asked_twice_because_an_answer_was_lost_is_done_once(
     redis_server, afterwards, words, is_silent
 ):

@@ -136,6 +136,7 @@ def _copied(reader: StoreReader, space: Namespace) -> MemoryStore:
     for page in reader.pages(space.name):
         if page.is_confirmed:
             store.add(page.signature, page.stored_at, items=page.items)
+    store.note_better_urls(reader.better_urls(space.name))
     return store
 
 

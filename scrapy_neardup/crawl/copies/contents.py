@@ -41,6 +41,7 @@ class Content:
     :ivar original: URL of the page that is stored, or of the first one.
     :ivar copies: number of its copies that were met.
     :ivar met: the best of the URLs where it was met.
+    :ivar met_before: the best URL where an earlier run met it, if it is none that was declared.
     :ivar declared: URLs that its pages declare as theirs.
     :ivar recorded_best: the best URL that was last recorded.
     """
@@ -51,11 +52,34 @@ class Content:
     met: str = ""
     declared: list[str] = field(default_factory=list)
     recorded_best: str = ""
+    met_before: str = ""
 
     def __post_init__(self) -> None:
         # An item's URL is that of its page, and a fragment.
-        self.met = self.met or self.original.partition("#")[0]
+        self.met = self.met or self.own_url
         self.recorded_best = self.recorded_best or self.met
+
+    @property
+    def own_url(self) -> str:
+        """The URL of the original's page."""
+        return self.original.partition("#")[0]
+
+    @property
+    def may_have_better(self) -> bool:
+        """Whether the content was met at several URLs, or a better one was recorded."""
+        return bool(self.copies) or self.recorded_best != self.own_url
+
+    @classmethod
+    def recorded(
+        cls, cluster: str, original: str, best: str, *, is_declared: bool, copies: int = 0
+    ) -> Content:
+        """Return a content that an earlier run recorded with its best URL."""
+        content = cls(cluster, original, copies, recorded_best=best)
+        if is_declared:
+            content.declare(best)
+        else:
+            content.met_before = best
+        return content
 
     def meet(self, url: str) -> None:
         """Note that this URL shows the content."""
@@ -107,7 +131,9 @@ class Contents:
         if verdict.kind == "undecided":
             return [content]
         if verdict.reason == Reason.CHANGED:
-            content = Content(content.cluster, content.original)
+            content = Content(
+                content.cluster, content.original, recorded_best=content.recorded_best
+            )
         # It is now the newest.
         self._contents.pop(content.cluster, None)
         self._contents[content.cluster] = content
@@ -142,7 +168,12 @@ class Contents:
         """Return the best URL of a content, and whether its pages declare it."""
         valid = (url for url in content.declared if self._is_of(url, content))
         declared = next(valid, None)
-        return (content.met, False) if declared is None else (declared, True)
+        if declared is not None:
+            return declared, True
+        before = content.met_before
+        if before and self._is_of(before, content):
+            return min(content.met, before, key=preference), False
+        return content.met, False
 
     def has_other_best(self, content: Content, url: str) -> bool:
         """Return whether the best URL of a content differs from one by more than its letters."""
@@ -150,7 +181,7 @@ class Contents:
         if best == url:
             return False
         # Whoever was told that URL must learn that it is wrong.
-        was_declared = url in content.declared and url != content.original.partition("#")[0]
+        was_declared = url in content.declared and url != content.own_url
         return is_declared or was_declared or preference(best)[:-1] != preference(url)[:-1]
 
     def better_urls(self) -> dict[str, str]:
@@ -158,12 +189,15 @@ class Contents:
         return {
             content.original: self.best(content)[0]
             for content in self._contents.values()
-            if content.copies and self.has_other_best(content, content.original.partition("#")[0])
+            if content.may_have_better and self.has_other_best(content, content.own_url)
         }
 
     def restore(self, content: Content) -> None:
         """Add a content that an earlier run recorded."""
         self._contents[content.cluster] = content
+        # Whoever else shows or declares that URL contradicts it.
+        if not self._by_item:
+            self._owners[_digest(content.recorded_best)] = content.cluster
 
     def _claim(self, url: str, content: Content) -> Content | None:
         """Note that a URL belongs to a content; return the one that it belonged to before."""

@@ -5,7 +5,7 @@ A file that cannot be written does not stop the crawl; a warning is logged once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from time import time
@@ -17,6 +17,7 @@ from scrapy.utils.datatypes import LocalCache
 from ..._util.urls import site_of
 from ...matching.verdict import Verdict
 from ...reasons import Reason
+from ...stores.better_urls import BetterUrl
 from ...url_rules.rule import UrlRule
 from ..async_bridge import in_thread
 from ..monitoring.crawl_log import CrawlStats
@@ -24,6 +25,8 @@ from ..report_recorder import named_path
 from ..requests.duplicate_urls import DuplicateUrls
 from ..responses import page_links
 from ..settings import Config
+from ..store_client import StoreClient
+from .better_urls import StoredBetterUrls
 from .contents import MAX_CONTENTS, Content, Contents, credible
 from .item_fields import set_fields
 from .json_lines_file import JsonLinesFile
@@ -39,9 +42,17 @@ class CopyRecorder:
 
     :param name: of the spider.
     :param urls: the URLs that lead to copies.
+    :param client: of a store that outlives the crawl.
     """
 
-    def __init__(self, config: Config, name: str, urls: DuplicateUrls, stats: CrawlStats) -> None:
+    def __init__(
+        self,
+        config: Config,
+        name: str,
+        urls: DuplicateUrls,
+        stats: CrawlStats,
+        client: StoreClient | None = None,
+    ) -> None:
         self.contents = Contents(by_item=config.item_field is not None)
         self._by_item = config.item_field is not None
         self._fields = config.item_fields
@@ -52,18 +63,33 @@ class CopyRecorder:
         self._stats = stats
         self._path = None if config.copies is None else named_path(config.copies, name)
         self._file: JsonLinesFile | None = None
+        self._stored = None if client is None else StoredBetterUrls(client)
 
     @classmethod
     async def opened(
-        cls, config: Config, name: str, urls: DuplicateUrls, stats: CrawlStats
+        cls,
+        config: Config,
+        name: str,
+        urls: DuplicateUrls,
+        stats: CrawlStats,
+        client: StoreClient | None = None,
     ) -> CopyRecorder | None:
         """Return the recorder of a crawl with its file open; ``None`` if no setting needs it."""
         if config.copies is None and not config.item_fields:
             return None
-        recorder = cls(config, name, urls, stats)
+        recorder = cls(config, name, urls, stats, client)
+        if recorder._stored is not None:
+            recorder._restore(await recorder._stored.load())
         if recorder._path is not None:
             await in_thread(partial(recorder._open, recorder._path))
         return recorder
+
+    def _restore(self, better: Mapping[str, BetterUrl]) -> None:
+        """Restore the contents of which the store has the best URL."""
+        for original, (url, is_declared) in better.items():
+            cluster = self.contents.of_original(original).cluster
+            content = Content.recorded(cluster, original, url, is_declared=is_declared)
+            self.contents.restore(content)
 
     def _open(self, path: Path) -> None:
         """Open the file, and restore the contents that its lines of this spider describe."""
@@ -114,10 +140,16 @@ class CopyRecorder:
 
     def _record_best_url(self, content: Content) -> None:
         """Record a change of the best URL of a content that was met at several."""
-        if not content.copies or not self.contents.has_other_best(content, content.recorded_best):
+        if not content.may_have_better:
             return
         best, is_declared = self.contents.best(content)
-        own = content.original.partition("#")[0]
+        own = content.own_url
+        if self._stored is not None:
+            has_better = self.contents.has_other_best(content, own)
+            better = BetterUrl(best, is_declared) if has_better else None
+            self._stored.note(content.original, better)
+        if not self.contents.has_other_best(content, content.recorded_best):
+            return
         self._stats.count("copies/better_urls", (best != own) - (content.recorded_best != own))
         content.recorded_best = best
         reason = "declared" if is_declared else "preferred"
@@ -167,6 +199,11 @@ class CopyRecorder:
                 await in_thread(self._file.synchronise)
             except OSError as error:
                 self._failed(error)
+
+    async def save_best_urls(self) -> None:
+        """Write the best URLs of contents to the store."""
+        if self._stored is not None:
+            await self._stored.save()
 
     async def close(self) -> None:
         """Write all lines to the disk, and close the file."""
@@ -221,11 +258,10 @@ def _content_in(line: dict[str, Any]) -> Content | None:
     cluster, best, copies = (line.get(name) for name in ("cluster", "canonical", "copies"))
     if not (isinstance(original, str) and isinstance(cluster, str) and isinstance(best, str)):
         return None
-    content = Content(
-        cluster, original, copies if isinstance(copies, int) else 0, recorded_best=best
+    return Content.recorded(
+        cluster,
+        original,
+        best,
+        is_declared=bool(line.get("is_declared")),
+        copies=copies if isinstance(copies, int) else 0,
     )
-    if line.get("is_declared"):
-        content.declare(best)
-    else:
-        content.meet(best)
-    return content

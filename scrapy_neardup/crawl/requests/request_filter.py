@@ -23,7 +23,7 @@ from ..responses import why_not_judged
 from ..settings import Policy, UrlRuleSettings
 from ..store_client import StoreClient
 from .duplicate_urls import DuplicateUrls
-from .url_rule_filter import UrlRuleFilter, returning_true
+from .url_rule_filter import UrlRuleFilter
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -80,7 +80,7 @@ class RequestFilter:
         """Save what was learned, and load what other workers learned."""
         if (unsaved := self.duplicate_urls.take_unsaved(client.confirmed)) is not None:
             note = partial(client.store.note_duplicates, unsaved.rows, unsaved.seen_at)
-            if not await client.advise(partial(returning_true, note)):
+            if not await client.note(note):
                 self.duplicate_urls.put_back(unsaved)
         await self.rules.sync(client)
 

@@ -96,7 +96,7 @@ class UrlRuleFilter:
         unsaved, self._unsaved = self._unsaved, {}
         packed = {name: rule.to_bytes() for name, rule in unsaved.items()}
         put = partial(store.put_rules, packed)
-        if packed and not await client.advise(partial(returning_true, put)):
+        if packed and not await client.note(put):
             self._unsaved = {**unsaved, **self._unsaved}
         if self.learns and store.is_remote and now - self._loaded_at > _LOAD_SECONDS:
             self._loaded_at = now
@@ -196,12 +196,6 @@ class UrlRuleFilter:
     def _skips(self, policy: Policy) -> bool:
         """Decide whether requests are skipped: not where duplicates are stored."""
         return self._is_on and policy.action == "drop"
-
-
-def returning_true(call: Callable[[], None]) -> bool:
-    """Call a function that returns nothing, and return ``True`` if it raises no error."""
-    call()
-    return True
 
 
 class RefetchQueue:

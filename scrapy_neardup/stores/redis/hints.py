@@ -1,4 +1,4 @@
-"""Rules and known duplicates of a namespace in Redis."""
+"""Hints of a namespace in Redis."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from .. import hints
+from .. import better_urls, hints
+from ..better_urls import BetterUrl, BetterUrlChanges
 from ..hints import COPY, KNOWN, in_order, known_at, newest, packed_name, unpacked_name
 from ..visits import HISTORY, Histories, Visits
 from .connection import RedisConnection, Script
 from .layout import KeySpace, pieces
 
 #: Work for the server, or answers of it, at once.
-_RULES_AT_ONCE = 200
+_NAMED_AT_ONCE = 200
 _NOTED_AT_ONCE = 1000
 _READ_AT_ONCE = 10_000
 
-_PUT_RULES, _NOTE_VISITS = Script("put_rules"), Script("note_visits")
+_PUT_NAMED, _NOTE_VISITS = Script("put_named"), Script("note_visits")
 _PAGE_BYTES = 8
 
 
 class RedisHints:
     """See :mod:`~scrapy_neardup.stores.hints`.
 
-    Rules are a hash. Known duplicates are a sorted set of triples of digests, a copy's, its
-    original's and its text's, by the times at which they were seen, some 120 bytes each. Histories
-    of visits are a hash. What is asked for twice is done once.
+    Rules are a hash, and so are best URLs. Known duplicates are a sorted set of triples of digests,
+    a copy's, its original's and its text's, by the times at which they were seen, some 120 bytes
+    each. Histories of visits are a hash. What is asked for twice is done once.
 
     :param part: the namespace's common part, also where each site's pages are kept apart: a rule is
         looked up before anything is known of its site.
@@ -39,14 +40,10 @@ class RedisHints:
         self._part = part
 
     def rules(self) -> dict[str, bytes]:
-        rules = self._part.rules
-        found = self._connection.call(lambda client: dict(client.hscan_iter(rules, count=1000)))
-        return {unpacked_name(name): body for name, body in found.items()}
+        return self._named(self._part.rules)
 
     def put_rules(self, rules: Mapping[str, bytes]) -> None:
-        for piece in pieces(in_order(rules), _RULES_AT_ONCE):
-            words = [word for name, body in piece for word in (packed_name(name), body)]
-            self._connection.run(_PUT_RULES, [self._part.rules], hints.MAX_RULES, *words)
+        self._put_named(self._part.rules, rules, hints.MAX_RULES)
 
     def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
         return newest(np.concatenate([np.empty(0, KNOWN), *self._read(since)]), since)
@@ -66,8 +63,7 @@ class RedisHints:
         self._connection.command("ZREMRANGEBYSCORE", self._part.copies, "-inf", f"({before}")
 
     def visits(self) -> Histories:
-        key = self._part.visits
-        found = self._connection.call(lambda client: dict(client.hscan_iter(key, count=1000)))
+        found = self._hash(self._part.visits)
         return np.frombuffer(b"".join(map(b"".join, found.items())), HISTORY)
 
     def note_visits(self, visits: Visits) -> None:
@@ -89,12 +85,31 @@ class RedisHints:
         for piece in pieces([page.tobytes() for page in old], _NOTED_AT_ONCE):
             self._connection.command("HDEL", self._part.visits, *piece)
 
+    def better_urls(self) -> dict[str, BetterUrl]:
+        found = self._named(self._part.better_urls)
+        return {original: better_urls.unpacked(body) for original, body in found.items()}
+
+    def note_better_urls(self, changes: BetterUrlChanges) -> None:
+        packed = {original: better_urls.packed(better) for original, better in changes.items()}
+        self._put_named(self._part.better_urls, packed, better_urls.MAX_BETTER_URLS)
+
     def counts(self) -> tuple[int, int]:
         """Return how many rules there are, and how many known duplicates."""
         rules, known = self._connection.commands(
             ("HLEN", self._part.rules), ("ZCARD", self._part.copies)
         )
         return int(rules), int(known)
+
+    def _named(self, key: bytes) -> dict[str, bytes]:
+        return {unpacked_name(name): body for name, body in self._hash(key).items()}
+
+    def _put_named(self, key: bytes, values: Mapping[str, bytes], most: int) -> None:
+        for piece in pieces(in_order(values), _NAMED_AT_ONCE):
+            words = [word for name, body in piece for word in (packed_name(name), body)]
+            self._connection.run(_PUT_NAMED, [key], most, *words)
+
+    def _hash(self, key: bytes) -> dict[bytes, bytes]:
+        return self._connection.call(lambda client: dict(client.hscan_iter(key, count=1000)))
 
     def _read(self, since: int) -> Iterator[npt.NDArray[np.void]]:
         """Yield known duplicates seen at this time or later, newest first, and some older ones.

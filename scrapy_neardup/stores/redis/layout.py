@@ -50,6 +50,7 @@ class KeySpace:
         self.rules = self.key("rules")
         self.copies = self.key("copies")
         self.visits = self.key("visits")
+        self.better_urls = self.key("better-urls")
         self.site_names = self.key("site-names")
         #: Bodies, the order in which they came, and their number of bytes; of all sites together.
         self.bodies = [self.key(name) for name in ("bodies", "body-order", "body-sizes")]

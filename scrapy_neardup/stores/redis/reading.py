@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ...exceptions import StoreError
 from ..base import Store
+from ..better_urls import BetterUrl
 from ..codec import unpacked
 from ..reading import Figures, Namespace, StoredPage
 from .address import RedisAddress
@@ -84,6 +85,9 @@ class RedisReader:
 
     def visits(self, namespace: str) -> npt.NDArray[np.void]:
         return self._hints(namespace).visits()
+
+    def better_urls(self, namespace: str) -> dict[str, BetterUrl]:
+        return self._hints(namespace).better_urls()
 
     def overlay(self, namespace: str, ttl: float | None = None) -> Store:
         raise StoreError(

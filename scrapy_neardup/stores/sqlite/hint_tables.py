@@ -1,4 +1,4 @@
-"""The tables of rules, known duplicates and visits in a store's SQLite file.
+"""The tables of rules, known duplicates, visits and best URLs in a store's SQLite file.
 
 They are made with the first row that is written; versions of this package that do not know the
 tables leave them alone.
@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import hints
+from .. import better_urls, hints
+from ..better_urls import BetterUrl
 from ..hints import KNOWN, unpacked_name
 from ..visits import HISTORY, VISIT
 from .format import Damaged
@@ -30,9 +31,11 @@ _TABLES = (
     "first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, visits INTEGER NOT NULL, "
     "changes INTEGER NOT NULL, changed_at INTEGER NOT NULL, change REAL NOT NULL, "
     "moved_to INTEGER NOT NULL, PRIMARY KEY(namespace, page)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS better_urls(namespace INTEGER, name BLOB, body BLOB NOT NULL, "
+    "PRIMARY KEY(namespace, name)) WITHOUT ROWID",
 )
-_PUT = "INSERT OR REPLACE INTO rules VALUES (?, ?, ?)"
-_TAKE_AWAY = "DELETE FROM rules WHERE namespace = ? AND name = ?"
+_PUT = "INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)"
+_TAKE_AWAY = "DELETE FROM {table} WHERE namespace = ? AND name = ?"
 _NOTE = """
 INSERT INTO copies VALUES (?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE
@@ -71,19 +74,25 @@ _SIGNED_VISIT, _SIGNED_HISTORY = (
     for dtype in (VISIT, HISTORY)
 )
 
-#: A namespace's number, and a rule's name in it.
-RuleKey = tuple[int, bytes]
+#: A table of named values, a namespace's number, and a name in it: of a rule, or the URL of an
+#: original.
+NamedKey = tuple[Literal["rules", "better_urls"], int, bytes]
 #: A namespace's number, and what was noted in it, of type :data:`KNOWN` or :data:`VISIT`.
 Noted = tuple[int, npt.NDArray[np.void]]
 
 
 def rules(connection: sqlite3.Connection, namespace: int) -> dict[str, bytes]:
     """Return all rules of a namespace."""
-    query = "SELECT name, body FROM rules WHERE namespace = ?"
-    found = list(_found(connection, query, namespace))
-    if not all(isinstance(value, bytes) for row in found for value in row):
-        raise Damaged("rule")
-    return {unpacked_name(name): body for name, body in found}
+    return dict(_named(connection, "rules", namespace))
+
+
+def best_urls(connection: sqlite3.Connection, namespace: int) -> dict[str, BetterUrl]:
+    """Return the best URLs of contents, by the URLs of their originals."""
+    named = _named(connection, "better_urls", namespace)
+    try:
+        return {original: better_urls.unpacked(body) for original, body in named}
+    except ValueError:
+        raise Damaged("better URL") from None
 
 
 def known(connection: sqlite3.Connection, namespace: int, since: int) -> npt.NDArray[np.void]:
@@ -124,18 +133,18 @@ def count(connection: sqlite3.Connection, table: str, namespace: int) -> int:
 
 def write(
     connection: sqlite3.Connection,
-    changes: Mapping[RuleKey, bytes],
+    named: Mapping[NamedKey, bytes],
     notes: Iterable[Noted],
     visited: Iterable[Noted],
 ) -> None:
-    """Write rules, delete those that are empty, and write known duplicates and visits."""
+    """Write named values, delete those that are empty, and write known duplicates and visits."""
     for statement in _TABLES:
         connection.execute(statement)
-    for name, body in changes.items():
+    for (table, *name), body in named.items():
         if body:
-            connection.execute(_PUT, (*name, body))
+            connection.execute(_PUT.format(table=table), (*name, body))
         else:
-            connection.execute(_TAKE_AWAY, name)
+            connection.execute(_TAKE_AWAY.format(table=table), name)
     for namespace, noted in notes:
         signed = np.ascontiguousarray(noted).view(_SIGNED)
         connection.executemany(_NOTE, ((namespace, *one) for one in signed.tolist()))
@@ -157,6 +166,15 @@ def trim(connection: sqlite3.Connection, namespace: int) -> None:
 def forget_before(connection: sqlite3.Connection, namespace: int, time: int) -> None:
     """Remove known duplicates last seen before this time, in seconds since 1970."""
     _found(connection, "DELETE FROM copies WHERE namespace = ? AND seen_at < ?", namespace, time)
+
+
+def _named(connection: sqlite3.Connection, table: str, namespace: int) -> list[tuple[str, bytes]]:
+    """Return the named values of a namespace."""
+    query = f"SELECT name, body FROM {table} WHERE namespace = ?"
+    found = list(_found(connection, query, namespace))
+    if not all(isinstance(value, bytes) for row in found for value in row):
+        raise Damaged("rule" if table == "rules" else "better URL")
+    return [(unpacked_name(name), body) for name, body in found]
 
 
 def _found(connection: sqlite3.Connection, query: str, *values: int) -> Iterable[Any]:

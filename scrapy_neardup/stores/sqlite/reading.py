@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ...matching.candidates import site_digest
 from ..archive import Archive
+from ..better_urls import BetterUrl
 from ..codec import unpacked
 from ..hints import MemoryHints, newest
 from ..in_process import InProcessStore
@@ -102,6 +103,10 @@ class SqliteReader:
         with complaining(self._path):
             return hint_tables.visits(self._connection, self._spaces[namespace].id)
 
+    def better_urls(self, namespace: str) -> dict[str, BetterUrl]:
+        with complaining(self._path):
+            return hint_tables.best_urls(self._connection, self._spaces[namespace].id)
+
     def known_duplicates(self, namespace: str, since: int) -> npt.NDArray[np.void]:
         """Return known duplicates seen at this time or later, in no order."""
         with complaining(self._path):
@@ -161,7 +166,7 @@ class _OverlayHints(MemoryHints):
     """The hints of a file and, in memory, those that were added since."""
 
     def __init__(self, reader: SqliteReader, namespace: str) -> None:
-        super().__init__(reader.rules(namespace))
+        super().__init__(reader.rules(namespace), reader.better_urls(namespace))
         self._of_file = partial(reader.known_duplicates, namespace)
 
     def known_duplicates(self, since: int) -> npt.NDArray[np.void]:

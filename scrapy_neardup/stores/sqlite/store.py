@@ -23,10 +23,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from .. import better_urls, hints
 from ..archive import Archive
+from ..better_urls import BetterUrlChanges, packed
 from ..body_cache import BodyCache
 from ..codec import site_in
-from ..hints import MemoryHints, known_at, newest, packed_name
+from ..hints import MemoryHints, changed, known_at, newest, packed_name
 from ..in_process import InProcessStore
 from ..visits import Histories, Visits
 from . import hint_tables
@@ -84,18 +86,21 @@ class SqliteStore(InProcessStore):
 
 
 class _SqliteHints(MemoryHints):
-    """Rules in memory and in the file, known duplicates and visits in the file alone."""
+    """Rules and best URLs in memory and in the file, the other hints in the file alone."""
 
     def __init__(self, file: SqliteFile, namespace: int) -> None:
         with file.reading() as connection:
-            super().__init__(hint_tables.rules(connection, namespace))
+            super().__init__(
+                hint_tables.rules(connection, namespace),
+                hint_tables.best_urls(connection, namespace),
+            )
         self._file = file
         self._namespace = namespace
 
     def put_rules(self, rules: Mapping[str, bytes]) -> None:
         with self._lock, self._file.writer.later() as waiting:
-            for name, body in self._change(rules).items():
-                waiting.rules[self._namespace, packed_name(name)] = body
+            for name in changed(self._rules, rules, hints.MAX_RULES):
+                waiting.named["rules", self._namespace, packed_name(name)] = rules[name]
 
     def known_duplicates(self, since: int) -> npt.NDArray[np.void]:
         with self._file.reading() as connection:
@@ -122,6 +127,12 @@ class _SqliteHints(MemoryHints):
         with self._file.writer.later() as waiting:
             waiting.visits.append((self._namespace, visits))
 
+    def note_better_urls(self, changes: BetterUrlChanges) -> None:
+        with self._lock, self._file.writer.later() as waiting:
+            for original in changed(self._better_urls, changes, better_urls.MAX_BETTER_URLS):
+                name = packed_name(original)
+                waiting.named["better_urls", self._namespace, name] = packed(changes[original])
+
     def forget_visits(self, before: int) -> None:
         self._file.writer.flush()
         with self._file.writer.changing() as connection:
@@ -140,8 +151,8 @@ class _SqliteArchive(Archive):
             with file.writer.changing() as connection:
                 for statement in REMOVE:
                     connection.executemany(statement, unconfirmed)
-        hints = _SqliteHints(file, space.id)
-        super().__init__(hints, space.recipe, space.parts, len(unconfirmed))
+        own_hints = _SqliteHints(file, space.id)
+        super().__init__(own_hints, space.recipe, space.parts, len(unconfirmed))
 
     @property
     def problem(self) -> str | None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from ...exceptions import StoreError
 from . import hint_tables
 from .format import address_of, complaining, sealed
-from .hint_tables import Noted, RuleKey
+from .hint_tables import NamedKey, Noted
 
 #: A commit is on disk so much later at most, or after so many of them.
 BATCH_SECONDS = 0.5
@@ -62,12 +62,12 @@ class Batch:
     pages: dict[int, Page] = field(default_factory=dict)
     removed: list[int] = field(default_factory=list)
     confirmed: dict[Range, int] = field(default_factory=dict)
-    rules: dict[RuleKey, bytes] = field(default_factory=dict)
+    named: dict[NamedKey, bytes] = field(default_factory=dict)
     noted: list[Noted] = field(default_factory=list)
     visits: list[Noted] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.has_pages or self.rules or self.noted or self.visits)
+        return bool(self.has_pages or self.named or self.noted or self.visits)
 
     @property
     def has_pages(self) -> bool:
@@ -97,7 +97,7 @@ class Batch:
         self.removed = earlier.removed + self.removed
         for ids, mark in earlier.confirmed.items():
             self.confirm(ids, mark)
-        self.rules = earlier.rules | self.rules
+        self.named = earlier.named | self.named
         self.noted = earlier.noted + self.noted
         self.visits = earlier.visits + self.visits
 
@@ -109,8 +109,8 @@ class Batch:
         for statement in REMOVE:
             connection.executemany(statement, ((id_,) for id_ in self.removed))
         connection.executemany(_CONFIRM, ((*ids, mark) for ids, mark in self.confirmed.items()))
-        if self.rules or self.noted or self.visits:
-            hint_tables.write(connection, self.rules, self.noted, self.visits)
+        if self.named or self.noted or self.visits:
+            hint_tables.write(connection, self.named, self.noted, self.visits)
 
 
 class BatchWriter:

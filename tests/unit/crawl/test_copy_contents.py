@@ -97,6 +97,31 @@ def test_a_changed_page_is_another_content():
     assert contents.of_original(one).copies == 0
 
 
+@pytest.mark.parametrize(("url", "is_declared"), [(URLS[3], False), (URLS[5], True)])
+def test_a_best_url_of_an_earlier_run_holds_until_something_contradicts_it(url, is_declared):
+    one = ORIGINALS[0]
+
+    def restored() -> Contents:
+        contents = Contents()
+        recorded = Content.recorded(cluster_of(one), one, url, is_declared=is_declared)
+        contents.restore(recorded)
+        contents.meet(verdict_on(one), one)
+        return contents
+
+    assert best(restored()) == (url, is_declared)
+    assert restored().better_urls() == {one: url}
+    for contradiction in (
+        lambda contents: contents.meet(verdict_on(url), url),
+        lambda contents: [contents.refute(url)],
+        lambda contents: contents.meet(Verdict("revisit", one, Reason.CHANGED), one),
+    ):
+        contents = restored()
+        affected = contradiction(contents)
+        assert contents.of_original(one) in affected
+        assert best(contents) == (one, False)
+        assert contents.better_urls() == {}
+
+
 def test_items_of_one_page_are_contents_of_their_own():
     contents = Contents(by_item=True)
     for item in "#item-1", "#item-2":

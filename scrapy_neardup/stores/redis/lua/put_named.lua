@@ -1,4 +1,5 @@
--- Put rules into a hash, each in the place of what its name held, or take those away that are empty.
+-- Put named values into a hash, each in the place of what its name held, or take those away that are
+-- empty.
 -- One that is new is passed over when there are too many.
 local most = tonumber(ARGV[1])
 for place = 2, #ARGV, 2 do
