@@ -4,7 +4,7 @@
 # make compatibility  crawls with the plugins that docs/compatibility.md names; part of make test-slow
 # make scrapy-suite  Scrapy's own tests with the add-on in the default settings
 # make test-all  all three
-# make check   lint, format, types and which module may import which
+# make check   lint, format, types, which module may import which, and that none is too large
 # make docs    build the documentation into docs/_build
 # make check-release  build the distributions from the last commit, and follow the quickstart with them
 #                in an empty environment
@@ -59,6 +59,7 @@ check: $(VENV)/.ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/python tools/draw_layers.py --check
+	$(BIN)/python tools/check_sizes.py
 
 docs: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs

@@ -1,58 +1,22 @@
-"""The contract of stores as tests, for authors of stores. Needs pytest.
-
-class TestOwnStore(StoreContract):
-    @pytest.fixture
-    def make_store(self):
-        return OwnStore
-"""
+"""Tests for every :class:`~scrapy_neardup.stores.base.ClaimStore`."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import closing
 
-import numpy as np
 import pytest
 
-from .detector import NearDupDetector
-from .exceptions import InvalidOption, SignatureMismatch
-from .matching.rule import Rule
-from .matching.stored_items import NO_ITEMS, OWN_ITEMS
-from .signatures.signature import PageSignature
-from .stores import Claim, Entry, Store
-from .stores.better_urls import BetterUrl
-from .stores.hints import COPY, ending_of, ending_of_copy, without_ended
-from .stores.visits import VISIT
-
-__all__ = ["PersistentStoreContract", "StoreContract"]
-
-FERRY = (
-    "The ferry to Holm island leaves twice a day from the old pier, at eight in the morning and "
-    "at five in the afternoon, except on Sundays, when the crew has a rest and the boat is "
-    "scrubbed from stem to stern. A single ticket costs three crowns, a bicycle rides for one "
-    "crown more, and dogs travel free as long as they keep off the benches."
-)
-MUSEUM = (
-    "After two years of repairs the museum of weaving opens its doors again on Saturday. "
-    "Visitors will find nine looms in working order, the oldest of them from a monastery that "
-    "burned down in the great fire, and a new room in which children may try their hand at a "
-    "small frame. The curator has collected letters of women who worked the night shift."
-)
-ORCHARD = (
-    "Planting begins behind the school next month, where pupils dug forty holes for apple, pear "
-    "and plum saplings before autumn storms arrived. Neighbours lent spades, wheelbarrows and an "
-    "elderly tractor; retired gardeners explained pruning, grafting and why moles deserve mercy."
-)
-BRIDGE = (
-    "Engineers reopened Hollow Bridge yesterday after replacing rusted cables, cracked granite "
-    "blocks and every lamp along its northern railing. Cyclists now ride apart from lorries, "
-    "whose drivers used to wait half an hour whenever somebody's cart lost a wheel midway."
-)
+from ..detector import NearDupDetector
+from ..exceptions import SignatureMismatch
+from ..matching.rule import Rule
+from ..matching.stored_items import NO_ITEMS, OWN_ITEMS
+from ..stores import Claim, Entry, Store
+from .texts import BRIDGE, FERRY, MUSEUM, ORCHARD
 
 
-class StoreContract:
-    """Tests for every :class:`~scrapy_neardup.stores.Store`; subclass it as ``Test…``.
+class ClaimStoreContract:
+    """Tests for what judges pages and records those that were stored.
 
     It has many methods because each is a test of one promise.
     """
@@ -289,127 +253,3 @@ class StoreContract:
         assert {entry.signature.url for entry in store.entries()} == {
             "https://young.example/", "https://0.other/", "https://old.example/",
         }  # fmt: skip
-
-    # --- hints ---
-
-    def test_rules_are_put_replaced_and_deleted(self, store: Store) -> None:
-        store.put_rules({"a.example": b"1", "\ud800 茶": b"\0\xff", "gone": b""})
-        store.put_rules({"a.example": b"2"})
-        assert store.rules() == {"a.example": b"2", "\ud800 茶": b"\0\xff"}
-        store.put_rules({"\ud800 茶": b"", "b.example": b"x" * 5000})
-        assert store.rules() == {"a.example": b"2", "b.example": b"x" * 5000}
-
-    def test_known_duplicates_are_those_noted_last(self, store: Store) -> None:
-        rows = [(0, 1, 2), (2**63, 3, 4), (2**64 - 1, 2**64 - 1, 2**64 - 1)]
-        store.note_duplicates(np.array(rows[:2], COPY), 1_700_000_000)
-        store.note_duplicates(np.array(rows[2:], COPY), 1_700_000_005)
-        store.note_duplicates(np.array(rows[:1], COPY), 1_700_000_009)
-        assert store.known_duplicates(0).tolist() == [
-            (*rows[1], 1_700_000_000), (*rows[2], 1_700_000_005), (*rows[0], 1_700_000_009),
-        ]  # fmt: skip
-        assert len(store.known_duplicates(1_700_000_006)) == 1
-
-    def test_known_duplicates_end(self, store: Store) -> None:
-        rows = [(1, 7, 5), (2, 7, 6), (3, 8, 5), (4, 8, 6)]
-        store.note_duplicates(np.array(rows, COPY), 100)
-        store.note_duplicates(np.array([ending_of(7), ending_of_copy(4)], COPY), 101)
-        # What is noted with an ending, or after it, holds.
-        store.note_duplicates(np.array([(2, 7, 9)], COPY), 101)
-        left = without_ended(store.known_duplicates(0))
-        assert sorted(left.tolist()) == [(2, 7, 9, 101), (3, 8, 5, 100)]
-
-    def test_known_duplicates_expire(self, make_store: Callable[..., Store]) -> None:
-        store, now = make_store(ttl=3600), int(time.time())
-        store.note_duplicates(np.array([(1, 7, 5)], COPY), now - 7200)
-        store.note_duplicates(np.array([(2, 7, 5)], COPY), now - 1800)
-        assert store.compact() == 0
-        assert store.known_duplicates(0).tolist() == [(2, 7, 5, now - 1800)]
-
-    def test_visits_make_a_history(self, store: Store) -> None:
-        store.note_visits(visits := np.array([(7, 100, -1, 0), (2**64 - 1, 100, -1, 0)], VISIT))
-        store.note_visits(np.array([(7, 200, 0.25, 0), (7, 300, 0.0, 0), (7, 400, -1, 0)], VISIT))
-        store.note_visits(visits)  # noted before
-        store.note_visits(np.array([(7, 350, 0.5, 0), (8, 100, -1, 7)], VISIT))
-        store.note_visits(np.array([(9, 50, 0.75, 0), (2**64 - 1, 150, -1, 7)], VISIT))
-        store.note_visits(np.array([(9, 60, -1, 7), (9, 70, -1, 0)], VISIT))
-        assert sorted(store.visits().tolist()) == [
-            (7, 100, 400, 3, 2, 300, 0.0, 0),
-            (9, 50, 70, 3, 1, 50, 0.75, 0),
-            (2**64 - 1, 100, 150, 1, 0, 0, 0.0, 7),
-        ]
-
-    def test_best_urls_are_those_noted_last(self, store: Store) -> None:
-        one, two = (
-            BetterUrl("https://a.example/1", True),
-            BetterUrl("https://a.example/\udc80", False),
-        )
-        store.note_better_urls({"https://a.example/x": two, "https://a.example/y": two})
-        store.note_better_urls({"https://a.example/x": one, "https://a.example/y": None})
-        store.note_better_urls({"https://a.example/z": None, "https://a.example/\udc80": two})
-        assert store.better_urls() == {"https://a.example/x": one, "https://a.example/\udc80": two}
-
-    @pytest.mark.parametrize("seen_at", [-1, 2**32, 1.5])
-    def test_a_time_out_of_range_is_refused(self, store: Store, seen_at: int) -> None:
-        with pytest.raises(InvalidOption, match="seconds since 1970 from 0 to 4294967295"):
-            store.note_duplicates(np.array([(1, 2, 3)], COPY), seen_at)
-        assert len(store.known_duplicates(0)) == 0
-
-
-class PersistentStoreContract(StoreContract):
-    """Additional tests for stores that outlive their process."""
-
-    @pytest.fixture
-    def open_again(self) -> Callable[[], Store]:
-        """Return a function that opens one and the same store; to be overridden.
-
-        The store is empty at first. Before it is opened again, it is closed.
-        """
-        raise NotImplementedError
-
-    def test_pages_and_hints_are_there_again(self, open_again: Callable[[], Store]) -> None:
-        with closing(open_again()) as store:
-            secret, page = store.secret, _added(store, FERRY)
-            store.put_rules({"a.example": b"1"})
-            store.note_duplicates(np.array([(1, 7, 5)], COPY), 100)
-            store.note_visits(np.array([(7, 100, -1, 0)], VISIT))
-            better = {page.url: BetterUrl("https://a.example/", False)}
-            store.note_better_urls({**better, "https://b.example/": better[page.url]})
-            store.note_better_urls({"https://b.example/": None})
-        with closing(open_again()) as store:
-            assert store.secret == secret
-            assert store.forgotten == 0
-            store.adopt(page.recipe, {})
-            assert [entry.signature for entry in store.entries()] == [page]
-            assert store.rules() == {"a.example": b"1"}
-            assert store.known_duplicates(0).tolist() == [(1, 7, 5, 100)]
-            assert store.visits()[["page", "last_at"]].tolist() == [(7, 100)]
-            assert store.better_urls() == better
-            verdict = NearDupDetector(store=store).check(url="https://b.example/", text=FERRY)
-            assert verdict.duplicate_of == page.url
-
-    def test_what_was_not_confirmed_is_forgotten(self, open_again: Callable[[], Store]) -> None:
-        with closing(open_again()) as store:
-            confirmed = _added(store, FERRY, confirmed=False)
-            store.confirm(store.mark())
-            _added(store, MUSEUM, confirmed=False)
-            safe = _added(store, ORCHARD)
-            assert len(store) == 3
-        with closing(open_again()) as store:
-            assert (store.forgotten, len(store)) == (1, 2)
-            urls = [entry.signature.url for entry in store.entries()]
-            assert urls == [confirmed.url, safe.url]
-
-    def test_what_was_reserved_is_free_again(self, open_again: Callable[[], Store]) -> None:
-        with closing(open_again()) as store:
-            detector = NearDupDetector(store=store)
-            assert self.claims(detector, "https://a.example/")[0].ticket is not None
-        with closing(open_again()) as store:
-            [claim] = self.claims(NearDupDetector(store=store), "https://b.example/")
-            assert (claim.verdict.kind, claim.is_blocked) == ("new", False)
-
-
-def _added(store: Store, text: str, *, confirmed: bool = True) -> PageSignature:
-    url = f"https://a.example/{text[:3]}"
-    page = NearDupDetector(store=store).signature(url=url, text=text)
-    store.add(page, confirmed=confirmed)
-    return page

@@ -1,0 +1,41 @@
+"""Checks that no module, function or folder of the package is larger than a reader can follow.
+
+Exit status: 0 when none is, else 1; prints those that are.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1] / "scrapy_neardup"
+#: Lines of a module, and of a function with its decorators left out; modules of a package.
+MAX_MODULE, MAX_FUNCTION, MAX_PACKAGE = 400, 45, 15
+
+
+def too_large(package: Path) -> Iterator[str]:
+    """Yield what is too large, as a line for each."""
+    modules: Counter[Path] = Counter()
+    for path in sorted(package.rglob("*.py")):
+        name, text = path.relative_to(package.parent), path.read_text("utf-8")
+        modules[name.parent] += path.name != "__init__.py"
+        if (n := text.count("\n")) > MAX_MODULE:
+            yield f"{name} has {n} lines, but a module may have {MAX_MODULE}"
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                n = (node.end_lineno or 0) - node.lineno + 1
+                if n > MAX_FUNCTION:
+                    where = f"{name}:{node.lineno}: {node.name}"
+                    yield f"{where} has {n} lines, but a function may have {MAX_FUNCTION}"
+    for folder, n in modules.items():
+        if n > MAX_PACKAGE:
+            yield f"{folder} has {n} modules, but a package may have {MAX_PACKAGE}"
+
+
+if __name__ == "__main__":
+    found = list(too_large(PACKAGE))
+    print(*found, sep="\n", end="\n" * bool(found))
+    sys.exit(bool(found))
