@@ -66,6 +66,9 @@ def test_damage_anywhere_is_an_error_of_the_store(whole, tmp_path, ask):
         "UPDATE rules SET body = 5",
         "UPDATE copies SET original = 'text'",
         "UPDATE copies SET seen_at = 1 << 40",
+        "UPDATE better_urls SET body = 5",
+        "UPDATE better_urls SET body = x'05'",
+        "UPDATE better_urls SET body = x'01ff'",
     ],
 )
 def test_what_no_store_wrote_is_an_error_of_the_store(whole, tmp_path, change):

@@ -14,9 +14,11 @@ import numpy as np
 from scrapy.settings import Settings
 
 from scrapy_neardup.commands import Command
+from scrapy_neardup.stores.better_urls import BetterUrl
 from scrapy_neardup.stores.hints import COPY
 from scrapy_neardup.stores.sqlite.reading import SqliteReader
 from scrapy_neardup.stores.sqlite.store import SqliteStore
+from scrapy_neardup.stores.visits import VISIT
 from scrapy_neardup.url_rules.rule import UrlRule
 from tests.support.storer import RULE, keep, made_page
 
@@ -26,7 +28,7 @@ _PAGE = 4096
 
 
 def make_store(path: Path, pages: int) -> None:
-    """Two namespaces with pages, some of them not confirmed, rules and known duplicates."""
+    """Two namespaces with pages, some of them not confirmed, and hints of all kinds."""
     for name in NAMESPACES:
         with contextlib.closing(SqliteStore(path, name)) as store:
             store.adopt("made up", {"tokenizer": "made up"})
@@ -36,6 +38,9 @@ def make_store(path: Path, pages: int) -> None:
             store.put_rules({rule.name: rule.to_bytes() for rule in rules})
             known = np.arange(200).repeat(3).astype("<u8").view(COPY)
             store.note_duplicates(known, 1_700_000_000)
+            store.note_visits(np.array([(n, 1_700_000_000, -1, 0) for n in range(200)], VISIT))
+            better = {f"https://a.example/{n}": BetterUrl(f"/{n}", n % 2 > 0) for n in range(100)}
+            store.note_better_urls(better)
 
 
 def damaged(data: bytes, rng: random.Random) -> bytes:
@@ -91,6 +96,8 @@ def _ask(path: Path, rng: random.Random) -> None:
             store.page(pair.numbers[0])
         store.rules()
         store.known_duplicates(0)
+        store.visits()
+        store.better_urls()
         store.put_rules({"x": b"{}"})
         store.flush()
         store.compact()
@@ -111,6 +118,8 @@ def _read(path: Path, rng: random.Random) -> None:
             list(reader.pages(space.name, "site1.example"))
             reader.rules(space.name)
             reader.known_duplicates(space.name, 0)
+            reader.visits(space.name)
+            reader.better_urls(space.name)
         names = [space.name for space in reader.namespaces()]
         store = reader.overlay(rng.choice(names)) if names else None
         if store is not None:
