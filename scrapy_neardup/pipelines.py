@@ -192,17 +192,25 @@ class NearDupFilesPipeline(FilesPipeline):
     async def _find_up_to_date(
         self, request: Request, info: MediaPipeline.SpiderInfo, item: Any
     ) -> FileInfo | None:
-        if self._stored_files is not None:
+        files = self._stored_files
+        if files is not None:
             asked = FileRequest(self.file_path(request, info=info, item=item), request.url)
-            file, is_linked = await self._stored_files.find_linked(asked, self.expires, info)
+            file, is_linked = await files.find_linked(asked, self.expires, info)
             if file is not None:
                 self.inc_stats("uptodate")
                 return _file_info(request, file, "uptodate", is_own=file.request == asked)
             if is_linked:
                 # What is stored at the path itself is another content.
                 return None
-        found = super().media_to_download(request, info, item=item)
-        return await ensure_awaitable(found)
+        stored: Any = super().media_to_download(request, info, item=item)
+        found: FileInfo | None = await ensure_awaitable(stored)
+        if files is None or found is None:
+            return found
+        if await files.is_expected(files.place_of(str(found["path"])), str(found["checksum"])):
+            return found
+        # It was cut off, overwritten, or only begun.
+        files.stats.count("files/damaged")
+        return None
 
     async def _check_media_to_download(
         self, request: Request, info: MediaPipeline.SpiderInfo, item: Any

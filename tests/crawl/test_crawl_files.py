@@ -18,6 +18,7 @@ from tests.support.server import Answer, Site, serving
 PIPELINE = "scrapy_neardup.pipelines.NearDupFilesPipeline"
 NAMED = "tests.support.file_pipelines.NamedFiles"
 SLOW = "tests.support.file_pipelines.SlowFiles"
+DYING = "tests.support.file_pipelines.DyingFiles"
 PDF = b"%PDF-1.4 " + random.Random(1).randbytes(5000)
 OTHER = b"%PDF-1.4 " + random.Random(2).randbytes(5000)
 INDEX = ".neardup-files.sqlite"
@@ -211,6 +212,27 @@ def test_original_that_is_gone_is_no_original(tmp_path, damage):
         # And it is known from then on.
         third = crawl(site, tmp_path, ["/b.pdf"])
     assert files(third)["/b.pdf"]["status"] == "uptodate"
+
+
+@pytest.mark.parametrize("damage", ["cut off", "begun"])
+def test_damaged_file_of_a_url_is_stored_again(tmp_path, damage):
+    path = "/a?to=a"
+    pages = {path: answer(PDF)}
+    with serving(pages) as site:
+        if damage == "begun":
+            with pytest.raises(AssertionError):
+                store = f"dying://{tmp_path}"
+                crawl(site, tmp_path, [path], DYING, FILES_STORE=store)
+        else:
+            crawl(site, tmp_path, [path], NAMED)
+            (tmp_path / "a").write_bytes(PDF[:100])
+        assert on_disk(tmp_path) == {"a": PDF[:100]}
+        second = crawl(site, tmp_path, [path], NAMED)
+        assert files(second)[path]["status"] == "downloaded"
+        assert second.counts("files/")["damaged"] == 1
+        require_contents(second, tmp_path, pages)
+        third = crawl(site, tmp_path, [path], NAMED)
+    assert files(third)[path]["status"] == "uptodate"
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
@@ -78,3 +79,19 @@ class SlowFiles(NamedFiles):
     """Stores files in a slow store."""
 
     STORE_SCHEMES: ClassVar[dict[str, Any]] = {**NamedFiles.STORE_SCHEMES, "slow": SlowStore}
+
+
+class DyingStore(FSFilesStore):
+    """Writes half of a file, and ends the process."""
+
+    def persist_file(
+        self, path: Any, buf: BytesIO, info: Any, meta: Any = None, headers: Any = None
+    ) -> None:
+        super().persist_file(path, BytesIO(buf.read()[:100]), info)
+        os._exit(9)
+
+
+class DyingFiles(NamedFiles):
+    """Stores files in a store that ends the process."""
+
+    STORE_SCHEMES: ClassVar[dict[str, Any]] = {**NamedFiles.STORE_SCHEMES, "dying": DyingStore}

@@ -20,6 +20,8 @@ from .signature import MIN_FINGERPRINTS, FileSignature, keys_of, similarity
 #: "NDfi": how a file says that it is such an index.
 _APPLICATION = 0x4E446669
 _FORMAT = 1
+#: Paths to which a file was being written. An index of before has no such table.
+_UNFINISHED = "CREATE TABLE IF NOT EXISTS unfinished(path TEXT PRIMARY KEY) WITHOUT ROWID"
 _TABLES = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS files(
@@ -33,6 +35,7 @@ CREATE TABLE IF NOT EXISTS links(
     asked TEXT, url TEXT, file INTEGER NOT NULL, checked REAL NOT NULL, PRIMARY KEY(asked, url)
 );
 CREATE INDEX IF NOT EXISTS links_file ON links(file);
+{_UNFINISHED};
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {_FORMAT};
 COMMIT;
@@ -129,8 +132,20 @@ class FileIndex:
             connection.execute("INSERT OR REPLACE INTO links VALUES (?, ?, ?, ?)", values)
             return True
 
+    def expected(self, path: str) -> str | None:
+        """Return the MD5 digest of the file that was recorded at a path; ``None`` without one.
+
+        :returns: ``""`` if somebody began to write a file there and did not finish.
+        """
+        with self._reading() as connection:
+            if connection is None:
+                return None
+            if _one(connection, "SELECT COUNT(*) FROM unfinished WHERE path = ?", path):
+                return ""
+            return next((file.signature.md5 for file in _at(connection, path)), None)
+
     def make_way(self, path: str, digest: bytes) -> bool:
-        """Forget a path before a content is written there.
+        """Forget a path before a content is written there, until :meth:`finish`.
 
         :returns: ``False`` if the path has another content that other requests are linked to.
         """
@@ -142,7 +157,13 @@ class FileIndex:
                 if _one(connection, others, file.id, *file.request):
                     return False
                 _remove(connection, file)
+            connection.execute("INSERT OR IGNORE INTO unfinished VALUES (?)", (path,))
             return True
+
+    def finish(self, path: str) -> None:
+        """Note that a file was written to a path, whether it is recorded or not."""
+        with self._writing() as connection:
+            connection.execute("DELETE FROM unfinished WHERE path = ?", (path,))
 
     def record(self, request: FileRequest, path: str, signature: FileSignature, now: float) -> int:
         """Record a file that has been stored; return its number."""
@@ -206,6 +227,7 @@ class FileIndex:
                     # Without waiting for the disk: the stores do not wait for it either.
                     connection.execute("PRAGMA journal_mode = WAL")
                     connection.executescript(_TABLES)
+                connection.execute(_UNFINISHED)
                 connection.execute("PRAGMA synchronous = NORMAL")
             except BaseException:
                 connection.close()

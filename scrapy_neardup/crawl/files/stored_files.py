@@ -155,6 +155,17 @@ class StoredFiles:
         is_recent = time.time() - checked <= max_days * _SECONDS_PER_DAY
         return file if is_recent and await self._is_there(file, info) else None, True
 
+    async def is_expected(self, path: str, checksum: str) -> bool:
+        """Return whether a file that the store has at a path is the one that was recorded there.
+
+        One that was stored without the index is. One that was being written when the process was
+        killed is not.
+
+        :param checksum: its MD5 digest.
+        """
+        expected = await self._ask(lambda: self._index.expected(path), None)
+        return expected is None or expected == checksum
+
     @contextlib.asynccontextmanager
     async def writing(
         self, path: str, signature: FileSignature, info: MediaPipeline.SpiderInfo
@@ -171,6 +182,7 @@ class StoredFiles:
                 is_free = not await self._stat(path, info)
             if is_free:
                 yield path
+                await self._ask(partial(self._index.finish, path), None)
                 return
         target = _path_beside(path, signature)
         logger.debug(
