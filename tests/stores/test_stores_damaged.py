@@ -103,6 +103,7 @@ def ask_reader(path):
             reader.figures(space.name)
             reader.rules(space.name)
             reader.known_duplicates(space.name, 0)
+            reader.better_urls(space.name)
 
 
 @pytest.mark.parametrize("place", [0, 8], ids=["fingerprint", "key"])
