@@ -16,8 +16,9 @@ from scrapy.settings import BaseSettings
 from ..exceptions import UnfitOption
 from ..hashing.representatives import represented
 from ..hashing.union_find import Clusters
+from ..matching.method_matching import has_enough
 from ..matching.rule import Rule
-from ..reasons import REASONS_OF_EQUALITY
+from ..reasons import REASONS_OF_EQUALITY, Reason
 from ..signatures.signature import PageSignature
 from ..signatures.signer import OFFLINE_KEY
 from ..sources.readers import PageReader
@@ -128,12 +129,15 @@ class _Pairs:
 
     def add_pages(self, pages: PageReader, judge: Judge) -> None:
         """Sign pages and add them to the store."""
+        method = judge.detector.signer.method
         for record, outcome in judge.results(sign_record, pages, "read"):
             if isinstance(outcome, PageSignature) and outcome.n_features:
                 self._ids[record.url] = record.id
                 if record.id == record.url:
                     del self._ids[record.url]
                 self._store.add(outcome)
+                if method is not None and not has_enough(outcome, method, judge.detector.rule):
+                    self._undecided[Reason.FEW_FEATURES] += 1
                 if not self._signed:
                     self._first = int(self._store.numbers()[-1])
                 self._signed += 1

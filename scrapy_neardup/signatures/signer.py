@@ -128,6 +128,8 @@ class Signer:
         self.limits = limits or PageLimits()
         self.is_lazy = extraction == "lazy"
         self.method = open_method(method, self._tokenize) if isinstance(method, str) else method
+        if not isinstance(self.method, Method | None):
+            raise InvalidOption("method", method, "a name, an import path, or a Method")
         self._digest_key = blake2b(key=secret, person=b"neardup-text").digest()
         self._shingle_key = ShingleKey.from_secret(secret)
         self._vocabulary = Vocabulary(self.idf, self._shingle_key.seed)

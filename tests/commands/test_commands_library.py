@@ -56,6 +56,17 @@ def test_pages_with_ids_of_other_pages_of_the_library_match(tmp_path, matches):
     ]
 
 
+def test_a_page_that_is_in_the_library_matches_the_others_as_well(tmp_path):
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    old.write_text(f"id,text\n1,{json.dumps(FERRY)}\n2,{json.dumps(FERRY)}\n")
+    new.write_text(f"id,text\n1,{json.dumps(FERRY)}\n")
+    lines = verdicts(scan("--library", old, new, "-o", "-", "--matches", "all").stdout)
+    assert [(line["verdict"], line["duplicate_of_id"]) for line in lines] == [
+        ("revisit", None),
+        ("duplicate", "2"),
+    ]
+
+
 @pytest.mark.slow
 def test_all_matches_are_those_of_each_old_page_alone(tmp_path):
     words = article(seed=3)

@@ -66,6 +66,14 @@ def test_pairs_are_those_that_a_method_calls_near(tmp_path, texts, name):
     assert 0 < len(near) < len(texts) * (len(texts) - 1) // 2
 
 
+@pytest.mark.parametrize(("method", "count"), [("nilsimsa", 2), ("keywords", 0)])
+def test_pages_with_too_few_words_to_be_compared_are_counted(tmp_path, method, count):
+    short = "the ferry to Holm leaves at eight"
+    done = pairs(stored(tmp_path / "in.jsonl", short, short, FERRY), "-o", "-", "--method", method)
+    said = f"3 pages, undecided: few_features {count}: 0 pairs" if count else "3 pages: 1 pair;"
+    assert said in done.stderr.decode()
+
+
 def test_pages_match_a_library_by_a_method(tmp_path, texts):
     old, new = stored(tmp_path / "old.jsonl", *texts), tmp_path / "new.jsonl"
     new.write_text(json.dumps({"url": "https://new.example/", "text": texts[0]}))
@@ -85,6 +93,7 @@ def test_the_projects_method_is_that_of_a_scan(tmp_path):
     ("options", "message"),
     [
         (["--method", "simhsh"], "--method is 'simhsh', but it must be 'simhash', or another of"),
+        (["--method", ""], "--method is '', but it must be one of"),
         (["--method", "words:least=1"], "--method is 'words:least=1'"),
         (["--method", "words:2"], "--method words: min_similarity is 2.0, but it must be above 0"),
         (["--method", "words", "--distance", "3"], "--distance is 3, but it must be left out"),

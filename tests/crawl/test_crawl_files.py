@@ -220,9 +220,9 @@ def test_damaged_file_of_a_url_is_stored_again(tmp_path, damage):
     pages = {path: answer(PDF)}
     with serving(pages) as site:
         if damage == "begun":
+            # The crawl's process ends without a result.
             with pytest.raises(AssertionError):
-                store = f"dying://{tmp_path}"
-                crawl(site, tmp_path, [path], DYING, FILES_STORE=store)
+                crawl(site, tmp_path, [path], DYING, FILES_STORE=f"dying://{tmp_path}")
         else:
             crawl(site, tmp_path, [path], NAMED)
             (tmp_path / "a").write_bytes(PDF[:100])

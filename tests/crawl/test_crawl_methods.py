@@ -273,6 +273,7 @@ def test_pages_that_cannot_be_compared_are_kept():
     ("settings", "expected"),
     [
         ({"NEARDUP_METHOD": "minhsah"}, "NEARDUP_METHOD is 'minhsah'"),
+        ({"NEARDUP_METHOD": 5}, "NEARDUP_METHOD is 5, but it must be a name, an import path"),
         ({"NEARDUP_METHOD": "minhash:0"}, "NEARDUP_METHOD minhash: hashes"),
         ({"NEARDUP_STORE": "sqlite:///{path}/s.sqlite"}, "sqlite cannot hold the values"),
         ({"NEARDUP_STORE": "redis://:pass@127.0.0.1:1/0"}, "redis cannot hold the values"),
@@ -281,7 +282,10 @@ def test_pages_that_cannot_be_compared_are_kept():
     ],
 )
 def test_what_cannot_be_is_refused_at_start(settings, expected, tmp_path):
-    given = {name: value.format(path=tmp_path) for name, value in settings.items()}
+    given = {
+        name: value.format(path=tmp_path) if isinstance(value, str) else value
+        for name, value in settings.items()
+    }
     with serving(TEXTS) as site:
         crawl = run_crawl([site.url("/ferry")], {"NEARDUP_METHOD": "minhash", **given})
         assert not site.hits

@@ -60,13 +60,16 @@ class Library:
         verdict = claim.verdict
         # What is now at an address, or under an id, may be a copy of another page.
         has_changed = verdict.reason == Reason.CHANGED
-        if not (has_changed or (self._all_matches and verdict.is_duplicate)):
+        is_revisit = verdict.kind == "revisit"
+        if not (has_changed or (self._all_matches and (verdict.is_duplicate or is_revisit))):
             return [verdict]
         matches = [
             Verdict(
                 "duplicate", page.url, match.reason, other.url, match.distance, match.similarity
             )
             for other, match in self._store.matches(page, self._judge.detector.rule)
-            if not (has_changed and other.key == page.key)
+            if not (is_revisit and other.key == page.key)
         ]
+        if is_revisit and not has_changed:
+            return [verdict, *matches]
         return matches[: None if self._all_matches else 1] or [verdict]

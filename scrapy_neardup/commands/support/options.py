@@ -211,7 +211,7 @@ class Judge:
         try:
             detector = NearDupDetector(**asdict(rule), **parts, store=store)
         except InvalidOption as error:
-            if getattr(options, "method", None) and error.option.startswith("method"):
+            if getattr(options, "method", None) is not None and error.option.startswith("method"):
                 raise error.renamed(f"--{error.option}") from None
             raise as_setting(error) from None
         limits = config.limits
@@ -282,12 +282,14 @@ def _method(options: argparse.Namespace, config: Config) -> str | Method | None:
     """Return the method that judges; none for commands that explain and evaluate the rule."""
     if not hasattr(options, "method"):
         return None
-    if options.method:
+    if options.method is not None:
         for name in ("max_distance", "min_similarity"):
             if (value := getattr(options, name, None)) is not None:
                 wanted = "left out with --method, which has parameters of its own"
                 raise InvalidOption(FLAGS[name], value, wanted)
-    method: str | Method | None = options.method or config.parts.get("method")
+    if options.method is not None:
+        return str(options.method)
+    method: str | Method | None = config.parts.get("method")
     return method
 
 

@@ -54,6 +54,15 @@ def test_over_all_orders_the_least_elements_are_equal_as_often_as_the_sets_resem
 
 @pytest.mark.parametrize("a", SETS)
 @pytest.mark.parametrize("b", SETS)
+def test_dividing_by_the_least_elements_of_both_gives_less_than_the_resemblance(a, b):
+    # A printed formula, of the sets of (order, least element).
+    one, other = ({(n, least(each, o, 1)) for n, o in enumerate(ORDERS)} for each in (a, b))
+    measure = jaccard(a, b)
+    assert Fraction(len(one & other), len(one | other)) == measure / (2 - measure)
+
+
+@pytest.mark.parametrize("a", SETS)
+@pytest.mark.parametrize("b", SETS)
 @pytest.mark.parametrize("number", range(1, 6))
 def test_over_all_orders_the_mean_of_bottom_k_is_the_resemblance(a, b, number):
     method = BottomK(hashes=number)

@@ -102,7 +102,7 @@ def test_parameters_follow_a_name(written, parameters):
         ("simhash:128,64", "'simhash:128,64', .* simhash with parameters named bits, max_distance"),
         ("simhash:128,ties", "'simhash:128,ties', .* simhash with parameters named bits"),
         ("minhash:size=3", "'minhash:size=3', .* parameters named hashes, width, rows, min_sim"),
-        ("words:tokenizer=x", "words with parameters named min_similarity$"),
+        ("words:tokenizer=x", "words with parameters named min_similarity, measure$"),
         ("simhash:wide", "method simhash: bits is 'wide', but it must be a whole number"),
         ("simhash:ties=up", "method simhash: ties is 'up', but it must be one of clear, set"),
         ("words:min_similarity=high", "method words: min_similarity is 'high', .* a finite number"),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,6 +54,43 @@ def test_sets_need_no_less_in_common_than_the_bound_says(bound, number):
 def test_word_sets_are_near_above_80_percent(a, b, is_near):
     method = Words()
     assert method.is_near(method.value(a), method.value(b)) is is_near
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "is_near"),
+    [
+        ("one two three four", "one two three four five", True),  # exactly 80 %
+        ("one two three four five", "one two three four six", True),
+        ("one two three four five six", "one two three four five seven eight", False),
+        # All words of the one, but the other has 33 % more.
+        ("one two three", "one two three four", False),
+    ],
+)
+def test_by_their_terms_word_sets_are_near_from_80_percent_of_the_larger(a, b, is_near):
+    method = Words(measure="terms")
+    values = method.value(a), method.value(b)
+    assert method.is_near(*values) is method.is_near(*reversed(values)) is is_near
+    assert method.requirement == "at least 0.8"
+
+
+@given(SETS, SETS, SHARES, st.sampled_from(["jaccard", "terms"]))
+def test_word_sets_that_are_near_have_enough_keys_in_common(a, b, bound, measure):
+    method = Words(min_similarity=bound, measure=measure)
+    if method.is_near(packed(a), packed(b)):
+        assert len(a & b) >= max(method.keys_in_common(packed(each)) for each in (a, b))
+
+
+@given(st.lists(st.integers(0, 5), max_size=12), st.lists(st.integers(0, 5), max_size=12))
+def test_words_in_the_same_order_are_counted_as_by_trying_all(a, b):
+    def tried(i: int, j: int) -> int:
+        if i == len(a) or j == len(b):
+            return 0
+        if a[i] == b[j]:
+            return 1 + tried(i + 1, j + 1)
+        return max(tried(i + 1, j), tried(i, j + 1))
+
+    tried = cache(tried)
+    assert word_sets._common_subsequence(a, b) == tried(0, 0)
 
 
 def test_what_word_sets_require_is_what_makes_them_near():
@@ -116,7 +155,7 @@ def test_keywords_are_near_in_the_same_order(a, b, is_near):
 
 def test_keywords_without_a_rare_one_are_all_kept():
     assert Keywords().describe(Keywords().value("the of and")) == "3 keywords"
-    assert Keywords().describe(Keywords().value("the of and Ferry")) == "1 keywords"
+    assert Keywords().describe(Keywords().value("the of and Ferry")) == "1 keyword"
     assert Keywords().describe(Keywords().value("ferry harbour " * 500)) == "64 keywords"
 
 
@@ -124,7 +163,7 @@ def test_unknown_words_are_keywords_with_the_greatest_min_weight():
     table = shipped_table("multilingual")
     assert table.default / UNITS_PER_NAT == word_sets._MAX_WEIGHT
     method = Keywords(min_weight=word_sets._MAX_WEIGHT)
-    assert method.describe(method.value("of the year Qzxwv")) == "1 keywords"
+    assert method.describe(method.value("of the year Qzxwv")) == "1 keyword"
 
 
 @given(st.text(max_size=20), st.text(max_size=20))
