@@ -174,6 +174,8 @@ class CrawlSession:
         urls = self.request_filter.duplicate_urls
         kept = self.store_client if self._outlives else None
         self.copies = await CopyRecorder.opened(self.config, spider.name, urls, self.stats, kept)
+        if self.copies is not None:
+            self._crawler.signals.connect(self.copies.received, signal=signals.response_received)
         self.signing = PageSigning(self.config, store.secret, self.throttle, self.recorder)
         self.signing.start()
         self.claims = PageClaims(self.config, self.signing, self.store_client)

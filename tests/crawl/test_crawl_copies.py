@@ -21,7 +21,7 @@ from tests.crawl.test_crawl_files import PIPELINE, answer
 from tests.support.crawl import LOOPS, Crawl, run_crawl
 from tests.support.processes import wait_for
 from tests.support.reports import data_of, neardup
-from tests.support.server import Site, serving
+from tests.support.server import Answer, Site, serving
 from tests.support.texts import BRIDGE, FERRY, MUSEUM, TEA, page
 
 ROOT = Path(__file__).parents[2]
@@ -170,6 +170,26 @@ def test_next_run_appends_and_names_the_originals_of_refused_requests(tmp_path):
     ]
     # The second run knows what the first one has met.
     assert [line["copies"] for line in written] == [1, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("kind", ["gone", "redirect"])
+def test_declared_url_at_which_there_is_no_such_page_is_not_the_best(tmp_path, kind):
+    path, tea = tmp_path / "copies.jsonl", page(TEA, "Tea")
+    moved = Answer(b"", status=301, headers={"Location": "/tea"})
+    pages: dict[str, Answer | str] = {
+        "/print/ferry": declaring("/ferry"),
+        "/ferry?ref=x": declaring("/ferry"),
+        "/ferry": Answer(b"gone", status=410) if kind == "gone" else moved,
+        "/tea": tea,
+        "/mobile/ferry": declaring("/ferry"),
+    }
+    with serving(pages) as site:
+        crawled(site, path, *pages, HTTPERROR_ALLOW_ALL=False)
+        best = [(line["canonical"], line["is_declared"]) for line in lines(path)]
+        # The one that declares it was met first, and then the only other ones that show it.
+        assert best[0] == (site.url("/ferry"), True)
+        assert best[-1][0] != site.url("/ferry")
+        assert not best[-1][1]
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "redis"])

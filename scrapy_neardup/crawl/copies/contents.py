@@ -5,7 +5,8 @@ wrong one, such as that of the front page, so a declaration is ignored if the UR
 
 - is of another site. The page there may declare its own URL;
 - is that of a list, while the page is none;
-- showed another content or a soft 404, or pages of another content declare it too;
+- showed another content, an error 404 or 410 or a soft 404, or pages of another content declare it
+  too;
 - belongs to a page that declares another URL.
 
 The best URL does not depend on the order in which the URLs of a content are met.
@@ -13,6 +14,7 @@ The best URL does not depend on the order in which the URLs of a content are met
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -118,7 +120,13 @@ class Contents:
         #: The cluster that each URL, met or declared, belongs to.
         self._owners = LocalCache[bytes, str](_MAX_URLS)
 
-    def meet(self, verdict: Verdict, url: str, declared: str | None = None) -> list[Content]:
+    def meet(
+        self,
+        verdict: Verdict,
+        url: str,
+        declared: str | None = None,
+        redirected: Iterable[str] = (),
+    ) -> list[Content]:
         """Record a judged page or item; return the contents whose best URL may have changed.
 
         The first is its own. A page that could not be compared may be a copy all the same, so
@@ -126,6 +134,7 @@ class Contents:
 
         :param url: of the page.
         :param declared: the canonical URL that the page declares, if it is credible.
+        :param redirected: the URLs that redirected to it.
         """
         content = self.of(verdict)
         if verdict.kind == "undecided":
@@ -141,7 +150,7 @@ class Contents:
         content.meet(url)
         if self._by_item:
             return [content]
-        affected = [self._claim(url, content)]
+        affected = [self._claim(each, content) for each in (url, *redirected)]
         if declared is not None:
             affected.append(self._claim(declared, content))
             content.declare(declared)

@@ -34,6 +34,9 @@ from .json_lines_file import JsonLinesFile
 #: How much of the end of the file is read at the start.
 _MAX_RESTORED_BYTES = 16 * 2**20
 
+#: Statuses of URLs at which there is no page, now and later.
+_GONE = frozenset((404, 410))
+
 What = Literal["item", "request", "link", "file", "address"]
 
 
@@ -105,21 +108,26 @@ class CopyRecorder:
 
     def judged(self, verdict: Verdict, response: Response) -> None:
         """Record a judged page, or an item of this page."""
+        redirected = _redirected_urls(response)
         if verdict.reason == Reason.SOFT_404:
             # What it was redirected to may be a page, such as the front page.
-            meta = {} if response.request is None else response.request.meta
-            self.show_nothing(meta.get("redirect_urls") or [response.url])
+            self.show_nothing(redirected or [response.url])
             return
         declared = None
         if not self._by_item:
             declared = credible(page_links(response).canonical, response.url)
         if verdict.kind in ("new", "revisit") and self._path is not None:
             self._originals[self._urls.digest_of(verdict.url)] = verdict.url
-        for content in self.contents.meet(verdict, response.url, declared):
+        for content in self.contents.meet(verdict, response.url, declared, redirected):
             self._record_best_url(content)
 
+    def received(self, response: Response) -> None:
+        """Record a response of any status."""
+        if response.status in _GONE:
+            self.show_nothing([*_redirected_urls(response), response.url])
+
     def show_nothing(self, urls: Iterable[str]) -> None:
-        """Record that these URLs lead to soft 404s, so that none is the best URL of a content."""
+        """Record that these URLs lead to no page, so that none is the best URL of a content."""
         if not self._by_item:
             for content in map(self.contents.refute, urls):
                 if content is not None:
@@ -250,6 +258,14 @@ class CopyRecorder:
             self._path,
             getattr(error, "strerror", None) or error,
         )
+
+
+def _redirected_urls(response: Response) -> list[str]:
+    """Return the URLs that redirected to a response, the first one first."""
+    urls: list[str] = []
+    if response.request is not None:
+        urls = response.request.meta.get("redirect_urls", urls)
+    return urls
 
 
 def _content_in(line: dict[str, Any]) -> Content | None:
