@@ -92,6 +92,17 @@ COUNTERS = (
     Metric("duplicate_file_bytes", "Bytes of files that were not stored.", "files/duplicate_bytes"),
     Metric("file_index_errors", "Calls that the index of files did not answer.",
            "files/index_errors"),
+    Metric(
+        "soft_404_probes", "Addresses asked for that cannot exist, by answer.", "soft_404/",
+        "outcome", ("asked", "honest", "soft", "failed"),
+    ),
+    Metric("soft_404_late", "Soft 404s that were judged before the answer.", "soft_404/late"),
+    Metric("copies_not_written", "Lines on copies that could not be written.",
+           "copies/not_written"),
+    Metric(
+        "held_pages", "Pages that waited for their canonical page.", "held/", "outcome",
+        ("pages", "timed_out", "too_many"),
+    ),
     Metric("store_errors", "Calls that the store did not answer.", "store/errors"),
     Metric("store_added_later", "Pages recorded after the store recovered.", "store/added_later"),
     Metric("store_not_remembered", "Stored pages that were not recorded.", "store/not_remembered"),
