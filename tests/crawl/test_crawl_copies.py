@@ -172,7 +172,7 @@ def test_next_run_appends_and_names_the_originals_of_refused_requests(tmp_path):
     assert [line["copies"] for line in written] == [1, 2, 2, 2, 2]
 
 
-@pytest.mark.parametrize("kind", ["gone", "redirect"])
+@pytest.mark.parametrize("kind", ["redirect", *slowly("gone")])
 def test_declared_url_at_which_there_is_no_such_page_is_not_the_best(tmp_path, kind):
     path, tea = tmp_path / "copies.jsonl", page(TEA, "Tea")
     moved = Answer(b"", status=301, headers={"Location": "/tea"})
@@ -192,7 +192,7 @@ def test_declared_url_at_which_there_is_no_such_page_is_not_the_best(tmp_path, k
         assert not best[-1][1]
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "redis"])
+@pytest.mark.parametrize("kind", ["sqlite", *slowly("redis")])
 def test_the_store_keeps_best_urls_until_their_pages_show_something_else(tmp_path, request, kind):
     store = f"sqlite:///{tmp_path}/pages.sqlite"
     if kind == "redis":

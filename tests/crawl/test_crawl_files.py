@@ -214,7 +214,7 @@ def test_original_that_is_gone_is_no_original(tmp_path, damage):
     assert files(third)["/b.pdf"]["status"] == "uptodate"
 
 
-@pytest.mark.parametrize("damage", ["cut off", "begun"])
+@pytest.mark.parametrize("damage", ["begun", pytest.param("cut off", marks=pytest.mark.slow)])
 def test_damaged_file_of_a_url_is_stored_again(tmp_path, damage):
     path = "/a?to=a"
     pages = {path: answer(PDF)}
