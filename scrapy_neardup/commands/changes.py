@@ -108,6 +108,7 @@ class _Page:
     changed_at: int
     change: float
     moved_digest: int
+    moved_at: int
     moved_to: str | None = None
 
     @property
@@ -119,8 +120,8 @@ class _Page:
 
     @property
     def latest(self) -> int:
-        """When it changed, or was found to lead elsewhere."""
-        return self.last_at if self.moved_digest else self.changed_at
+        """When it changed, or was first found to lead to where it leads now."""
+        return max(self.changed_at, self.moved_at)
 
     def row(self) -> dict[str, Any]:
         return {

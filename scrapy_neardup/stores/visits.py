@@ -17,7 +17,8 @@ from .codec import key_digest
 #: the page that its address leads to now, 0 for itself.
 VISIT = np.dtype([("page", "<u8"), ("seen_at", "<u4"), ("change", "<f4"), ("moved_to", "<u8")])
 #: The history of a page: the times of the first and the last visit, how many there were after the
-#: first, in how many of them the page had changed, when it last had, and by how much.
+#: first, in how many of them the page had changed, when it last had, and by how much; the page that
+#: its address leads to now, and since when it was seen to lead there, both 0 for itself.
 HISTORY = np.dtype(
     [
         ("page", "<u8"),
@@ -28,6 +29,7 @@ HISTORY = np.dtype(
         ("changed_at", "<u4"),
         ("change", "<f4"),
         ("moved_to", "<u8"),
+        ("moved_at", "<u4"),
     ]
 )
 #: The change of a page that has not changed, in a visit.
@@ -77,14 +79,17 @@ class MemoryVisits:
                 self._histories[page] = (
                     *(seen_at, seen_at, int(is_changed), int(is_changed)),
                     *((seen_at, change) if is_changed else (0, 0.0)),
-                    0,
+                    *(0, 0),
                 )
             return
-        first_at, last_at, visits, changes, changed_at, last_change, _ = history
+        first_at, last_at, visits, changes, changed_at, last_change, led_to, moved_at = history
         if seen_at <= last_at:
             return
         if change >= 0:
             changes, changed_at, last_change = changes + 1, seen_at, change
+        if moved_to != led_to:
+            moved_at = seen_at if moved_to else 0
         self._histories[page] = (
-            *(first_at, seen_at, visits + 1, changes, changed_at, last_change, moved_to),
+            *(first_at, seen_at, visits + 1, changes, changed_at, last_change),
+            *(moved_to, moved_at),
         )

@@ -59,9 +59,27 @@ class HintStoreContract:
         store.note_visits(np.array([(9, 50, 0.75, 0), (2**64 - 1, 150, -1, 7)], VISIT))
         store.note_visits(np.array([(9, 60, -1, 7), (9, 70, -1, 0)], VISIT))
         assert sorted(store.visits().tolist()) == [
-            (7, 100, 400, 3, 2, 300, 0.0, 0),
-            (9, 50, 70, 3, 1, 50, 0.75, 0),
-            (2**64 - 1, 100, 150, 1, 0, 0, 0.0, 7),
+            (7, 100, 400, 3, 2, 300, 0.0, 0, 0),
+            (9, 50, 70, 3, 1, 50, 0.75, 0, 0),
+            (2**64 - 1, 100, 150, 1, 0, 0, 0.0, 7, 150),
+        ]
+
+    def test_a_move_has_the_time_at_which_it_was_seen_first(self, store: Store) -> None:
+        # A page that stays moved, one that moves on, one that is back, one that moved twice.
+        moves = {1: [7, 7, 7], 2**64 - 1: [7, 7, 2**64 - 2], 3: [7, 7, 0], 4: [7, 0, 7]}
+        for page, targets in moves.items():
+            store.note_visits(np.array([(page, 100, -1, 0)], VISIT))
+            for seen_at, moved_to in zip((200, 300, 400), targets, strict=True):
+                store.note_visits(np.array([(page, seen_at, -1, moved_to)], VISIT))
+        # A visit that was noted late moves nothing.
+        store.note_visits(np.array([(1, 250, -1, 8)], VISIT))
+        histories = store.visits()
+        found = histories[["page", "last_at", "moved_to", "moved_at"]].tolist()
+        assert sorted(found) == [
+            (1, 400, 7, 200),
+            (3, 400, 0, 0),
+            (4, 400, 7, 400),
+            (2**64 - 1, 400, 2**64 - 2, 400),
         ]
 
     def test_best_urls_are_those_noted_last(self, store: Store) -> None:

@@ -6,6 +6,7 @@ import json
 import sqlite3
 import time
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -39,8 +40,8 @@ def age(path: Path, days: float) -> None:
         seconds = int(days * DAY)
         connection.execute(
             "UPDATE visits SET first_at = first_at - ?, last_at = last_at - ?, "
-            "changed_at = max(changed_at - ?, 0)",
-            (seconds,) * 3,
+            "changed_at = max(changed_at - ?, 0), moved_at = max(moved_at - ?, 0)",
+            (seconds,) * 4,
         )
 
 
@@ -93,13 +94,30 @@ def test_changed_and_moved_pages_are_listed(recrawled):
 
 
 def test_only_what_changed_since_then(recrawled):
-    """It changed 20 days ago, and still led elsewhere 10 days ago."""
-    assert set(changes(recrawled, "--since", "15d")) == {"shop/moved"}
+    """It changed and moved 20 days ago, and was visited once more 10 days ago."""
+    assert changes(recrawled, "--since", "15d") == {}
     assert set(changes(recrawled, "--since", "3w")) == {
         *("news/edited", "shop/replaced", "shop/moved")
     }
     at = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 30 * DAY))
     assert len(changes(recrawled, "--since", at)) == 3
+
+
+def test_a_move_keeps_its_date_over_recrawls(tmp_path):
+    path, began = tmp_path / "pages.sqlite", int(time.time())
+    settings = {"NEARDUP_STORE": f"sqlite:///{path}", "NEARDUP_URL_RULES": "off"}
+    moved = Answer(b"", status=301, headers={"Location": "/tea"})
+    with serving({"/old": page(FERRY, "Ferry"), "/tea": page(TEA, "Tea")}) as site:
+        for visit in range(4):
+            assert run_crawl([site.url("/old"), site.url("/tea")], settings).errors == 0
+            age(path, 1)
+            site.pages = {**site.pages, "/old": moved}
+            if visit:
+                found = changes(path)["old"]
+                assert found["visits"] == visit
+                at = datetime.fromisoformat(found["changed_at"]).timestamp() + visit * DAY
+                assert began <= at <= time.time()
+                assert set(changes(path, "--since", "36h")) == ({"old"} if visit == 1 else set())
 
 
 def test_sections_have_rates(recrawled, monkeypatch):
@@ -151,7 +169,7 @@ def test_the_rate_is_that_of_the_pages(every, visited):
             changed += is_changed
             while next_change < visit * visited:
                 next_change += random.expovariate(1 / every)
-        rate.add(_Page("", "", 0, int(30 * visited * DAY), 30, changed, 0, 0.0, 0))
+        rate.add(_Page("", "", 0, int(30 * visited * DAY), 30, changed, 0, 0.0, 0, 0))
     assert rate.days == pytest.approx(every, rel=0.05)
 
 
@@ -165,5 +183,5 @@ def test_the_rate_is_that_of_the_pages(every, visited):
 )
 def test_spans_are_told_without_exponents(seconds, changes, text):
     rate = _Rate()
-    rate.add(_Page("", "", 0, seconds, 9, changes, 0, 0.0, 0))
+    rate.add(_Page("", "", 0, seconds, 9, changes, 0, 0.0, 0, 0))
     assert rate.text() == text

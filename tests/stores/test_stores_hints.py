@@ -8,6 +8,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,10 +17,12 @@ from scrapy_neardup.exceptions import StoreError, StoreUnreachable
 from scrapy_neardup.stores import Figures, StoreReader, open_reader
 from scrapy_neardup.stores import hints as advice
 from scrapy_neardup.stores.redis.hints import _PUT_NAMED
+from scrapy_neardup.stores.redis.layout import KeySpace
 from scrapy_neardup.stores.redis.store import RedisStore
 from scrapy_neardup.stores.sqlite import writer as sqlite_writer
 from scrapy_neardup.stores.sqlite.store import FORMAT, SqliteStore
 from scrapy_neardup.stores.sqlite.writer import Batch
+from scrapy_neardup.stores.visits import VISIT
 from tests.stores.test_stores import digests, known
 from tests.stores.test_stores_sqlite import as_killed, line_of, opened, storer, tell
 from tests.support.processes import wait_for
@@ -192,6 +195,50 @@ class TestFile:
             assert set(overlay.rules()) == {"\ud800 茶", "new"}
             assert sorted(known(overlay))[:2] == [(3, TIME + 9), (4, TIME + 9)]
         assert path.read_bytes() == before
+
+
+def note_moves(store: Any, seen_at: int, *pages: int, moved_to: int = 7) -> None:
+    store.note_visits(np.array([(page, seen_at, -1, moved_to) for page in pages], VISIT))
+
+
+def moves(store: Any, *arguments: str) -> list[tuple[int, ...]]:
+    found = store.visits(*arguments)[["page", "last_at", "moved_to", "moved_at"]]
+    return sorted(found.tolist())
+
+
+#: Histories without the time of the move: it is taken to be the last visit before.
+OLD_MOVES = [(1, TIME, 0, 0), (2, TIME + 5, 7, TIME + 5)]
+NEXT_MOVES = [(1, TIME + 9, 7, TIME + 9), (2, TIME + 9, 7, TIME + 5)]
+
+
+def test_a_file_without_times_of_moves_gets_them(path):
+    with opened(path) as store:
+        note_moves(store, TIME, 1, 2, moved_to=0)
+        note_moves(store, TIME + 5, 2)
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("ALTER TABLE visits DROP COLUMN moved_at")
+    with looked_at(f"sqlite:///{path}") as reader:
+        assert moves(reader, "default") == OLD_MOVES
+    with opened(path) as store:
+        assert moves(store) == OLD_MOVES
+        store.put_rules(RULES)
+        store.flush()
+        assert moves(store) == OLD_MOVES
+        note_moves(store, TIME + 9, 1, 2)
+        assert moves(store) == NEXT_MOVES
+
+
+def test_a_redis_without_times_of_moves_gets_them(redis_server):
+    with contextlib.closing(RedisStore(redis_server.address, "default")) as store:
+        note_moves(store, TIME, 1, 2, moved_to=0)
+        note_moves(store, TIME + 5, 2)
+        with redis_server.client as client:
+            key = KeySpace("default").visits
+            for page, history in client.hgetall(key).items():
+                client.hset(key, page, history[:32])
+        assert moves(store) == OLD_MOVES
+        note_moves(store, TIME + 9, 1, 2)
+        assert moves(store) == NEXT_MOVES
 
 
 class TestFullDisk:

@@ -22,6 +22,8 @@ _READ_AT_ONCE = 10_000
 
 _PUT_NAMED, _NOTE_VISITS = Script("put_named"), Script("note_visits")
 _PAGE_BYTES = 8
+#: Of a history that was written before it had the time of a move, without its page.
+_OLD_HISTORY_BYTES = 32
 
 
 class RedisHints:
@@ -64,7 +66,8 @@ class RedisHints:
 
     def visits(self) -> Histories:
         found = self._hash(self._part.visits)
-        return np.frombuffer(b"".join(map(b"".join, found.items())), HISTORY)
+        rows = [page + _with_move(history) for page, history in found.items()]
+        return np.frombuffer(b"".join(rows), HISTORY)
 
     def note_visits(self, visits: Visits) -> None:
         for piece in pieces(visits.tolist(), _NOTED_AT_ONCE):
@@ -130,3 +133,11 @@ class RedisHints:
         return self._connection.call(
             lambda client: client.zrevrange(self._part.copies, start, end, withscores=True)
         )
+
+
+def _with_move(history: bytes) -> bytes:
+    """Return a history with the time of a move: the latest possible one if it has none."""
+    if len(history) != _OLD_HISTORY_BYTES:
+        return history
+    has_moved = any(history[-_PAGE_BYTES:])
+    return history + (history[4:8] if has_moved else bytes(4))

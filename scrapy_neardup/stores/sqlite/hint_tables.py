@@ -30,9 +30,16 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS visits(namespace INTEGER, page INTEGER, "
     "first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, visits INTEGER NOT NULL, "
     "changes INTEGER NOT NULL, changed_at INTEGER NOT NULL, change REAL NOT NULL, "
-    "moved_to INTEGER NOT NULL, PRIMARY KEY(namespace, page)) WITHOUT ROWID",
+    "moved_to INTEGER NOT NULL, moved_at INTEGER NOT NULL, "
+    "PRIMARY KEY(namespace, page)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS better_urls(namespace INTEGER, name BLOB, body BLOB NOT NULL, "
     "PRIMARY KEY(namespace, name)) WITHOUT ROWID",
+)
+#: The time of a move in a table of visits that was made without them: the latest possible one.
+_LATEST_MOVE = "iif(moved_to = 0, 0, last_at)"
+_ADD_MOVES = (
+    "ALTER TABLE visits ADD COLUMN moved_at INTEGER NOT NULL DEFAULT 0",
+    f"UPDATE visits SET moved_at = {_LATEST_MOVE}",
 )
 _PUT = "INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)"
 _TAKE_AWAY = "DELETE FROM {table} WHERE namespace = ? AND name = ?"
@@ -45,13 +52,14 @@ WHERE excluded.seen_at >= seen_at
 _FIRST_VISIT = """
 INSERT INTO visits SELECT
     :namespace, :page, :seen_at, :seen_at, :change >= 0, :change >= 0,
-    iif(:change >= 0, :seen_at, 0), max(:change, 0), 0
+    iif(:change >= 0, :seen_at, 0), max(:change, 0), 0, 0
 WHERE :moved_to = 0
 ON CONFLICT DO NOTHING
 """
 _NEXT_VISIT = """
 UPDATE visits SET
     last_at = :seen_at, visits = visits + 1, moved_to = :moved_to,
+    moved_at = iif(:moved_to = moved_to, moved_at, iif(:moved_to = 0, 0, :seen_at)),
     changes = changes + (:change >= 0),
     changed_at = iif(:change >= 0, :seen_at, changed_at),
     change = iif(:change >= 0, :change, change)
@@ -113,6 +121,8 @@ def known(connection: sqlite3.Connection, namespace: int, since: int) -> npt.NDA
 def visits(connection: sqlite3.Connection, namespace: int) -> npt.NDArray[np.void]:
     """Return the histories of pages, of type :data:`~scrapy_neardup.stores.visits.HISTORY`."""
     columns = ", ".join(HISTORY.names or ())
+    if not _has_moves(connection):
+        columns = columns.replace("moved_at", _LATEST_MOVE)
     query = f"SELECT {columns} FROM visits WHERE namespace = ?"
     try:
         return np.fromiter(_found(connection, query, namespace), _SIGNED_HISTORY).view(HISTORY)
@@ -140,6 +150,9 @@ def write(
     """Write named values, delete those that are empty, and write known duplicates and visits."""
     for statement in _TABLES:
         connection.execute(statement)
+    if not _has_moves(connection):
+        for statement in _ADD_MOVES:
+            connection.execute(statement)
     for (table, *name), body in named.items():
         if body:
             connection.execute(_PUT.format(table=table), (*name, body))
@@ -166,6 +179,12 @@ def trim(connection: sqlite3.Connection, namespace: int) -> None:
 def forget_before(connection: sqlite3.Connection, namespace: int, time: int) -> None:
     """Remove known duplicates last seen before this time, in seconds since 1970."""
     _found(connection, "DELETE FROM copies WHERE namespace = ? AND seen_at < ?", namespace, time)
+
+
+def _has_moves(connection: sqlite3.Connection) -> bool:
+    """Return whether the table of visits has the times of moves."""
+    query = "SELECT 1 FROM pragma_table_info('visits') WHERE name = 'moved_at'"
+    return connection.execute(query).fetchone() is not None
 
 
 def _named(connection: sqlite3.Connection, table: str, namespace: int) -> list[tuple[str, bytes]]:
