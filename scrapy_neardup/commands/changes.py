@@ -27,6 +27,7 @@ from .support.store_address import (
     open_copy,
     open_for_reading,
     parse_domain,
+    require_site,
 )
 
 _COLUMNS: dict[str, Kind] = {
@@ -42,10 +43,13 @@ _COLUMNS: dict[str, Kind] = {
 _DAY = 86_400
 _UNITS = {"m": 60, "h": 3600, "d": _DAY, "w": 7 * _DAY}
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)([mhdw])")
+#: Units in which a span is told, their seconds, and from how many seconds on they are used.
+_SPOKEN = (("day", _DAY, 47.5 * 3600), ("hour", 3600, 119.5 * 60), ("minute", 60, 59.5))
 #: From this share of other text on, a page may have become another one.
 _MAY_BE_ANOTHER = 0.5
-#: An estimate from fewer visits is marked.
-_FEW_VISITS = 10
+#: An estimate is marked if there were fewer visits, of all pages together, or if the time between
+#: the first and the last visit of a page is shorter on average, in seconds.
+_FEW_VISITS, _SHORT_TIME = 10, _DAY
 
 
 def add_command(commands: Commands) -> None:
@@ -167,21 +171,35 @@ class _Rate:
 
     def text(self) -> tuple[str, str]:
         """Return how often a page changes, and what to do, in words."""
+        watched = self.seconds / self.pages
+        is_short = watched < _SHORT_TIME
+        doubts = ["few visits"] * (self.visits < _FEW_VISITS) + ["short time"] * is_short
+        mark = f" ({', '.join(doubts)})" if doubts else ""
         if not self.changes:
-            return f"not seen in {_span(self.seconds / self.pages / _DAY)}", "come less often"
-        mark = " (few visits)" if self.visits < _FEW_VISITS else ""
+            advice = "too early to tell" if is_short else "come less often"
+            return f"not seen in {_span(watched)}{mark}", advice
         # After so long half of the pages have changed.
-        return f"every {_span(self.days)}{mark}", f"every {_span(self.days * math.log(2))}"
+        return _every(self.days) + mark, _every(self.days * math.log(2))
 
 
-def _span(days: float) -> str:
-    return f"{days:.3g} days" if days * 24 >= 1 else f"{days * 24 * 60:.3g} minutes"
+def _every(days: float) -> str:
+    return f"every {_span(days * _DAY).removeprefix('1 ')}"
+
+
+def _span(seconds: float) -> str:
+    """Return a span as people tell it, in whole numbers."""
+    for unit, size, least in _SPOKEN:
+        if seconds >= least:
+            return quantity(round(seconds / size), unit)
+    return quantity(max(round(seconds), 1), "second")
 
 
 def _run(options: argparse.Namespace, settings: BaseSettings) -> None:
     with open_for_reading(options.store) as reader:
         space = namespace_in(reader, options.namespace)
         pages = _pages(reader, space, options.site)
+        if not pages and options.site is not None:
+            require_site(reader, space, options.site)
         changed = [page for page in pages if page.latest >= max(options.since, 1)]
         _name_targets(reader, space, changed)
     _name_what_they_became(options, space, changed)

@@ -128,8 +128,8 @@ def test_sections_have_rates(recrawled, monkeypatch):
     assert "3 pages changed or moved, of 5 that were visited" in shown
     # Two pages, two visits of each after the first, one change: -20 / ln(3.5 / 4.5).. days
     [news] = [line for line in shown.splitlines() if "/news/" in line and "every" in line]
-    assert "every 39.8 days (few visits)" in news
-    assert "every 27.6 days" in news
+    assert "every 40 days (few visits)" in news
+    assert "every 28 days" in news
 
 
 @pytest.mark.parametrize("wrong", ["yesterday", "7", "2026-13-01", "-3d"])
@@ -176,12 +176,62 @@ def test_the_rate_is_that_of_the_pages(every, visited):
 @pytest.mark.parametrize(
     ("seconds", "changes", "text"),
     [
-        (9, 0, ("not seen in 0.15 minutes", "come less often")),
-        (9 * DAY, 0, ("not seen in 9 days", "come less often")),
-        (60, 9, ("every 0.0377 minutes (few visits)", "every 0.0262 minutes")),
+        (9, 0, ("not seen in 9 seconds", "too early to tell")),
+        (59.6, 0, ("not seen in 1 minute", "too early to tell")),
+        (89, 0, ("not seen in 1 minute", "too early to tell")),
+        (7140, 0, ("not seen in 119 minutes", "too early to tell")),
+        (7170, 0, ("not seen in 2 hours", "too early to tell")),
+        (36 * 3600, 0, ("not seen in 36 hours", "come less often")),
+        (9.4 * DAY, 0, ("not seen in 9 days", "come less often")),
+        (60, 9, ("every 2 seconds", "every 2 seconds")),
+        (9, 9, ("every second", "every second")),
+        (30 * DAY, 9, ("every 27 hours", "every 19 hours")),
+        (2 * 365 * DAY, 9, ("every 28 days", "every 19 days")),
     ],
 )
-def test_spans_are_told_without_exponents(seconds, changes, text):
+def test_spans_are_told_as_people_do(seconds, changes, text):
     rate = _Rate()
     rate.add(_Page("", "", 0, seconds, 9, changes, 0, 0.0, 0, 0))
-    assert rate.text() == text
+    often, again = rate.text()
+    assert (often.partition(" (")[0], again) == text
+
+
+@pytest.mark.parametrize(
+    ("pages", "visits", "seconds", "mark"),
+    [
+        (20, 1, 9, " (short time)"),
+        (1, 50, DAY - 1, " (short time)"),
+        (1, 9, DAY - 1, " (few visits, short time)"),
+        (9, 1, 30 * DAY, " (few visits)"),
+        (10, 1, DAY, ""),
+        (1, 10, DAY, ""),
+    ],
+)
+@pytest.mark.parametrize("changes", [0, 1])
+def test_what_rests_on_little_is_marked(pages, visits, seconds, mark, changes):
+    """The visits of all pages count together, and how long a page was watched on average."""
+    rate = _Rate()
+    for _ in range(pages):
+        rate.add(_Page("", "", 0, seconds, visits, changes, 0, 0.0, 0, 0))
+    often, again = rate.text()
+    assert "".join(often.partition(" (")[1:]) == mark
+    assert (again == "too early to tell") == (not changes and "short" in mark)
+
+
+def test_a_site_that_is_not_in_the_store(tmp_path):
+    path = tmp_path / "pages.sqlite"
+    with closing(open_store(f"sqlite:///{path}", "news")) as store:
+        detector = NearDupDetector(store=store)
+        for url, text in (("https://type.example/", TEA), ("https://other.example/", FERRY)):
+            store.add(detector.signature(url=url, text=text))
+    for site, hint in (
+        ("typo.example", "; did you mean 'type.example'?"),
+        ("x.test", ", such as 'other.example'"),
+    ):
+        done = neardup("changes", path, "--site", site)
+        assert said(done, 2).splitlines() == [
+            f"scrapy neardup changes: --site is {site!r}, but it must be a site with stored "
+            f"pages{hint}"
+        ]
+    done = neardup("changes", path, "--site", "type.example")
+    assert "no page was visited twice yet" in said(done)

@@ -116,6 +116,18 @@ def namespace_in(reader: StoreReader, wanted: str | None) -> Namespace:
     return spaces[name]
 
 
+def require_site(reader: StoreReader, space: Namespace, site: str) -> None:
+    """Check that a namespace has pages of a site, unless it has none at all. Reads all pages.
+
+    :raises InvalidOption: when it has pages of other sites only.
+    """
+    sites = sorted({page.signature.site for page in reader.pages(space.name)})
+    if sites and site not in sites:
+        near = get_close_matches(site, sites, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f", such as {sites[0]!r}"
+        raise InvalidOption("--site", site, f"a site with stored pages{hint}")
+
+
 @contextmanager
 def open_copy(given: str, namespace: str | None) -> Iterator[InProcessStore]:
     """Open a store so that changes stay in memory; the pages of a remote store are all read."""
