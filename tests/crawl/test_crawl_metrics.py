@@ -112,9 +112,26 @@ def test_a_file_that_cannot_be_written_is_reported_once(tmp_path, breaks):
             },
         )
     [error] = crawl.logged("ERROR")
-    assert error.startswith(f"Cannot write the metrics to {folder}/crawl.prom: ")
+    assert re.fullmatch(
+        rf"Cannot write the metrics to {folder}/crawl\.prom: a file is in the place of its folder "
+        r"\(logged once; retrying every 0\.01 s\)",
+        error,
+    )
     assert crawl.stored == ["ferry", "museum"]
     assert crawl.stats["finish_reason"] == "finished"
+
+
+@pytest.mark.parametrize("path", ["{}", "{}/folder/.."])
+def test_a_folder_in_the_place_of_the_file_is_named(tmp_path, path):
+    (tmp_path / "folder").mkdir()
+    path = path.format(tmp_path)
+    crawl = run_crawl(["data:text/html,"], {"NEARDUP_METRICS": path})
+    [error] = crawl.logged("ERROR")
+    assert error == (
+        f"Cannot write the metrics to {path}: it is a folder, not a file (logged once; retrying "
+        "every 15 s)"
+    )
+    assert [file.name for file in tmp_path.iterdir()] == ["folder"]
 
 
 def test_a_package_that_is_missing_is_named(tmp_path):

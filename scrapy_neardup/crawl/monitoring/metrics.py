@@ -125,6 +125,20 @@ def require_metrics(config: Config) -> None:
         raise InvalidOption("NEARDUP_METRICS", config.metrics, wanted) from None
 
 
+def metrics_path(crawler: Crawler, path: str, job: Path | None) -> Path:
+    """Return the path of a crawl's file, with what its placeholders stand for."""
+    for name, value in zip(("name", "job"), _labels(crawler, job).values(), strict=True):
+        path = path.replace(f"%({name})s", re.sub(r"[/\\\0]", "_", value))
+    return Path(path)
+
+
+def _labels(crawler: Crawler, job: Path | None) -> dict[str, str]:
+    assert crawler.spider is not None
+    # Without a job directory, the id that scrapyd gives to a job.
+    job_name = getattr(crawler.spider, "_job", "") if job is None else job.name
+    return {"spider": crawler.spider.name, "job": str(job_name)}
+
+
 class MetricsFile:
     """Writes the metrics of a crawl at its start, at an interval, and at its end.
 
@@ -141,13 +155,8 @@ class MetricsFile:
         job: Path | None,
         floods: Sequence[DuplicateFlood],
     ) -> None:
-        assert crawler.spider is not None
-        # Without a job directory, the id that scrapyd gives to a job.
-        job_name = getattr(crawler.spider, "_job", "") if job is None else job.name
-        self._labels = {"spider": crawler.spider.name, "job": str(job_name)}
-        for name, value in zip(("name", "job"), self._labels.values(), strict=True):
-            path = path.replace(f"%({name})s", re.sub(r"[/\\\0]", "_", value))
-        self._path = Path(path)
+        self._labels = _labels(crawler, job)
+        self._path = metrics_path(crawler, path, job)
         self._stats = crawler.stats
         self._floods = floods
         self._interval = interval
@@ -194,8 +203,9 @@ class MetricsFile:
                 self._has_failed = True
                 logger.error(
                     "Cannot write the metrics to %s: %s (logged once; retrying every %g s)",
-                    self._path,
-                    error,
+                    self._path.absolute(),
+                    # An OSError's own text names the file under another name that is written first.
+                    getattr(error, "strerror", None) or error,
                     self._interval,
                 )
         finally:
@@ -242,10 +252,14 @@ def _write(path: Path, families: list[Family]) -> None:
         def collect(self) -> list[Family]:
             return families
 
-    if path.exists() and not (path.is_file() or path.is_dir()):
+    if path.exists() and not path.is_file():
         # It would be replaced by a file, even /dev/null.
-        raise OSError(errno.EINVAL, "it is a device or a pipe, not a file")
+        kind = "a folder" if path.is_dir() else "a device or a pipe"
+        raise OSError(errno.EINVAL, f"it is {kind}, not a file")
     registry = CollectorRegistry()
     registry.register(Families())
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise OSError(errno.ENOTDIR, "a file is in the place of its folder") from None
     write_to_textfile(str(path), registry)
