@@ -23,6 +23,7 @@ from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
 from .monitoring.crawl_log import CrawlStats
 from .monitoring.metrics import require_metrics
 from .monitoring.start_errors import log_start_error
+from .output_files import require_own_files
 from .page_signing import load_ahead, require_parts
 from .record_judge import RecordJudge
 from .requests.request_filter import urls_of
@@ -52,6 +53,7 @@ class NearDupJudge:
     def __init__(self, crawler: Crawler, config: Config, job: Job | None = None) -> None:
         require_parts(config)
         require_metrics(config)
+        require_own_files(crawler, config)
         self.config = config
         self.stats = CrawlStats(crawler)
         self.session = CrawlSession(crawler, config, job, self.stats)

@@ -25,14 +25,15 @@ from .settings import Config
 logger = logging.getLogger(__name__)
 
 
-def named_path(path: str, name: str) -> Path:
+def named_path(path: str, name: str, began_at: float | None = None) -> Path:
     """Return the path of a crawl's file, with what its placeholders stand for.
 
     :param path: ``%(name)s`` in it is the spider's name and ``%(time)s`` the start of the crawl, as
         in Scrapy's feeds.
     :param name: of the spider.
+    :param began_at: in seconds since 1970; ``None`` for now.
     """
-    began = strftime("%Y-%m-%dT%H-%M-%S", gmtime())
+    began = strftime("%Y-%m-%dT%H-%M-%S", gmtime(began_at))
     return Path(path.replace("%(name)s", name).replace("%(time)s", began))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.crawl import SCRAPY
+from tests.support.crawl import SCRAPY, run_crawl
 
 ROOT = Path(__file__).parents[2]
 SPIDER = '''
@@ -106,6 +106,38 @@ def test_an_error_at_the_start_is_one_line_and_an_exit_status(tmp_path, launcher
     assert f"ERROR: Cannot start the crawl: {ERRORS[setting]}" in line
     # Before 2.15 only CrawlerProcess and a missing spider did that.
     assert done.returncode == (1 if SCRAPY >= (2, 15) else 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "file"),
+    [
+        (("REPORT", "out/crawl"), ("COPIES", "out/%(name)s"), "out/crawl"),
+        (("REPORT", "%(time)s.x"), ("COPIES", "linked/%(time)s.x"), r"[-T\d]+\.x"),
+        (("METRICS", "%(name)s-%(job)s.x"), ("REPORT", "out/../crawl-7.x"), r"crawl-7\.x"),
+        (("METRICS", "x"), ("COPIES", "x"), "x"),
+    ],
+)
+def test_two_outputs_in_one_file_are_refused(tmp_path, one, other, file):
+    (tmp_path / "linked").symlink_to(tmp_path)
+    paths = {f"NEARDUP_{name}": f"{tmp_path}/{path}" for name, path in (one, other)}
+    crawl = run_crawl(["data:text/html,"], paths, arguments={"_job": "7"})
+    [error] = crawl.logged("ERROR")
+    (second, path), (first, _) = paths.items()
+    start = (
+        f"Cannot start the crawl: {second} is {path!r}, but it must be another file than that of "
+        f"{first}: both are {tmp_path}/"
+    )
+    assert re.fullmatch(re.escape(start) + file, error)
+    assert not (tmp_path / "out").exists()
+
+
+def test_placeholders_keep_outputs_apart(tmp_path):
+    # The metrics have no time in their name.
+    path = f"{tmp_path}/%(time)s"
+    settings = {"NEARDUP_METRICS": path, "NEARDUP_REPORT": path, "NEARDUP_COPIES": f"{path}.jsonl"}
+    crawl = run_crawl(["data:text/html,"], settings)
+    assert crawl.logged("ERROR") == []
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 @pytest.mark.slow
