@@ -1,6 +1,6 @@
 """Counts the disguised copies that are found.
 
-Each pair is an original page and a copy of it that looks different (corpora/disguises.py). A new
+Each pair is an original page and a copy of it that looks different (corpora/disguises/). A new
 detector checks the original and then the copy; the copy is found when it is called a duplicate.
 """
 
@@ -18,8 +18,8 @@ from scrapy_neardup.signatures.signature import PageSignature
 
 from ..common.tables import Table
 from ..corpora.articles import Article
-from ..corpora.disguises import DISGUISES, disguised_page, original_page
-from ..corpora.pages import MadePage
+from ..corpora.disguises import DISGUISES, disguised_page
+from ..corpora.pages import MadePage, original_page
 from .detection import check_all, sign_html
 from .figures import HALVES, Share, half_of_name
 from .floors import Figure

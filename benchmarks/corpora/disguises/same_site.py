@@ -9,10 +9,12 @@ from datetime import date, timedelta
 from html import escape
 from urllib.parse import urlsplit
 
-from .articles import Article, Block, paragraph
-from .frames import FrameTexts
-from .pages import MadePage, byline, disguise, home, made, with_frame
-from .templates import SITE_TEMPLATES, Layout
+from ..articles import Article, paragraph
+from ..frames import FrameTexts
+from ..pages import MadePage, byline, home, made, with_frame
+from ..templates import SITE_TEMPLATES, Layout
+from .registry import disguise
+from .restructuring import first_share
 
 
 def _at(layout: Layout, *, suffix: str = "", host: str = "", path: str = "") -> Layout:
@@ -242,19 +244,6 @@ def _long_paragraphs(article: Article, count: int, rng: random.Random) -> Sequen
         if block.kind == "paragraph" and len(article.sentences(block.text)) > 2
     ]
     return rng.sample(places, count)
-
-
-def first_share(article: Article, share: float) -> tuple[Block, ...]:
-    """Return the first blocks, until they have *share* of the text; at least one."""
-    room = share * len(article.text)
-    kept: list[Block] = []
-    for block in article.blocks:
-        size = sum(len(cell) for row in block.rows for cell in row)
-        if kept and size / 2 > room:
-            break
-        kept.append(block)
-        room -= size
-    return tuple(kept)
 
 
 def _first_part(

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from html import escape
 
+from ..articles import Article
+from ..pages import MadePage, elsewhere, made
+from ..templates import TEMPLATES, Markup
 from . import rewriting, variants
-from .articles import Article
-from .pages import MadePage, disguise, elsewhere, made
-from .templates import TEMPLATES, Markup
+from .registry import disguise
 
 Change = Callable[[str], str]
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from html import escape
-from itertools import chain
 
-from .articles import Article, Block, paragraph
-from .pages import MadePage, disguise, elsewhere, made
+from ..articles import Article, paragraph
+from ..pages import MadePage, elsewhere, made
+from ..templates import TEMPLATES, Layout, Markup, linked
+from . import restructuring
+from .registry import disguise
 from .rewriting import words_of
-from .same_site import first_share
-from .templates import TEMPLATES, Layout, Markup, linked
 
 
 def _copied(article: Article, rng: random.Random) -> MadePage:
@@ -26,10 +25,6 @@ def _marked_up(article: Article, rng: random.Random, markup: Markup) -> MadePage
 
 def _markup_of(layout: Layout) -> Markup:
     return TEMPLATES[layout.template].markup
-
-
-def _paragraph_places(article: Article) -> list[int]:
-    return [at for at, block in enumerate(article.blocks) if block.kind == "paragraph"]
 
 
 @disguise("other-template")
@@ -96,29 +91,21 @@ def footnotes(article: Article, rng: random.Random) -> MadePage:
     """Return a copy with marks in the text and footnotes below it."""
     layout = elsewhere(article, rng)
     notes = layout.texts.lines("footnotes")
-    blocks = list(article.blocks)
-    for number, at in enumerate(sorted(rng.sample(_paragraph_places(article), len(notes))), 1):
-        first, *others = article.sentences(blocks[at].text)
-        blocks[at] = paragraph(article.joined([f"{first}[{number}]", *others]))
+    marked = restructuring.with_footnote_marks(article, len(notes), rng)
     entries = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return made(replace(layout, tail=f"<ol>{entries}</ol>"), article.with_blocks(blocks))
+    return made(replace(layout, tail=f"<ol>{entries}</ol>"), marked)
 
 
 @disguise("one-paragraph-dropped")
 def one_paragraph_dropped(article: Article, rng: random.Random) -> MadePage:
     """Return a copy that lacks one paragraph."""
-    return _copied(_without(article, rng.sample(_paragraph_places(article), 1)), rng)
+    return _copied(restructuring.without_paragraphs(article, 1, rng), rng)
 
 
 @disguise("two-paragraphs-dropped")
 def two_paragraphs_dropped(article: Article, rng: random.Random) -> MadePage:
     """Return a copy that lacks two paragraphs."""
-    return _copied(_without(article, rng.sample(_paragraph_places(article), 2)), rng)
-
-
-def _without(article: Article, places: Iterable[int]) -> Article:
-    dropped = set(places)
-    return article.with_blocks(b for at, b in enumerate(article.blocks) if at not in dropped)
+    return _copied(restructuring.without_paragraphs(article, 2, rng), rng)
 
 
 @disguise("last-third-missing")
@@ -126,40 +113,20 @@ def last_third_missing(article: Article, rng: random.Random) -> MadePage:
     """Return a copy of the first two thirds that points to the original for the rest."""
     layout = elsewhere(article, rng)
     tail = f"<p><i>{layout.label('continues')}</i></p>"
-    part = article.with_blocks(first_share(article, 2 / 3))
+    part = article.with_blocks(restructuring.first_share(article, 2 / 3))
     return made(replace(layout, tail=tail), part)
 
 
 @disguise("paragraphs-split")
 def paragraphs_split(article: Article, rng: random.Random) -> MadePage:
     """Return a copy with a paragraph for every sentence."""
-    return _copied(article.with_blocks(chain(*(_split(article, b) for b in article.blocks))), rng)
-
-
-def _split(article: Article, block: Block) -> list[Block]:
-    if block.kind != "paragraph":
-        return [block]
-    return [paragraph(sentence) for sentence in article.sentences(block.text)]
+    return _copied(restructuring.split_paragraphs(article), rng)
 
 
 @disguise("paragraphs-merged")
 def paragraphs_merged(article: Article, rng: random.Random) -> MadePage:
     """Return a copy with one paragraph between two headings."""
-    return _copied(article.with_blocks(_merged(article)), rng)
-
-
-def _merged(article: Article) -> Iterator[Block]:
-    gathered: list[str] = []
-    for block in article.blocks:
-        if block.kind == "paragraph":
-            gathered.append(block.text)
-            continue
-        if gathered:
-            yield paragraph(article.joined(gathered))
-            gathered = []
-        yield block
-    if gathered:
-        yield paragraph(article.joined(gathered))
+    return _copied(restructuring.merged_paragraphs(article), rng)
 
 
 @disguise("divs-and-breaks")
@@ -202,69 +169,46 @@ def folded_sections(article: Article, rng: random.Random) -> MadePage:
     return _marked_up(article, rng, markup)
 
 
-def _without_kind(article: Article, kind: str) -> Article:
-    return article.with_blocks(block for block in article.blocks if block.kind != kind)
-
-
 @disguise("headings-removed", blocks="heading")
 def headings_removed(article: Article, rng: random.Random) -> MadePage:
     """Return a copy without subheadings."""
-    return _copied(_without_kind(article, "heading"), rng)
+    return _copied(restructuring.without_kind(article, "heading"), rng)
 
 
 @disguise("tables-lost", blocks="table")
 def tables_lost(article: Article, rng: random.Random) -> MadePage:
     """Return a copy without tables."""
-    return _copied(_without_kind(article, "table"), rng)
+    return _copied(restructuring.without_kind(article, "table"), rng)
 
 
 @disguise("code-lost", blocks="code")
 def code_lost(article: Article, rng: random.Random) -> MadePage:
     """Return a copy without blocks of code."""
-    return _copied(_without_kind(article, "code"), rng)
+    return _copied(restructuring.without_kind(article, "code"), rng)
 
 
 @disguise("code-with-line-numbers", blocks="code")
 def code_with_line_numbers(article: Article, rng: random.Random) -> MadePage:
     """Return a copy whose code has numbered lines."""
-
-    def numbered(text: str) -> str:
-        return "\n".join(f"{n:3} {line}" for n, line in enumerate(text.splitlines(), 1))
-
-    return _copied(article.mapped(numbered, "code"), rng)
+    return _copied(restructuring.numbered_code(article), rng)
 
 
 @disguise("lists-flattened", blocks="list")
 def lists_flattened(article: Article, rng: random.Random) -> MadePage:
     """Return a copy whose list entries are paragraphs."""
-    blocks = chain(*(_flattened(block) for block in article.blocks))
-    return _copied(article.with_blocks(blocks), rng)
-
-
-def _flattened(block: Block) -> list[Block]:
-    return [paragraph(row[0]) for row in block.rows] if block.kind == "list" else [block]
+    return _copied(restructuring.lists_as_paragraphs(article), rng)
 
 
 @disguise("lists-reordered", blocks="list")
 def lists_reordered(article: Article, rng: random.Random) -> MadePage:
     """Return a copy with list entries in another order."""
-    blocks = [
-        replace(block, rows=tuple(rng.sample(block.rows, len(block.rows))))
-        if block.kind == "list"
-        else block
-        for block in article.blocks
-    ]
-    return _copied(article.with_blocks(blocks), rng)
+    return _copied(restructuring.shuffled_lists(article, rng), rng)
 
 
 @disguise("table-as-text", blocks="table")
 def table_as_text(article: Article, rng: random.Random) -> MadePage:
     """Return a copy whose table rows are paragraphs, with commas between the cells."""
-    blocks = chain.from_iterable(
-        [paragraph(", ".join(row)) for row in block.rows] if block.kind == "table" else [block]
-        for block in article.blocks
-    )
-    return _copied(article.with_blocks(blocks), rng)
+    return _copied(restructuring.tables_as_paragraphs(article), rng)
 
 
 @disguise("sentences-inserted")
@@ -272,7 +216,7 @@ def sentences_inserted(article: Article, rng: random.Random) -> MadePage:
     """Return a copy with one sentence more in every third paragraph."""
     layout = elsewhere(article, rng)
     blocks = list(article.blocks)
-    for at in _paragraph_places(article)[::3]:
+    for at in restructuring.paragraph_places(article)[::3]:
         sentences = article.sentences(blocks[at].text)
         sentences.insert(rng.randint(1, len(sentences)), layout.texts.one("sentences", rng))
         blocks[at] = paragraph(article.joined(sentences))
@@ -291,22 +235,13 @@ def source_after_every_paragraph(article: Article, rng: random.Random) -> MadePa
 @disguise("sentences-reordered")
 def sentences_reordered(article: Article, rng: random.Random) -> MadePage:
     """Return a copy with the sentences of each paragraph in another order."""
-
-    def shuffled(text: str) -> str:
-        sentences = article.sentences(text)
-        return article.joined(rng.sample(sentences, len(sentences)))
-
-    return _copied(article.mapped(shuffled, "paragraph"), rng)
+    return _copied(restructuring.shuffled_sentences(article, rng), rng)
 
 
 @disguise("paragraphs-reordered")
 def paragraphs_reordered(article: Article, rng: random.Random) -> MadePage:
     """Return a copy with the paragraphs in another order."""
-    places = _paragraph_places(article)
-    blocks = list(article.blocks)
-    for at, other in zip(places, rng.sample(places, len(places)), strict=True):
-        blocks[at] = article.blocks[other]
-    return _copied(article.with_blocks(blocks), rng)
+    return _copied(restructuring.shuffled_paragraphs(article, rng), rng)
 
 
 @disguise("quoted-in-a-post")
@@ -342,10 +277,7 @@ def mail_archive(article: Article, rng: random.Random) -> MadePage:
 @disguise("numbered-paragraphs")
 def numbered_paragraphs(article: Article, rng: random.Random) -> MadePage:
     """Return a copy with a number in front of every paragraph."""
-    blocks = list(article.blocks)
-    for number, at in enumerate(_paragraph_places(article), 1):
-        blocks[at] = paragraph(f"({number}) {blocks[at].text}")
-    return _copied(article.with_blocks(blocks), rng)
+    return _copied(restructuring.numbered_paragraphs(article), rng)
 
 
 @disguise("contents-in-front", blocks="heading")

@@ -1,0 +1,15 @@
+"""Disguised copies: pages with the content of an article and another appearance.
+
+``DISGUISES`` has every disguise by its name; ``disguised_page(name, article)`` makes a copy of the
+article's ``original_page``, the same at every call.
+"""
+
+from __future__ import annotations
+
+from . import letters, same_site, structure
+from .registry import DISGUISES, disguised_page
+
+__all__ = ["DISGUISES", "disguised_page"]
+
+#: The modules that register disguises, in this order: a digest of all copies depends on it.
+MODULES = (letters, same_site, structure)
