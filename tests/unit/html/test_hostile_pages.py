@@ -6,7 +6,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from benchmarks.corpora.hostile_pages import PAGES, attributes, nested, siblings, with_article
+from benchmarks.corpora.hostile_bodies import attributes, nested, siblings, with_article
+from benchmarks.corpora.hostile_pages import PAGES
 from scrapy_neardup import ExtractionError
 from scrapy_neardup.exceptions import LimitExceeded, NearDupError, NeedsScripts
 from scrapy_neardup.signatures.signature import PageSignature
