@@ -25,7 +25,8 @@ from ..common.options import at_least, command_parser, say
 from ..common.programs import ROOT
 from ..common.stored_pages import InputError, Page, read_pages
 from ..corpora import made_up_pages
-from . import all_pairs, exactness, find_all, fingerprints, index, page_processing, simulation
+from . import all_pairs, exactness, find_all, fingerprints, page_processing
+from .index import measurement, simulation
 from .parts import Part
 from .report import Result, as_text, write_docs, write_json
 
@@ -75,7 +76,7 @@ def _fingerprints(pages: Sequence[Page], rounds: int) -> Part:
 
 
 def _index(sizes: Sequence[int], rounds: int) -> list[Part]:
-    lookups = index.measure(sizes, _SHORT_FOR_ONE * rounds)
+    lookups = measurement.measure(sizes, _SHORT_FOR_ONE * rounds)
     return [lookups, simulation.measure(lookups, rounds)]
 
 

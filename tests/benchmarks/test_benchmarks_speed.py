@@ -28,12 +28,12 @@ from benchmarks.speed import (
     exactness,
     find_all,
     fingerprints,
-    index,
     page_processing,
     plots,
-    simulation,
 )
-from benchmarks.speed.index import Growth, Lookups, Timed, Work
+from benchmarks.speed.index import contestants, measurement, random_fingerprints, simulation
+from benchmarks.speed.index.contestants import OURS
+from benchmarks.speed.index.figures import Growth, Lookups, Timed, Work
 from benchmarks.speed.parts import Plot
 from scrapy_neardup.hashing.hamming_pairs import NearPairs, near_pairs
 from scrapy_neardup.hashing.simhash import simhash
@@ -194,7 +194,7 @@ def test_fingerprints_are_held_against_whole_numbers(samples, monkeypatch):
 
 def test_the_same_fingerprints_whatever_part_of_them_is_asked_for():
     def numbers(first, last):
-        return np.concatenate(list(index.fingerprints(first, last))).tolist()
+        return np.concatenate(list(random_fingerprints.fingerprints(first, last))).tolist()
 
     everything = numbers(0, 25_000)
     assert len(set(everything)) == 25_000
@@ -203,15 +203,15 @@ def test_the_same_fingerprints_whatever_part_of_them_is_asked_for():
 
 
 def test_an_index_takes_part_up_to_its_size(monkeypatch):
-    small = replace(index.OURS, name="small", most=1000)
-    monkeypatch.setattr(index, "CONTESTANTS", (index.OURS, small))
-    figures = index.measure([1000, 2000], 2)
+    small = replace(OURS, name="small", most=1000)
+    monkeypatch.setattr(contestants, "CONTESTANTS", (OURS, small))
+    figures = measurement.measure([1000, 2000], 2)
     assert set(figures.growth) == {("scrapy-neardup", n) for n in (1000, 2000)} | {("small", 1000)}
     assert all(growth.bytes_each > 100 for growth in figures.growth.values())
     for (name, _, work), timed in figures.timed.items():
         assert timed.micros.median > 0
         assert timed.found == (work.kind == "near")
-        assert work in index.works(index.OURS if name != "small" else small)
+        assert work in measurement.works(OURS if name != "small" else small)
     lookups, growth = figures.tables()
     assert {row[4] for row in lookups.rows if row[0] == "small"} == {"-"}
     assert len(growth.rows) == 3

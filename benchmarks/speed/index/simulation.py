@@ -22,11 +22,13 @@ import numpy as np
 
 from scrapy_neardup.hashing.simhash_index import SimhashIndex, probes
 
-from ..common.measuring import Spread, own_process, rounded
-from ..common.memory import free_as_a_crawl
-from ..common.tables import Table
-from .index import OURS, Lookups, fingerprints
-from .parts import Part, Plot
+from ...common.measuring import Spread, own_process, rounded
+from ...common.memory import free_as_a_crawl
+from ...common.tables import Table
+from ..parts import Part, Plot
+from .contestants import OURS
+from .figures import Lookups
+from .random_fingerprints import fingerprints
 
 _ABOUT = __doc__ or ""
 _SEED = 11
