@@ -14,8 +14,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from w3lib.url import canonicalize_url
 
+from .drafts import SiteDraft
 from .parts import Address, Content, Look, Noise, Section
-from .sections import Sections
+from .sections import draft_site
 
 #: Parts that are added to an address for nothing: how many, and how often so many.
 _PARTS, _PARTS_OFTEN = (1, 2, 3), (6, 3, 1)
@@ -53,9 +54,9 @@ class UrlSite:
     ) -> None:
         self._random = Random(f"URLs of {seed}")
         self.seed = seed
-        sections = Sections(seed, pages, urls)
-        self.domain, self.front = sections.domain, sections.front
-        self.contents = sections.contents
+        draft = draft_site(seed, pages, urls)
+        self.domain, self.front = draft.domain, draft.front
+        self.contents = draft.contents
         self._found: dict[str, Found] = {}
         self._fill(urls)
         self.later: list[Content] = []
@@ -64,7 +65,7 @@ class UrlSite:
         #: Parameters that will select.
         self._changing: dict[Section, str] = {}
         if changes:
-            self._change(sections)
+            self._change(draft)
 
     @property
     def start_url(self) -> str:
@@ -144,13 +145,13 @@ class UrlSite:
 
     # --- the change -------------------------------------------------------------------------
 
-    def _change(self, sections: Sections) -> None:
+    def _change(self, draft: SiteDraft) -> None:
         """Choose parameters that will select, and make the pages that they will."""
         names = {
             content.section: [
                 noise.name
                 for noise in content.section.noises
-                if noise.is_param and noise.look == "same" and not sections.is_everywhere(noise)
+                if noise.is_param and noise.look == "same" and not draft.is_everywhere(noise)
             ]
             for content in self.contents
             if not content.section.always
