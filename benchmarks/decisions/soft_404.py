@@ -85,12 +85,11 @@ def _host(kind: str, site: str, home: str, frame: str) -> Host:
     for token in _TOKENS:
         answer = _missing(kind, site, f"/{token}", home, frame)
         if answer.visit.is_redirected:
-            moved_to = answer.visit.record.url
-            host.moved_to.add(page_key(moved_to))
+            host.note_move(token, answer.visit.record.url)
         if answer.outline is not None:
             answers.append((token, answer.outline))
             n_bytes = len(answer.visit.record.content)
-    template = AnswerTemplate.of(answers) if answers else None
+    template = AnswerTemplate.of(answers) if len(answers) == len(_TOKENS) else None
     if template is not None:
         host.answers.append(Answer(Section("/", ""), template, n_bytes))
     return host
@@ -105,7 +104,7 @@ def _missing(kind: str, site: str, path: str, home: str, frame: str) -> _Read:
     location = answer.headers.get("Location")
     if location is None:
         return _read(url, str(answer.body))
-    moved_to = urljoin(site, location).partition("?")[0]
+    moved_to = urljoin(site, location)
     body = home if moved_to == site else str(KINDS[kind](urlsplit(location).path, home).body)
     return _read(moved_to, body, requested=url)
 
@@ -135,7 +134,4 @@ def _read(url: str, source: str, requested: str | None = None) -> _Read:
 
 
 def _is_soft(host: Host, page: _Read) -> bool:
-    by_address = host.fits_by_address(page.visit)
-    if by_address or page.outline is None:
-        return bool(by_address)
-    return host.fits(page.visit, page.outline) and by_address is None
+    return page.outline is not None and host.fits(page.visit, page.outline)

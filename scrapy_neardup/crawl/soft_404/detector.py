@@ -38,7 +38,6 @@ from .hosts import (
     host_of,
     is_front_page,
     outline_of,
-    without_query,
 )
 from .probe import ProbeAnswer, Prober, is_probe, without_page
 from .template import AnswerTemplate
@@ -66,6 +65,11 @@ _TOO_LITTLE = frozenset((Reason.NO_TEXT, Reason.FEW_FEATURES, Reason.THIN_TEXT))
 _EXPLAINED = (
     "%s answers to addresses that do not exist as if they did: <%s> %s. Pages like this answer are "
     "soft 404s: they are never originals, and their items are %s"
+)
+_UNCLEAR = (
+    "%s answers to addresses that do not exist as if they did, and its answers cannot be told from "
+    "its pages: <%s> %s. Its soft 404s are not recognised (logged once for each host, counted in "
+    "neardup/soft_404/unclear)"
 )
 
 
@@ -183,6 +187,8 @@ class Soft404Detector:
     ) -> None:
         """Ask for one address, and for another one if the answer is no error.
 
+        One answer does not show what differs from answer to answer: nothing follows from it.
+
         :param early: returns pages that were judged before.
         """
         answers: list[ProbeAnswer] = []
@@ -194,8 +200,11 @@ class Soft404Detector:
                 if kind != "soft":
                     break
                 answers.append(answer)
-                await self._learn(host, section, answers)
+            if len(answers) == 2:
+                kind = "soft" if await self._learn(host, section, answers) else "unclear"
                 await self._compare_early(host, early())
+            elif answers and kind == "honest":
+                kind = "unclear"
         except IgnoreRequest as error:
             kind = "failed"
             logger.debug("Did not ask %s for a missing address: %s", host.name, error)
@@ -203,21 +212,19 @@ class Soft404Detector:
             # Downloads fail in many ways.
             kind = "failed"
             logger.debug("%s did not answer for a missing address: %r", host.name, error)
-        kind = "soft" if answers else kind
         self._stats.count(f"soft_404/{kind}")
         host.is_honest = kind == "honest" and not host.has_answers
-        if answers:
+        if kind == "soft":
             _explain(self._config.policy, host, answers[0])
+        elif kind == "unclear":
+            told = map(on_one_line, (host.name, answers[0].url, _told(answers[0])))
+            self._stats.warn_once(f"unclear answers of {host.name}", _UNCLEAR, *told)
 
-    async def _learn(self, host: Host, section: Section, answers: list[ProbeAnswer]) -> None:
-        """Learn from one or two answers that are no errors."""
+    async def _learn(self, host: Host, section: Section, answers: list[ProbeAnswer]) -> bool:
+        """Learn from two answers that are no errors; return whether they can be told from pages."""
         for answer in answers:
-            if answer.moved_to is None:
-                continue
-            if answer.token in answer.moved_to:
-                host.moved_paths.add(page_key(without_query(answer.moved_to)))
-            else:
-                host.moved_to.add(page_key(answer.moved_to))
+            if answer.moved_to is not None:
+                host.note_move(answer.token, answer.moved_to)
         shown = [(a.token, a.response) for a in answers if a.response is not None]
         outlines = []
         for token, response in shown:
@@ -225,26 +232,25 @@ class Soft404Detector:
             outline = await self._outline(page_record(response))
             if outline is not None:
                 outlines.append((token, outline))
-        template = await in_thread(lambda: _template_of(outlines), self._thread)
-        if template is not None:
-            n_bytes = max(len(response.body) for _, response in shown)
-            # That of two answers replaces that of the first one.
-            host.answers = [a for a in host.answers if a.section != section]
-            host.answers.append(Answer(section, template, n_bytes))
+        if len(outlines) < len(answers):
+            return False
+        template = await in_thread(lambda: AnswerTemplate.of(outlines), self._thread)
+        if template is None:
+            return False
+        n_bytes = max(len(response.body) for _, response in shown)
+        host.answers.append(Answer(section, template, n_bytes))
+        return True
 
     async def _compare(self, host: Host, visit: Visit) -> bool:
         """Return whether a page is a soft 404."""
         if not host.has_answers:
             return False
-        by_address = host.fits_by_address(visit)
-        if by_address:
-            return True
         outline = await self._outline(visit.record) if _may_fit(host, visit) else None
         if outline is None:
             return False
         fits = host.fits(visit, outline)
         await self._report_late(host, host.take_confirmed())
-        return fits and by_address is None
+        return fits
 
     async def _outline(self, record: Record) -> PageOutline | None:
         return await in_thread(lambda: outline_of(record, self._config.page_limits), self._thread)
@@ -253,6 +259,8 @@ class Soft404Detector:
         """Compare pages that were judged before the host answered."""
         unknown = [v for v in list(early) if page_key(v.record.url) not in host.late]
         found = [v.record.url for v in unknown if await self._compare(host, v)]
+        # The first visit of a page to which others are redirected is none.
+        found = [url for url in found if page_key(url) not in host.moved_to]
         await self._report_late(host, found)
 
     async def _report_late(self, host: Host, found: Sequence[str]) -> None:
@@ -311,15 +319,18 @@ def _of_section(visits: Iterable[Visit], host: Host, section: Section) -> list[V
     return [v for v in of_host if Section.of(v.record.url) == section]
 
 
-def _explain(policy: Policy, host: Host, answer: ProbeAnswer) -> None:
+def _told(answer: ProbeAnswer) -> str:
+    """Return what an answer was, in words."""
     if answer.moved_to is not None:
-        what = f"redirects to <{answer.moved_to}>"
-    else:
-        assert answer.response is not None
-        what = f"has status {answer.response.status}"
+        return f"redirects to <{answer.moved_to}>"
+    assert answer.response is not None
+    return f"has status {answer.response.status}"
+
+
+def _explain(policy: Policy, host: Host, answer: ProbeAnswer) -> None:
     drops = policy.soft_404 == "drop" and policy.action != "report"
     done = "dropped" if drops else "kept and counted"
-    logger.info("%s", on_one_line(_EXPLAINED % (host.name, answer.url, what, done)))
+    logger.info("%s", on_one_line(_EXPLAINED % (host.name, answer.url, _told(answer), done)))
 
 
 def _kind_of(answer: ProbeAnswer) -> str:
@@ -330,7 +341,3 @@ def _kind_of(answer: ProbeAnswer) -> str:
     if 300 <= response.status < 500 and response.status not in _BUSY:
         return "honest"
     return "failed"
-
-
-def _template_of(outlines: Sequence[tuple[str, PageOutline]]) -> AnswerTemplate | None:
-    return AnswerTemplate.of(outlines) if outlines else None

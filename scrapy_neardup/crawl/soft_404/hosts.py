@@ -90,12 +90,11 @@ class Section(NamedTuple):
 class Answer(NamedTuple):
     """The answer of a section of a host to addresses that do not exist.
 
-    :ivar template: ``None`` if only the address is known to which it redirects.
     :ivar n_bytes: size of the larger one of the answers.
     """
 
     section: Section
-    template: AnswerTemplate | None
+    template: AnswerTemplate
     n_bytes: int
 
 
@@ -107,7 +106,7 @@ class Host:
     :ivar is_honest: whether it answered with an error; ``None`` until it has answered.
     :ivar outcome: done as soon as it has answered, with all that it is asked for, or will not.
     :ivar moved_to: keys of the addresses to which missing ones are redirected.
-    :ivar moved_paths: the same without their queries, if these repeat the address.
+    :ivar moved_paths: the same without their queries, if these repeat the missing address.
     :ivar real: keys of addresses that an answer names as its own.
     :ivar early: pages that were judged before it answered.
     :ivar late: keys of those of them that turned out to be soft 404s.
@@ -129,10 +128,10 @@ class Host:
     _others: set[str] = field(default_factory=set)
     _shells: set[str] = field(default_factory=set)
     _doubtful: dict[str, Answer] = field(default_factory=dict)
-    _has_reference: bool = False
+    _first_requested: dict[str, str] = field(default_factory=dict)
+    _with_reference: set[Section] = field(default_factory=set)
     _has_ended: bool = False
     _front_fits: bool | None = None
-    _has_front: bool = False
 
     @property
     def is_asking(self) -> bool:
@@ -142,47 +141,69 @@ class Host:
     @property
     def has_answers(self) -> bool:
         """Whether its pages have to be compared."""
-        return bool(self.answers or self.moved_to or self.moved_paths)
+        return bool(self.answers)
 
     def keep_early(self, visit: Visit) -> None:
         """Keep a page until the host has answered."""
         if len(self.early) < MAX_EARLY and visit.is_small:
             self.early.append(visit)
 
-    def fits_by_address(self, visit: Visit) -> bool | None:
-        """Return whether a page is a soft 404 by its addresses alone; ``None`` if it may be one."""
-        url, key = visit.record.url, page_key(visit.record.url)
-        is_front = is_front_page(url) or is_front_page(visit.requested)
-        if is_front and not urlsplit(url).query:
-            had_front, self._has_front = self._has_front, True
-            is_moved = visit.is_redirected and not is_front_page(visit.requested)
-            # The first visit of the front page has its content, whatever has led to it.
-            return is_moved and had_front and key in self.moved_to
-        if key in self.moved_to or page_key(without_query(url)) in self.moved_paths:
-            return visit.is_redirected
-        if key in self.real:
-            return False
-        return None
+    def note_move(self, token: str, url: str) -> None:
+        """Note where a missing address leads.
+
+        :param token: the random part of the address.
+        """
+        if token in url:
+            self.moved_paths.add(page_key(without_query(url)))
+        else:
+            self.moved_to.add(page_key(url))
 
     def fits(self, visit: Visit, outline: PageOutline) -> bool:
-        """Return whether a page is a soft 404 by its content; note what it says of the host."""
+        """Return whether a page is a soft 404; note what it says of the host."""
         url = visit.record.url
-        is_front = is_front_page(url)
-        fitting = [a for a in self.answers if a.template and a.template.fits(outline, url)]
+        fitting = [a for a in self.answers if a.template.fits(outline, url)]
         for answer in self.answers:
-            if answer.template is not None and answer.template.differs_from(outline):
-                self._has_reference = True
-        if is_front and not urlsplit(url).query:
+            if answer.template.differs_from(outline):
+                self._with_reference.add(answer.section)
+        if is_front_page(url) and not urlsplit(url).query:
             self._front_fits = bool(fitting)
         if not fitting and len(self._others) < _MAX_COUNTED:
             self._others.add(page_key(url))
-        if is_front and not (urlsplit(url).query and self._front_fits is False):
+        if not fitting or self._is_spared(visit, fitting[0]):
             return False
-        if any(self._is_convincing(answer, url) for answer in fitting):
+        asked = visit.requested if self._target_of(url) is not None else url
+        if any(self._is_convincing(answer, asked) for answer in fitting):
             return True
-        if fitting and len(self._doubtful) < _MAX_COUNTED:
+        if asked == url and len(self._doubtful) < _MAX_COUNTED:
             self._doubtful[url] = fitting[0]
         return False
+
+    def _is_spared(self, visit: Visit, answer: Answer) -> bool:
+        """Return whether a page stays for its address, although it shows what the answer shows.
+
+        The first visit of a page to which missing addresses are redirected has its content,
+        whatever has led to it, and may be the only one.
+        """
+        url, key = visit.record.url, page_key(visit.record.url)
+        has_query, is_front = bool(urlsplit(url).query), is_front_page(url)
+        from_front = is_front_page(visit.requested)
+        target = self._target_of(url)
+        if target is not None and visit.is_redirected and not from_front:
+            if target not in self.moved_to and answer.template.says_missing:
+                return False
+            return self._first_requested.setdefault(target, visit.requested) == visit.requested
+        if target is not None or ((is_front or from_front) and not has_query):
+            if target == key or is_front:
+                self._first_requested.setdefault(key, visit.requested)
+            return True
+        return self._front_fits is not False if is_front else key in self.real
+
+    def _target_of(self, url: str) -> str | None:
+        """Return what identifies a page if missing addresses are redirected to it."""
+        key, path_key = page_key(url), page_key(without_query(url))
+        if key in self.moved_to:
+            return key
+        return path_key if path_key in self.moved_paths else None
 
     def take_confirmed(self, *, at_end: bool = False) -> list[str]:
         """Return URLs of pages that are soft 404s, as pages that came after them have shown."""
@@ -202,13 +223,13 @@ class Host:
     def _is_convincing(self, answer: Answer, url: str) -> bool:
         """Decide whether a page that shows what an answer shows is a soft 404."""
         template = answer.template
-        assert template is not None
         folder = answer.section.folder
         if folder != "/":
             path = urlsplit(url).path
             if not path.startswith(folder) or path == folder or is_list(url):
                 return False
-        if template.has_gaps and not (self._has_reference or self._front_fits):
+        needs_reference = template.has_gaps if template.is_shell else template.varies
+        if needs_reference and answer.section not in self._with_reference:
             return False
         if template.is_shell:
             if len(self._shells) < _MAX_COUNTED:

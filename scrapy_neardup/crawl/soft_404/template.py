@@ -1,8 +1,13 @@
 """Compares pages with what a site answers to addresses that do not exist.
 
 A page is a soft 404 only if nothing that it shows or holds is its own: each of its blocks is one of
-the answer, where the answer repeats the address it repeats its own, and only what differs between
-two answers may differ. So a short article within the same frame is none.
+the answer, and where the answer repeats the address it repeats its own. So a short article within
+the same frame is none.
+
+If two answers also differ in numbers, words or blocks, these may be a content: a site may show one
+of its pages for any address, or the form of its pages with other values. Then nothing distinguishes
+the answers from pages, unless the title or the main heading of both says that the page is missing.
+Only under such a notice may pages differ in the same places as the answers.
 """
 
 from __future__ import annotations
@@ -35,8 +40,11 @@ _FIXED_WORDS = 2
 _MAX_CRUMBS = 8
 #: Blocks after a gap that must fit, as far as the answer has as many.
 _ANCHOR = 3
+#: Characters within gaps for each one outside: answers that vary more have a content.
+_MOST_VARYING = 2
 #: An answer that shows fewer characters says nothing itself, unless with one of these words.
 _LITTLE = 60
+#: How the title or the main heading says that the page is missing.
 _MISSING = re.compile(
     r"\b404\b|not found|not exist|n.t exist|no longer|\bgone\b|missing|unavailable|nicht gefunden|"
     r"introuvable|no encontrad|não encontrad|non trovata|niet gevonden|не найден|"
@@ -144,18 +152,27 @@ class AnswerTemplate:
 
     :ivar title: of the answers, with :data:`_ECHO` for the address.
     :ivar has_gaps: whether whole blocks of the answers differ.
+    :ivar says_missing: whether their title or main heading says that the page is missing.
     :ivar is_shell: whether they show next to nothing, and have scripts.
     """
 
-    def __init__(self, title: _Block, parts: Sequence[_Block | _Gap], *, is_shell: bool) -> None:
+    def __init__(
+        self,
+        title: _Block,
+        parts: Sequence[_Block | _Gap],
+        *,
+        says_missing: bool,
+        is_shell: bool,
+    ) -> None:
         self.title = title
         self.has_gaps = any(isinstance(part, _Gap) for part in parts)
+        self.says_missing = says_missing
         self.is_shell = is_shell
         self._parts = parts
 
     @classmethod
     def of(cls, answers: Sequence[tuple[str, PageOutline]]) -> AnswerTemplate | None:
-        """Return the template of one or two answers; ``None`` if two have nothing in common.
+        """Return the template of two answers; ``None`` if they cannot be told from pages.
 
         :param answers: the random part of each address, and what it was answered with.
         """
@@ -164,22 +181,43 @@ class AnswerTemplate:
         title = _aligned(first.title, last.title)
         if title is None or title.n_words or max(len(first.blocks), len(last.blocks)) > _MAX_BLOCKS:
             return None
-        parts = _widened(_parts(first, last))
-        if first.blocks and not any(isinstance(part, _Block) for part in parts):
-            return None
         says_so = any(map(_MISSING.search, (first.title, *first.shown)))
         is_shell = first.n_shown < _LITTLE and first.has_scripts and not says_so
-        return cls(title, parts, is_shell=is_shell)
+        says_missing = bool(_notices(first) & _notices(last))
+        parts = _widened(_parts(first, last, times_vary=says_missing or is_shell))
+        if first.blocks and not any(isinstance(part, _Block) for part in parts):
+            return None
+        template = cls(title, parts, says_missing=says_missing, is_shell=is_shell)
+        if not template.varies or is_shell:
+            return template
+        common = sum(_n_shown(part.text) for part in parts if isinstance(part, _Block))
+        in_gaps = max(first.n_shown, last.n_shown) - common
+        # What differs may be a content.
+        return template if says_missing and in_gaps <= _MOST_VARYING * common else None
+
+    @property
+    def varies(self) -> bool:
+        """Whether the answers differ in more than the address."""
+        return any(
+            isinstance(part, _Gap) or part.text != part.other for part in (self.title, *self._parts)
+        )
 
     def fits(self, outline: PageOutline, url: str) -> bool:
         """Return whether a page shows and holds only what the answers do."""
+        if self.varies and not self.is_shell and not _notices(outline):
+            return False
         address = _alphanumerics_of(
             url if not self.has_gaps else urlsplit(url)._replace(query="").geturl()
         )
         return self.title.fits(outline.title, address) and self._fit(outline, address)
 
     def differs_from(self, outline: PageOutline) -> bool:
-        """Return whether a page lacks a text of the answers, so that it is of another kind."""
+        """Return whether a page shows that the answers are of another kind than pages.
+
+        It lacks their notice, or if they have none, a text of theirs.
+        """
+        if self.says_missing:
+            return not _notices(outline)
         shown = set(outline.blocks)
         return not self.title.fits(outline.title, "") or any(
             isinstance(part, _Block)
@@ -242,6 +280,21 @@ class AnswerTemplate:
         return at
 
 
+def _notices(outline: PageOutline) -> set[str]:
+    """Return the title and the main headings, as far as they say that the page is missing."""
+    headings = {
+        block
+        for block, place in zip(outline.blocks, outline.places, strict=True)
+        if place.startswith("h1 ")
+    }
+    return {text for text in (outline.title, *headings) if _MISSING.search(text)}
+
+
+def _n_shown(block: str) -> int:
+    """Return how many characters of text a block shows."""
+    return 0 if block.startswith((SCRIPT, FILE)) else len(block)
+
+
 def _marked(token: str, outline: PageOutline) -> PageOutline:
     """Return an answer in which its address is marked."""
     echo = re.compile(rf"{token[:_SHORTENED]}[0-9a-f]*(?:\.[a-z]{{2,5}}\b)?/?", re.I)
@@ -288,14 +341,17 @@ def _aligned(text: str, other: str) -> _Block | None:
 _Placed = tuple["_Block | _Gap", str]
 
 
-def _parts(first: PageOutline, last: PageOutline) -> Iterator[_Placed]:
-    """Yield the blocks that two answers have in common, and gaps for the others."""
+def _parts(first: PageOutline, last: PageOutline, *, times_vary: bool) -> Iterator[_Placed]:
+    """Yield the blocks that two answers have in common, and gaps for the others.
+
+    :param times_vary: whether pages may have other times of day where the answers have the same.
+    """
     ones, others = (list(zip(each.blocks, each.places, strict=True)) for each in (first, last))
     matcher = SequenceMatcher(None, first.blocks, last.blocks, autojunk=False)
     for what, start, end, other_start, other_end in matcher.get_opcodes():
         left, right = ones[start:end], others[other_start:other_end]
         if what == "equal":
-            yield from ((_fixed(text), place) for text, place in left)
+            yield from ((_fixed(text) if times_vary else _Block(text, text), p) for text, p in left)
             continue
         aligned = [_aligned(one, two) for (one, _), (two, _) in zip(left, right, strict=False)]
         blocks = [block for block in aligned if block is not None]
