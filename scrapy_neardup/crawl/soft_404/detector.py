@@ -241,14 +241,14 @@ class Soft404Detector:
         host.answers.append(Answer(section, template, n_bytes))
         return True
 
-    async def _compare(self, host: Host, visit: Visit) -> bool:
-        """Return whether a page is a soft 404."""
+    async def _compare(self, host: Host, visit: Visit, *, is_kept: bool = False) -> bool:
+        """Return whether a page is a soft 404; see :meth:`Host.fits`."""
         if not host.has_answers:
             return False
         outline = await self._outline(visit.record) if _may_fit(host, visit) else None
         if outline is None:
             return False
-        fits = host.fits(visit, outline)
+        fits = host.fits(visit, outline, is_kept=is_kept)
         await self._report_late(host, host.take_confirmed())
         return fits
 
@@ -258,7 +258,7 @@ class Soft404Detector:
     async def _compare_early(self, host: Host, early: Sequence[Visit]) -> None:
         """Compare pages that were judged before the host answered."""
         unknown = [v for v in list(early) if page_key(v.record.url) not in host.late]
-        found = [v.record.url for v in unknown if await self._compare(host, v)]
+        found = [v.record.url for v in unknown if await self._compare(host, v, is_kept=True)]
         # The first visit of a page to which others are redirected is none.
         found = [url for url in found if page_key(url) not in host.moved_to]
         await self._report_late(host, found)

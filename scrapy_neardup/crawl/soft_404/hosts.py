@@ -129,6 +129,7 @@ class Host:
     _shells: set[str] = field(default_factory=set)
     _doubtful: dict[str, Answer] = field(default_factory=dict)
     _first_requested: dict[str, str] = field(default_factory=dict)
+    _first_shown: dict[Section, str] = field(default_factory=dict)
     _with_reference: set[Section] = field(default_factory=set)
     _has_ended: bool = False
     _front_fits: bool | None = None
@@ -158,8 +159,11 @@ class Host:
         else:
             self.moved_to.add(page_key(url))
 
-    def fits(self, visit: Visit, outline: PageOutline) -> bool:
-        """Return whether a page is a soft 404; note what it says of the host."""
+    def fits(self, visit: Visit, outline: PageOutline, *, is_kept: bool = False) -> bool:
+        """Return whether a page is a soft 404; note what it says of the host.
+
+        :param is_kept: whether it was judged before, so that its content is kept.
+        """
         url = visit.record.url
         fitting = [a for a in self.answers if a.template.fits(outline, url)]
         for answer in self.answers:
@@ -169,19 +173,32 @@ class Host:
             self._front_fits = bool(fitting)
         if not fitting and len(self._others) < _MAX_COUNTED:
             self._others.add(page_key(url))
-        if not fitting or self._is_spared(visit, fitting[0]):
+        if not fitting:
+            return False
+        if self._is_spared(visit):
+            self._first_shown.setdefault(fitting[0].section, page_key(visit.requested))
             return False
         asked = visit.requested if self._target_of(url) is not None else url
-        if any(self._is_convincing(answer, asked) for answer in fitting):
-            return True
-        if asked == url and len(self._doubtful) < _MAX_COUNTED:
+        convincing = [a for a in fitting if self._is_convincing(a, asked)]
+        if not convincing and asked == url and len(self._doubtful) < _MAX_COUNTED:
             self._doubtful[url] = fitting[0]
-        return False
+        return bool(convincing) and (not self._is_first(convincing[0], visit) or is_kept)
 
-    def _is_spared(self, visit: Visit, answer: Answer) -> bool:
-        """Return whether a page stays for its address, although it shows what the answer shows.
+    def _is_first(self, answer: Answer, visit: Visit) -> bool:
+        """Return whether a page shows what no page before it has shown, and what may be a content.
 
-        The first visit of a page to which missing addresses are redirected has its content,
+        Some sites show one of their pages for any address.
+        """
+        section, template = answer.section, answer.template
+        if template.is_shell or (template.says_missing and section in self._with_reference):
+            return False
+        key = page_key(visit.requested)
+        return self._first_shown.setdefault(section, key) == key
+
+    def _is_spared(self, visit: Visit) -> bool:
+        """Return whether a page stays for its address, although it shows what an answer shows.
+
+        The first visit of the page to which missing addresses are redirected has its content,
         whatever has led to it, and may be the only one.
         """
         url, key = visit.record.url, page_key(visit.record.url)
@@ -189,11 +206,12 @@ class Host:
         from_front = is_front_page(visit.requested)
         target = self._target_of(url)
         if target is not None and visit.is_redirected and not from_front:
-            if target not in self.moved_to and answer.template.says_missing:
-                return False
-            return self._first_requested.setdefault(target, visit.requested) == visit.requested
+            return (
+                key in self.moved_to
+                and self._first_requested.setdefault(key, visit.requested) == visit.requested
+            )
         if target is not None or ((is_front or from_front) and not has_query):
-            if target == key or is_front:
+            if is_front or key in self.moved_to:
                 self._first_requested.setdefault(key, visit.requested)
             return True
         return self._front_fits is not False if is_front else key in self.real

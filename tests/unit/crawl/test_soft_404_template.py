@@ -20,6 +20,7 @@ from scrapy_neardup.crawl.soft_404.template import AnswerTemplate
 from scrapy_neardup.html.limits import PageLimits
 from scrapy_neardup.html.page_outline import page_outline
 from scrapy_neardup.sources.record import Record
+from tests.support.texts import word
 
 SITE = "http://shop.example"
 TOKENS = "3f8a6c0d5e7b41929d0c8a7b6e5f4d3c", "b17e0c5a99d84e21a6f3027c4d8e9b10"
@@ -107,8 +108,10 @@ def echoing(path):
     ],
 )
 def test_only_the_own_address_may_be_repeated(path, main, is_found):
-    page = framed("Old ware | Shop", main.format(SITE))
-    assert is_soft(host_with(echoing), path, page) is is_found
+    page, host = framed("Old ware | Shop", main.format(SITE)), host_with(echoing)
+    # Without a notice in title or heading, the first page that shows it may be what it shows.
+    assert not is_soft(host, "/first", echoing("/first"))
+    assert is_soft(host, path, page) is is_found
 
 
 @pytest.mark.parametrize(
@@ -136,6 +139,37 @@ def test_times_of_day_may_differ_even_if_two_answers_came_within_one_second():
     host = host_with(lambda path: served("12:03:55"))
     assert is_soft(host, "/kettle", served("12:04:01"))
     assert not is_soft(host, "/kettle", served("12:04:01", "on order"))
+
+
+@pytest.mark.parametrize("title", ["Timetable", "Missing Link"])
+def test_without_a_notice_that_pages_lack_no_time_of_day_may_differ(title):
+    def leaving(at):
+        return framed(title, f"<h1>The next bus</h1><p>It leaves at {at}</p>")
+
+    host = Host("shop.example", Request(SITE))
+    pages = [(token, page_outline(leaving("0:00"), PageLimits())) for token in TOKENS]
+    template = AnswerTemplate.of(pages)
+    assert template is not None
+    host.answers.append(Answer(Section("/", ""), template, 1000))
+    assert not is_soft(host, "/", framed(title, "<p>All the buses</p>"))
+    assert not any(is_soft(host, f"/stop/{n}", leaving(f"{n}:15")) for n in range(9))
+
+
+def test_a_page_of_which_most_differs_has_a_content_under_any_notice():
+    def random_post(n):
+        return page_outline(framed("Not found", f"<p>{word(n) * 40}</p>"), PageLimits())
+
+    assert AnswerTemplate.of([(t, random_post(n)) for n, t in enumerate(TOKENS)]) is None
+
+
+def test_the_first_page_that_shows_an_answer_without_a_notice_stays():
+    wares = framed("All wares", "<p>Kettles, lamps and chairs</p>")
+    host = host_with(lambda path: wares)
+    assert [is_soft(host, path, wares) for path in ("/a", "/b", "/a")] == [False, True, False]
+    host = host_with(lambda path: wares)
+    host.note_move(TOKENS[0], f"{SITE}/wares")
+    assert not is_soft(host, "/wares", wares)
+    assert is_soft(host, "/wares", wares, requested="/old")
 
 
 def test_the_front_page_stays_and_other_addresses_that_show_it_do_not():
