@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable, Mapping
 from itertools import count
 from urllib.parse import parse_qs, urlsplit
@@ -12,6 +14,7 @@ from tests.support.crawl import run_crawl
 from tests.support.server import Answer, serving
 from tests.support.texts import article, page, word
 
+CANNOT_EXIST = re.compile(r"/[0-9a-f]{32}")
 N_PAGES = 6
 #: The site shows one of its pages for any other address; no two answers in a row are the same.
 _LATER = 3
@@ -139,13 +142,22 @@ def test_hosts_whose_answers_say_nothing_are_named_once(crawl_of_contents):
     assert crawl.dropped == []
 
 
+def moved(url, path):
+    """Return a redirect; that of a linked page comes once the host has answered twice."""
+
+    def late() -> bytes:
+        time.sleep(0.4)
+        return b""
+
+    headers = {"Location": f"http://{urlsplit(url).netloc}{path}"}
+    return Answer(b"" if CANNOT_EXIST.search(url) else late, status=301, headers=headers)
+
+
 def found_by_search(url):
     """Return what an address leads to: the pages that a search for its name finds."""
     parts = urlsplit(url)
     if parts.path != "/search":
-        return Answer(
-            status=302, headers={"Location": f"http://{parts.netloc}/search?q={name_of(url)}"}
-        )
+        return moved(url, f"/search?q={name_of(url)}")
     term = parse_qs(parts.query)["q"][0]
     if len(term) > 8:
         return page("Nothing was found.", f"{term}: no results")
@@ -153,7 +165,7 @@ def found_by_search(url):
 
 
 def to_shop(url):
-    return Answer(status=301, headers={"Location": f"http://{urlsplit(url).netloc}/shop"})
+    return moved(url, "/shop")
 
 
 TERMS = "anchor bridge candle".split()
