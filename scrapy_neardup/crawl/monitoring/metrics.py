@@ -94,7 +94,7 @@ COUNTERS = (
            "files/index_errors"),
     Metric(
         "soft_404_probes", "Addresses asked for that cannot exist, by answer.", "soft_404/",
-        "outcome", ("asked", "honest", "soft", "failed"),
+        "outcome", ("asked", "honest", "soft", "unclear", "failed"),
     ),
     Metric("soft_404_late", "Soft 404s that were judged before the answer.", "soft_404/late"),
     Metric("copies_not_written", "Lines on copies that could not be written.",
