@@ -46,11 +46,16 @@ def test_what_was_written_before_an_error_stays(tmp_path):
 @pytest.mark.parametrize(("number", "code"), [("SIGTERM", -15), ("SIGHUP", -1), ("SIGINT", 130)])
 def test_a_signal_ends_a_command_and_leaves_no_empty_file(tmp_path, number, code):
     command = [sys.executable, *NEARDUP, "scan", "-", "-o", "out.csv", "--workers", "0"]
-    with subprocess.Popen(
+    sent = getattr(signal, number)
+    # Under nohup the tests ignore SIGHUP, and a command would inherit that.
+    handler = signal.signal(sent, signal.default_int_handler if code > 0 else signal.SIG_DFL)
+    scan = subprocess.Popen(
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
-    ) as scan:
+    )
+    signal.signal(sent, handler)
+    with scan:
         wait_for((tmp_path / "out.csv.part").exists)
-        scan.send_signal(getattr(signal, number))
+        scan.send_signal(sent)
         _, said = scan.communicate(timeout=60)
     assert (scan.returncode, said) == (code, "")
     assert list(tmp_path.iterdir()) == []
