@@ -65,6 +65,7 @@ def test_unusable_options_are_refused(arguments):
     assert run("stores.scaling", *arguments).returncode == 2
 
 
+@pytest.mark.slow
 def test_bodies_of_pages_that_were_read_quickly_stay_within_their_bound():
     few = ("--pages", "300", "--redis-pages", "300")
     done = run("stores.unread_pages", *few, "--body-bytes", "9000", "--bound", "1")

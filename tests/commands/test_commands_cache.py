@@ -119,6 +119,7 @@ def test_lazy_pages_are_kept_both_as_read_quickly_and_in_full(folder):
     assert counts(folder) == (0, 7)
 
 
+@pytest.mark.slow
 def test_pages_that_changed_are_read_again(folder):
     scan(folder)
     changed = [dict(record) for record in PAGES]
@@ -160,6 +161,7 @@ def test_signatures_of_another_recipe_are_not_used(folder, change, options):
     assert counts(folder) == (7, 0)
 
 
+@pytest.mark.slow
 def test_the_secret_of_a_store_is_part_of_the_recipe(folder):
     scan(folder)
     store = ("--store", "sqlite:///seen.sqlite")

@@ -103,6 +103,7 @@ def test_only_what_changed_since_then(recrawled):
     assert len(changes(recrawled, "--since", at)) == 3
 
 
+@pytest.mark.slow
 def test_a_move_keeps_its_date_over_recrawls(tmp_path):
     path, began = tmp_path / "pages.sqlite", int(time.time())
     settings = {"NEARDUP_STORE": f"sqlite:///{path}", "NEARDUP_URL_RULES": "off"}

@@ -116,6 +116,7 @@ def test_two_addresses(written):
         assert "Duplicates (same_" in mixed.stdout
 
 
+@pytest.mark.slow
 def test_an_address_without_a_page(tmp_path):
     secret = tmp_path / "secret.html"
     secret.write_text("<p>of this machine</p>")
@@ -148,6 +149,7 @@ def test_an_address_without_a_page(tmp_path):
     assert "cannot be fetched" in done.stderr
 
 
+@pytest.mark.slow
 def test_stored_pages_by_their_ids(tmp_path):
     records = [
         {"id": 1, "url": "https://a.example/1", "text": FERRY},

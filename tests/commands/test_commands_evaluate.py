@@ -121,6 +121,7 @@ def test_pairs_that_are_not_there(folder):
     assert done.stderr == "scrapy neardup evaluate: none.csv: No such file or directory\n"
 
 
+@pytest.mark.slow
 def test_a_missing_matplotlib_is_named(folder):
     pairs(folder, "id_a,id_b,label", "ferry,reprint,duplicate")
     done = evaluate(

@@ -103,6 +103,7 @@ def test_options_that_do_not_go_together(tmp_path, options, message):
     assert message in done.stderr.decode()
 
 
+@pytest.mark.slow
 def test_a_library_of_news_without_urls_finds_a_reprint_under_another_title(tmp_path):
     old, new = tmp_path / "old.tsv", tmp_path / "new.tsv"
     old.write_text(f"o1\tA ferry twice a day\t{FERRY}\no2\tThe museum\t{MUSEUM}\n")

@@ -126,6 +126,7 @@ def test_a_store_shows_its_pages_and_the_pairs_in_it(tmp_path, pages):
     assert "pair" not in kinds(report)
 
 
+@pytest.mark.slow
 def test_a_store_in_a_redis(tmp_path, pages, redis_server: RedisServer):
     imported(redis_server.address, pages)
     report = tmp_path / "report.html"

@@ -153,6 +153,7 @@ def test_warcio_finds_nothing_wrong(written, capsys):
     assert checker.exit_value == 0, capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_pages_of_other_files_are_resources(tmp_path):
     folder = tmp_path / "site"
     folder.mkdir()

@@ -99,6 +99,7 @@ def test_the_missing_package_is_named(tmp_path):
     assert 'Parquet files need a package: pip install "scrapy-neardup[parquet]"' in done.stderr
 
 
+@pytest.mark.slow
 def test_a_news_library_in_and_tables_out(tmp_path):
     library = tmp_path / "news.tsv"
     rows = [("n1", "Ferry", FERRY), ("n2", "Museum", MUSEUM), ("n3", "Ferry", FERRY)]

@@ -218,6 +218,7 @@ def test_verdicts_are_correct_during_a_flood(kind, victim_first):
     assert judge.check(again).duplicate_of == victim.url
 
 
+@pytest.mark.slow
 def test_a_flood_that_resembles_the_victim_cannot_hide_an_equal_page():
     # Pages that nobody without the secret can make: near it by their sketches as well.
     judge = detector()

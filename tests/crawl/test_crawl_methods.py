@@ -171,6 +171,7 @@ def test_no_content_is_lost_when_a_pipeline_fails(how, workers):
     assert len(crawl.items) == CONTENTS
 
 
+@pytest.mark.slow
 def test_items_of_one_page_that_wait_for_each_other_end():
     texts = [FERRY, MUSEUM, FERRY, MUSEUM, FERRY]
     with serving({"/1": page("no matter"), "/2": page("none")}) as site:
@@ -301,6 +302,7 @@ def test_thresholds_of_the_rule_are_said_to_have_no_effect():
     assert warning.startswith("NEARDUP_MIN_SIMILARITY has no effect with NEARDUP_METHOD")
 
 
+@pytest.mark.slow
 def test_thresholds_of_a_request_are_said_to_have_no_effect():
     with serving(TEXTS) as site:
         options = {"neardup": {"min_similarity": 0.9, "scope": "site"}}

@@ -129,6 +129,7 @@ def test_a_feed_that_was_moved_away_is_not_overwritten(job, tmp_path):
     assert resumed.logged("WARNING") == []
 
 
+@pytest.mark.slow
 def test_feed_that_the_job_did_not_write_is_overwritten_without_a_warning(job, tmp_path):
     items, others = tmp_path / "items.jsonl", tmp_path / "others.jsonl"
     others.write_text('{"path": "yesterday"}\n')
@@ -139,6 +140,7 @@ def test_feed_that_the_job_did_not_write_is_overwritten_without_a_warning(job, t
     assert resumed.logged("WARNING") == []
 
 
+@pytest.mark.slow
 def test_batches_numbered_from_one_again_are_overwritten(job, tmp_path):
     parts = feed(tmp_path / "items-%(batch_id)d.jsonl", overwrite=True, batch_item_count=1)
     job.run("/museum", "/1", FEEDS=parts)

@@ -237,6 +237,7 @@ class TestKilled:
 
 
 class TestFullDisk:
+    @pytest.mark.slow
     def test_nothing_is_lost_while_the_disk_takes_nothing(self, path):
         with storer("fill_the_disk", path) as process:
             assert line_of(process) in ("disk I/O error", "database or disk is full")

@@ -130,6 +130,7 @@ def test_counts_that_may_be_too_low_say_so():
     assert line.startswith("  duplicates of, at least")
 
 
+@pytest.mark.slow
 def test_the_environment_changes_nothing():
     program = (
         "from scrapy_neardup.crawl.monitoring.crawl_log import HeavyHitters, summary\n"
