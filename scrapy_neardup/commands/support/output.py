@@ -150,13 +150,10 @@ def atomic_output(
         if path.exists() and not path.is_file():
             # Write to a device or a named pipe itself.
             part = path
-        elif private:
-            # An existing file may be readable by others.
-            part.unlink(missing_ok=True)
-            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        else:
-            part.open("ab").close()
+        # Before it is made: an interrupt may come right after that.
         is_made = part != path
+        if is_made:
+            _make(part, private=private)
         yield part
         if is_made:
             part.replace(path)
@@ -169,6 +166,16 @@ def atomic_output(
         with suppress(OSError):
             if is_made and is_empty(part):
                 part.unlink()
+
+
+def _make(part: Path, *, private: bool) -> None:
+    """Make a file unless it is there; a private one is made anew."""
+    if private:
+        # An existing file may be readable by others.
+        part.unlink(missing_ok=True)
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    else:
+        part.open("ab").close()
 
 
 def _is_of(path: Path, given: str) -> bool:
