@@ -282,14 +282,13 @@ def _method(options: argparse.Namespace, config: Config) -> str | Method | None:
     """Return the method that judges; none for commands that explain and evaluate the rule."""
     if not hasattr(options, "method"):
         return None
+    method: str | Method | None = config.parts.get("method")
     if options.method is not None:
         for name in ("max_distance", "min_similarity"):
             if (value := getattr(options, name, None)) is not None:
                 wanted = "left out with --method, which has parameters of its own"
                 raise InvalidOption(FLAGS[name], value, wanted)
-    if options.method is not None:
-        return str(options.method)
-    method: str | Method | None = config.parts.get("method")
+        method = options.method
     return method
 
 
