@@ -17,8 +17,10 @@ FOLDERS = (
     *("promises", "redis", "stores", "unit", "workers"),
 )
 
-# Speed is measured in benchmarks/, never asserted here.
-settings.register_profile("default", deadline=None)
+# Speed is measured in benchmarks/, never asserted here. ``--hypothesis-profile=thorough`` is for who
+# changed what properties hold.
+settings.register_profile("default", deadline=None, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("default")
 
 

@@ -110,6 +110,8 @@ async def crawl(situation: Situation, run: Run, site: Site) -> list[dict[str, An
     for crawler in crawlers:
         if run.killed_after is not None:
             crawler.signals.connect(_Killer(run.killed_after).count, item_scraped, weak=False)
+    # Each crawl with the add-on begins with a collection, which need not walk through all modules.
+    gc.freeze()
     await asyncio.gather(*(runner.crawl(crawler) for crawler in crawlers))
     return [crawler.stats.get_stats() for crawler in crawlers if crawler.stats]
 
@@ -156,7 +158,6 @@ async def _all(*names: str) -> None:
         for number, name in enumerate(names or situations):
             sys.stderr.write(f"{name}\n")
             if number % 10 == 0:
-                # Each crawl freezes what it finds, what is left of the one before included.
                 gc.unfreeze()
                 gc.collect()
             outcome = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import json
 import os
 import re
@@ -272,10 +273,15 @@ def _main() -> None:
             import_module(name)
     assert "twisted.internet.reactor" not in sys.modules
     server = _Server(Path(sys.argv[1]))
+    # Collections in the forks need not walk through what all have in common.
+    gc.collect()
+    gc.freeze()
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     plan = server.serve()
     if plan:
+        # The last one, at exit, would walk through all of it, and so copy its memory.
+        atexit.register(gc.freeze)
         _become(plan)
         _execute(plan["argv"])
 
