@@ -17,8 +17,8 @@ FOLDERS = (
     *("promises", "redis", "stores", "unit", "workers"),
 )
 
-# Speed is measured in benchmarks/, never asserted here. ``--hypothesis-profile=thorough`` is for who
-# changed what properties hold.
+# Speed is measured in benchmarks/, never asserted here. For more examples:
+# ``--hypothesis-profile=thorough``.
 settings.register_profile("default", deadline=None, max_examples=50)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("default")
@@ -37,8 +37,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         folder = item.path.relative_to(Path(__file__).parent).parts[0]
         item.add_marker(getattr(pytest.mark, folder))
-        if folder in ("browser", "compatibility"):
-            # They start browsers, and servers of others, and few changes can break them.
+        if folder in ("benchmarks", "browser", "compatibility"):
+            # Few changes can break them, and they start browsers and servers of others.
             item.add_marker(pytest.mark.slow)
 
 

@@ -349,7 +349,6 @@ class StoreTests(StoreContract):
         )
 
         @given(steps)
-        @settings(max_examples=60, deadline=None)
         def check(plan: list[tuple[int, str, str]]) -> None:
             store = make_store()
             detector = NearDupDetector(store=store)
@@ -388,7 +387,6 @@ class StoreTests(StoreContract):
         """Against a dictionary."""
 
         @given(st.lists(st.dictionaries(RULE_NAMES, BODIES, max_size=4), max_size=6))
-        @settings(max_examples=60)
         def check(changes: list[dict[str, bytes]]) -> None:
             store, model = make_store(), dict[str, bytes]()
             for change in changes:
@@ -422,7 +420,6 @@ class StoreTests(StoreContract):
         notes = st.lists(st.tuples(st.lists(DIGESTS, max_size=4), TIMES), max_size=6)
 
         @given(notes, TIMES, st.integers(1, 8))
-        @settings(max_examples=100)
         def check(plan: list[tuple[list[int], int]], since: int, most: int) -> None:
             monkeypatch.setattr(advice, "MAX_KNOWN", 8)
             store, seen = make_store(), dict[int, int]()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup.exceptions import StoreError, StoreUnreachable
@@ -78,7 +78,6 @@ def counts(reader: StoreReader, namespace: str = "default") -> tuple[int, int]:
 
 
 @given(st.lists(st.integers(0, 30), max_size=60), st.integers(1, 7))
-@settings(max_examples=60)
 def test_what_is_noted_takes_no_more_room_than_is_agreed(sizes, most):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(advice, "MAX_KNOWN", most)
