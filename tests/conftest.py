@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -29,6 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # The background of a script ignores Ctrl-C, and so would the programs that tests interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for folder in FOLDERS:
         config.addinivalue_line("markers", f"{folder}: a test in tests/{folder}")
 
