@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+import pyarrow as pa
 
 from ..exceptions import EngineFailed
 from .folder import Report, WorkFolder
@@ -112,7 +116,22 @@ class DaskEngine:
 
 
 def _run(task: Task) -> Report:
-    return task.run()
+    try:
+        return task.run()
+    finally:
+        _return_unused_memory()
+
+
+def _return_unused_memory() -> None:
+    """Return the memory that the last task has freed to the operating system.
+
+    Allocators keep much of it for the next task: a worker with thousands of tasks behind it would
+    reach the limit at which Dask restarts it, however little the next one needs.
+    """
+    pa.default_memory_pool().release_unused()
+    if sys.platform == "linux":
+        with suppress(AttributeError):  # a C library other than glibc
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def _processor_seconds() -> float:
