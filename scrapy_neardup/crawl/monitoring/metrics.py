@@ -260,6 +260,6 @@ def _write(path: Path, families: list[Family]) -> None:
     registry.register(Families())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        write_to_textfile(str(path), registry)
     except (FileExistsError, NotADirectoryError):
         raise OSError(errno.ENOTDIR, "a file is in the place of its folder") from None
-    write_to_textfile(str(path), registry)
