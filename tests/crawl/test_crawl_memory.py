@@ -248,7 +248,7 @@ def test_two_spiders_of_one_process_share_a_memory_by_its_name(
 
 
 def test_old_pages_expire(tmp_path):
-    store = {"NEARDUP_STORE": f"sqlite:///{tmp_path / 'pages.sqlite'}", "NEARDUP_TTL": "0.5"}
+    store = {"NEARDUP_STORE": f"sqlite:///{tmp_path / 'pages.sqlite'}", "NEARDUP_TTL": "0.001"}
     with serving(COPIES) as site:
         for path in ("/0", "/1"):
             assert run_crawl([site.url(path)], store).stored == [path[1:]]
