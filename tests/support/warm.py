@@ -280,8 +280,6 @@ def _main() -> None:
     sys.stdout.flush()
     plan = server.serve()
     if plan:
-        # The last one, at exit, would walk through all of it, and so copy its memory.
-        atexit.register(gc.freeze)
         _become(plan)
         _execute(plan["argv"])
 
