@@ -9,6 +9,7 @@ from contextlib import suppress
 from threading import Lock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, overload
+from weakref import WeakValueDictionary
 
 from .exceptions import (
     InvalidOption,
@@ -29,6 +30,7 @@ from .signatures.page_fields import PageFields, fields_of, kind_of, page_among, 
 from .signatures.signature import Extraction, PageSignature
 from .signatures.signer import Signer
 from .stores import Claim, Store, open_store
+from .stores.base import Entry
 from .stores.in_process import InProcessStore
 from .text.idf import IdfTable
 from .text.tokenization import Tokenizer
@@ -91,6 +93,8 @@ class NearDupDetector:
         #: A signer's tables are made for one thread.
         self._signing = Lock()
         self._thread: ThreadPoolExecutor | None = None
+        #: By the key of the page, the last call that stored it, as long as it may be cancelled.
+        self._last_calls: WeakValueDictionary[str, _Call] = WeakValueDictionary()
         self.store = open_store(store) if isinstance(store, str) else store
         try:
             self.signer = Signer(
@@ -242,8 +246,8 @@ class NearDupDetector:
         """Do the same as :meth:`check` in a thread, while the event loop of asyncio goes on.
 
         The thread judges one page after another, in the order of the calls, so concurrent calls
-        have the same verdicts as consecutive ones. A call that is cancelled leaves no page in the
-        store: a page that was new is new again.
+        have the same verdicts as consecutive ones. A call that is cancelled leaves the store as it
+        was: a page that was new is new again, and one that was known is known as before.
 
         The parameters and the errors are those of :meth:`check`.
         """
@@ -278,12 +282,20 @@ class NearDupDetector:
             if call.is_cancelled:
                 self.store.release(claim.ticket)
             else:
+                if claim.verdict.kind == "revisit":
+                    call.replaced = self.store.find(signature.key)
                 self.store.commit(claim.ticket)
                 call.stored = signature.key
+                self._last_calls[signature.key] = call
         return claim.verdict
 
     def _undo(self, call: _Call) -> None:
-        if call.stored is not None:
+        """Put the store back as it was before a call, unless a later call stored the page."""
+        if call.stored is None or self._last_calls.get(call.stored) is not call:
+            return
+        if (before := call.replaced) is not None:
+            self.store.add(before.signature, before.stored_at, items=before.items)
+        else:
             self.store.forget(call.stored)
 
     def _claim_after_waiting(
@@ -342,13 +354,15 @@ class _Call:
 
     :ivar is_cancelled: whether nobody waits for the verdict any more.
     :ivar stored: key of the page if the call stored it.
+    :ivar replaced: what the store had of that page before.
     """
 
-    __slots__ = ("is_cancelled", "stored")
+    __slots__ = ("__weakref__", "is_cancelled", "replaced", "stored")
 
     def __init__(self) -> None:
         self.is_cancelled = False
         self.stored: str | None = None
+        self.replaced: Entry | None = None
 
 
 def _require_values(method: str | Method, store: str | Store) -> None:

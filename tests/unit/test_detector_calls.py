@@ -180,18 +180,54 @@ def test_a_call_that_is_cancelled_records_nothing():
     assert [verdict.kind for verdict in asyncio.run(run())] == ["new", "new"]
 
 
+async def _cancelled_once(condition, check):
+    """Cancel a call that was begun, while the loop stands still and knows no verdict."""
+    await asyncio.sleep(0)
+    until = time.monotonic() + 30
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.001)
+    check.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await check
+
+
 def test_a_call_that_is_cancelled_after_its_page_was_stored_takes_it_back():
     async def run():
         async with NearDupDetector() as judge:
             check = asyncio.create_task(judge.acheck(url="https://a.example/", text=FERRY))
-            await asyncio.sleep(0)
-            # The loop stands still, so it does not learn of the verdict.
-            until = time.monotonic() + 30
-            while not len(judge.store) and time.monotonic() < until:
-                time.sleep(0.001)
-            check.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await check
+            await _cancelled_once(lambda: len(judge.store), check)
             return await judge.acheck(url="https://b.example/", text=FERRY)
 
     assert asyncio.run(run()).kind == "new"
+
+
+def test_a_call_that_is_cancelled_leaves_a_page_that_was_stored_before():
+    async def run():
+        async with NearDupDetector() as judge:
+            known = judge.signature(url="https://a.example/", text=FERRY)
+            judge.store.add(known, 1000)
+
+            def stored():
+                return judge.store.find(known.key).signature.text_digest != known.text_digest
+
+            check = asyncio.create_task(judge.acheck(url="https://a.example/", text=MUSEUM))
+            await _cancelled_once(stored, check)
+            copies = enumerate((FERRY, MUSEUM))
+            found = [await judge.acheck(url=f"https://{n}.example/", text=t) for n, t in copies]
+            return found, judge.store.find(known.key)
+
+    found, entry = asyncio.run(run())
+    assert [verdict.kind for verdict in found] == ["duplicate", "new"]
+    assert entry.stored_at == 1000
+
+
+def test_a_call_that_is_cancelled_leaves_what_a_later_call_stored():
+    async def run():
+        async with NearDupDetector() as judge:
+            cancelled = asyncio.create_task(judge.acheck(url="https://a.example/", text=FERRY))
+            later = asyncio.create_task(judge.acheck(url="https://a.example/", text=FERRY))
+            await _cancelled_once(lambda: len(judge.store), cancelled)
+            assert (await later).kind == "revisit"
+            return await judge.acheck(url="https://b.example/", text=FERRY)
+
+    assert asyncio.run(run()).kind == "duplicate"
