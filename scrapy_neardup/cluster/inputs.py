@@ -141,7 +141,7 @@ def _expanded(source: str) -> list[str]:
         return [source]
     found = [system.unstrip_protocol(name) for name in sorted(system.glob(path))]
     if not found:
-        raise InputError(source, "no such file")
+        raise InputError(source, "no file has such a name")
     return found if "://" in source else [name.removeprefix("file://") for name in found]
 
 
@@ -211,7 +211,7 @@ def _file_splits(source: str, name: str, split_bytes: int, columns: Columns | No
     size = int(info["size"])
     version: list[Sequence[Any]] = [(source, size, _version(info))]
     if not size:
-        raise InputError(name, "empty")
+        raise InputError(name, "is empty; give a file with pages")
     with system.open(path, "rb") as file:
         kind = _kind_of(file, name)
         if kind == "row_groups":

@@ -150,6 +150,8 @@ def _check(options: argparse.Namespace) -> None:
     """Refuse options of pages for files, and a cache for two pages."""
     if options.cache and not options.learn:
         raise UnfitOption("--cache", "given alone", "given with --learn")
+    if options.learn and not (options.pages or options.files):
+        raise UnfitOption("--learn", "given alone", "given with --from")
     for name in ("pages", "learn", "url_a", "url_b"):
         if options.files and getattr(options, name):
             flag = "--from" if name == "pages" else f"--{name.replace('_', '-')}"

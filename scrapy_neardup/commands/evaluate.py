@@ -258,13 +258,16 @@ def _truth(row: dict[str, str], least_jaccard: float) -> bool | None:
     """Return whether a row is a pair of duplicates; ``None`` for unclear.
 
     :raises KeyError: when the label is unknown.
-    :raises ValueError: when an id or the resemblance is missing.
+    :raises ValueError: when an id is missing, or the resemblance is, or is not within 0 to 1.
     """
     if not (row["id_a"] and row["id_b"]):
         raise ValueError
     if label := (row.get("label") or "").strip().lower():
         return _LABELS[label]
-    return float(row.get("jaccard") or "") >= least_jaccard
+    jaccard = float(row.get("jaccard") or "")
+    if not 0 <= jaccard <= 1:
+        raise ValueError
+    return jaccard >= least_jaccard
 
 
 @dataclass(frozen=True)

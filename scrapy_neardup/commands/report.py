@@ -9,7 +9,7 @@ from time import time
 
 from scrapy.settings import BaseSettings
 
-from ..exceptions import InvalidOption
+from ..exceptions import InvalidOption, UnfitOption
 from ..report.decisions import DecisionReader, UrlTable, stored_decisions
 from ..report.document import Columns, Origin, render_report
 from ..sources.readers import PageReader, beginning
@@ -48,6 +48,8 @@ def add_command(commands: Commands) -> None:
 
 def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Read the decisions, and the texts of their pages if these are given; write the report."""
+    if options.cache and not options.pages:
+        raise UnfitOption("--cache", "given alone", "given with --pages")
     pages = PageReader(options.pages, options.columns)
     columns = Columns()
     with _store(options) as store:

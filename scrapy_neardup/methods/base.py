@@ -35,8 +35,10 @@ class Method(ABC):
         for name in self.counts:
             if not 1 <= getattr(self, name) <= self.max_count:
                 raise InvalidOption(name, getattr(self, name), f"1 to {self.max_count}")
-        if not 0 < self.min_similarity <= 1:
-            raise InvalidOption("min_similarity", self.min_similarity, "above 0, at most 1")
+        # A method of the user's own may lack it.
+        least = getattr(self, "min_similarity", None)
+        if least is None or not 0 < least <= 1:
+            raise InvalidOption("min_similarity", least, "above 0, at most 1")
 
     @abstractmethod
     def value(self, content: str | bytes) -> bytes:

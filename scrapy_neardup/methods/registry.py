@@ -91,6 +91,8 @@ def _kind(name: str, written: str, option: str) -> type[Method]:
         raise InvalidOption(option, written, f"a valid import path ({error})") from error
     if not (isinstance(kind, type) and issubclass(kind, Method)) or isabstract(kind):
         raise InvalidOption(option, written, "the import path of a subclass of Method")
+    if not hasattr(kind, "name"):
+        raise InvalidOption(option, written, "a method whose class has a name")
     return kind
 
 

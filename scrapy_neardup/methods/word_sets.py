@@ -13,7 +13,16 @@ import numpy.typing as npt
 from ..exceptions import InvalidOption
 from ..text.idf import UNITS_PER_NAT, shipped_table, token_hashes
 from ..text.weighting import are_numbers
-from .words import WORD, WordMethod, jaccard, least_common, members, packed_set, shared
+from .words import (
+    WORD,
+    WordMethod,
+    jaccard,
+    least_common,
+    members,
+    packed_set,
+    share_of_larger,
+    shared,
+)
 
 #: Weight in nats of a word that the shipped table does not have; no word weighs more.
 _MAX_WEIGHT = 5.0
@@ -47,7 +56,7 @@ class Words(WordMethod):
     def similarity(self, new: bytes, known: bytes) -> float:
         if self.measure == "jaccard":
             return jaccard(new, known)
-        return shared(new, known) / max(members(new).size, members(known).size)
+        return share_of_larger(new, known)
 
     def is_near(self, new: bytes, known: bytes) -> bool:
         if self.measure == "terms":

@@ -325,7 +325,7 @@ def test_pairs_that_were_read_are_known_by_their_addresses(data, tmp_path, monke
     assert known_pairs.read_corpus(data).distinct == {(0, 1), (0, 2)}
 
 
-def test_to_keep_apart_what_was_called_distinct_is_right(data, tmp_path, monkeypatch):
+def test_to_keep_apart_what_was_called_distinct_is_right(data):
     read = known_pairs.read_corpus(data)
     known = resemblance.Truth(
         read, np.array([60, 60, 60]), [resemblance.shingles(list("abcdefg"))] * 3

@@ -119,9 +119,7 @@ def test_pairs_and_clusters_are_those_of_one_process(
     assert len(kept) == found.kept == found.pages + 1 - len(dropped)
 
 
-def test_files_by_url_and_archives_in_parts(
-    pages: str, expected: set[tuple[Any, ...]], tmp_path: Path
-) -> None:
+def test_files_by_url_and_archives_in_parts(pages: str, tmp_path: Path) -> None:
     system = fsspec.filesystem("memory")
     with system.open("/in/pages.warc.gz", "wb") as file:
         for line in Path(pages).read_text().splitlines()[:240]:
@@ -174,6 +172,11 @@ def test_parquet_in_parts(pages: str, expected: set[tuple[Any, ...]], tmp_path: 
         run("small", {**columns, "id": "url"})
     with pytest.raises(InputError, match="no column 'keys' for id"):
         run("small", {**columns, "id": "keys"})
+
+
+def test_one_name_in_place_of_a_list(tmp_path: Path) -> None:
+    with pytest.raises(InvalidOption, match=r"pages is 'a\.warc'.*must be a list.*\['a\.warc'\]"):
+        cluster.pairs("a.warc", str(tmp_path), engine=Sequential())
 
 
 @pytest.mark.parametrize("columns", [{"key": "id"}, ["id", "body"], "id,text"])

@@ -36,6 +36,26 @@ def fail(html, tree):
         file.write("*")
     raise ZeroDivisionError
 """
+#: A method; the number of words is its version, which its author does not tell.
+FIRST_WORDS = """
+from dataclasses import dataclass
+from typing import ClassVar
+from scrapy_neardup.methods import Method
+
+@dataclass(frozen=True, kw_only=True)
+class FirstWords(Method):
+    name: ClassVar[str] = "first_words"
+    min_similarity: float = 1.0
+
+    def value(self, content):
+        return " ".join(content.split()[:{}]).encode()
+
+    def similarity(self, new, known):
+        return float(new == known)
+
+    def keys(self, value):
+        return [hash(value)]
+"""
 EXTRACTOR = ("-s", "NEARDUP_EXTRACTOR=counted.extract")
 PAGES = [
     {"id": "ferry", "url": "https://a.example/ferry", "html": page(FERRY, "Ferry")},
@@ -159,6 +179,13 @@ def test_signatures_of_another_recipe_are_not_used(folder, change, options):
     assert scan(folder, *options) == scan(folder, *options, cache=None)
     scan(folder, *options)
     assert counts(folder) == (7, 0)
+
+
+def test_values_of_a_method_that_was_edited_are_not_used(folder):
+    for number in (1000, 5):
+        (folder / "own.py").write_text(FIRST_WORDS.format(number))
+        method = ("--method", "own.FirstWords")
+        assert scan(folder, *method) == scan(folder, *method, cache=None)
 
 
 @pytest.mark.slow

@@ -140,7 +140,7 @@ def test_a_time_that_is_none(recrawled, wrong):
     assert f"{wrong!r} is neither a time such as" in done.stderr.decode()
 
 
-def test_pages_that_were_visited_once(tmp_path, redis_server):
+def test_pages_that_were_visited_once(redis_server):
     address = redis_server.address
     with closing(open_store(address, "news")) as store:
         detector = NearDupDetector(store=store)

@@ -245,6 +245,13 @@ def test_a_page_that_cannot_be_read_is_named(tmp_path):
     )
 
 
+def test_learning_needs_pages(written):
+    a = written("a.html", page(FERRY, "Ferry"))
+    done = compare(a, a, "--learn")
+    assert done.returncode == 2
+    assert "--learn is given alone, but it must be given with --from" in done.stderr
+
+
 def test_options_of_pages_are_refused_for_files(written):
     a = written("a.html", page(FERRY, "Ferry"))
     done = compare(a, a, "--files", "--learn")

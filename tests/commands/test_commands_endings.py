@@ -95,3 +95,10 @@ def test_a_long_run_without_a_terminal_prints_rare_lines(monkeypatch, capsys):
     assert list(progress.with_progress(range(8), None, "scan", total=8)) == list(range(8))
     said = capsys.readouterr().err.splitlines()
     assert said == ["scan: 2 pages so far, 25%", "scan: 5 pages so far, 62%"]
+    with progress.stage_bars() as show:
+        for done in range(8):
+            show("rows", done, 8)
+    assert capsys.readouterr().err.splitlines() == [
+        "rows: 1 of 8 tasks so far",
+        "rows: 4 of 8 tasks so far",
+    ]

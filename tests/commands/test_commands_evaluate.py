@@ -73,10 +73,13 @@ def test_jaccard_where_there_is_no_label(folder):
         "ferry,museum,distinct,0.9",
         "ferry,tea,,0.79",
         "museum,tea,,",
+        "museum,tea,,nan",
+        "museum,tea,,7",
+        "museum,tea,,-0.1",
     )
     done = evaluate("pages.jsonl", "--pairs", "pairs.csv", cwd=folder)
     assert "1 pairs of duplicates, 2 of distinct pages" in done.stdout
-    assert "pairs left out: 1 (bad row 1)" in done.stderr
+    assert "pairs left out: 4 (bad row 4)" in done.stderr
     lower = evaluate("pages.jsonl", "--pairs", "pairs.csv", "--jaccard", "0.7", cwd=folder)
     assert "2 pairs of duplicates, 1 of distinct pages" in lower.stdout
 

@@ -156,7 +156,7 @@ def test_options_change_what_is_a_pair(tmp_path):
         assert ids(done.stdout) == expected, options
 
 
-def test_with_no_similarity_asked_for_all_near_fingerprints_are_pairs(tmp_path, mixed):
+def test_with_no_similarity_asked_for_all_near_fingerprints_are_pairs(mixed):
     done = pairs(mixed, "-o", "-", "--similarity", "0", "--workers", "0")
     texts = [record["text"] for record in lines(mixed)]
     detector = NearDupDetector()

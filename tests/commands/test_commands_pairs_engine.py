@@ -352,6 +352,9 @@ def test_pages_work_folder_and_outputs_in_s3(
             assert refused.stderr.count(b"\n") == 1
             assert f"{target}: {complaint}" in refused.stderr.decode()
             assert refused.returncode == 1
+        other_rule = [*command, "--scope", "site", "-o", "s3://bucket/late/pairs"]
+        assert b"belongs to another run" in warm.run(other_rule, folder=ROOT).stderr
+        assert not bucket.exists("bucket/late")
 
 
 @pytest.mark.parametrize(

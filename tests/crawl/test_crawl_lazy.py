@@ -149,7 +149,7 @@ def test_commands_read_a_store_with_unread_pages(tmp_path):
     assert "the extraction was lazy (passages-1) and is now full" in done.stderr
 
 
-def test_verdicts_with_redis_are_those_in_memory(redis_server, tmp_path):
+def test_verdicts_with_redis_are_those_in_memory(redis_server):
     redis = {"NEARDUP_STORE": redis_server.address}
     with serving({**PAGES, "/again": PAGES["/copy"]}) as site:
         in_memory, shared = crawled(site, *PAGES), crawled(site, *PAGES, **redis)

@@ -120,7 +120,7 @@ def test_where_another_component_takes_the_items_away_a_copy_is_stored(loop, by)
 
 
 @pytest.mark.slow
-def test_page_that_waits_too_long_is_kept(tmp_path):
+def test_page_that_waits_too_long_is_kept():
     settings = {**FAILING, "FAIL_AFTER": 4, "NEARDUP_MAX_WAIT": "0.5"}
     crawl = crawled(COPIES, settings)
     assert len(crawl.stored) == 5

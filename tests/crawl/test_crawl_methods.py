@@ -67,7 +67,8 @@ def test_copies_are_dropped_and_every_content_is_stored(loop, workers):
     assert crawl.counts("pages/") == {"new": CONTENTS, "duplicate": CONTENTS}
     assert crawl.logged("WARNING") == []
     [started] = [text for text in crawl.logged("INFO") if text.startswith("Dropping")]
-    assert "method bottomk-1:hashes=128" in started
+    assert "the method bottomk-1:hashes=128" in started
+    assert "; texts of fewer than 20 distinct words (min_features) are kept; pages of" in started
 
 
 @pytest.mark.parametrize("workers", [0, SLOW_WORKER])
@@ -110,6 +111,8 @@ def test_keywords_judge_titles_comments_and_captions(workers):
         }
     assert crawl.counts("judged_items/") == {"new": 4, "duplicate": 2, "undecided": 1}
     assert crawl.counts("undecided/") == {"no_text": 1}
+    [started] = [text for text in crawl.logged("INFO") if text.startswith("Dropping")]
+    assert "min_features" not in started
 
 
 def test_short_pages_are_kept_undecided():

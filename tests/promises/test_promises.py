@@ -16,8 +16,6 @@ from tests.promises.harness import all_situations
 SITUATIONS = all_situations()
 
 
-#: What becomes of these hangs on which of two crawls is quicker.
-RACES = {"stories_that_a_discovering_and_an_extracting_spider_meet_at_the_same_time"}
 #: Contents that are lost, and why that is so.
 NOT_COVERED = {
     "articles_that_come_to_addresses_of_copies_on_the_second_day": (
@@ -29,10 +27,7 @@ NOT_COVERED = {
 def _named(names: list[str], *reasons: dict[str, str]) -> list[Any]:
     """A parameter for each situation; those that are known to fail must."""
     why = {name: reason for each in reasons for name, reason in each.items()}
-    marks = {
-        name: pytest.mark.xfail(reason=reason, strict=name not in RACES)
-        for name, reason in why.items()
-    }
+    marks = {name: pytest.mark.xfail(reason=reason, strict=True) for name, reason in why.items()}
     return [pytest.param(name, marks=marks.get(name, ())) for name in names]
 
 

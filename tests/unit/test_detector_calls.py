@@ -208,7 +208,8 @@ def test_a_call_that_is_cancelled_leaves_a_page_that_was_stored_before():
             judge.store.add(known, 1000)
 
             def stored():
-                return judge.store.find(known.key).signature.text_digest != known.text_digest
+                [entry] = judge.store.entries()
+                return entry.signature.text_digest != known.text_digest
 
             check = asyncio.create_task(judge.acheck(url="https://a.example/", text=MUSEUM))
             await _cancelled_once(stored, check)

@@ -6,10 +6,8 @@ article's ``original_page``, the same at every call.
 
 from __future__ import annotations
 
-from . import letters, same_site, structure
+# They register the disguises, in this order: a digest of all copies depends on it.
+from . import letters, same_site, structure  # noqa: F401
 from .registry import DISGUISES, disguised_page
 
 __all__ = ["DISGUISES", "disguised_page"]
-
-#: The modules that register disguises, in this order: a digest of all copies depends on it.
-MODULES = (letters, same_site, structure)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import uuid4
 
 from ...exceptions import InputError, InvalidOption
 from ...sources.compression import error_text
@@ -63,11 +64,14 @@ def open_rows_at(target: str, inputs: list[str], columns: dict[str, Kind]) -> It
             yield rows
         return
     upload = _Upload(target, inputs)
-    with TemporaryDirectory(prefix="neardup-") as folder:
-        file = Path(folder, target.rpartition("/")[2])
-        with open_rows(str(file), [], columns) as rows:
-            yield rows
-        upload.send(file)
+    try:
+        with TemporaryDirectory(prefix="neardup-") as folder:
+            file = Path(folder, target.rpartition("/")[2])
+            with open_rows(str(file), [], columns) as rows:
+                yield rows
+            upload.send(file)
+    finally:
+        upload.clean_up()
 
 
 def _local_files(inputs: list[str]) -> Iterator[str]:
@@ -93,7 +97,8 @@ class _Upload:
         self._system, self._path = file_system(target)
         if any(self._is_input(given) for given in inputs):
             raise InputError(target, "is an input, and would be overwritten")
-        self._part = f"{self._path}.part"
+        # Two runs may have one target.
+        self._part = f"{self._path}.{uuid4().hex}.part"
         # Better now than after hours.
         self._try(self._system.pipe_file, self._part, b"")
 
@@ -113,6 +118,13 @@ class _Upload:
         """Bring it there."""
         self._try(self._system.put_file, str(file), self._part)
         self._try(self._system.mv, self._part, self._path)
+
+    def clean_up(self) -> None:
+        """Remove what was not brought there as a whole."""
+        # It may be the file system that failed.
+        with suppress(Exception):
+            if self._system.exists(self._part):
+                self._system.rm_file(self._part)
 
     def _try(self, what: Any, *arguments: Any) -> None:
         try:

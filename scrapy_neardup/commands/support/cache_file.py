@@ -68,7 +68,11 @@ class CacheFile:
                 self._connection = sqlite3.connect(
                     self.path, timeout=_BUSY_SECONDS, isolation_level=None
                 )
-                self._prepare()
+                try:
+                    self._prepare()
+                except BaseException:
+                    self._connection.close()
+                    raise
         except (OSError, NotImplementedError, sqlite3.Error) as error:
             problem = f"the cache cannot be used: {error_text(error)}"
             raise InputError(str(self.path), problem) from error

@@ -70,7 +70,7 @@ _PACKAGES = (
     "charset-normalizer courlan htmldate jieba justext lxml lxml_html_clean regex resiliparse "
     "rjieba scrapy-neardup selectolax tldextract trafilatura w3lib"
 ).split()
-_FOLDERS = "_util hashing html signatures stores text workers".split()
+_FOLDERS = "_util hashing html methods signatures stores text workers".split()
 
 
 class _Key(NamedTuple):
@@ -84,14 +84,15 @@ class Keys:
     Secret, tokenizer and IDF table are in the signer's recipe; a text depends on none of them.
 
     :param tokenizer: as the signer was given it, like ``extractor``. The files of those that are
-        not shipped count as well, because who edits one may forget to change its ``version``.
+        not shipped count as well, and that of the method, because who edits one may forget to
+        change its ``version``.
     """
 
     def __init__(self, signer: Signer, tokenizer: object, extractor: object) -> None:
         shared = f"{signer.limits!r}\n{signer.parts['extractor']}\n{_environment()}".encode()
         shared += _source_of(extractor)
         self._signature = b"signature\n%b\n" % signer.recipe.encode() + shared
-        self._signature += _source_of(tokenizer)
+        self._signature += _source_of(tokenizer) + _source_of(signer.method)
         self._text = b"text\n" + shared
 
     def of(self, record: Record) -> _Key:
@@ -292,7 +293,7 @@ def _version(package: str) -> str | None:
 
 
 def _source_of(component: object) -> bytes:
-    """Return a digest of the module of a tokenizer or an extractor; empty for a shipped one."""
+    """Return a digest of the module of a component; empty for one that is named shortly."""
     if isinstance(component, str):
         if "." not in component:
             return b""

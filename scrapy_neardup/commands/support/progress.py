@@ -76,15 +76,27 @@ def _completed(source: HasProgress | None, total: int | None, done: int) -> int 
     return None if total is None else done
 
 
+class _RareLines:
+    """Says when the next line is due."""
+
+    def __init__(self) -> None:
+        self._interval = _FIRST_SECONDS
+        self._due = monotonic() + self._interval
+
+    def is_due(self) -> bool:
+        if (now := monotonic()) < self._due:
+            return False
+        self._interval = min(2 * self._interval, _MOST_SECONDS)
+        self._due = now + self._interval
+        return True
+
+
 def _with_lines(
     results: Iterable[T], source: HasProgress | None, what: str, unit: str, total: int | None
 ) -> Iterator[T]:
-    interval = _FIRST_SECONDS
-    due = monotonic() + interval
+    lines = _RareLines()
     for done, result in enumerate(results, start=1):
-        if (now := monotonic()) >= due:
-            interval = min(2 * interval, _MOST_SECONDS)
-            due = now + interval
+        if lines.is_due():
             whole = total if source is None else source.total_bytes
             completed = _completed(source, total, done)
             share = f", {completed / whole:.0%}" if whole and completed is not None else ""
@@ -110,10 +122,17 @@ def stage_bars() -> Iterator[Callable[[str, int, int], None]]:
     """Yield what is told of the tasks of a stage: its name, how many are done, and all.
 
     Each stage has a bar on standard error when that is a terminal, until the next one begins.
+    Elsewhere there are lines as with :func:`with_progress`.
     """
     console = Console(stderr=True)
     if not _draws(console):
-        yield lambda *_: None
+        lines = _RareLines()
+
+        def say(stage: str, done: int, total: int) -> None:
+            if lines.is_due():
+                print_message(f"{stage}: {done} of {total} tasks so far")
+
+        yield say
         return
     columns = (
         *Progress.get_default_columns(),

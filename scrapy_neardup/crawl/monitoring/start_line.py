@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...detector import NearDupDetector
 from ...matching.rule import Rule
-from ...signatures.signature import METHOD_PART
+from ...methods import Method, identity_of
 from ...text.tokenization import ScriptTokenizer
 from ..settings import Config
 
@@ -29,7 +29,7 @@ def start_line(config: Config, detector: NearDupDetector) -> str:
     policy, store = config.policy, detector.store
     field = config.item_field
     parts = {**detector.signer.parts, "tokenizer": _tokenizer(detector)}
-    method = parts.get(METHOD_PART)
+    method = detector.signer.method
     return "; ".join(
         (
             f"{_DOING[policy.action]} near-duplicate "
@@ -48,19 +48,17 @@ def _by_rule(rule: Rule) -> str:
     return (
         f"resemblance at least {rule.min_similarity:g} (min_similarity), Hamming distance at most "
         f"{rule.max_distance} of 64 bits (max_distance); "
-        f"{_of_short_texts(rule)}"
+        f"{_short_texts(rule)} are kept unless whole pages are equal"
     )
 
 
-def _by_method(method: str, rule: Rule) -> str:
-    return f"the method {method} decides; {_of_short_texts(rule)}"
+def _by_method(method: Method, rule: Rule) -> str:
+    decides = f"the method {identity_of(method)} decides"
+    return decides if method.short_texts else f"{decides}; {_short_texts(rule)} are kept"
 
 
-def _of_short_texts(rule: Rule) -> str:
-    return (
-        f"texts of fewer than {rule.min_features} distinct words (min_features) are kept unless "
-        "whole pages are equal"
-    )
+def _short_texts(rule: Rule) -> str:
+    return f"texts of fewer than {rule.min_features} distinct words (min_features)"
 
 
 def _tokenizer(detector: NearDupDetector) -> str:

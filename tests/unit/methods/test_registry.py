@@ -45,6 +45,19 @@ class Demanding(Words):
     number: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Nameless(Method):
+    """Its class has no name."""
+
+    value, similarity = FirstLetters.value, FirstLetters.similarity
+
+
+class Boundless(Nameless):
+    """It has no least similarity."""
+
+    name = "boundless"
+
+
 PATH = f"{__name__}.FirstLetters"
 
 
@@ -99,6 +112,8 @@ def test_parameters_follow_a_name(written, parameters):
         (".Exact", "a valid import path"),
         ("scrapy_neardup.Rule", "'scrapy_neardup.Rule', but it must be .* a subclass of Method"),
         ("scrapy_neardup.methods.Method", "Method', but it must be .* a subclass of Method"),
+        (f"{__name__}.Nameless", "but it must be a method whose class has a name"),
+        (f"{__name__}.Boundless", "min_similarity is None, but it must be above 0, at most 1"),
         ("simhash:128,64", "'simhash:128,64', .* simhash with parameters named bits, max_distance"),
         ("simhash:128,ties", "'simhash:128,ties', .* simhash with parameters named bits"),
         ("minhash:size=3", "'minhash:size=3', .* parameters named hashes, width, rows, min_sim"),

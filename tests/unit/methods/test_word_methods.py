@@ -108,11 +108,6 @@ def test_with_a_bound_of_1_equal_word_sets_are_near():
     ("a", "b", "similarity"),
     [
         ("a sentence. Another sentence.", "Another sentence! A sentence?", 1),
-        (
-            "Short. A long first one. A long other one.",
-            "A long first one. A long other one. No.",
-            1,
-        ),
         ("一个句子。另外一个句子！", "前言：\n一个句子；另外一个句子", 2 / 3),
         ("one\ntwo\nthree", "one\ntwo\nfour", 2 / 3),
         ("one. two.", "three", 0),
@@ -120,7 +115,6 @@ def test_with_a_bound_of_1_equal_word_sets_are_near():
 )
 def test_sentences_are_compared_without_case_and_marks_at_their_ends(a, b, similarity):
     method = Sentences(number=3)
-    a, b = (text.removeprefix("Short. ").removesuffix(" No.") for text in (a, b))
     assert method.similarity(method.value(a), method.value(b)) == pytest.approx(similarity)
 
 
