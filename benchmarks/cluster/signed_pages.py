@@ -16,7 +16,7 @@ from scrapy_neardup.cluster.stages.signing import SIGNED, SIGNED_BATCH, SIGNED_P
 from scrapy_neardup.matching.candidates import FIRST_BINS, site_digest, title_digest
 from scrapy_neardup.matching.stored_items import OWN_ITEMS
 from scrapy_neardup.stores.codec import ROW
-from scrapy_neardup.text.values import MAX_VALUES
+from scrapy_neardup.text.values import CODE, MAX_VALUES
 
 from ..common.packed_pages import HEAD
 from .layout import Indexes, Layout
@@ -24,7 +24,8 @@ from .made_up_texts import OF_PAGE, OF_SIZE, OF_TEXT, Texts, bits, shares, sites
 
 RECIPE = "benchmark"
 
-_VALUES = slice(2, 2 + MAX_VALUES // 8)
+_VALUE_BYTES = MAX_VALUES * CODE.itemsize
+_VALUES = slice(2, 2 + _VALUE_BYTES // 8)
 #: In the 17th place of what is shown stands that a page is no list.
 _LIST_FLAG = 16
 _CHARACTERS = 6
@@ -149,7 +150,7 @@ class Pages:
         data, size, counts = self._heads.tobytes(), HEAD.itemsize, self._heads["n_values"]
         return [
             data[place * size : place * size + size]
-            + self._values[place * MAX_VALUES : place * MAX_VALUES + count]
+            + self._values[place * _VALUE_BYTES : place * _VALUE_BYTES + count * CODE.itemsize]
             + f'["{url}","{site}",[["{{}}"],["{title[-1]}"]]]'.replace(
                 "{}", '","'.join(title[:-1])
             ).encode()

@@ -9,7 +9,7 @@ import numpy as np
 
 from scrapy_neardup.hashing.minhash import SKETCH_BINS, Sketch
 from scrapy_neardup.signatures.signature import PageSignature
-from scrapy_neardup.text.values import MAX_VALUES
+from scrapy_neardup.text.values import CODE, MAX_VALUES
 
 SITE_PAGES = 50
 
@@ -23,7 +23,7 @@ class Maker:
         self._number = 0
         self.fingerprint = self._bits.getrandbits(64)
         self.sketch = self.any_sketch()
-        self._values = self._bytes.bytes(MAX_VALUES)
+        self._values = self._bytes.bytes(MAX_VALUES * CODE.itemsize)
 
     def page(self, fingerprint: int, sketch: Sketch, site: str = "", **parts: Any) -> PageSignature:
         """A page; what is not given is like no other's."""
@@ -59,8 +59,9 @@ class Maker:
 
     def values(self) -> bytes:
         """The flood's values, one of which is another."""
-        place = self._bits.randrange(MAX_VALUES)
-        return self._values[:place] + self._bytes.bytes(1) + self._values[place + 1 :]
+        size = CODE.itemsize
+        place = self._bits.randrange(MAX_VALUES) * size
+        return self._values[:place] + self._bytes.bytes(size) + self._values[place + size :]
 
     def near(self, bits: int, *, within: int = 64) -> int:
         """The flood's fingerprint with so many bits flipped, among its lowest ``within``."""

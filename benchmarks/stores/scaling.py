@@ -43,7 +43,7 @@ from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores.codec import ROW, key_digest, key_seed, unpacked
 from scrapy_neardup.stores.sqlite.format import NUMBER_BITS, sealed
 from scrapy_neardup.stores.sqlite.store import SqliteStore
-from scrapy_neardup.text.values import MAX_VALUES
+from scrapy_neardup.text.values import CODE, MAX_VALUES
 
 from ..common.measuring import apart
 from ..common.memory import resident_bytes
@@ -62,7 +62,7 @@ _STORED_AT = 1_700_000_000
 _SEED = 7
 _MEGABYTE = 2**20
 #: A packed page up to its words.
-_HEAD = np.dtype([*HEAD.descr, ("values", "u1", MAX_VALUES)])
+_HEAD = np.dtype([*HEAD.descr, ("values", CODE, MAX_VALUES)])
 
 
 @dataclass(frozen=True, slots=True)

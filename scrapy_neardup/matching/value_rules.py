@@ -74,12 +74,12 @@ def _difference(page: PageSignature, other: PageSignature) -> Difference:
     pages = page, other
     # The titles of one site's pages were compared before, and some templates have no heading.
     starts = [each.n_heading if page.site == other.site else 0 for each in pages]
-    values = (each.values[start:] for each, start in zip(pages, starts, strict=True))
+    values = (each.value_codes[start:] for each, start in zip(pages, starts, strict=True))
     return difference(*values, is_cut=_is_cut(page, other))
 
 
 def _is_cut(page: PageSignature, other: PageSignature) -> bool:
-    return max(len(page.values), len(other.values)) == MAX_VALUES
+    return max(page.n_values, other.n_values) == MAX_VALUES
 
 
 def _is_filled_in(found: Difference) -> bool:
@@ -109,10 +109,10 @@ def values_agree(page: PageSignature, other: PageSignature) -> bool:
 
     Such texts differ in common words, as those of two sites' templates do.
     """
-    sizes = len(page.values), len(other.values)
+    sizes = page.n_values, other.n_values
     if page.site == other.site or page.title != other.title or not page.title:
         return False
     if min(sizes) < LEAST_SAME_VALUES or max(sizes) == MAX_VALUES:
         return False
-    parts = agreement(page.values, other.values)
+    parts = agreement(page.value_codes, other.value_codes)
     return max(parts) >= MIN_SAME_VALUES and min(parts) >= MIN_SAME_OF_ALL

@@ -12,6 +12,7 @@ from ..hashing import power_sums
 from ..hashing.minhash import Sketch
 from ..hashing.simhash import to_hex
 from ..text.titles import Title
+from ..text.values import CODE
 
 #: Parts of ``shown_digest``: whole page, visible text, other content, list flag, and sums over the
 #: lines of the other content.
@@ -39,8 +40,8 @@ class PageSignature:
     :ivar n_features: number of distinct tokens of its main text.
     :ivar fingerprint: 64-bit simhash of the main text.
     :ivar sketch: MinHash sketch of its shingles, one byte a bin.
-    :ivar values: its first 248 numbers, names and less common words in reading order, one byte
-        each, see ``text/values.py``.
+    :ivar values: its first 248 numbers, names and less common words in reading order, four
+        bytes each, see ``text/values.py``.
     :ivar text_digest: 16 bytes, keyed; equal for equal texts, punctuation included.
     :ivar n_text: characters of the main text without white space.
     :ivar n_shown: characters of all visible text without white space.
@@ -104,6 +105,17 @@ class PageSignature:
     def sketch_values(self) -> Sketch:
         """The sketch as an array for :func:`~scrapy_neardup.hashing.minhash.resemblance`."""
         return np.frombuffer(self.sketch, np.uint8)
+
+    @property
+    def value_codes(self) -> list[int]:
+        """The values as numbers."""
+        codes: list[int] = np.frombuffer(self.values, CODE).tolist()
+        return codes
+
+    @property
+    def n_values(self) -> int:
+        """How many values there are."""
+        return len(self.values) // CODE.itemsize
 
     def equals(self, other: PageSignature) -> bool:
         """Return whether the pages are equal except for comments; false if only a text is known."""

@@ -28,8 +28,8 @@ from ..text.idf import IdfTable, token_hashes
 from ..text.normalization import Folded, folded, normalize, single_spaced
 from ..text.titles import Title, signs, title_of, title_parts
 from ..text.tokenization import ScriptTokenizer, Spans, Tokenizer, shipped_tokenizer
+from ..text.values import CODE, Codes, value_sequence
 from ..text.values import VERSION as VALUES_VERSION
-from ..text.values import Codes, value_sequence
 from ..text.vocabulary import Vocabulary
 from ..text.weighting import Features
 from . import passages
@@ -344,7 +344,7 @@ class Signer:
             n_shown=shown.length,
             shown_digest=self._digest_of_shown(page, shown.data),
             recipe=self.recipe,
-            n_heading=len(heading),
+            n_heading=len(heading) // CODE.itemsize,
             passages=page.passages,
             value=page.value,
         )

@@ -18,6 +18,7 @@ from ..hashing.minhash import SKETCH_BINS
 from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Summaries, packed_summary
 from ..matching.stored_items import NO_ITEMS
 from ..signatures.signature import PageSignature
+from ..text.values import CODE
 
 #: Fingerprint, number of features, lengths of text and of all that is shown, two digests, how many
 #: values stand behind the sketch, of all and of the heading, how many passages, and flags: the page
@@ -50,7 +51,7 @@ def packed(page: PageSignature) -> bytes:
         page.n_shown,
         page.text_digest,
         page.shown_digest or _NO_DIGEST,
-        len(page.values),
+        page.n_values,
         page.n_heading,
         len(page.passages) // _PASSAGE_BYTES,
         page.is_read * _IS_READ | bool(page.value) * _HAS_VALUE,
@@ -70,7 +71,7 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
     n_values, n_heading, n_passages, flags = counts
     is_read = flags & _IS_READ
     sketch_end = _SKETCH_END if is_read else _HEAD.size
-    values_end = sketch_end + n_values
+    values_end = sketch_end + n_values * CODE.itemsize
     passages_end = values_end + n_passages * _PASSAGE_BYTES
     value, value_end = b"", passages_end
     if flags & _HAS_VALUE:
@@ -102,7 +103,7 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
 def passages_of(data: bytes) -> bytes:
     """Return the passages of a packed signature."""
     *_, n_values, _, n_passages, flags = _HEAD.unpack_from(data)
-    start = (_SKETCH_END if flags & _IS_READ else _HEAD.size) + n_values
+    start = (_SKETCH_END if flags & _IS_READ else _HEAD.size) + n_values * CODE.itemsize
     return data[start : start + n_passages * _PASSAGE_BYTES]
 
 

@@ -19,7 +19,7 @@ from ..hashing.simhash import from_hex, to_hex
 from ..matching.stored_items import OWN_ITEMS
 from ..signatures.signature import PageSignature
 from ..sources.readers import LineReader
-from ..text.values import MAX_VALUES
+from ..text.values import CODE, MAX_VALUES
 from .reading import StoredPage
 
 #: Version of the lines; a file of a later one is refused.
@@ -144,7 +144,7 @@ def _page(fields: Mapping[str, Any], recipe: str) -> StoredPage:
     is_read = "fingerprint" in fields
     known = _FIELDS if is_read else _UNREAD_FIELDS
     told = {name: read(fields[name]) for name, (_, read) in known.items()}
-    if is_read and told["n_heading"] > len(told["values"]):
+    if is_read and told["n_heading"] * CODE.itemsize > len(told["values"]):
         raise ValueError("n_heading")
     told["passages"] = _bytes(fields.get("passages", ""))
     if len(told["passages"]) % 8:
@@ -189,6 +189,7 @@ def _count(value: object) -> int:
     return value
 
 
+_VALUE_LENGTHS = range(0, (MAX_VALUES + 1) * CODE.itemsize, CODE.itemsize)
 #: How each field of a signature is written and read, beside its addresses and its recipe.
 _FIELDS: Mapping[str, tuple[Callable[[Any], object], Callable[[Any], Any]]] = {
     "site": (str, _string),
@@ -200,7 +201,7 @@ _FIELDS: Mapping[str, tuple[Callable[[Any], object], Callable[[Any], Any]]] = {
     "text_digest": (_text, partial(_bytes, lengths=(16,))),
     "shown_digest": (_text, partial(_bytes, lengths=(25, 0))),
     "sketch": (_text, partial(_bytes, lengths=(SKETCH_BINS,))),
-    "values": (_text, partial(_bytes, lengths=range(MAX_VALUES + 1))),
+    "values": (_text, partial(_bytes, lengths=_VALUE_LENGTHS)),
     "n_heading": (int, _count),
 }
 #: The same for a page that was read quickly only.

@@ -32,6 +32,9 @@ _MAX_RANGE = 8
 #: Least number of values of a text when shares are taken.
 _MIN_VALUES = 20
 
+#: Codes of values in reading order.
+Values = Sequence[int]
+
 
 class Difference(NamedTuple):
     """Differences between the values of two texts.
@@ -63,8 +66,8 @@ class _Gap(NamedTuple):
     :ivar is_within: whether shared values are on both sides of it.
     """
 
-    values: bytes
-    others: bytes
+    values: Values
+    others: Values
     is_within: bool
 
 
@@ -84,11 +87,12 @@ class _Range(NamedTuple):
         return 0 if self.other_start == self.other_end else None
 
 
-def difference(values: bytes, others: bytes, *, is_cut: bool = False) -> Difference:
+def difference(values: Values, others: Values, *, is_cut: bool = False) -> Difference:
     """Align the values of two texts, and count their differences.
 
     :param is_cut: whether a text continues after the last of these values.
     """
+    values, others = tuple(values), tuple(others)
     if values == others:
         return Difference(0, 0, 0, 0, 0, 0, 0, 0)
     # Sorted, so that the result is symmetric.
@@ -110,35 +114,35 @@ def difference(values: bytes, others: bytes, *, is_cut: bool = False) -> Differe
     return Difference(sum(places), words, dates, share, replaced, added, of_each, exchanged)
 
 
-def agreement(values: bytes, others: bytes) -> tuple[float, float]:
+def agreement(values: Values, others: Values) -> tuple[float, float]:
     """Return the share of the values of each text that the other one has as well."""
     common = sum((Counter(values) & Counter(others)).values())
     return common / max(1, len(values)), common / max(1, len(others))
 
 
-def _surplus(values: bytes, others: bytes) -> Counter[int]:
+def _surplus(values: Values, others: Values) -> Counter[int]:
     """Count the values that others lack; values that were only moved are left out."""
     return Counter(values) - Counter(others)
 
 
-def _own(gap: bytes, more: Counter[int]) -> bytes:
+def _own(gap: Values, more: Counter[int]) -> list[int]:
     """Return the values of a gap that the other text lacks, and remove them from ``more``."""
-    found = bytearray()
+    found = []
     for value in gap:
         if more[value] > 0:
             more[value] -= 1
             found.append(value)
-    return bytes(found)
+    return found
 
 
-def _added_to_each(gaps: Iterable[_Gap], own: Iterable[tuple[bytes, bytes]]) -> int:
+def _added_to_each(gaps: Iterable[_Gap], own: Iterable[tuple[Values, Values]]) -> int:
     """Count the stretches within the texts that only one has, for each; return the lesser count."""
     within = [both for gap, both in zip(gaps, own, strict=True) if gap.is_within]
     of_first = sum(bool(a) and not b for a, b in within)
     return min(of_first, sum(bool(b) and not a for a, b in within))
 
 
-def _exchanged(gaps: Iterable[_Gap], own: Iterable[tuple[bytes, bytes]]) -> int:
+def _exchanged(gaps: Iterable[_Gap], own: Iterable[tuple[Values, Values]]) -> int:
     """Count the gaps of moved values if all of them are exchanges, else return 0."""
     moved = [
         gap
@@ -152,7 +156,7 @@ def _is_exchange(gap: _Gap) -> bool:
     return len(gap.values) == len(gap.others) <= _MAX_EXCHANGED
 
 
-def _places(values: bytes, others: bytes) -> float:
+def _places(values: Values, others: Values) -> float:
     """Return the number of places that a stretch counts as; 0 if it was only added or removed."""
     if not (values and others) or max(len(values), len(others)) > _MAX_REPLACED:
         return 0
@@ -161,7 +165,7 @@ def _places(values: bytes, others: bytes) -> float:
     return min(undated, _MAX_PLACES) or _DATE_PLACES * ceil(shorter / _NUMBERS_IN_DATE)
 
 
-def _gaps(values: bytes, others: bytes, *, is_cut: bool) -> Iterator[_Gap]:
+def _gaps(values: Values, others: Values, *, is_cut: bool) -> Iterator[_Gap]:
     """Yield the gaps between the values that both have in the same order.
 
     At the beginning and at the end of the texts, stretches of unequal lengths are two additions
@@ -179,11 +183,11 @@ def _gaps(values: bytes, others: bytes, *, is_cut: bool) -> Iterator[_Gap]:
         if gap.is_within or b - a == d - c or may_be_name:
             yield gap
         else:
-            yield gap._replace(others=b"")
-            yield gap._replace(values=b"")
+            yield gap._replace(others=())
+            yield gap._replace(values=())
 
 
-def _unequal(values: bytes, others: bytes) -> Iterator[_Range]:
+def _unequal(values: Values, others: Values) -> Iterator[_Range]:
     at, other_at = 0, 0
     for place, other, size in [*_blocks(values, others), (len(values), len(others), 0)]:
         if place > at or other > other_at:
@@ -191,7 +195,7 @@ def _unequal(values: bytes, others: bytes) -> Iterator[_Range]:
         at, other_at = place + size, other + size
 
 
-def _blocks(values: bytes, others: bytes) -> list[tuple[int, int, int]]:
+def _blocks(values: Values, others: Values) -> list[tuple[int, int, int]]:
     """Return where equal stretches begin in both, and their lengths.
 
     Long stretches are matched first, as a reader would, unless there are many equal values, as in
@@ -204,7 +208,7 @@ def _blocks(values: bytes, others: bytes) -> list[tuple[int, int, int]]:
     return [(*block,) for block in matcher.get_matching_blocks()]
 
 
-def _common_subsequence(values: bytes, others: bytes) -> list[tuple[int, int]]:
+def _common_subsequence(values: Values, others: Values) -> list[tuple[int, int]]:
     """Return the indices in both of each value of a longest common subsequence.
 
     Bit-parallel (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004), so that many equal
@@ -235,7 +239,7 @@ def _common_subsequence(values: bytes, others: bytes) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def _joined(ranges: Iterable[_Range], values: bytes, others: bytes) -> list[_Range]:
+def _joined(ranges: Iterable[_Range], values: Values, others: Values) -> list[_Range]:
     """Join neighbouring ranges if values were exchanged or a range of numbers was shifted.
 
     Between "1 March to 1 June" and "1 June to 1 September" an alignment removes a date before June
@@ -253,7 +257,7 @@ def _joined(ranges: Iterable[_Range], values: bytes, others: bytes) -> list[_Ran
     return joined
 
 
-def _belong_together(part: bytes, other: bytes) -> bool:
+def _belong_together(part: Values, other: Values) -> bool:
     if len(part) == len(other) <= _MAX_EXCHANGED and sorted(part) == sorted(other):
         return True
     return max(len(part), len(other)) <= _MAX_RANGE and not (has_word(part) or has_word(other))

@@ -5,11 +5,14 @@ their values. Copies of one page have the same values, or one of them has more. 
 resembling texts are aligned (``value_differences.py``), and the places where each has its own are
 counted.
 
-A value is stored as one byte. Equal values have equal bytes; two different ones have the same byte
-in one case of 127 (words) or 64 (numbers).
+A value is stored as a code of four bytes. Equal values have equal codes; two different ones have
+the same code in one case of 10^9. A shorter code would not do: a page of a large register is
+compared with all others, and must not agree with any of them by chance.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -20,17 +23,18 @@ from .titles import LIST_KINDS
 from .tokenization import Spans
 
 #: Version of the values, for the recipe.
-VERSION = "values-4"
+VERSION = "values-5"
 
 #: Number of values of a text that are kept, from its beginning.
 MAX_VALUES = 248
+#: Type of a code, as stores keep it.
+CODE = np.dtype("<u4")
 
 #: A word is a value from this share of the weight of an unknown word on.
 _RARE = 0.5
-#: Ranges of bytes: 0 is no value; then words, numbers, and parts of dates and times.
-_FIRST_WORD, _WORDS = 1, 127
-_FIRST_NUMBER, _NUMBERS = 128, 64
-_FIRST_OF_DATE = 192
+#: Ranges of codes: 0 is no value; then words, numbers, and parts of dates and times.
+_CODES = 2**30
+FIRST_NUMBER, FIRST_OF_DATE = _CODES, 2 * _CODES
 
 #: Characters between the numbers of dates and times, and after them.
 _BETWEEN = np.array(list(map(ord, "-/:")), np.uint32)
@@ -60,7 +64,7 @@ _LIST_KINDS = np.unique(token_hashes(sorted(LIST_KINDS)))
 #: Largest distance in tokens between a month and its number: "3 de marzo".
 _MAX_DATE_GAP = 2
 
-Codes = npt.NDArray[np.uint8]
+Codes = npt.NDArray[np.uint32]
 
 
 def value_codes(
@@ -69,7 +73,7 @@ def value_codes(
     weights: npt.NDArray[np.int64],
     idf: IdfTable,
 ) -> Codes:
-    """Return the byte of each token; 0 for those that are no values.
+    """Return the code of each token; 0 for those that are no values.
 
     :param hashes: hashes of the tokens, see :func:`~scrapy_neardup.text.idf.token_hashes`.
     :param is_number: whether each token has a digit.
@@ -78,48 +82,48 @@ def value_codes(
     Names of kinds of lists (``tag``, ``category``) are no values, because lists of one subject
     differ in them. With an empty table no word is known to be rare: only months are values then.
     """
-    drawn = hashes >> np.uint64(40)
+    drawn = hashes >> np.uint64(34)
     is_rare = (weights >= _RARE * idf.default) & (len(idf) > 0) & ~np.isin(hashes, _LIST_KINDS)
-    words = np.where(is_rare, _FIRST_WORD + drawn % np.uint64(_WORDS), 0)
-    words = np.where(np.isin(hashes, _MONTHS), _FIRST_OF_DATE + drawn % np.uint64(_NUMBERS), words)
-    return np.where(is_number, _FIRST_NUMBER + drawn % np.uint64(_NUMBERS), words).astype(np.uint8)
+    words = np.where(is_rare, np.maximum(drawn, 1), 0)
+    words = np.where(np.isin(hashes, _MONTHS), FIRST_OF_DATE + drawn, words)
+    return np.where(is_number, FIRST_NUMBER + drawn, words).astype(CODE)
 
 
 def value_sequence(codes: Codes, spans: Spans | None = None) -> bytes:
-    """Return the first :data:`MAX_VALUES` values of a text.
+    """Return the first :data:`MAX_VALUES` values of a text, four bytes each.
 
     :param codes: shape ``(n,)``, codes of its tokens in reading order, see :func:`value_codes`.
     :param spans: the tokens, if known, by which dates and times are told from other numbers.
     """
-    is_month = codes >= _FIRST_OF_DATE
+    is_month = codes >= FIRST_OF_DATE
     if is_month.any():
         # "May" is also a verb.
-        is_month &= _are_near((codes >= _FIRST_NUMBER) & ~is_month)
-        codes = np.where((codes < _FIRST_OF_DATE) | is_month, codes, 0)
+        is_month &= _are_near((codes >= FIRST_NUMBER) & ~is_month)
+        codes = np.where((codes < FIRST_OF_DATE) | is_month, codes, 0)
     places = np.flatnonzero(codes)[:MAX_VALUES]
     found = codes[places]
     if spans is not None:
-        numbers = np.flatnonzero((found >= _FIRST_NUMBER) & (found < _FIRST_OF_DATE))
+        numbers = np.flatnonzero((found >= FIRST_NUMBER) & (found < FIRST_OF_DATE))
         if numbers.size:
             near_month = _are_near(is_month)[places[numbers]]
             of_dates = _are_of_dates(spans, places[numbers], near_month)
-            found[numbers[of_dates]] += _FIRST_OF_DATE - _FIRST_NUMBER
+            found[numbers[of_dates]] += FIRST_OF_DATE - FIRST_NUMBER
     return found.tobytes()
 
 
-def has_word(values: bytes) -> bool:
+def has_word(values: Sequence[int]) -> bool:
     """Return whether any of these values is a word."""
-    return any(value < _FIRST_NUMBER for value in values)
+    return any(value < FIRST_NUMBER for value in values)
 
 
-def has_date(values: bytes) -> bool:
+def has_date(values: Sequence[int]) -> bool:
     """Return whether any of these values is part of a date."""
     return any(map(is_of_date, values))
 
 
 def is_of_date(value: int) -> bool:
     """Return whether this value is part of a date or time."""
-    return value >= _FIRST_OF_DATE
+    return value >= FIRST_OF_DATE
 
 
 def _are_near(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

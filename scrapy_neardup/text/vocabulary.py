@@ -19,7 +19,7 @@ from .._util.arrays import append_values, run_boundaries
 from .idf import IdfTable, token_hashes
 from .token_ids import TokenIdTable
 from .tokenization import Spans, units_of
-from .values import Codes, value_codes
+from .values import CODE, Codes, value_codes
 from .weighting import NUMBER_WEIGHT, Features, are_numbers, saturated
 
 #: Bounds of the cache: some 30 MB. Beyond either of them it is cleared: common words are back
@@ -149,7 +149,7 @@ class Vocabulary:
         self._ids = TokenIdTable()
         self._characters = 0
         self._words = np.empty(0, _WORD)
-        self._codes = np.empty(0, np.uint8)
+        self._codes = np.empty(0, CODE)
         self._first_units = np.zeros(1, np.intp)
         self._units = np.empty(0, np.uint64)
 

@@ -13,6 +13,7 @@ from scrapy.utils.datatypes import LocalCache
 from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import HELD, SHOWN, PageSignature
+from ...text.values import CODE
 from .duplicate_floods import MAX_SITES, DuplicateFlood, described
 
 #: Number of first pages of a site that are examined, and of those that must show one text.
@@ -71,6 +72,7 @@ def texts_of(verdict: Verdict, page: PageSignature | None) -> Texts:
             found.add(page.shown_digest[SHOWN.start : HELD.stop] or None)
         else:
             found.add(page.text_digest)
-            values = page.values[page.n_heading :]
-            found.add(values if len(values) >= _MIN_VALUES else None)
+            values = page.values[page.n_heading * CODE.itemsize :]
+            has_enough = page.n_values - page.n_heading >= _MIN_VALUES
+            found.add(values if has_enough else None)
     return frozenset(digest for digest in found if digest is not None)
