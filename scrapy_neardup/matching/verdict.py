@@ -76,9 +76,9 @@ class Verdict:
         :class:`~scrapy_neardup.signatures.signature.PageSignature`; of an unchanged page, its own;
         of others ``None``.
     :ivar change: of a page that has changed since it was stored, the estimated share of its text
-        that is other, 0.0 to 1.0; 0.0 if only its links, images or data are.
+        that is other, 0.0 to 1.0; 0.0 if only its title, links, images or data are.
     :ivar same_shown: is all that the page shows and holds, menus and data included, equal to that
-        of the original, or of its own stored version?
+        of the original, or of its own stored version? If only texts are known, they are all.
     """
 
     kind: Kind
@@ -110,8 +110,8 @@ def revisit_of_links(verdict: Verdict, page: PageSignature, before: PageSignatur
 
 def revisit(page: PageSignature, before: PageSignature) -> Verdict:
     """Return the verdict on a page whose URL is known."""
-    if before.text_digest != page.text_digest or before.holds_other(page):
-        is_same_text = before.text_digest == page.text_digest
+    is_same_text = before.text_digest == page.text_digest
+    if not is_same_text or before.title != page.title or before.holds_other(page):
         change = 0.0 if is_same_text else 1 - resemblance(page.sketch_values, before.sketch_values)
         return Verdict("revisit", page.url, Reason.CHANGED, change=change)
     return Verdict(
@@ -119,5 +119,5 @@ def revisit(page: PageSignature, before: PageSignature) -> Verdict:
         page.url,
         Reason.UNCHANGED,
         original_text=page.text_digest,
-        same_shown=page.shows_and_holds(before),
+        same_shown=page.shows_and_holds(before) or not (page.shown_digest and before.shown_digest),
     )

@@ -145,7 +145,9 @@ class Judgement:
     @property
     def is_superfluous(self) -> bool:
         """Whether items of the page are dropped or tagged, because they are stored already."""
-        drops = self.verdict.is_duplicate or self.policy.revisit == "drop"
+        # What an item takes from beside the main text, such as a price, may have changed.
+        is_whole = self.verdict.same_shown
+        drops = self.verdict.is_duplicate or (self.policy.revisit == "drop" and is_whole)
         return self.is_copy and drops and not self.is_kept
 
     @property
