@@ -35,8 +35,10 @@ _ACROSS_SITES_CUT = (_Bound(2, 0.045, 1),)
 #: values than this, which is twice what pages of one form may differ in.
 MAX_RENAMED = 0.05
 #: A single number that differs may be a counter, as of a page's views; "4,812" is two values. In
-#: lists of one site, two numbers may be the numbers of their pages.
-MAX_COUNTERS, MAX_COUNTER_VALUES, MAX_PAGE_NUMBERS = 1, 2, 2
+#: lists of one site, two numbers may be the numbers of their pages, and three in one stretch as well:
+#: the page, with the one before and the one behind it.
+MAX_COUNTERS, MAX_COUNTER_VALUES = 1, 2
+MAX_PAGE_NUMBERS, MAX_NEIGHBOURS = 2, 3
 #: On two sites, texts under one title may resemble by less when so large a part of one text's
 #: values is in the other, and of the other's in the one. The difference of the resemblance from 1
 #: may then be so many times that of ``min_similarity``.
@@ -51,7 +53,7 @@ def values_differ(page: PageSignature, other: PageSignature) -> bool:
     if page.site != other.site:
         bounds = _ACROSS_SITES_CUT if is_cut else _ACROSS_SITES
         return not _are_counters(found) and _reaches(bounds, found, found.places, found.replaced)
-    if page.is_list and other.is_list and not found.words and found.places <= MAX_PAGE_NUMBERS:
+    if page.is_list and other.is_list and _are_page_numbers(found):
         return False
     if not is_cut and _is_filled_in(found):
         return True
@@ -93,6 +95,11 @@ def _is_filled_in(found: Difference) -> bool:
 def _are_counters(found: Difference) -> bool:
     others = found.words or found.dates or found.exchanged
     return not others and found.replaced <= MAX_COUNTERS and found.places <= MAX_COUNTER_VALUES
+
+
+def _are_page_numbers(found: Difference) -> bool:
+    most = MAX_NEIGHBOURS if found.replaced == 1 else MAX_PAGE_NUMBERS
+    return not found.words and found.places <= most
 
 
 def _reaches(bounds: Iterable[_Bound], found: Difference, places: float, replaced: int) -> bool:

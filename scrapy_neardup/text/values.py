@@ -39,7 +39,7 @@ FIRST_NUMBER, FIRST_OF_DATE = _CODES, 2 * _CODES
 #: Characters between the numbers of dates and times, and after them.
 _BETWEEN = np.array(list(map(ord, "-/:")), np.uint32)
 _AFTER = np.array(list(map(ord, "年月日号號时時点點分년월일시분")), np.uint32)
-_ZERO, _NINE = ord("0"), ord("9")
+_ZERO, _NINE, _COLON = ord("0"), ord("9"), ord(":")
 #: The first two characters of a year, 19 or 20, as one number.
 _CENTURIES = np.array([ord("1") * 256 + _NINE, ord("2") * 256 + _ZERO], np.uint32)
 #: Names of months, which belong to a date if a number is near.
@@ -142,7 +142,8 @@ def _are_of_dates(
     """Return whether each of these numbers is part of a date or time.
 
     Such numbers are: years from 1900 to 2099; one or two digits near a month or before a character
-    such as ``月``; and one or two digits next to a dash, slash or colon and another digit.
+    such as ``月``; and one or two digits next to a dash or slash and another digit, or to a
+    colon and two.
     """
     starts, lengths = spans.starts[places], spans.lengths[places]
     ends = starts + lengths
@@ -153,10 +154,15 @@ def _are_of_dates(
     century = at(starts).astype(np.uint32) * 256 + at(starts + 1)
     is_year = (lengths == 4) & _are_in(century, _CENTURIES)
     is_short = lengths <= 2
+    # Minutes have two digits: 3:1 is a score.
+    is_minute = (at(starts - 1) != _COLON) | (lengths == 2)
     before = _are_in(at(starts - 1), _BETWEEN) & _is_digit(at(starts - 2)) & (starts > 1)
+    is_hour = (at(ends) != _COLON) | _is_digit(at(ends + 2))
     after = _are_in(at(ends), _BETWEEN) & _is_digit(at(ends + 1))
     is_named = near_month | _are_in(at(ends), _AFTER)
-    found: npt.NDArray[np.bool_] = is_year | (is_short & (before | after | is_named))
+    found: npt.NDArray[np.bool_] = is_year | (
+        is_short & (before & is_minute | after & is_hour | is_named)
+    )
     return found | _are_dotted(is_year, is_short, (at(ends) == ord(".")), starts, ends)
 
 
