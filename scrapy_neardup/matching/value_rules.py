@@ -35,7 +35,7 @@ _ACROSS_SITES_CUT = (_Bound(2, 0.045, 1),)
 #: values than this, which is twice what pages of one form may differ in.
 MAX_RENAMED = 0.05
 #: A single number that differs may be a counter, as of a page's views; "4,812" is two values. In
-#: lists of one site, two numbers may be the numbers of their pages, and three in one stretch as well:
+#: lists of one site, two numbers may be the numbers of their pages, and three in one stretch too:
 #: the page, with the one before and the one behind it.
 MAX_COUNTERS, MAX_COUNTER_VALUES = 1, 2
 MAX_PAGE_NUMBERS, MAX_NEIGHBOURS = 2, 3
@@ -94,7 +94,8 @@ def _is_filled_in(found: Difference) -> bool:
 
 def _are_counters(found: Difference) -> bool:
     others = found.words or found.dates or found.exchanged
-    return not others and found.replaced <= MAX_COUNTERS and found.places <= MAX_COUNTER_VALUES
+    n_values = max(found.places, found.numbers)
+    return not others and found.replaced <= MAX_COUNTERS and n_values <= MAX_COUNTER_VALUES
 
 
 def _are_page_numbers(found: Difference) -> bool:

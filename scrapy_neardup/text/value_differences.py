@@ -48,6 +48,8 @@ class Difference(NamedTuple):
     :ivar added_to_each: such stretches within the texts, of the text that has fewer of them.
     :ivar exchanged: gaps whose values were exchanged with others, as in directions there and back;
         not counted above. 0 if anything else was moved, as in a list that is sorted differently.
+    :ivar numbers: of one gap at most, numbers in whose places there are others, even if these were
+        moved within it.
     """
 
     places: float
@@ -58,6 +60,7 @@ class Difference(NamedTuple):
     added: int
     added_to_each: int
     exchanged: int
+    numbers: int
 
 
 class _Gap(NamedTuple):
@@ -94,7 +97,7 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
     """
     values, others = tuple(values), tuple(others)
     if values == others:
-        return Difference(0, 0, 0, 0, 0, 0, 0, 0)
+        return Difference(0, 0, 0, 0, 0, 0, 0, 0, 0)
     # Sorted, so that the result is symmetric.
     values, others = sorted((values, others))
     more, more_of_others = _surplus(values, others), _surplus(others, values)
@@ -111,7 +114,10 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
     replaced = len(places) - added
     of_each = _added_to_each(gaps, own)
     exchanged = _exchanged(gaps, own)
-    return Difference(sum(places), words, dates, share, replaced, added, of_each, exchanged)
+    numbers = max(map(_replaced_numbers, gaps), default=0)
+    return Difference(
+        sum(places), words, dates, share, replaced, added, of_each, exchanged, numbers
+    )
 
 
 def agreement(values: Values, others: Values) -> tuple[float, float]:
@@ -163,6 +169,14 @@ def _places(values: Values, others: Values) -> float:
     shorter = min(len(values), len(others))
     undated = min(len(each) - sum(map(is_of_date, each)) for each in (values, others))
     return min(undated, _MAX_PLACES) or _DATE_PLACES * ceil(shorter / _NUMBERS_IN_DATE)
+
+
+def _replaced_numbers(gap: _Gap) -> int:
+    """Count the numbers in whose places there are others, as in a score or a size."""
+    if len(gap.values) != len(gap.others) or has_word(gap.values) or has_word(gap.others):
+        return 0
+    pairs = zip(gap.values, gap.others, strict=True)
+    return sum(a != b and not (is_of_date(a) or is_of_date(b)) for a, b in pairs)
 
 
 def _gaps(values: Values, others: Values, *, is_cut: bool) -> Iterator[_Gap]:

@@ -51,6 +51,22 @@ def entries_of_a_register_after_other_pages_of_the_site(site: Site) -> Any:
     return PromiseSpider
 
 
+@situation(contents=60)
+def entries_of_a_large_register(site: Site) -> Any:
+    numbers = [[str(start + 37 * n) for n in range(60)] for start in (1000, 5000)]
+    _register(site, "lot", "Auction lot", *numbers)
+    site.index()
+    return PromiseSpider
+
+
+@situation(contents=6)
+def matches_that_differ_in_two_scores(site: Site) -> Any:
+    scores = "3:1 (2:0)", "5:4 (1:2)", "0:6 (0:3)", "7:2 (4:1)", "8:9 (5:6)", "4:0 (3:0)"
+    _register(site, "match", "Match of the day", list(scores))
+    site.index()
+    return PromiseSpider
+
+
 @situation(contents=6)
 def lists_under_one_large_consent_overlay(site: Site) -> Any:
     purposes = f"<p>{words(600, 'purposes')}</p><button>Accept all cookies</button>"

@@ -131,6 +131,26 @@ def stories_whose_originals_are_gone_on_the_second_day(site: Site) -> Any:
     return [Run(PromiseSpider, **_store(site)), Run(PromiseSpider, **_store(site))]
 
 
+@situation(contents=4 * N, NEARDUP_REVISIT="drop")
+def wares_that_change_beside_their_texts_on_the_second_day(site: Site) -> Any:
+    def ware(n: int, *, in_title: bool) -> Any:
+        def shown(asked: Asked) -> Answer:
+            price = f"{10 * n + 2 * asked.day} euros"
+            title = f"Ware {n} for {price}" if in_title else f"Ware {n}"
+            page = full(words(seed=n), title)
+            if not in_title:
+                page = page.replace("<main>", f'<div class="price">{price}</div><main>')
+            return Answer(page, f"day {asked.day} {in_title} ware {n}")
+
+        return shown
+
+    for n in range(N):
+        site.on(f"/price/{n}", ware(n, in_title=False))
+        site.on(f"/title/{n}", ware(n, in_title=True))
+    site.index(*(f"/{kind}/{n}" for kind in ("price", "title") for n in range(N)))
+    return [Run(PromiseSpider, **_store(site)), Run(PromiseSpider, **_store(site))]
+
+
 @situation(contents=N, CONCURRENT_REQUESTS=1)
 def stories_of_a_crawl_that_ends_after_some_items(site: Site) -> Any:
     _in_two_views(site)
