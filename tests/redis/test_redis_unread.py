@@ -27,6 +27,7 @@ from scrapy_neardup.stores.redis.connection import RedisConnection, Script
 from scrapy_neardup.stores.redis.layout import packed_number
 from scrapy_neardup.stores.redis.pages import PageReader
 from scrapy_neardup.stores.redis.store import RedisStore
+from scrapy_neardup.text.values import CODE
 from tests.support.redis_servers import RedisServer
 from tests.support.texts import FERRY, MUSEUM, article, replaced
 
@@ -369,7 +370,8 @@ def test_a_server_that_goes_away_amid_a_completion_costs_nothing(tmp_path, after
 def test_scripts_and_clients_agree_where_passages_are():
     source = Script("reserve").source.decode()
     assert f"HASH_BYTES, PASSAGE_FIELDS = 8, {passages._LOW}\n" in source
-    assert f"HEAD_BYTES, SKETCH_BYTES = {codec._HEAD.size}, {SKETCH_BINS}\n" in source
+    sizes = f"{codec._HEAD.size}, {SKETCH_BINS}, {CODE.itemsize}\n"
+    assert f"HEAD_BYTES, SKETCH_BYTES, VALUE_BYTES = {sizes}" in source
     found = passages.FoundSharers([b"\1\2\3\4" + packed_number(2**40 - 1), None])
     sharers = found.sharers(np.array([0x04030201_00000000, 7], np.uint64))
     assert (sharers.places.tolist(), sharers.numbers.tolist()) == ([0], [2**40 - 1])
