@@ -51,8 +51,7 @@ def pairs(
         names of columns of Parquet files and in headers, by field: ``{"url": "link"}``.
     :param progress: called with a stage, the number of its tasks that are done, and of all.
     :raises InputError: if the pages cannot be read.
-    :raises InvalidOption: if pages that the rule accepts need not share a key, or for
-        ``pages`` and ``columns``.
+    :raises InvalidOption: for ``pages``, ``columns``, or a rule whose pairs need not share a key.
     :raises TypeError: unless exactly one of ``client`` and ``engine`` is given.
     :raises WorkFolderTaken: if the folder belongs to another run.
     :raises WorkFolderDamaged: if a file in it is missing or damaged.
@@ -61,10 +60,14 @@ def pairs(
     if (client is None) == (engine is None):
         raise TypeError("pairs() needs either a client or an engine")
     plan = _plan(work, rule or Rule(), _arguments(signer or {}, method), limits or Limits())
+    pages, columns, runs = _listed(pages), _checked(columns), engine or DaskEngine(client)
+    return find_pairs(pages, columns, plan, runs, options=options or Options(), progress=progress)
+
+
+def _listed(pages: Sequence[str]) -> Sequence[str]:
     if isinstance(pages, str):
         raise InvalidOption("pages", pages, f"a list of files and folders, such as [{pages!r}]")
-    runs, columns = engine or DaskEngine(client), _checked(columns)
-    return find_pairs(pages, columns, plan, runs, options=options or Options(), progress=progress)
+    return pages
 
 
 def _checked(columns: Columns | None) -> Columns | None:
