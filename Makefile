@@ -21,6 +21,9 @@ BIN := $(VENV)/bin
 PROCESSES ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) * 3 // 2)" 2>/dev/null || echo auto)
 LOWEST_PYTHON ?= $(or $(shell python3.10 -c "import sys; print(sys.executable)" 2>/dev/null),$(PYTHON))
 
+# Each crawl of the tests is a process of its own, which would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-slow test-min compatibility scrapy-suite test-all check docs check-release release image \
 	quality speed clean
 

@@ -9,6 +9,7 @@ must not depend on whether a spider has used the response's selector before.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 from importlib.util import find_spec
@@ -148,7 +149,13 @@ def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:
 
 def article_text(html: str, tree: HtmlElement) -> str | None:
     """Return trafilatura's article, without readers' comments, or else all visible text."""
-    text = trafilatura.extract(_without_long_paragraphs(tree), include_comments=False)
+    tree = _without_long_paragraphs(tree)
+    if _PRIVATE.search(html):
+        # trafilatura removes what is not printable.
+        text = trafilatura.extract(_with_stand_ins(tree), include_comments=False)
+        text = text and text.translate(_STANDS_FOR)
+    else:
+        text = trafilatura.extract(tree, include_comments=False)
     return text or visible_text(html, tree)
 
 
@@ -177,7 +184,7 @@ def shipped_extractor(name: str) -> tuple[Extractor, str]:
     :raises InvalidOption: if the name is unknown, or its package is not installed.
     """
     if name == "trafilatura":
-        return article_text, "trafilatura-2"
+        return article_text, "trafilatura-3"
     if name == "visible":
         return visible_text, "visible-2"
     if name != "resiliparse":
@@ -239,6 +246,12 @@ _MAX_INLINE = 2000
 _long_paragraphs = etree.XPath(f"descendant::p[count(descendant::*) > {_MAX_INLINE}]")
 _texts = etree.XPath("descendant::text()", smart_strings=False)
 
+#: Characters for private use: a site's own font may show them as digits or letters. Rare Han
+#: characters stand in for them.
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
+_STAND_IN = dict(zip(range(0xE000, 0xF900), range(0x28000, 0x29900), strict=True))
+_STANDS_FOR = {stand_in: private for private, stand_in in _STAND_IN.items()}
+
 
 def _shown(body: HtmlElement) -> str:
     """Return all text nodes of the body, joined by blanks.
@@ -262,6 +275,15 @@ def _without_long_paragraphs(tree: HtmlElement) -> HtmlElement:
         text, tail = "".join(_text_pieces(paragraph, _INVISIBLE)), paragraph.tail
         paragraph.clear()
         paragraph.text, paragraph.tail = text, tail
+    return tree
+
+
+def _with_stand_ins(tree: HtmlElement) -> HtmlElement:
+    """Return a copy of the tree with a printable character for each one for private use."""
+    tree = deepcopy(tree)
+    for element in tree.iter():
+        element.text = element.text and element.text.translate(_STAND_IN)
+        element.tail = element.tail and element.tail.translate(_STAND_IN)
     return tree
 
 

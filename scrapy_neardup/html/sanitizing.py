@@ -75,7 +75,10 @@ def without_early_ends(html: str) -> str:
 
 
 def _resolved(reference: re.Match[str]) -> str:
-    """Resolve references to combining marks, so that runs are found, and to invalid characters."""
+    """Resolve references to combining marks, so that runs are found, and to invalid characters.
+
+    Those to characters for private use are resolved as well, for extractors that look for them.
+    """
     if reference["name"]:
         return html5[reference["name"]]
     base = 16 if reference["hexadecimal"] else 10
@@ -90,7 +93,8 @@ def _resolved(reference: re.Match[str]) -> str:
         return "\ufffd"
     if character == "\f":
         return " "
-    return character if COMBINING_MARKS.match(character) else reference[0]
+    is_searched = COMBINING_MARKS.match(character) or "\ue000" <= character <= "\uf8ff"
+    return character if is_searched else reference[0]
 
 
 def _without_faulty_start(html: str) -> str:

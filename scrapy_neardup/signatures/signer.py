@@ -28,8 +28,8 @@ from ..text.idf import IdfTable, token_hashes
 from ..text.normalization import Folded, folded, normalize, single_spaced
 from ..text.titles import Title, signs, title_of, title_parts
 from ..text.tokenization import ScriptTokenizer, Spans, Tokenizer, shipped_tokenizer
-from ..text.values import CODE, Codes, value_sequence
 from ..text.values import VERSION as VALUES_VERSION
+from ..text.values import Codes, value_sequence
 from ..text.vocabulary import Vocabulary
 from ..text.weighting import Features
 from . import passages
@@ -329,7 +329,8 @@ class Signer:
         shown = single_spaced(page.main.shown)
         # Where a custom tokenizer's tokens stand in the text is unknown.
         places = sample.tokens if isinstance(self._tokenize, ScriptTokenizer) else None
-        heading = value_sequence(sample.codes[: _heading_length(sample.tokens, title)])
+        heading = _heading_length(sample.tokens, title)
+        values, n_heading = value_sequence(sample.codes, places, heading)
         return PageSignature(
             url=page.url,
             key=page_key(page.url) if page.key is None else page.key,
@@ -338,13 +339,13 @@ class Signer:
             n_features=sample.features.hashes.size,
             fingerprint=simhash(*sample.features),
             sketch=sample.sketch.tobytes(),
-            values=value_sequence(sample.codes, places),
+            values=values,
             text_digest=self._digest(_utf8(text.text)),
             n_text=text.length,
             n_shown=shown.length,
             shown_digest=self._digest_of_shown(page, shown.data),
             recipe=self.recipe,
-            n_heading=len(heading) // CODE.itemsize,
+            n_heading=n_heading,
             passages=page.passages,
             value=page.value,
         )

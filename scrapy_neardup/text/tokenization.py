@@ -86,11 +86,6 @@ class Spans:
     def __iter__(self) -> Iterator[str]:
         return iter(self.tokens())
 
-    def overlap(self) -> bool:
-        """Return whether any token begins before the one in front of it has ended."""
-        ends = self.starts + self.lengths
-        return bool((self.starts[1:] < ends[:-1]).any())
-
     def tokens(self, chosen: Places | slice = _ALL) -> list[str]:
         """Return all tokens, or the chosen ones, as strings."""
         starts = self.starts[chosen]
@@ -122,9 +117,7 @@ class ScriptTokenizer:
         starts, lengths = self._token_places(text, codes)
         ends = np.cumsum([len(each) + 1 for each in texts])
         parts = [slice(*borders) for borders in pairwise([0, *starts.searchsorted(ends).tolist()])]
-        spans = [Spans(text, codes, starts[part], lengths[part]) for part in parts]
-        # Each text for itself: what is made of one must not depend on those that come with it.
-        return [Spans.of(each.tokens()) if each.overlap() else each for each in spans]
+        return [Spans(text, codes, starts[part], lengths[part]) for part in parts]
 
     def _token_places(self, text: str, codes: CodePoints) -> tuple[Places, Places]:
         """Return where tokens begin, and their lengths; pairs overlap."""

@@ -1,4 +1,4 @@
-"""Extracts the values of a text: its numbers, names and other rare words, in reading order.
+"""Extracts the values of a text: numbers, names, rare words and symbols, in reading order.
 
 Pages made from one form (a register, a notice, a catalogue) share nearly all words but differ in
 their values. Copies of one page have the same values, or one of them has more. So the values of two
@@ -13,17 +13,19 @@ compared with all others, and must not agree with any of them by chance.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .characters import CodePoints
 from .idf import IdfTable, token_hashes
+from .symbols import symbols_of
 from .titles import LIST_KINDS
 from .tokenization import Spans
 
 #: Version of the values, for the recipe.
-VERSION = "values-5"
+VERSION = "values-6"
 
 #: Number of values of a text that are kept, from its beginning.
 MAX_VALUES = 248
@@ -34,11 +36,15 @@ CODE = np.dtype("<u4")
 _RARE = 0.5
 #: Ranges of codes: 0 is no value; then words, numbers, and parts of dates and times.
 _CODES = 2**30
+_UNUSED_BITS = np.uint64(34)
 FIRST_NUMBER, FIRST_OF_DATE = _CODES, 2 * _CODES
 
 #: Characters between the numbers of dates and times, and after them.
 _BETWEEN = np.array(list(map(ord, "-/:")), np.uint32)
 _AFTER = np.array(list(map(ord, "年月日号號时時点點分년월일시분")), np.uint32)
+#: Signs of a negative number, and what stands before one that is no dash.
+_MINUS = np.array(list(map(ord, "-−–")), np.uint32)
+_BEFORE_MINUS = np.array(list(map(ord, " \n(")), np.uint32)
 _ZERO, _NINE, _COLON = ord("0"), ord("9"), ord(":")
 #: The first two characters of a year, 19 or 20, as one number.
 _CENTURIES = np.array([ord("1") * 256 + _NINE, ord("2") * 256 + _ZERO], np.uint32)
@@ -67,6 +73,17 @@ _MAX_DATE_GAP = 2
 Codes = npt.NDArray[np.uint32]
 
 
+class ValueSequence(NamedTuple):
+    """The values of a text, in reading order.
+
+    :ivar values: four bytes each.
+    :ivar n_heading: number of leading values that belong to its heading.
+    """
+
+    values: bytes
+    n_heading: int
+
+
 def value_codes(
     hashes: npt.NDArray[np.uint64],
     is_number: npt.NDArray[np.bool_],
@@ -82,33 +99,49 @@ def value_codes(
     Names of kinds of lists (``tag``, ``category``) are no values, because lists of one subject
     differ in them. With an empty table no word is known to be rare: only months are values then.
     """
-    drawn = hashes >> np.uint64(34)
+    drawn = hashes >> _UNUSED_BITS
     is_rare = (weights >= _RARE * idf.default) & (len(idf) > 0) & ~np.isin(hashes, _LIST_KINDS)
-    words = np.where(is_rare, np.maximum(drawn, 1), 0)
+    words = np.where(is_rare, _word_codes(hashes), 0)
     words = np.where(np.isin(hashes, _MONTHS), FIRST_OF_DATE + drawn, words)
     return np.where(is_number, FIRST_NUMBER + drawn, words).astype(CODE)
 
 
-def value_sequence(codes: Codes, spans: Spans | None = None) -> bytes:
-    """Return the first :data:`MAX_VALUES` values of a text, four bytes each.
+def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -> ValueSequence:
+    """Return the first :data:`MAX_VALUES` values of a text.
 
     :param codes: shape ``(n,)``, codes of its tokens in reading order, see :func:`value_codes`.
-    :param spans: the tokens, if known, by which dates and times are told from other numbers.
+    :param spans: the tokens, if known, by which dates and times are told from other numbers, and
+        symbols are found.
+    :param heading: number of tokens of its heading.
     """
     is_month = codes >= FIRST_OF_DATE
     if is_month.any():
         # "May" is also a verb.
         is_month &= _are_near((codes >= FIRST_NUMBER) & ~is_month)
         codes = np.where((codes < FIRST_OF_DATE) | is_month, codes, 0)
-    places = np.flatnonzero(codes)[:MAX_VALUES]
-    found = codes[places]
-    if spans is not None:
-        numbers = np.flatnonzero((found >= FIRST_NUMBER) & (found < FIRST_OF_DATE))
-        if numbers.size:
-            near_month = _are_near(is_month)[places[numbers]]
-            of_dates = _are_of_dates(spans, places[numbers], near_month)
-            found[numbers[of_dates]] += FIRST_OF_DATE - FIRST_NUMBER
-    return found.tobytes()
+    tokens = np.flatnonzero(codes)[:MAX_VALUES]
+    found = codes[tokens]
+    if spans is None:
+        return ValueSequence(found.tobytes(), int(np.count_nonzero(tokens < heading)))
+    numbers = np.flatnonzero((found >= FIRST_NUMBER) & (found < FIRST_OF_DATE))
+    if numbers.size:
+        places = tokens[numbers]
+        found[numbers] ^= _are_negative(spans, places)
+        of_dates = _are_of_dates(spans, places, _are_near(is_month)[places])
+        found[numbers[of_dates]] += FIRST_OF_DATE - FIRST_NUMBER
+    places, symbols = spans.starts[tokens], symbols_of(spans)
+    if symbols is not None:
+        places = np.concatenate([symbols.places, places])
+        order = places.argsort(kind="stable")[:MAX_VALUES]
+        found = np.concatenate([_word_codes(symbols.hashes), found])[order]
+        places = places[order]
+    n_heading = heading and int(np.count_nonzero(places <= spans.starts[heading - 1]))
+    return ValueSequence(found.tobytes(), n_heading)
+
+
+def _word_codes(hashes: npt.NDArray[np.uint64]) -> Codes:
+    codes: Codes = np.maximum(hashes >> _UNUSED_BITS, 1).astype(CODE)
+    return codes
 
 
 def has_word(values: Sequence[int]) -> bool:
@@ -134,6 +167,15 @@ def _are_near(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     shifted = [padded[step : step + flags.size] for step in range(2 * _MAX_DATE_GAP + 1)]
     near: npt.NDArray[np.bool_] = np.logical_or.reduce(shifted)
     return near
+
+
+def _are_negative(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    """Return whether each of these numbers has a minus right before it, and a blank before that."""
+    before = spans.starts[places] - 1
+    has_sign = _are_in(spans.codes.take(before, mode="clip"), _MINUS)
+    is_apart = _are_in(spans.codes.take(before - 1, mode="clip"), _BEFORE_MINUS) | (before == 0)
+    found: npt.NDArray[np.bool_] = has_sign & is_apart
+    return found
 
 
 def _are_of_dates(

@@ -17,7 +17,7 @@ def _register(site: Site, folder: str, title: str, *columns: list[str]) -> None:
         text = _FORM.split()
         for place, value in enumerate(values):
             text.insert(40 * place + 20, value)
-        site.put(f"/{folder}/{n}", full(" ".join(text), title), "entry " + " ".join(values))
+        site.put(f"/{folder}/{n}", full(" ".join(text), title), f"entry {n}")
 
 
 @situation(contents=8)
@@ -63,6 +63,30 @@ def entries_of_a_large_register(site: Site) -> Any:
 def matches_that_differ_in_two_scores(site: Site) -> Any:
     scores = "3:1 (2:0)", "5:4 (1:2)", "0:6 (0:3)", "7:2 (4:1)", "8:9 (5:6)", "4:0 (3:0)"
     _register(site, "match", "Match of the day", list(scores))
+    site.index()
+    return PromiseSpider
+
+
+@situation(contents=8)
+def plans_that_differ_in_ticks_and_crosses(site: Site) -> Any:
+    ticks = [["✓✗"[number >> bit & 1] for number in range(8)] for bit in range(3)]
+    _register(site, "plan", "What is in the plan", *ticks)
+    site.index()
+    return PromiseSpider
+
+
+@situation(contents=8)
+def offers_that_differ_in_a_price_alone(site: Site) -> Any:
+    _register(site, "offer", "Offer of the day", [f"${n}.50" for n in range(12, 20)])
+    site.index()
+    return PromiseSpider
+
+
+@situation(contents=8)
+def prices_in_characters_of_the_sites_own_font(site: Site) -> Any:
+    digits = "\ue893\uf123"
+    hidden = ["".join(digits[n >> bit & 1] for bit in range(3)) for n in range(8)]
+    _register(site, "flat", "Flat to let", hidden)
     site.index()
     return PromiseSpider
 

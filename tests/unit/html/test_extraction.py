@@ -165,3 +165,10 @@ def test_a_page_without_an_article_warns_nobody(caplog):
 def test_an_unknown_name_is_refused_with_the_known_ones():
     with pytest.raises(InvalidOption, match="'trafilatrua', but it must be 'trafilatura'"):
         shipped_extractor("trafilatrua")
+
+
+def test_characters_for_private_use_stay_in_the_text():
+    html = ARTICLE.replace("the crew", "the &#xE893;&#58515; \uf8ff crew")
+    text = read_page(html, article_text).text
+    assert "the \ue893\ue493 \uf8ff crew" in text
+    assert text.replace("\ue893\ue493 \uf8ff ", "") == read_page(ARTICLE, article_text).text

@@ -70,10 +70,64 @@ def kinds(text: str) -> str:
         ("it may be that in May", ""),
         ("on 3.5.2024 and on 2024.05.03", "dddddd"),
         ("version 3.5 of 2024", "wnnd"),
+        # symbols, prices and ticks
+        ("for €12 or 12.50 $ or 5元", "wnwnnwn"),
+        ("this ✓ and that ✗✗ and ★★★☆☆", "www"),
+        ("more → here ● © 3 ■", "n"),
     ],
 )
 def test_numbers_and_words_that_are_not_common_are_values(text, expected):
     assert kinds(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("this ✓ that ✗", "this ✗ that ✓"),
+        ("★★★☆☆ it is", "★★☆☆☆ it is"),
+        ("for $12", "for €12"),
+        ("for $12", "for 12"),
+        ("$5 for this and $7 for that", "$7 for this and $5 for that"),
+        ("at -5 it is", "at 5 it is"),
+        ("at −5 it is", "at +5 it is"),
+        ("-5 it is", "5 it is"),
+        ("it is 😀", "it is 😢"),
+        ("it is \ue893", "it is \uf123"),
+        ("ひらがな ○ ひらがな", "ひらがな × ひらがな"),
+    ],
+)
+def test_symbols_tell_texts_apart(one, other):
+    assert values_of(one) != values_of(other)
+    assert values_of(one) == values_of(one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("from 300-500 it is", "from 300–500 it is"),
+        ("at +5 it is", "at 5 it is"),
+        ("it is • so", "it is so"),
+    ],
+)
+def test_dashes_and_bullets_do_not(one, other):
+    assert values_of(one) == values_of(other)
+
+
+def test_values_of_a_heading_are_counted_with_its_symbols():
+    judge = NearDupDetector(store=MemoryStore(b"a secret for tests"))
+    page = judge.signature(
+        url="https://a.example/", title="Zanzibar ★ 120", text="Zanzibar ★ 120 it is ★ and 7"
+    )
+    assert (page.n_heading, page.n_values) == (3, 5)
+
+
+def test_symbols_of_a_text_do_not_depend_on_those_signed_with_it():
+    judge = NearDupDetector(store=MemoryStore(b"a secret for tests"))
+    texts = ["this ✓ that", "ひらがな ○ 3:10", "it costs $5 😀", ""]
+    pages = [judge.signer.text_page("https://a.example/", text) for text in texts]
+    together = judge.signer.sign(*pages)
+    assert [page.values for page in together] == [judge.signer.sign(p)[0].values for p in pages]
+    assert all(page.values for page in together[:3])
 
 
 def test_equal_tokens_have_equal_values_and_others_do_not():
