@@ -17,6 +17,7 @@ HEAD = np.dtype(
         ("shown", "u1", 25),
         ("n_values", "u1"),
         ("n_heading", "u1"),
+        ("n_facts", "u1"),
         ("n_passages", "u1"),
         ("is_read", "u1"),
         ("sketch", "u1", SKETCH_BINS),

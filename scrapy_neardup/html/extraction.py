@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from importlib.util import find_spec
 from typing import NamedTuple, Protocol, cast
@@ -23,6 +23,7 @@ from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, NeedsScr
 from .consent_overlays import remove_consent_overlays
 from .embedded_content import embedded_content, script_data, without_volatile
 from .limits import PageLimits
+from .page_facts import Fact, linked_data, page_facts
 from .sanitizing import repaired
 from .script_shells import has_empty_root, has_hidden_text, needs_scripts
 
@@ -57,6 +58,8 @@ class MainText(NamedTuple):
         :func:`~scrapy_neardup.html.embedded_content.embedded_content`, script data and, if these
         contain text that is not shown, the title; ``None`` if only the text is known.
     :ivar whole: the whole page except comments, in UTF-8.
+    :ivar facts: what the page states outside its main text, see
+        :func:`~scrapy_neardup.html.page_facts.page_facts`.
     """
 
     title: str
@@ -64,6 +67,7 @@ class MainText(NamedTuple):
     shown: str
     held: str | None = None
     whole: bytes = b""
+    facts: Sequence[Fact] = ()
 
 
 class Extractor(Protocol):
@@ -117,13 +121,14 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     blocks = [f"\n{without_volatile(each)}" for each in data]
     held = "\n".join(filter(None, [embedded_content(body, html), *blocks]))
     has_scripts = next(tree.iter("script"), None) is not None
-    is_empty, shown = has_empty_root(body, html), _shown(body)
+    is_empty, linked = has_empty_root(body, html), linked_data(tree, html)
+    shown = _shown(body)
     if has_scripts and needs_scripts(body, text, shown, data, has_empty_root=is_empty):
         raise NeedsScripts
     if data and has_hidden_text(shown, data):
         # Scripts may show the rest, so the visible text alone does not identify this page.
         held = f"{title}\n{held}"
-    return MainText(title, text, shown, held, whole)
+    return MainText(title, text, shown, held, whole, page_facts(body, shown, text, linked))
 
 
 def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:
@@ -256,7 +261,7 @@ _STANDS_FOR = {stand_in: private for private, stand_in in _STAND_IN.items()}
 def _shown(body: HtmlElement) -> str:
     """Return all text nodes of the body, joined by blanks.
 
-    Invisible elements are removed from the tree for good, so this has to be its last use.
+    Invisible elements are removed from the tree for good.
     """
     etree.strip_elements(body, *_INVISIBLE, with_tail=False)
     return " ".join(cast("list[str]", _texts(body)))

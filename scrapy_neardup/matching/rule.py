@@ -13,6 +13,7 @@ from ..hashing.minhash import resemblance
 from ..hashing.simhash import hamming_distance
 from ..hashing.simhash_index import MAX_DISTANCE
 from ..reasons import Reason
+from ..signatures.facts import facts_differ
 from ..signatures.signature import PageSignature
 from ..text.titles import Title, is_other_version, may_be_one, title_words, without_list_kind
 from .site_boilerplate import Boilerplates, SiteBoilerplate
@@ -100,8 +101,11 @@ class Rule:
             objection = _objection_on_one_site(page, other, boilerplates.of(page.site))
         else:
             objection = self._objection_across_sites(page, other, boilerplates)
-        if objection or (page.holds_other(other) and not page.lacks_one_of(other)):
-            return Mismatch(objection or Reason.PARTS_DIFFER)
+        if objection:
+            return Mismatch(objection)
+        holds_other = page.holds_other(other) and not page.lacks_one_of(other)
+        if holds_other or _state_other_facts(page, other):
+            return Mismatch(Reason.PARTS_DIFFER)
         return self._compare_texts(page, other, boilerplates)
 
     def compare_either_way(
@@ -247,6 +251,13 @@ def titles_differ(page: PageSignature, other: PageSignature, boilerplate: SiteBo
         return True
     nothing_left = not (title_words(own) or title_words(other_own))
     return nothing_left and _share_only_boilerplate_title(page, other, boilerplate)
+
+
+def _state_other_facts(page: PageSignature, other: PageSignature) -> bool:
+    """Do two pages of a site with one title, not lists, differ in facts beside their texts?"""
+    if page.site != other.site or page.title != other.title or (page.is_list and other.is_list):
+        return False
+    return facts_differ(page, other)
 
 
 def _own_titles(

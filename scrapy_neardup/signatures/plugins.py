@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..exceptions import InvalidOption
+from ..html.quick_text import can_read_quickly
 from ..text.idf import IdfTable, read_table, shipped_table
+from .signature import EXTRACTIONS
 
 _Component = TypeVar("_Component")
 
@@ -41,6 +43,17 @@ def idf_table(given: str | IdfTable) -> IdfTable:
     if not isinstance(given, IdfTable):
         raise InvalidOption("idf", given, "a shipped name, a path, an import path or an IdfTable")
     return given
+
+
+def require_extraction(extraction: str, *, has_method: bool) -> None:
+    """Check that pages can be read in this way."""
+    if extraction not in EXTRACTIONS:
+        raise InvalidOption("extraction", extraction, "'full' or 'lazy'")
+    if extraction == "lazy" and not can_read_quickly():
+        wanted = "used with its package (pip install scrapy-neardup[lazy]), or 'full'"
+        raise InvalidOption("extraction", extraction, wanted)
+    if extraction == "lazy" and has_method:
+        raise InvalidOption("extraction", extraction, "'full' where a method judges")
 
 
 def _imported(option: str, path: str) -> Any:

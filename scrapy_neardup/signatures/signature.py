@@ -52,6 +52,8 @@ class PageSignature:
     :ivar recipe: digest of everything that the other fields depend on.
     :ivar n_heading: number of leading values that belong to a heading that repeats part of the
         title.
+    :ivar facts: at most 16 facts that it states outside its main text, four bytes each, see
+        ``signatures/facts.py``.
     :ivar passages: sample of its passages, see ``signatures/passages.py``; empty if it was not read
         quickly.
     :ivar is_read: whether the page was read in full. If not, only its address, title and passages
@@ -77,6 +79,7 @@ class PageSignature:
     passages: bytes = b""
     is_read: bool = True
     value: bytes = b""
+    facts: bytes = b""
 
     @classmethod
     def unread(

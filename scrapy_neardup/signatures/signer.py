@@ -20,7 +20,7 @@ from ..hashing.simhash import simhash
 from ..html.encoding_detection import decode
 from ..html.extraction import Extractor, MainText, read_fragment, read_page, shipped_extractor
 from ..html.limits import PageLimits
-from ..html.quick_text import QuickText, can_read_quickly, quick_text
+from ..html.quick_text import QuickText, quick_text
 from ..methods import Method, identity_of, open_method
 from ..methods.base import guarded
 from ..text import weighting
@@ -32,10 +32,10 @@ from ..text.values import VERSION as VALUES_VERSION
 from ..text.values import Codes, value_sequence
 from ..text.vocabulary import Vocabulary
 from ..text.weighting import Features
-from . import passages
-from .plugins import component, idf_table
+from . import facts, passages
+from .facts import packed_facts
+from .plugins import component, idf_table, require_extraction
 from .signature import (
-    EXTRACTIONS,
     HELD,
     LIST,
     METHOD_PART,
@@ -119,7 +119,7 @@ class Signer:
         extraction: Extraction = "full",
         method: str | Method | None = None,
     ) -> None:
-        _require_extraction(extraction, has_method=method is not None)
+        require_extraction(extraction, has_method=method is not None)
         if not 16 <= len(secret) <= 64:
             raise InvalidOption("secret", f"{len(secret)} bytes long", "16 to 64 bytes long")
         self._tokenize, tokenizer_id = component("tokenizer", tokenizer, shipped_tokenizer)
@@ -146,6 +146,7 @@ class Signer:
             self.idf.digest,
             weighting.VERSION,
             VALUES_VERSION,
+            facts.VERSION,
             _SHOWN_VERSION,
             f"{sketch.SHINGLE_UNITS}-shingles, {sketch.SKETCH_BINS} bins",
             *([passages.VERSION] if self.is_lazy else []),
@@ -348,6 +349,7 @@ class Signer:
             n_heading=n_heading,
             passages=page.passages,
             value=page.value,
+            facts=packed_facts(page.main.facts),
         )
 
     def _digest_of_shown(self, page: ReadPage, shown: bytes) -> bytes:
@@ -363,17 +365,6 @@ class Signer:
 
     def _digest(self, data: bytes) -> bytes:
         return blake2b(data, key=self._digest_key, digest_size=16).digest()
-
-
-def _require_extraction(extraction: str, *, has_method: bool) -> None:
-    """Check that pages can be read in this way."""
-    if extraction not in EXTRACTIONS:
-        raise InvalidOption("extraction", extraction, "'full' or 'lazy'")
-    if extraction == "lazy" and not can_read_quickly():
-        wanted = "used with its package (pip install scrapy-neardup[lazy]), or 'full'"
-        raise InvalidOption("extraction", extraction, wanted)
-    if extraction == "lazy" and has_method:
-        raise InvalidOption("extraction", extraction, "'full' where a method judges")
 
 
 def _utf8(text: str) -> bytes:

@@ -21,9 +21,9 @@ from ..signatures.signature import PageSignature
 from ..text.values import CODE
 
 #: Fingerprint, number of features, lengths of text and of all that is shown, two digests, how many
-#: values stand behind the sketch, of all and of the heading, how many passages, and flags: the page
-#: was read in full, and thus has a sketch; a method's value stands behind the passages.
-_HEAD = struct.Struct("<QIII16s25sBBBB")
+#: values stand behind the sketch, of all and of the heading, how many facts, how many passages, and
+#: flags: the page was read in full, and thus has a sketch; a method's value stands behind passages.
+_HEAD = struct.Struct("<QIII16s25sBBBBB")
 _IS_READ, _HAS_VALUE = 1, 2
 _PASSAGE_BYTES = 8
 #: Length of a method's value, in front of it.
@@ -53,6 +53,7 @@ def packed(page: PageSignature) -> bytes:
         page.shown_digest or _NO_DIGEST,
         page.n_values,
         page.n_heading,
+        len(page.facts) // CODE.itemsize,
         len(page.passages) // _PASSAGE_BYTES,
         page.is_read * _IS_READ | bool(page.value) * _HAS_VALUE,
     )
@@ -61,18 +62,20 @@ def packed(page: PageSignature) -> bytes:
     if page.key != page.url:
         words.append(page.key)
     # Escapes keep a lone surrogate, which UTF-8 has no bytes for.
-    return head + page.sketch + page.values + page.passages + value + _as_json(words).encode()
+    behind = page.sketch + page.values + page.facts + page.passages + value
+    return head + behind + _as_json(words).encode()
 
 
 def unpacked(data: bytes, recipe: str) -> PageSignature:
     """Return the signature that was packed."""
     head = _HEAD.unpack_from(data)
     fingerprint, n_features, n_text, n_shown, text_digest, shown_digest, *counts = head
-    n_values, n_heading, n_passages, flags = counts
+    n_values, n_heading, n_facts, n_passages, flags = counts
     is_read = flags & _IS_READ
     sketch_end = _SKETCH_END if is_read else _HEAD.size
     values_end = sketch_end + n_values * CODE.itemsize
-    passages_end = values_end + n_passages * _PASSAGE_BYTES
+    facts_end = values_end + n_facts * CODE.itemsize
+    passages_end = facts_end + n_passages * _PASSAGE_BYTES
     value, value_end = b"", passages_end
     if flags & _HAS_VALUE:
         start = passages_end + _LENGTH.size
@@ -94,7 +97,8 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
         shown_digest=b"" if shown_digest == _NO_DIGEST else shown_digest,
         recipe=recipe,
         n_heading=n_heading,
-        passages=data[values_end:passages_end],
+        facts=data[values_end:facts_end],
+        passages=data[facts_end:passages_end],
         is_read=bool(is_read),
         value=value,
     )
@@ -102,8 +106,9 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
 
 def passages_of(data: bytes) -> bytes:
     """Return the passages of a packed signature."""
-    *_, n_values, _, n_passages, flags = _HEAD.unpack_from(data)
-    start = (_SKETCH_END if flags & _IS_READ else _HEAD.size) + n_values * CODE.itemsize
+    *_, n_values, _, n_facts, n_passages, flags = _HEAD.unpack_from(data)
+    start = _SKETCH_END if flags & _IS_READ else _HEAD.size
+    start += (n_values + n_facts) * CODE.itemsize
     return data[start : start + n_passages * _PASSAGE_BYTES]
 
 

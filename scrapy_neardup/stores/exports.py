@@ -17,6 +17,7 @@ from ..exceptions import InputError
 from ..hashing.minhash import SKETCH_BINS
 from ..hashing.simhash import from_hex, to_hex
 from ..matching.stored_items import OWN_ITEMS
+from ..signatures.facts import MAX_FACTS
 from ..signatures.signature import PageSignature
 from ..sources.readers import LineReader
 from ..text.values import CODE, MAX_VALUES
@@ -63,8 +64,9 @@ def page_line(page: StoredPage) -> str:
         fields["key"] = signature.key
     for name, (write, _) in (_FIELDS if signature.is_read else _UNREAD_FIELDS).items():
         fields[name] = write(getattr(signature, name))
-    if signature.passages:
-        fields["passages"] = _text(signature.passages)
+    for name in ("facts", "passages"):
+        if part := getattr(signature, name):
+            fields[name] = _text(part)
     fields["stored_at"] = page.stored_at
     if page.items != OWN_ITEMS:
         fields["items"] = to_hex(page.items)
@@ -146,6 +148,8 @@ def _page(fields: Mapping[str, Any], recipe: str) -> StoredPage:
     told = {name: read(fields[name]) for name, (_, read) in known.items()}
     if is_read and told["n_heading"] * CODE.itemsize > len(told["values"]):
         raise ValueError("n_heading")
+    if is_read:
+        told["facts"] = _bytes(fields.get("facts", ""), _FACT_LENGTHS)
     told["passages"] = _bytes(fields.get("passages", ""))
     if len(told["passages"]) % 8:
         raise ValueError("passages")
@@ -190,6 +194,7 @@ def _count(value: object) -> int:
 
 
 _VALUE_LENGTHS = range(0, (MAX_VALUES + 1) * CODE.itemsize, CODE.itemsize)
+_FACT_LENGTHS = range(0, (MAX_FACTS + 1) * CODE.itemsize, CODE.itemsize)
 #: How each field of a signature is written and read, beside its addresses and its recipe.
 _FIELDS: Mapping[str, tuple[Callable[[Any], object], Callable[[Any], Any]]] = {
     "site": (str, _string),

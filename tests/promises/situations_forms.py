@@ -91,6 +91,40 @@ def prices_in_characters_of_the_sites_own_font(site: Site) -> Any:
     return PromiseSpider
 
 
+def _beside(site: Site, boxes: list[str], *, is_copy: bool = False) -> None:
+    """Pages of one title and one text, with a box of another content beside it."""
+    for n, box in enumerate(boxes):
+        page = full(_FORM, "Garden chair").replace("<main>", f"<section>{box}</section><main>")
+        site.put(f"/chair/{n}", page, "chair" if is_copy else f"chair {n}")
+    site.index()
+
+
+@situation(contents=6)
+def wares_that_differ_in_the_price_beside_their_text(site: Site) -> Any:
+    _beside(site, [f"<div class=price>${n}.90</div><button>Buy</button>" for n in range(20, 26)])
+    return PromiseSpider
+
+
+@situation(contents=6)
+def wares_that_differ_in_a_table_beside_their_text(site: Site) -> Any:
+    rows = [f"<tr><th>Colour</th><td>{word}</td></tr>" for word in _PLACES.split()[:6]]
+    _beside(site, [f"<table>{row}<tr><th>Legs</th><td>4</td></tr></table>" for row in rows])
+    return PromiseSpider
+
+
+@situation(contents=6)
+def wares_that_differ_in_a_labelled_line_beside_their_text(site: Site) -> Any:
+    _beside(site, [f"<ul><li><b>Made by:</b> {name}</li></ul>" for name in _NAMES.split()[:6]])
+    return PromiseSpider
+
+
+@situation(contents=1, finds=5)
+def copies_that_differ_in_counters_beside_their_text(site: Site) -> Any:
+    counters = "<p>Views: {0}1034</p><aside>Other chairs from ${0}.50</aside><p>{0}7 comments</p>"
+    _beside(site, [counters.format(n) for n in range(1, 7)], is_copy=True)
+    return PromiseSpider
+
+
 @situation(contents=6)
 def lists_under_one_large_consent_overlay(site: Site) -> Any:
     purposes = f"<p>{words(600, 'purposes')}</p><button>Accept all cookies</button>"

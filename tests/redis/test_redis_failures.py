@@ -380,7 +380,7 @@ def test_nobody_there_is_something_that_may_pass():
 def test_a_namespace_of_another_version_is_refused(redis_server, version):
     with redis_server.client as client:
         client.hset("{neardup:default}:meta", "format", version)
-    with pytest.raises(StoreError, match=rf"has format {version}.*reads format 5; export it"):
+    with pytest.raises(StoreError, match=rf"has format {version}.*reads format 6; export it"):
         RedisStore(redis_server.address)
 
 
