@@ -533,7 +533,7 @@ def test_pages_in_a_redis(store, tmp_path):
             (neardup("store", "list", place), "it has no namespace yet"),
             (neardup("store", "import", place, exported), "3 pages read; namespace news of redis"),
             (neardup("store", "import", place, exported), "3 were there already"),
-            (neardup("store", "info", place), "trafilatura-2"),
+            (neardup("store", "info", place), "trafilatura-3"),
             (neardup("scan", source, "-o", "-", "--store", place), "add with --add, or export it"),
             (
                 neardup("scan", source, "-o", "-", "--store", place, "--add", "--workers", "0"),
