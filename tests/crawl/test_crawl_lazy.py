@@ -185,6 +185,6 @@ def test_pages_go_from_a_file_to_redis_without_their_bodies(redis_server, tmp_pa
 
 
 def test_reading_quickly_needs_its_package(monkeypatch):
-    monkeypatch.setattr("scrapy_neardup.signatures.signer.can_read_quickly", lambda: False)
+    monkeypatch.setattr("scrapy_neardup.signatures.plugins.can_read_quickly", lambda: False)
     with pytest.raises(InvalidOption, match=re.escape("pip install scrapy-neardup[lazy]")):
         Signer(secret=bytes(32), extraction="lazy")

@@ -19,7 +19,7 @@ from scrapy_neardup.exceptions import StoreError
 from scrapy_neardup.hashing.simhash_index import SimhashIndex
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import Figures, MemoryStore, open_store
-from scrapy_neardup.stores.codec import ROW
+from scrapy_neardup.stores.codec import _HEAD, ROW
 from scrapy_neardup.stores.redis import pages as redis_pages
 from scrapy_neardup.stores.redis.address import RedisAddress
 from scrapy_neardup.stores.redis.layout import (
@@ -421,7 +421,7 @@ def test_the_server_reads_whole_records_only(opened):
     keys = [b"..abcdef", b"..f\0\0\0\0\0"]
     for key in keys:
         row = secrets.token_bytes(8) + key + bytes(ROW.itemsize - 16)
-        pages.add(NewPage(key, row, bytes(65), "recipe"))
+        pages.add(NewPage(key, row, bytes(_HEAD.size), "recipe"))
     assert [pages.known(key) for key in keys] == [packed_number(0), packed_number(1)]
     assert pages.forget(keys[1])
     assert [pages.known(key) for key in keys] == [packed_number(0), b""]
