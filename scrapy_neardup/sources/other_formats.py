@@ -8,6 +8,7 @@ from ..exceptions import InputError
 
 _TO_JSON = "export the items as JSON Lines: scrapy crawl SPIDER -o items.jsonl"
 _TO_GZIP = "unpack it, or pack it with gzip or zstd"
+_PICKLE = "a pickle"
 #: First bytes of formats, their names, and the way out.
 _FORMATS = (
     (b"SQLite format 3\0", "a SQLite file", "a store of a crawl is given as STORE, or by --store"),
@@ -16,8 +17,13 @@ _FORMATS = (
     (b"BZh", "packed with bzip2", _TO_GZIP),
     (b"\xfd7zXZ\0", "packed with xz", _TO_GZIP),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", _TO_GZIP),
-    *((b"\x80%c" % version, "a pickle", _TO_JSON) for version in (2, 3, 4, 5)),
+    *((b"\x80%c" % version, _PICKLE, _TO_JSON) for version in (2, 3, 4, 5)),
+    # Protocols 0 and 1 have no number: these begin a dictionary or a list.
+    *((start, _PICKLE, _TO_JSON) for start in (b"(dp0\n", b"(lp0\n", b"}q\0", b"]q\0")),
 )
+#: How a dictionary begins in Python's marshal format: the type of its first key, a string, and its
+#: length. It is the first item of a feed.
+_MARSHAL = re.compile(rb"[{\xfb](?:[zZ\xfa\xda][^\0]|[atuA\xe1\xf4\xf5\xc1][^\0]..\0)", re.DOTALL)
 #: What may precede the root of an XML file: the first bytes of each, and what ends it.
 _BEFORE_ROOT = ((b"<?", b"?>"), (b"<!--", b"-->"), (b"<!", b">"))
 _NAME = re.compile(rb"<([\w:.-]+)")
@@ -36,10 +42,16 @@ def refuse_other_formats(start: bytes, source: str) -> None:
         return
     for magic, name, way_out in _FORMATS:
         if start.startswith(magic):
-            raise InputError(source, f"is {name}, which cannot be read as pages; {way_out}")
+            raise _unreadable(source, name, way_out)
+    if _MARSHAL.match(start):
+        raise _unreadable(source, "a feed in Python's marshal format", _TO_JSON)
     root = _xml_root(start.removeprefix(b"\xef\xbb\xbf").lstrip())
     if root is not None and root.rpartition(":")[2].lower() != "html":
         raise InputError(source, f"is XML (<{root}>), not a page; {_TO_JSON}")
+
+
+def _unreadable(source: str, name: str, way_out: str) -> InputError:
+    return InputError(source, f"is {name}, which cannot be read as pages; {way_out}")
 
 
 def _xml_root(start: bytes) -> str | None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
+import marshal
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
+from scrapy.exporters import MarshalItemExporter, PickleItemExporter
 
 from scrapy_neardup.exceptions import InputError
 from scrapy_neardup.sources.columns import parse_columns
@@ -74,6 +78,34 @@ def test_the_hint_names_a_text_as_such(tmp_path):
 def test_another_format_is_named_with_the_way_out(tmp_path, name, data, said):
     with pytest.raises(InputError, match=said):
         PageReader([stored(tmp_path, name, data)])
+
+
+def feed(
+    exporter: type[MarshalItemExporter | PickleItemExporter], items: list[Any], **options: Any
+) -> bytes:
+    """A feed as Scrapy writes it."""
+    file = io.BytesIO()
+    made = exporter(file, **options)
+    made.start_exporting()
+    for item in items:
+        made.export_item(item)
+    made.finish_exporting()
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_feed_of_pickles_is_named_as_such(tmp_path, protocol):
+    data = feed(PickleItemExporter, ITEMS, protocol=protocol)
+    with pytest.raises(InputError, match=r"is a pickle, which cannot.*: scrapy crawl SPIDER -o"):
+        PageReader([stored(tmp_path, "a.pickle", data)])
+
+
+@pytest.mark.parametrize("key", ["url", "ключ", "k" * 300])
+def test_a_feed_in_the_marshal_format_is_named_as_such(tmp_path, key):
+    data = feed(MarshalItemExporter, [{key: "https://a.example/"}, *ITEMS])
+    for each in (data, *(marshal.dumps({key: 1}, version) for version in range(5))):
+        with pytest.raises(InputError, match=r"in Python's marshal format.*scrapy crawl SPIDER -o"):
+            PageReader([stored(tmp_path, "a.marshal", each)])
 
 
 @pytest.mark.parametrize(
