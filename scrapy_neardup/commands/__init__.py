@@ -47,6 +47,7 @@ class Command(ScrapyCommand):
             from .support.options import Commands
 
             _add_version(parser)
+            self._own_options = list(parser._option_string_actions)
             choices = parser.add_subparsers(
                 metavar="COMMAND",
                 dest="command",
@@ -61,7 +62,9 @@ class Command(ScrapyCommand):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
-            raise UsageError(f"unknown option {args[0]}; options follow the sub-command")
+            near = get_close_matches(args[0], self._own_options, n=1)
+            hint = f"did you mean {near[0]}?" if near else "options follow the sub-command"
+            raise UsageError(f"unknown option {args[0]}; {hint}")
         if opts.command is None:
             raise UsageError(f"a sub-command is required: {', '.join(_NAMES)}")
         super().process_options(args, opts)

@@ -242,6 +242,7 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path):
         ([], "a sub-command is required: scan, pairs, compare, evaluate, report, idf"),
         (["scna"], "invalid choice: 'scna'"),
         (["--nolog", "scan", "x", "-o", "y"], "unknown option --nolog; options follow"),
+        (["--versoin"], "unknown option --versoin; did you mean --version?"),
     ],
 )
 def test_the_command_itself(arguments, complaint):
