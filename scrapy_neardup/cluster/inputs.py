@@ -141,7 +141,7 @@ def _expanded(source: str) -> list[str]:
         return [source]
     found = [system.unstrip_protocol(name) for name in sorted(system.glob(path))]
     if not found:
-        raise InputError(source, "no file has such a name")
+        raise InputError(source, "no file matches this pattern")
     return found if "://" in source else [name.removeprefix("file://") for name in found]
 
 

@@ -237,6 +237,11 @@ def test_a_folder_without_pages_is_refused_and_a_broken_link_is_no_page(tmp_path
     assert bad.total() == 1
 
 
+def test_a_pattern_that_matches_no_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\*\.jsonl: no file matches this pattern$"):
+        find_input([str(tmp_path / "none*.jsonl")])
+
+
 def test_a_run_that_fails_goes_on_where_it_was(
     pages: str, expected: set[tuple[Any, ...]], tmp_path: Path
 ) -> None:
