@@ -293,7 +293,7 @@ def _version(package: str) -> str | None:
 
 
 def _source_of(component: object) -> bytes:
-    """Return a digest of the module of a component; empty for one that is named shortly."""
+    """Return a digest of the module of a component; empty for a shipped one, given by name."""
     if isinstance(component, str):
         if "." not in component:
             return b""
