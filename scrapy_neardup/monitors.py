@@ -13,6 +13,7 @@ from unittest import SkipTest
 from spidermon import MonitorSuite
 from spidermon.contrib.scrapy.monitors.base import BaseScrapyMonitor
 
+from ._util.wording import quantity
 from .crawl.judge import NearDupJudge
 from .crawl.monitoring.crawl_log import counts
 from .reasons import Reason
@@ -65,7 +66,7 @@ class WallMonitor(_Monitor):
         self.require_at_most(
             len(floods),
             "MAX_WALLS",
-            f"{_plural(len(floods), 'content')} appeared in the place of many pages, such as a "
+            f"{quantity(len(floods), 'content')} appeared in the place of many pages, such as a "
             f"login wall or a ban page: {_some(shown)}",
         )
 
@@ -78,7 +79,7 @@ class ScriptedSitesMonitor(_Monitor):
         self.require_at_most(
             len(sites),
             "MAX_SCRIPTED_SITES",
-            f"The pages of {_plural(len(sites), 'site')} show almost nothing before their scripts "
+            f"The pages of {quantity(len(sites), 'site')} show almost nothing before their scripts "
             f"run, and were not compared: {_some(sites)}",
         )
 
@@ -104,7 +105,7 @@ class DropRateMonitor(_Monitor):
             and (before := _drop_rate(run, least)) is not None
         ]
         if len(earlier) < max(1, self.limit("MIN_RUNS")):
-            raise SkipTest(f"only {_plural(len(earlier), 'earlier run')} to compare with")
+            raise SkipTest(f"only {quantity(len(earlier), 'earlier run')} to compare with")
         usual = usual_rate(earlier)
         self.require_at_most(
             rate - usual,
@@ -121,7 +122,7 @@ class UndecidedShareMonitor(_Monitor):
         judged = [counts(self.data.stats, f"{group}/") for group in ("pages", "judged_items")]
         total = sum(sum(kinds.values()) for kinds in judged)
         if total < self.limit("MIN_PAGES"):
-            raise SkipTest(f"only {_plural(total, 'page')} were judged")
+            raise SkipTest(f"only {quantity(total, 'page')} were judged")
         reasons = counts(self.data.stats, "undecided/")
         # Of a soft 404 is known what it is.
         soft_404 = reasons.pop(Reason.SOFT_404, 0)
@@ -145,7 +146,7 @@ class StoreErrorMonitor(_Monitor):
         self.require_at_most(
             errors,
             "MAX_STORE_ERRORS",
-            f"The store {name} failed {_plural(errors, 'time')}; "
+            f"The store {name} failed {quantity(errors, 'time')}; "
             "pages were kept meanwhile, and later runs may not recognise their copies",
         )
 
@@ -175,10 +176,6 @@ def _drop_rate(stats: Mapping[str, Any], least: float) -> float | None:
 def usual_rate(rates: Sequence[float]) -> float:
     """Return the rate that nine in ten of these, one or more, do not exceed."""
     return sorted(rates)[9 * (len(rates) - 1) // 10]
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _some(names: Sequence[str]) -> str:

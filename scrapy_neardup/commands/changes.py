@@ -15,11 +15,12 @@ from urllib.parse import urlsplit
 
 from scrapy.settings import BaseSettings
 
+from .._util.wording import quantity
 from ..matching.rule import Rule
 from ..stores import Namespace, StoreReader
 from ..stores.visits import page_digest
 from .support.options import Commands, at_least_0
-from .support.output import format_time, print_message, print_output, quantity, table
+from .support.output import format_time, print_message, print_output, table
 from .support.row_output import Kind, open_rows
 from .support.store_address import (
     add_store,

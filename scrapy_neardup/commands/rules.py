@@ -13,10 +13,11 @@ from difflib import get_close_matches
 
 from scrapy.settings import BaseSettings
 
+from .._util.wording import quantity
 from ..exceptions import InvalidOption
 from ..url_rules.rule import State, UrlRule
 from .support.options import Commands
-from .support.output import format_time, open_output, print_message, print_output, quantity, table
+from .support.output import format_time, open_output, print_message, print_output, table
 from .support.store_address import (
     add_store,
     namespace_in,

@@ -16,6 +16,7 @@ from scrapy.settings import BaseSettings
 
 from .._util.escaping import printable
 from .._util.urls import page_key
+from .._util.wording import quantity
 from ..exceptions import InputError, StoreError, StoreMissing, UnfitOption
 from ..hashing.simhash import to_hex
 from ..matching.stored_items import NO_ITEMS
@@ -35,7 +36,6 @@ from .support.output import (
     open_output,
     print_message,
     print_output,
-    quantity,
     report_skipped,
     table,
 )

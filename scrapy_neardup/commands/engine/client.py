@@ -13,9 +13,10 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+from ..._util.wording import quantity
 from ...exceptions import EngineFailed, InvalidOption
 from ...workers import Limits
-from ..support.output import print_message, quantity
+from ..support.output import print_message
 
 #: What Dask's schedulers are reached by.
 _ADDRESS = re.compile(r"(?:tcp|tls|ws|wss|ucx)://[^/\s]+:\d+")

@@ -12,9 +12,10 @@ from rich.filesize import decimal
 from rich.table import Table
 from scrapy.settings import BaseSettings
 
+from ..._util.wording import quantity
 from ...exceptions import EngineFailed, InputError, InvalidOption, WorkFolderDamaged
 from ..support.options import FLAGS, Judge, print_undecided
-from ..support.output import print_message, print_table, quantity, report_skipped, table
+from ..support.output import print_message, print_table, report_skipped, table
 from ..support.pair_output import Figures, open_outputs
 from ..support.progress import stage_bars
 from .client import open_client, require_dask

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from ..._util.wording import quantity
 from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
@@ -12,7 +13,7 @@ from ...sources.readers import PageReader
 from ...sources.record import Record
 from ...stores.in_process import InProcessStore
 from .options import Judge, warn_undecided
-from .output import format_counts, print_message, quantity, report_skipped
+from .output import format_counts, print_message, report_skipped
 from .quotes import Quotes
 
 

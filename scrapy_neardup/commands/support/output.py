@@ -83,11 +83,6 @@ def format_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in counts.most_common())
 
 
-def quantity(number: int, noun: str) -> str:
-    """Return a number with its noun, such as ``"3 pages"``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def format_time(seconds: int | None) -> str | None:
     """Return a time in seconds since 1970 in ISO 8601."""
     if seconds is None:

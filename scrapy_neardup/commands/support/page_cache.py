@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 from scrapy.utils.misc import load_object
 
+from ..._util.wording import quantity
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
 from ...signatures.signer import Signer
@@ -40,7 +41,7 @@ from ...workers import (
     sign_record,
 )
 from .cache_file import CacheFile, Entry
-from .output import print_message, quantity
+from .output import print_message
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..._util.wording import quantity
 from ...exceptions import InvalidOption, UnfitOption
-from .output import format_counts, quantity
+from .output import format_counts
 from .row_output import Kind, RowWriter, open_rows
 
 #: Columns by the options that name the files.

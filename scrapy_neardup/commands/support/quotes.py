@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ..._util.wording import quantity
 from ...methods.containment import Containment, ContainmentIndex
 from ...signatures.signature import PageSignature
 from ...workers import Reading, sign_and_read
-from .output import print_message, quantity
+from .output import print_message
 
 
 class Quotes:

@@ -9,11 +9,12 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from ..._util.urls import site_of
+from ..._util.wording import quantity
 from ...exceptions import InputError, InvalidOption, StoreError, StoreMissing
 from ...sources.readers import beginning
 from ...stores import MemoryStore, Namespace, Store, StoreReader, open_reader, open_store
 from ...stores.in_process import InProcessStore
-from .output import print_message, quantity
+from .output import print_message
 
 #: The first bytes of a store's file.
 SQLITE_MAGIC = b"SQLite format 3\0"

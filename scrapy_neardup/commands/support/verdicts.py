@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from time import perf_counter
 
+from ..._util.wording import quantity
 from ...detector import NearDupDetector
 from ...matching.verdict import Verdict
 from ...signatures.signature import PageSignature
@@ -19,7 +20,7 @@ from ...sources.record import Record
 from ...stores.body_cache import BodyCache
 from ...workers import Failure, PagePool, sign_record
 from .options import Judge, warn_undecided
-from .output import format_counts, print_message, quantity
+from .output import format_counts, print_message
 from .progress import with_progress
 from .quotes import Quotes
 from .store_address import require_writable

@@ -29,6 +29,7 @@ from shutil import copyfileobj
 from typing import IO, Any, NamedTuple
 from urllib.parse import quote
 
+from ..._util.wording import quantity
 from ...exceptions import InputError, InvalidOption
 from ...matching.verdict import Verdict
 from ...report.decisions import UrlTable
@@ -36,7 +37,7 @@ from ...sources.compression import decompressed, naming_errors
 from ...sources.readers import PageReader, beginning
 from ...sources.record import Record
 from ...sources.warc import WARC, WholeRecord, archive_iterator, warc_headers, whole_records
-from .output import atomic_output, print_message, quantity
+from .output import atomic_output, print_message
 from .progress import with_progress
 
 _NAME = re.compile(r"\.warc(?:\.gz)?$", re.IGNORECASE)
