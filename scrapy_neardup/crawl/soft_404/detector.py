@@ -29,6 +29,7 @@ from ..async_bridge import in_thread, start, wait_for
 from ..monitoring.crawl_log import CrawlStats
 from ..responses import page_links, page_record, why_not_judged
 from ..settings import META_KEY, Config, Policy
+from .front_page import is_front_page
 from .hosts import (
     MAX_SECTIONS,
     Answer,
@@ -36,7 +37,6 @@ from .hosts import (
     Section,
     Visit,
     host_of,
-    is_front_page,
     outline_of,
 )
 from .probe import ProbeAnswer, Prober, is_probe, without_page

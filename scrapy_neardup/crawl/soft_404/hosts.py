@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -16,13 +15,9 @@ from ...html.limits import PageLimits
 from ...html.page_outline import PageOutline, page_outline
 from ...sources.record import Record
 from ..responses import page_record
+from .front_page import is_front_page
 from .template import AnswerTemplate
 
-#: Paths of front pages: the root, one for each language, and usual names.
-_FRONT = re.compile(
-    r"/?(?:[a-z]{2}(?:[-_][a-z]{2,4})?/?)?(?:(?:index|default|home|main|start|welcome)(?:\.\w+)?/?)?",
-    re.I,
-)
 #: Pages of a host that are compared once it has answered, at most, and bytes of each.
 MAX_EARLY, _MAX_KEPT_BYTES = 32, 2**20
 #: Sections of a host that are asked for an address of their own, at most.
@@ -270,11 +265,6 @@ def host_of(url: str) -> str:
         return parts.netloc.rpartition("@")[2].casefold().removeprefix("www.")
     except ValueError:
         return ""
-
-
-def is_front_page(url: str) -> bool:
-    """Return whether a URL's path is that of a front page."""
-    return _FRONT.fullmatch(urlsplit(url).path) is not None
 
 
 def outline_of(record: Record, limits: PageLimits) -> PageOutline | None:
