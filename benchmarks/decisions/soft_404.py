@@ -12,7 +12,8 @@ from lxml import etree, html
 from scrapy.http import Request
 
 from scrapy_neardup._util.urls import page_key
-from scrapy_neardup.crawl.soft_404.hosts import Answer, Host, Section, Visit, host_of, outline_of
+from scrapy_neardup.crawl.responses import outline_of
+from scrapy_neardup.crawl.soft_404.hosts import Answer, Host, Section, Visit, host_of
 from scrapy_neardup.crawl.soft_404.template import AnswerTemplate
 from scrapy_neardup.html.limits import PageLimits
 from scrapy_neardup.html.page_outline import PageOutline

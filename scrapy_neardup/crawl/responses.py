@@ -11,6 +11,9 @@ from itemadapter.adapter import ItemAdapter
 from lxml import etree
 from scrapy.http import HtmlResponse, Response, TextResponse
 
+from ..html.encoding_detection import decode
+from ..html.limits import PageLimits
+from ..html.page_outline import PageOutline, page_outline
 from ..reasons import Reason
 from ..sources.record import Record
 
@@ -61,6 +64,21 @@ def item_record(url: str, item: Any, field: str) -> Record:
     if isinstance(value, (list, tuple)):
         value = " ".join(map(str, value))
     return Record(url, url, value if isinstance(value, str) else "", "fragment")
+
+
+def outline_of(record: Record, limits: PageLimits) -> PageOutline | None:
+    """Return the outline of a page; ``None`` if it exceeds a limit. Takes a while: use a thread."""
+    try:
+        content = record.content
+        limits.check_body(content)
+        if isinstance(content, bytes):
+            content = decode(content, record.content_type, record.encoding)
+        if record.kind != "html":
+            return PageOutline.of_text(content)
+        return page_outline(content, limits)
+    except Exception:
+        # The judge says what is wrong with it.
+        return None
 
 
 def _content_type(response: Response) -> str:

@@ -27,7 +27,7 @@ from ...reasons import Reason
 from ...sources.record import Record
 from ..async_bridge import in_thread, start, wait_for
 from ..monitoring.crawl_log import CrawlStats
-from ..responses import page_links, page_record, why_not_judged
+from ..responses import outline_of, page_links, page_record, why_not_judged
 from ..settings import META_KEY, Config, Policy
 from .front_page import is_front_page
 from .hosts import (
@@ -37,7 +37,6 @@ from .hosts import (
     Section,
     Visit,
     host_of,
-    outline_of,
 )
 from .probe import ProbeAnswer, Prober, is_probe, without_page
 from .template import AnswerTemplate

@@ -10,9 +10,7 @@ from urllib.parse import urlsplit
 from scrapy.http import Request, Response
 
 from ..._util.urls import is_list, page_key
-from ...html.encoding_detection import decode
-from ...html.limits import PageLimits
-from ...html.page_outline import PageOutline, page_outline
+from ...html.page_outline import PageOutline
 from ...sources.record import Record
 from ..responses import page_record
 from .front_page import is_front_page
@@ -265,18 +263,3 @@ def host_of(url: str) -> str:
         return parts.netloc.rpartition("@")[2].casefold().removeprefix("www.")
     except ValueError:
         return ""
-
-
-def outline_of(record: Record, limits: PageLimits) -> PageOutline | None:
-    """Return the outline of a page; ``None`` if it exceeds a limit. Takes a while: use a thread."""
-    try:
-        content = record.content
-        limits.check_body(content)
-        if isinstance(content, bytes):
-            content = decode(content, record.content_type, record.encoding)
-        if record.kind != "html":
-            return PageOutline.of_text(content)
-        return page_outline(content, limits)
-    except Exception:
-        # A page that cannot be read is no soft 404; the judge says what is wrong with it.
-        return None

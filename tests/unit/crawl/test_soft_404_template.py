@@ -7,13 +7,13 @@ import random
 import pytest
 from scrapy.http import Request
 
+from scrapy_neardup.crawl.responses import outline_of
 from scrapy_neardup.crawl.soft_404.front_page import is_front_page
 from scrapy_neardup.crawl.soft_404.hosts import (
     Answer,
     Host,
     Section,
     Visit,
-    outline_of,
 )
 from scrapy_neardup.crawl.soft_404.probe import missing_address
 from scrapy_neardup.crawl.soft_404.template import AnswerTemplate
