@@ -56,7 +56,7 @@ class RecordJudge:
             self._session.stats.count(f"undecided/{verdict.reason}")
         elif verdict.kind == "revisit":
             self._session.stats.count(f"revisits/{verdict.reason}")
-        self._detect_flood(claim, signature)
+        self._detect_flood(claim, signature, record if learns else None)
         return self._judgement(claim, policy, signature, page, containment)
 
     async def judge_origin(self, signature: PageSignature, policy: Policy) -> Judgement:
@@ -150,12 +150,18 @@ class RecordJudge:
         )
         return Claim(Verdict("undecided", record.url, reason))
 
-    def _detect_flood(self, claim: Claim, signature: PageSignature | None) -> None:
-        """Detect that one content replaces many pages; URL rules then do not learn from it."""
+    def _detect_flood(
+        self, claim: Claim, signature: PageSignature | None, record: Record | None
+    ) -> None:
+        """Detect that one content replaces many pages; URL rules then do not learn from it.
+
+        :param record: the page; ``None`` for an item.
+        """
         is_known = signature is not None and signature.is_read and claim.ticket is not None
         text = signature.text_digest if signature is not None and is_known else None
         self._session.scripted_sites.judged(claim.verdict)
-        if (flood := self._session.log.judged(claim.verdict, text, signature)) is not None:
+        flood = self._session.log.judged(claim.verdict, text, signature, record)
+        if flood is not None:
             self.send(signals.duplicate_flood_detected, cluster=flood)
         shown = claim.verdict.original_text or text
         if shown is not None and self._session.log.floods.is_flood(claim.verdict, text):

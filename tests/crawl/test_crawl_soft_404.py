@@ -203,12 +203,31 @@ def test_a_host_whose_robots_txt_forbids_it_is_not_asked():
 WALL = "Please log in to go on reading. " + " ".join(article(30, 3))
 
 
-@pytest.mark.parametrize("title", ["Log in", "Log in to read page {}"])
-def test_a_wall_is_noticed_within_ten_pages(title):
-    pages = {f"/{n}": page(WALL, title.format(n)) for n in range(12)}
+@pytest.mark.parametrize(
+    ("title", "reference"),
+    [
+        ("Log in", ""),
+        ("Log in to read page {}", ""),
+        (
+            "Too many requests",
+            "Reference 18.2d351ab8.15573332{0}.a4e16ab{0}, your IP 203.0.113.{0}",
+        ),
+    ],
+)
+def test_a_wall_is_noticed_within_ten_pages(title, reference):
+    pages = {f"/{n}": page(f"{WALL} {reference.format(n)}", title.format(n)) for n in range(12)}
     with serving(pages) as site:
         crawl = run_crawl([site.url(path) for path in pages], ONE_BY_ONE)
     [warning] = crawl.logged("WARNING")
     assert warning.startswith("8 of the first 8 pages of 127.0.0.1 show one text, such as <")
     assert "log the spider in" in warning
     assert crawl.counts("swallowed/") == {"clusters": 1, "pages": 12}
+
+
+def test_pages_of_a_register_are_no_wall():
+    """They differ in their numbers alone."""
+    pages = {f"/{n}": page(f"{WALL} Lot {417 + n}.", f"Lot {417 + n}") for n in range(30)}
+    with serving(pages) as site:
+        crawl = run_crawl([site.url(path) for path in pages], ONE_BY_ONE)
+    assert crawl.logged("WARNING") == []
+    assert crawl.counts("swallowed/") == {}

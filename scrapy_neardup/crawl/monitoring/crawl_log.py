@@ -21,12 +21,14 @@ from ...exceptions import StoreError
 from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
+from ...sources.record import Record
 from ...stores import Store
 from ..settings import Config
 from .duplicate_floods import MAX_NAMED, DuplicateFlood, DuplicateFloodDetector
 from .first_pages import FirstPages, texts_of
 from .spider_logger import SpiderLogger
 from .start_line import start_line
+from .wall_texts import wall_texts
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -116,18 +118,25 @@ class CrawlLog:
         self._logger.info("%s", start_line(self._config, detector))
 
     def judged(
-        self, verdict: Verdict, text_digest: bytes | None, page: PageSignature | None = None
+        self,
+        verdict: Verdict,
+        text_digest: bytes | None,
+        page: PageSignature | None = None,
+        record: Record | None = None,
     ) -> DuplicateFlood | None:
         """Record the verdict on a page or an item; return the flood that it reveals, if any.
 
-        :param page: the page, where it could be read.
+        :param page: the page or item, where it could be read.
+        :param record: content of the page; ``None`` for an item.
         """
         if verdict.duplicate_of is not None:
             self._clusters.add(verdict.duplicate_of)
         flood = self.floods.judged(verdict, text_digest)
         if flood is None and len(self.floods.named) < MAX_NAMED:
-            texts = texts_of(verdict, page)
-            flood = self._first_pages.judged(verdict, site_of(verdict.url), texts)
+            texts, site = texts_of(verdict, page), site_of(verdict.url)
+            if page is not None and record is not None and self._first_pages.is_open(site):
+                texts |= wall_texts(page, record, self._config.page_limits)
+            flood = self._first_pages.judged(verdict, site, texts)
             if flood is not None:
                 self.floods.note_early(flood, verdict, text_digest)
         if flood is not None:

@@ -8,6 +8,8 @@ was asked for.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from scrapy.utils.datatypes import LocalCache
 
 from ...matching.verdict import Verdict
@@ -19,9 +21,9 @@ from .duplicate_floods import MAX_SITES, DuplicateFlood, described
 #: Number of first pages of a site that are examined, and of those that must show one text.
 FIRST, SWALLOWED_FIRST = 10, 8
 #: The main text is what a page shows from this share of its visible text on.
-_MAIN_SHARE = 0.5
+MAIN_SHARE = 0.5
 #: Numbers, names and rare words by which a text is known, at least.
-_MIN_VALUES = 8
+MIN_VALUES = 8
 _SHORT = (Reason.FEW_FEATURES, Reason.THIN_TEXT)
 
 #: Digests of a page's texts; pages with one text have at least one digest in common.
@@ -35,10 +37,21 @@ class FirstPages:
         self._sites = LocalCache[str, list[tuple[Texts, str]]](MAX_SITES)
         self._floods: dict[tuple[str, bytes], DuplicateFlood] = {}
 
+    def is_open(self, site: str) -> bool:
+        """Return whether the next page of a site may reveal a flood, or belong to a known one."""
+        if any(of_site == site for of_site, _ in self._floods):
+            return True
+        pages = self._sites.get(site) or []
+        if len(pages) >= FIRST:
+            return False
+        times = Counter(text for texts, _ in pages for text in texts)
+        most = max(times.values(), default=0)
+        return len(pages) - most <= FIRST - SWALLOWED_FIRST
+
     def judged(self, verdict: Verdict, site: str, texts: Texts) -> DuplicateFlood | None:
         """Add a judged page; return the flood that it reveals.
 
-        :param texts: see :func:`texts_of`.
+        :param texts: see :func:`texts_of` and :func:`~.wall_texts.wall_texts`.
         """
         for text in texts:
             if (known := self._floods.get((site, text))) is not None:
@@ -67,12 +80,12 @@ def texts_of(verdict: Verdict, page: PageSignature | None) -> Texts:
     """
     found = {verdict.original_text} - {None}
     if page is not None and page.is_read and page.n_text:
-        is_part = page.n_text < _MAIN_SHARE * page.n_shown or verdict.reason in _SHORT
+        is_part = page.n_text < MAIN_SHARE * page.n_shown or verdict.reason in _SHORT
         if is_part:
             found.add(page.shown_digest[SHOWN.start : HELD.stop] or None)
         else:
             found.add(page.text_digest)
             values = page.values[page.n_heading * CODE.itemsize :]
-            has_enough = page.n_values - page.n_heading >= _MIN_VALUES
+            has_enough = page.n_values - page.n_heading >= MIN_VALUES
             found.add(values if has_enough else None)
     return frozenset(digest for digest in found if digest is not None)

@@ -1,0 +1,128 @@
+"""Compares what walls show, apart from what differs with each request.
+
+A ban or a rate limit shows a reference number, the visitor's address or the time of the request.
+Not only the main text is compared but the whole page, with its files and scripts, so that pages of
+a form, which differ in names, amounts or pictures, are not taken for a wall.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from ipaddress import ip_address
+from urllib.parse import unquote, urlsplit
+
+from ...html.limits import PageLimits
+from ...html.page_outline import FILE, SCRIPT, PageOutline
+from ...signatures.signature import PageSignature
+from ...sources.record import Record
+from ..responses import outline_of
+
+#: Distinct words of a wall's main text, characters that it shows and bytes of the page, at most:
+#: larger pages take longer to read.
+_MAX_FEATURES, _MAX_SHOWN, _MAX_BYTES = 150, 3000, 2**16
+#: Different values of its request that a wall shows, at most: a list of commits has more.
+_MAX_REFERENCES = 4
+#: Letters that a wall shows, at least.
+_MIN_LETTERS = 20
+#: Stands for a value of the request, or for the page's address.
+_MASK = "\0"
+
+_WORD = re.compile(r"\w+")
+#: A time of day with seconds, and an IPv4 address.
+_CLOCK = re.compile(r"(?<![\d:.])\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?![\d:])")
+_IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)")
+#: Letters and digits, and what separates parts of a reference or of an IPv6 address.
+_TOKEN = re.compile(r"[0-9A-Za-z:][0-9A-Za-z_.:=+-]*[0-9A-Za-z=:]")
+_PIECE = re.compile(r"[0-9A-Za-z]+")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
+#: A long hexadecimal number with a letter, a very long decimal one, or letters and digits in turn,
+#: more often than in names of products.
+_RANDOM = re.compile(
+    r"(?=.*\d)(?=.*[a-f])[0-9a-f]{8,}|\d{16,}|(?=.{12})[a-z]*(?:\d+[a-z]+){3,}\d*", re.I
+)
+
+
+def wall_texts(page: PageSignature, record: Record, limits: PageLimits) -> frozenset[bytes]:
+    """Return digests of what a small page shows, apart from what differs with each request.
+
+    Two pages with a digest in common may be one wall.
+    """
+    is_small = page.n_features <= _MAX_FEATURES and page.n_shown <= _MAX_SHOWN
+    if not (page.is_read and is_small and len(record.content) <= _MAX_BYTES):
+        return frozenset()
+    outline = outline_of(record, limits)
+    if outline is None:
+        return frozenset()
+    texts = _without_references(outline, record.url)
+    return frozenset() if texts is None else frozenset([_digest(texts)])
+
+
+def _without_references(outline: PageOutline, url: str) -> list[str] | None:
+    """Return the title and blocks of a page with masks for references; ``None`` without any.
+
+    What its address or title has, such as a number or a checksum, may identify a content.
+    """
+    title = _without_address(outline.title, url)
+    own = f"{unquote(url)} {outline.title}".casefold()
+    found: set[str] = set()
+
+    def masked(value: re.Match[str]) -> str:
+        if not _is_of_request(value[0]) or value[0].casefold() in own:
+            return value[0]
+        found.add(value[0])
+        return _MASK
+
+    address = _address(url)
+    texts = [address.sub(_MASK, text) for text in outline.blocks]
+    shown = [_masked(text, masked) for text in texts if not text.startswith((FILE, SCRIPT))]
+    n_letters = sum(map(str.isalpha, "".join(shown)))
+    if not title or n_letters < _MIN_LETTERS or not 0 < len(found) <= _MAX_REFERENCES:
+        return None
+    # Names of files may identify pictures.
+    files = [text for text in texts if text.startswith(FILE)]
+    scripts = [_masked(text, masked) for text in texts if text.startswith(SCRIPT)]
+    return [title, *shown, *files, *scripts]
+
+
+def _without_address(title: str, url: str) -> str:
+    """Return the words of a title that are not in a URL; nothing if hardly any are left."""
+    parts = urlsplit(url)
+    of_address = set(_WORD.findall(unquote(f"{parts.path} {parts.query}").casefold()))
+    words = _WORD.findall(title.casefold())
+    kept = [word for word in words if word not in of_address]
+    return " ".join(kept) if len(kept) > 1 or kept == words else ""
+
+
+def _address(url: str) -> re.Pattern[str]:
+    """Return a pattern for the address of a page, with its host or without."""
+    parts = urlsplit(url)
+    path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+    paths = {path, unquote(path), parts.path, unquote(parts.path)} - {"", "/"}
+    host, any_path = re.escape(parts.netloc), "|".join(map(re.escape, sorted(paths)[::-1]))
+    with_host = rf"(?:https?://)?{host}(?:{any_path or '/'}|/)?"
+    return re.compile(rf"{with_host}|(?<![\w/])(?:{any_path})(?![\w/])" if paths else with_host)
+
+
+def _masked(text: str, masked: Callable[[re.Match[str]], str]) -> str:
+    for pattern in (_CLOCK, _IPV4, _TOKEN):
+        text = pattern.sub(masked, text)
+    return text
+
+
+def _is_of_request(value: str) -> bool:
+    """Return whether a value looks like a time, an IP address or a random reference."""
+    if _CLOCK.fullmatch(value) or _UUID.search(value):
+        return True
+    if any(map(_RANDOM.fullmatch, _PIECE.findall(value))):
+        return True
+    try:
+        ip_address(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _digest(texts: Sequence[str]) -> bytes:
+    return blake2b("\n".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
