@@ -208,6 +208,7 @@ WALL = "Please log in to go on reading. " + " ".join(article(30, 3))
     [
         ("Log in", ""),
         ("Log in to read page {}", ""),
+        ("Log in - the page of day {}", ""),
         (
             "Too many requests",
             "Reference 18.2d351ab8.15573332{0}.a4e16ab{0}, your IP 203.0.113.{0}",

@@ -1,8 +1,9 @@
 """Compares what walls show, apart from what differs with each request.
 
 A ban or a rate limit shows a reference number, the visitor's address or the time of the request.
-Not only the main text is compared but the whole page, with its files and scripts, so that pages of
-a form, which differ in names, amounts or pictures, are not taken for a wall.
+A login may repeat its title, which names the requested page. Not only the main text is compared
+but the whole page, with its files and scripts, so that pages of a form, which differ in names,
+amounts or pictures, are not taken for a wall.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ...html.page_outline import FILE, SCRIPT, PageOutline
 from ...signatures.signature import PageSignature
 from ...sources.record import Record
 from ..responses import outline_of
+from .first_pages import MAIN_SHARE, MIN_VALUES
 
 #: Distinct words of a wall's main text, characters that it shows and bytes of the page, at most:
 #: larger pages take longer to read.
@@ -28,6 +30,7 @@ _MAX_REFERENCES = 4
 _MIN_LETTERS = 20
 #: Stands for a value of the request, or for the page's address.
 _MASK = "\0"
+_HEADINGS = ("h1 ", "h2 ", "h3 ")
 
 _WORD = re.compile(r"\w+")
 #: A time of day with seconds, and an IPv4 address.
@@ -55,8 +58,8 @@ def wall_texts(page: PageSignature, record: Record, limits: PageLimits) -> froze
     outline = outline_of(record, limits)
     if outline is None:
         return frozenset()
-    texts = _without_references(outline, record.url)
-    return frozenset() if texts is None else frozenset([_digest(texts)])
+    texts = (_without_references(outline, record.url), _without_heading(outline, page))
+    return frozenset(_digest(text) for text in texts if text is not None)
 
 
 def _without_references(outline: PageOutline, url: str) -> list[str] | None:
@@ -84,6 +87,25 @@ def _without_references(outline: PageOutline, url: str) -> list[str] | None:
     files = [text for text in texts if text.startswith(FILE)]
     scripts = [_masked(text, masked) for text in texts if text.startswith(SCRIPT)]
     return [title, *shown, *files, *scripts]
+
+
+def _without_heading(outline: PageOutline, page: PageSignature) -> list[str] | None:
+    """Return the blocks of a page without a heading that repeats its whole title.
+
+    ``None`` if it has none, if it is a title of one part, which :mod:`first_pages` compares, or if
+    the rest is too little to be known by it.
+    """
+    n_title = sum(map(len, page.title))
+    has_main = page.n_text >= MAIN_SHARE * page.n_shown and page.n_values - n_title >= MIN_VALUES
+    if len(page.title) < 2 or not has_main:
+        return None
+    title = outline.title.casefold()
+    rest = [
+        text
+        for text, place in zip(outline.blocks, outline.places, strict=True)
+        if not (place.startswith(_HEADINGS) and text.casefold() == title)
+    ]
+    return rest if len(rest) < len(outline.blocks) else None
 
 
 def _without_address(title: str, url: str) -> str:

@@ -83,7 +83,13 @@ def long_ban(rng: Random, number: int) -> str:
     return page(f"{FORM} Incident 44300027022131859{number:04} at 12:03:{number:02}.", "Banned")
 
 
-WALLS = (cloudflare, akamai, cloudfront, limited, in_chinese, long_ban)
+def login(rng: Random, number: int) -> str:
+    return page(
+        f"Please log in to go on reading. {FORM}", f"Log in - {' '.join(article(4, number))}"
+    )
+
+
+WALLS = (cloudflare, akamai, cloudfront, limited, in_chinese, long_ban, login)
 
 
 @pytest.mark.parametrize("wall", WALLS)
