@@ -14,7 +14,7 @@ import pytest
 from benchmarks.corpora.missing_pages import KINDS, SoftSites
 from tests.support.crawl import run_crawl
 from tests.support.server import Answer, serving
-from tests.support.texts import FERRY, MUSEUM, article, page
+from tests.support.texts import FERRY, MUSEUM, article, page, word
 
 _CANNOT_EXIST = re.compile(r"/[0-9a-f]{32}")
 REAL = [f"/real/{n}" for n in range(3)]
@@ -198,6 +198,36 @@ def test_a_host_whose_robots_txt_forbids_it_is_not_asked():
     assert set(site.hits) == {"/robots.txt", "/page"}
     assert crawl.counts("soft_404/") == {"asked": 1, "failed": 1}
     assert crawl.stored == ["page"]
+
+
+class Found(SoftSites):
+    """A site that is honest but for its search, which answers any name with the status 200."""
+
+    def __getitem__(self, url):
+        name = urlsplit(url).path.removeprefix("/find/")
+        if url in self._pages or "/" in name:
+            return super().__getitem__(url)
+        title = f"No results for {name}"
+        return page(f"We have looked everywhere. {' '.join(article(40, 1))}", f"{title} | Shop")
+
+
+def test_a_section_whose_notice_repeats_the_name_is_asked():
+    site = "http://shop.example"
+    names = [f"{word(n)}-{word(n + 1)}" for n in range(6)]
+    kept = [f"/find/{word(n)}" for n in range(20, 26)]
+    links = " ".join([*kept, *(f"/find/{name}" for name in names)])
+    pages = {f"{site}/": page(" ".join(article(200, 1)), "Home", links=links)}
+    for n, path in enumerate(kept):
+        title = f"12 results for {path.removeprefix('/find/')} | Shop"
+        pages[site + path] = page(" ".join(article(60, 100 + n)), title)
+    # The section must have answered before the crawl ends.
+    crawl = crawl_all(Found(pages, {}), DOWNLOAD_DELAY=0.1, **ONE_BY_ONE)
+    assert crawl.counts("soft_404/")["soft"] == 1
+    late = crawl.counts("soft_404/")["late"]
+    # The first page of an answer that does not say that it is missing stays.
+    assert len(soft_urls(crawl)) + late >= len(names) - 1
+    assert set(crawl.stored) >= {path[1:] for path in kept}
+    assert not soft_urls(crawl) & {site + path for path in kept}
 
 
 WALL = "Please log in to go on reading. " + " ".join(article(30, 3))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from scrapy.http import Request, Response
 
 from ..._util.urls import is_list, page_key
 from ...html.page_outline import PageOutline
 from ...sources.record import Record
+from ...text.titles import title_parts
 from ..responses import page_record
 from .front_page import is_front_page
 from .template import AnswerTemplate
@@ -29,6 +31,9 @@ _MIN_PAGES = 4
 _MAX_COUNTED = 200
 #: Titles that are counted for each host.
 _MAX_TITLES = 200
+#: Stands for the name of a page in its title; words that must stand beside it there.
+_NAME, _MIN_BESIDE_NAME = "\0", 2
+_WORD = re.compile(r"[^\W_]+")
 
 
 class Visit(NamedTuple):
@@ -225,10 +230,14 @@ class Host:
         return found
 
     def has_title_twice(self, section: Section, title: str, url: str) -> bool:
-        """Note the title of a page; return whether another path of its section has it."""
+        """Note the title of a page; return whether another path of its section has it.
+
+        Among other words, the name of the page in its address does not count: "No results for x".
+        """
         if not title or len(self._titles) >= _MAX_TITLES:
             return False
         path = urlsplit(url).path
+        title = _without_name(title, path)
         return self._titles.setdefault((section, title), path) != path
 
     def _is_convincing(self, answer: Answer, url: str) -> bool:
@@ -249,6 +258,25 @@ class Host:
             is_sure = self._has_ended or others + shells >= _MIN_PAGES
             return is_sure and shells <= _SHELLS_PER_PAGE * others
         return True
+
+
+def _without_name(title: str, path: str) -> str:
+    """Return a title with a mark for the name of the page where it stands among other words.
+
+    A part of the title that is the name and little else is the title of a content, and a number
+    may be that of one.
+    """
+    last = unquote(path.rstrip("/").rpartition("/")[2]).casefold()
+    words = _WORD.findall(last.partition(".")[0])
+    if not any(len(word) > 2 and word.isalpha() for word in words):
+        return title
+    joined = r"[\W_]+".join(map(re.escape, words))
+    name = re.compile(rf"(?<![^\W_]){joined}(?![^\W_])")
+    parts = []
+    for part in title_parts(title):
+        rest, n_names = name.subn(_NAME, part)
+        parts.append(rest if n_names and len(_WORD.findall(rest)) >= _MIN_BESIDE_NAME else part)
+    return "|".join(parts)
 
 
 def without_query(url: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from urllib.parse import unquote
 
 import pytest
 from scrapy.http import Request
@@ -212,3 +213,25 @@ def test_shells_are_soft_404s_only_beside_other_pages():
 def test_missing_addresses_have_the_form_of_others(url, folder, missing):
     assert missing_address(url, "T", folder) == missing
     assert not is_front_page(missing) or missing.endswith("T")
+
+
+@pytest.mark.parametrize(
+    ("title", "paths", "is_twice"),
+    [
+        ("Not found", ("/a/old-lamp", "/a/red-kettle"), True),
+        ("No results for {}", ("/a/old-lamp", "/a/red-kettle"), True),
+        ("No results for {} | Shop", ("/a/old_lamp.html", "/a/red%20kettle/"), True),
+        # Titles of contents: nothing but a name, beside that of the site, and numbers.
+        ("{}", ("/a/old-lamp", "/a/red-kettle"), False),
+        ("{} | Shop", ("/a/old-lamp", "/a/red-kettle"), False),
+        ("The {}", ("/a/old-lamp", "/a/red-kettle"), False),
+        ("Results of day {}", ("/a/17", "/a/18"), False),
+        ("No results for this", ("/a/old-lamp", "/a/old-lamp"), False),
+    ],
+)
+def test_sections_that_repeat_a_title_are_asked(title, paths, is_twice):
+    host, section = Host("shop.example", Request(SITE), is_honest=True), Section("/a/", "")
+    names = [unquote(path).rstrip("/").removeprefix("/a/").partition(".")[0] for path in paths]
+    shown = [title.format(name.replace("-", " ").replace("_", " ").title()) for name in names]
+    assert not host.has_title_twice(section, shown[0], SITE + paths[0])
+    assert host.has_title_twice(section, shown[1], SITE + paths[1]) is is_twice
