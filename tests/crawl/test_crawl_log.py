@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from zlib import crc32
 
 import pytest
 
 from tests.support import warm
 from tests.support.crawl import LOOPS, run_crawl
 from tests.support.server import Answer, serving
-from tests.support.texts import FERRY, MUSEUM, TEA, article, page
+from tests.support.texts import FERRY, MUSEUM, TEA, article, page, word
 
 ONE_BY_ONE = {"CONCURRENT_REQUESTS": 1}
 TWO = {"/1": page(FERRY, "The ferry"), "/2": page(FERRY, "The ferry")}
@@ -231,6 +232,48 @@ def test_a_login_wall_is_warned_of_once(action, workers):
     assert crawl.stats["neardup/swallowed/clusters"] == 1
     assert crawl.stats["neardup/swallowed/pages"] == 59
     assert f"swallowed by 59 {original}" in table_of(crawl)
+
+
+BAN = " ".join(article(80, seed=998))
+
+
+def banned(path: str) -> str:
+    number = crc32(path.encode())
+    said = f"{BAN} Ray ID 8f{number:014x}, your IP 203.0.{number % 113}.{number % 251}."
+    return page(said, "Too many requests", FRAME)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "said", "n_pages"),
+    [
+        (GOOD, "30 of the last 50 pages of 127.0.0.1 show the text of <http", 57),
+        ({}, "8 of the first 8 pages of 127.0.0.1 show one text, such as <http", 60),
+    ],
+)
+def test_a_wall_with_other_references_is_warned_of_once(before, said, n_pages):
+    pages = {**before, **behind_a_wall(banned)}
+    with serving(pages) as site:
+        crawl = run_crawl([site.url(path) for path in pages], ONE_BY_ONE)
+        shown = f"swallowed by {n_pages} {site.url()}"
+    [warning] = crawl.logged("WARNING")
+    assert warning.startswith(said)
+    assert ("apart from reference numbers, times or IP addresses" in warning) == bool(before)
+    assert crawl.counts("swallowed/") == {"clusters": 1, "pages": n_pages}
+    assert [row for row in table_of(crawl) if row.startswith(shown)]
+
+
+@pytest.mark.slow
+def test_a_register_after_other_pages_is_no_wall():
+    def entry(path: str) -> str:
+        number = crc32(path.encode())
+        said = f"{BAN} Lot {number % 99991} of {word(number % 997)}, from {number % 9973} euros."
+        return page(said, "Lots", FRAME)
+
+    pages = {**GOOD, **behind_a_wall(entry)}
+    with serving(pages) as site:
+        crawl = run_crawl([site.url(path) for path in pages], ONE_BY_ONE)
+    assert crawl.logged("WARNING") == []
 
 
 @pytest.mark.slow

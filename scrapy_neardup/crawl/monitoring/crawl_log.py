@@ -28,7 +28,7 @@ from .duplicate_floods import MAX_NAMED, DuplicateFlood, DuplicateFloodDetector
 from .first_pages import FirstPages, texts_of
 from .spider_logger import SpiderLogger
 from .start_line import start_line
-from .wall_texts import wall_texts
+from .wall_texts import AlikePages, WallTexts, wall_texts
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -106,6 +106,7 @@ class CrawlLog:
         self._clusters = HeavyHitters()
         self.floods = DuplicateFloodDetector()
         self._first_pages = FirstPages()
+        self._alike_pages = AlikePages()
 
     def begin(self, detector: NearDupDetector) -> None:
         """Log the settings in effect, and the number of known pages."""
@@ -131,19 +132,30 @@ class CrawlLog:
         """
         if verdict.duplicate_of is not None:
             self._clusters.add(verdict.duplicate_of)
-        flood = self.floods.judged(verdict, text_digest)
-        if flood is None and len(self.floods.named) < MAX_NAMED:
-            texts, site = texts_of(verdict, page), site_of(verdict.url)
-            if page is not None and record is not None and self._first_pages.is_open(site):
-                texts |= wall_texts(page, record, self._config.page_limits)
-            flood = self._first_pages.judged(verdict, site, texts)
-            if flood is not None:
-                self.floods.note_early(flood, verdict, text_digest)
+        site = site_of(verdict.url)
+        walls = self._wall_texts(site, page, record)
+        flood = self.floods.judged(verdict, text_digest, walls.references)
+        if flood is None:
+            texts = texts_of(verdict, page) | walls.digests
+            found = self._first_pages.judged(verdict, site, texts)
+            if found is not None and len(self.floods.named) < MAX_NAMED:
+                flood = found
+                self.floods.note_early(flood, verdict, text_digest, walls.references)
         if flood is not None:
             is_last = len(self.floods.named) == MAX_NAMED
             last = ". Further warnings of this kind are suppressed" if is_last else ""
             self._logger.warning("%s%s", _warning(flood), last)
         return flood
+
+    def _wall_texts(
+        self, site: str, page: PageSignature | None, record: Record | None
+    ) -> WallTexts:
+        """Return what a page shows apart from its request, if it may be one of a wall."""
+        if page is None or record is None:
+            return WallTexts()
+        if self._alike_pages.has(page) or self._first_pages.is_open(site):
+            return wall_texts(page, record, self._config.page_limits)
+        return WallTexts()
 
     def end(self, stats: StatsCollector, store: Store, report: str | None) -> None:
         """Log the outcome of the crawl: one line for tools such as grep, and a table for people."""
@@ -179,6 +191,7 @@ def _size_of(store: Store) -> str:
 _SHOWN = {
     "duplicates": "are near-duplicates of <{original}>",
     Reason.CHANGED: "have changed since they were stored, and now show the text of <{original}>",
+    "walls": "show the text of <{original}>, apart from reference numbers, times or IP addresses",
     Reason.NO_TEXT: "have no text to judge them by",
     Reason.FEW_FEATURES: "have too little text to judge them by",
     Reason.THIN_TEXT: "have too little text of their own to judge them by",
@@ -319,7 +332,8 @@ def _single(stats: Mapping[str, Any]) -> Iterator[Row]:
 def _floods(floods: Sequence[DuplicateFlood]) -> Iterator[Row]:
     heading = "swallowed by"
     for flood in floods[:_MAX_FLOODS]:
-        what = "" if flood.what in ("duplicates", "first_pages") else f"{flood.what}: "
+        is_one_page = flood.what in ("duplicates", "first_pages", "walls")
+        what = "" if is_one_page else f"{flood.what}: "
         yield heading, str(flood.pages), "", what + flood.original
         heading = ""
     if len(floods) > _MAX_FLOODS:

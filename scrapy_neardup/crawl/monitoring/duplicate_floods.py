@@ -42,8 +42,9 @@ _TOO_LITTLE = (Reason.NO_TEXT, Reason.FEW_FEATURES, Reason.THIN_TEXT)
 class DuplicateFlood:
     """Many pages that show one content.
 
-    :ivar what: ``"duplicates"`` of one original, ``"changed"`` pages that now show one text, or
-        the reason why pages of one site cannot be judged: ``"no_text"``, ``"few_features"`` or
+    :ivar what: ``"duplicates"`` of one original, ``"changed"`` pages that now show one text,
+        ``"walls"``, new pages that show one text apart from values of their requests, or the reason
+        why pages of one site cannot be judged: ``"no_text"``, ``"few_features"`` or
         ``"thin_text"``; ``"first_pages"`` of a site that show one text.
     :ivar site: the site of the pages; ``""`` for pages of several sites.
     :ivar original: URL of the original, or of the first of these pages where there is none.
@@ -80,10 +81,16 @@ class DuplicateFloodDetector:
         self._sites = LocalCache[str, _LastPages](MAX_SITES)
         self._everywhere = _LastPages()
 
-    def judged(self, verdict: Verdict, text_digest: bytes | None = None) -> DuplicateFlood | None:
-        """Add a judged page, and its text if that is known; return the flood that it reveals."""
+    def judged(
+        self, verdict: Verdict, text_digest: bytes | None = None, wall: bytes | None = None
+    ) -> DuplicateFlood | None:
+        """Add a judged page; return the flood that it reveals.
+
+        :param text_digest: digest of its text, if that is known.
+        :param wall: see :class:`~.wall_texts.WallTexts`.
+        """
         site = site_of(verdict.url)
-        key = _key(verdict, site, text_digest)
+        key = _key(verdict, site, text_digest, wall)
         url = verdict.url.partition("#")[0]  # several items of one page count once
         last_pages = self._of(site)
         last_pages.add(key, url)
@@ -92,7 +99,9 @@ class DuplicateFloodDetector:
         if key is None:
             return None
         if (known := self._by_key.get(key)) is not None:
-            known.pages += last_pages.floods(key) or self._everywhere.floods(key)
+            # FirstPages counts its own.
+            if known.what != "first_pages":
+                known.pages += last_pages.floods(key) or self._everywhere.floods(key)
             return None
         if len(self.named) >= MAX_NAMED:
             return None
@@ -110,11 +119,15 @@ class DuplicateFloodDetector:
         return None
 
     def note_early(
-        self, flood: DuplicateFlood, verdict: Verdict, text_digest: bytes | None
+        self,
+        flood: DuplicateFlood,
+        verdict: Verdict,
+        text_digest: bytes | None,
+        wall: bytes | None = None,
     ) -> None:
         """Add a flood that the first pages of a site revealed, so that it is reported once."""
         self.named.append(flood)
-        if (key := _key(verdict, flood.site, text_digest)) is not None:
+        if (key := _key(verdict, flood.site, text_digest, wall)) is not None:
             self._early[key] = flood
 
     def is_flood(self, verdict: Verdict, text_digest: bytes | None = None) -> bool:
@@ -136,7 +149,9 @@ class DuplicateFloodDetector:
 _Key = tuple[str, Hashable]
 
 
-def _key(verdict: Verdict, site: str, text_digest: bytes | None) -> _Key | None:
+def _key(
+    verdict: Verdict, site: str, text_digest: bytes | None, wall: bytes | None = None
+) -> _Key | None:
     """Return what a page shares with others; ``None`` for a page with its own content."""
     if verdict.is_duplicate:
         return "duplicates", verdict.duplicate_of
@@ -146,6 +161,8 @@ def _key(verdict: Verdict, site: str, text_digest: bytes | None) -> _Key | None:
         return verdict.reason, site
     if verdict.kind == "revisit" and verdict.reason == Reason.CHANGED and text_digest is not None:
         return "changed", text_digest
+    if wall is not None and (verdict.kind == "new" or verdict.reason == Reason.CROWDED):
+        return "walls", wall
     return None
 
 

@@ -12,12 +12,16 @@ import re
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from ipaddress import ip_address
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
+
+from scrapy.utils.datatypes import LocalCache
 
 from ...html.limits import PageLimits
 from ...html.page_outline import FILE, SCRIPT, PageOutline
 from ...signatures.signature import PageSignature
 from ...sources.record import Record
+from ...text.titles import Title
 from ..responses import outline_of
 from .first_pages import MAIN_SHARE, MIN_VALUES
 
@@ -28,6 +32,9 @@ _MAX_FEATURES, _MAX_SHOWN, _MAX_BYTES = 150, 3000, 2**16
 _MAX_REFERENCES = 4
 #: Letters that a wall shows, at least.
 _MIN_LETTERS = 20
+#: Pages with one title that must have come before, and by how many distinct words and characters
+#: their main texts may differ from one to the next; titles that are remembered.
+_MIN_ALIKE, _FEATURES_APART, _CHARS_APART, _MAX_TITLES = 3, 10, 100, 10_000
 #: Stands for a value of the request, or for the page's address.
 _MASK = "\0"
 _HEADINGS = ("h1 ", "h2 ", "h3 ")
@@ -47,19 +54,52 @@ _RANDOM = re.compile(
 )
 
 
-def wall_texts(page: PageSignature, record: Record, limits: PageLimits) -> frozenset[bytes]:
-    """Return digests of what a small page shows, apart from what differs with each request.
+class WallTexts(NamedTuple):
+    """Digests of what a page shows; pages with one of them in common may be one wall.
 
-    Two pages with a digest in common may be one wall.
+    :ivar references: without values of the request; ``None`` if it shows none, or cannot be a wall.
+    :ivar heading: without a heading that repeats the title; ``None`` if it has none.
     """
+
+    references: bytes | None = None
+    heading: bytes | None = None
+
+    @property
+    def digests(self) -> frozenset[bytes]:
+        """Those that there are."""
+        return frozenset(digest for digest in self if digest is not None)
+
+
+class AlikePages:
+    """Finds pages that may be a wall by their signatures, so that others need not be read again."""
+
+    def __init__(self) -> None:
+        self._last = LocalCache[tuple[str, Title], tuple[int, int, int]](_MAX_TITLES)
+
+    def has(self, page: PageSignature) -> bool:
+        """Add a page; return whether several others of its site have its title and size."""
+        n_features, n_text, times = self._last.get((page.site, page.title)) or (0, 0, 0)
+        is_alike = (
+            abs(page.n_features - n_features) <= _FEATURES_APART
+            and abs(page.n_text - n_text) <= _CHARS_APART
+        )
+        times = times + 1 if is_alike else 1
+        self._last[page.site, page.title] = page.n_features, page.n_text, times
+        return times > _MIN_ALIKE
+
+
+def wall_texts(page: PageSignature, record: Record, limits: PageLimits) -> WallTexts:
+    """Return digests of what a small page shows, apart from what differs with each request."""
     is_small = page.n_features <= _MAX_FEATURES and page.n_shown <= _MAX_SHOWN
     if not (page.is_read and is_small and len(record.content) <= _MAX_BYTES):
-        return frozenset()
+        return WallTexts()
     outline = outline_of(record, limits)
     if outline is None:
-        return frozenset()
-    texts = (_without_references(outline, record.url), _without_heading(outline, page))
-    return frozenset(_digest(text) for text in texts if text is not None)
+        return WallTexts()
+    return WallTexts(
+        _digest(_without_references(outline, record.url)),
+        _digest(_without_heading(outline, page)),
+    )
 
 
 def _without_references(outline: PageOutline, url: str) -> list[str] | None:
@@ -146,5 +186,7 @@ def _is_of_request(value: str) -> bool:
     return True
 
 
-def _digest(texts: Sequence[str]) -> bytes:
+def _digest(texts: Sequence[str] | None) -> bytes | None:
+    if texts is None:
+        return None
     return blake2b("\n".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).digest()

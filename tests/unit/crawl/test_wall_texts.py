@@ -34,7 +34,7 @@ def flood_among(pages: dict[str, str]) -> DuplicateFlood | None:
         signature, verdict = _signer.sign_html(url, html), Verdict("new", url, Reason.NO_MATCH)
         texts = texts_of(verdict, signature)
         if first.is_open(site_of(url)):
-            texts |= wall_texts(signature, Record(url, url, html.encode()), PageLimits())
+            texts |= wall_texts(signature, Record(url, url, html.encode()), PageLimits()).digests
         found = first.judged(verdict, site_of(url), texts) or found
     return found
 
