@@ -23,7 +23,7 @@ from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, NeedsScr
 from .consent_overlays import remove_consent_overlays
 from .embedded_content import embedded_content, script_data, without_volatile
 from .limits import PageLimits
-from .page_facts import Fact, linked_data, page_facts
+from .page_facts import Fact, page_facts, page_properties
 from .sanitizing import repaired
 from .script_shells import has_empty_root, has_hidden_text, needs_scripts
 
@@ -121,14 +121,15 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     blocks = [f"\n{without_volatile(each)}" for each in data]
     held = "\n".join(filter(None, [embedded_content(body, html), *blocks]))
     has_scripts = next(tree.iter("script"), None) is not None
-    is_empty, linked = has_empty_root(body, html), linked_data(tree, html)
+    is_empty, properties = has_empty_root(body, html), page_properties(tree, html)
     shown = _shown(body)
     if has_scripts and needs_scripts(body, text, shown, data, has_empty_root=is_empty):
         raise NeedsScripts
     if data and has_hidden_text(shown, data):
         # Scripts may show the rest, so the visible text alone does not identify this page.
         held = f"{title}\n{held}"
-    return MainText(title, text, shown, held, whole, page_facts(body, shown, text, linked))
+    facts = [*page_facts(body, title, shown, text), *properties]
+    return MainText(title, text, shown, held, whole, facts)
 
 
 def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:

@@ -1,112 +1,281 @@
-"""Collects the facts that a page states beside its text: in tables, terms, labels and prices.
+"""Collects the facts that a page states beside its main text: in tables, terms, labels and prices.
 
-Two products may have one title and one description, and differ in the price, the colour or the size
-that stand in a box beside it. Copies of a page differ beside the text too, in counters and in what
-other pages are recommended; these are left out where they can be told.
+Two products may have one title and one description, and differ in the price or the colour that
+stand in a box beside it. Copies of a page differ outside the text too: in counters, clocks and
+recommended pages. So only facts of the page's own content count, between its heading and the end of
+its text, and only their words and prices.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice, pairwise
+from collections.abc import Iterator
+from itertools import chain, islice, repeat
 from typing import Any, NamedTuple, cast
 
-import regex
 from lxml import etree
 from lxml.html import HtmlElement
 
+from ..text.symbols import CURRENCY_SIGNS, has_named_price, prices_in
+
 #: Of each kind, so many are looked at.
 _MAX_FACTS = 200
-#: An element with more descendants is no line.
-_MAX_DESCENDANTS = 8
+#: An element with more descendants is no line, and a row of more cells none of a fact.
+_MAX_DESCENDANTS, _MAX_CELLS = 8, 32
 _MAX_LABEL, _MAX_STATED = 40, 120
-_LABELLED = re.compile(rf"([^:：]{{1,{_MAX_LABEL}}})[:：] ?(\S.{{0,{_MAX_STATED}}})")
-_LINES = ("p", "li", "div")
-
-_CURRENCIES = "$€£¥￥₹₽₩₺₴₫฿₪元円원"
-_WITH_SIGN = etree.XPath("descendant::text()[contains(., $sign)]", smart_strings=True)
-_PRICE = regex.compile(
-    r"(?:\p{Sc} ?\d[\d.,]{0,20}+|(?<![\d.,])\d[\d.,]{0,20}+ ?(?:\p{Sc}|[元円원]))", regex.V1
+#: A line that is longer behind its label, or has another one there, is a sentence or several facts.
+#: The colon of "12:30" is none of a label.
+_LABELLED = re.compile(
+    rf"([^:：]{{0,{_MAX_LABEL}}}[^\d\s:：]) ?[:：] ?([^\s:：][^:：]{{0,{_MAX_LABEL}}})"
 )
-#: A price may have its sign and its digits in elements of their own.
-_MAX_LEVELS = 3
+#: Labels of what bylines say, in which copies of an article differ.
+_OF_BYLINE = re.compile(
+    r"(?:last |written )?"
+    r"(?:by|author|autor|auteur|автор|date|datum|published|posted|updated|source|quelle)|"
+    r".*(?:作者|著者|记者|記者|编辑|編集|来源|來源|时间|時間|日期|公開日|更新日)",
+    re.IGNORECASE,
+)
+_LINES = ("p", "li", "div")
+#: Numbers that are no part of a name such as AB-12.
+_NUMBER = re.compile(r"(?<![A-Za-zА-я_\d])(?<![A-Za-zА-я]-)\d[\d.,:/-]*")
+_WITH_PART = etree.XPath("descendant::text()[contains(., $part)]", smart_strings=True)
+_DIGITS = re.compile(r"\d+")
+#: A price may have its sign, its digits and its cents in elements of their own.
+_MAX_LEVELS, _MAX_ANCESTORS = 2, 6
+#: So many prices are looked for.
+_MAX_PRICES = 8
 
-#: Properties of schema.org that tell products apart.
+#: Properties of schema.org that tell products, events and offers apart.
 _PROPERTIES = frozenset(
     "sku mpn gtin gtin8 gtin12 gtin13 gtin14 isbn productid price lowprice highprice pricecurrency "
-    "color size material pattern model serialnumber weight".split()
+    "color size material pattern model serialnumber startdate enddate streetaddress "
+    "addresslocality postalcode product:price:amount product:retailer_item_id".split()
 )
-_WITH_PROPERTY = etree.XPath("descendant::*/@itemprop/..")
+_WITH_PROPERTY = etree.XPath("descendant::*[@itemprop]")
+_META = etree.XPath("descendant::meta[@property]")
 #: Properties with other products.
 _OF_OTHERS = frozenset("isrelatedto issimilarto itemlistelement isaccessoryorsparepartfor".split())
 _MAX_JSON = 1 << 18
 
-#: Elements, and words in classes and ids, of what is shown beside a page's own content.
-_BESIDE = frozenset("nav header footer aside menu template noscript".split())
-_BESIDE_NAMES = re.compile(
-    r"(?:^|[\s_-])(?:related|recommend\w*|similar|upsells?|cross-?sells?|also|carousel|slider|"
-    r"side-?bar|widgets?|comments?|reviews?|recent\w*|popular|trending|breadcrumbs?|footer|nav\w*|"
-    r"menu|ads?|advert\w*|sponsor\w*)(?=$|[\s_-])",
+#: Elements, and words of classes and ids, of what a page shows beside its own content.
+_BESIDE = frozenset("nav footer aside menu template noscript".split())
+_BESIDE_NAME = re.compile(
+    r"(?!no-|no_|has-|has_|with)(?:[\w-]*[-_])?(?:related|recommend(?:ed|ations?)?|similar|up-?sells?|cross-?sells?|comments?|"
+    r"respond|breadcrumbs?|side-?bar|carousel)"
+    r"(?:[-_](?:products?|items?|posts?|pages?|articles?|lists?|areas?|box|content|wrapper|"
+    r"container|block|section|module))?",
     re.IGNORECASE,
 )
-
-
-_NOT_SOLID = dict.fromkeys(map(ord, "|:："))
+#: Characters of a line by which it is recognised, and how many lines are tried.
+_SHORTEST_LINE, _MAX_LINES = 12, 1000
 
 
 class Fact(NamedTuple):
     """Something that a page states.
 
     :ivar label: of what; empty for a price.
-    :ivar stated: the rest.
+    :ivar stated: the rest, numbers masked unless it is a price or a property.
     """
 
     label: str
     stated: str
 
-    @property
-    def is_number(self) -> bool:
-        """Are only numbers, dates or times stated? One of them may be a counter."""
-        return not any(map(str.isalpha, self.stated)) and not _PRICE.search(self.stated)
+
+class _Stated(NamedTuple):
+    """A fact, and where and how it is stated."""
+
+    element: HtmlElement
+    label: str
+    text: str
+    fact: Fact
 
 
-def page_facts(body: HtmlElement, shown: str, text: str, linked: Iterable[Fact]) -> list[Fact]:
+def page_facts(body: HtmlElement, title: str, shown: str, text: str) -> list[Fact]:
     """Return the facts that a page states outside its main text.
 
     :param body: as parsed.
     :param shown: all text of the body.
     :param text: main text of the page.
-    :param linked: see :func:`linked_data`.
     """
-    signs = [sign for sign in _CURRENCIES if sign in shown]
-    kinds = _rows(body), _terms(body), _labels(body), _microdata(body), _prices(body, signs)
-    found = chain.from_iterable(islice(kind, _MAX_FACTS) for kind in kinds)
-    beside = _Beside()
-    own = dict.fromkeys(fact for element, fact in found if not beside.has(element))
-    if not own:
-        return [*linked]
-    main = _solid(text)
-    return [*(fact for fact in own if _solid("".join(fact)) not in main), *linked]
+    lines, rows = [*_prices(body, shown)], [*_rows(body), *_terms(body)]
+    heading = _heading(body, title)
+    if heading is not None:
+        lines += _labels(body)
+    main = _solid(text) if lines or rows else ""
+    last = _last_line(body, main) if main else None
+    if last is None:
+        return []
+    if heading is None:
+        # What stands beside the text cannot be told; of it, prices alone are rarely other ones.
+        content, rows = body, []
+    else:
+        content = _around(heading, last)
+    order = {element: place for place, element in enumerate(content.iter())}
+    start = order[content if heading is None else heading]
+    # A heading may stand behind the text, and rows may stand below it.
+    end = order[last] if start < order[last] else len(order)
+    ends = chain(zip(lines, repeat(end), strict=False), zip(rows, repeat(len(order)), strict=False))
+    found = (
+        stated.fact
+        for stated, end in ends
+        if start < order.get(stated.element, -1) < end
+        and not _is_in(stated, main)
+        and not _is_beside(stated.element, content)
+    )
+    return list(dict.fromkeys(found))
 
 
-def linked_data(tree: HtmlElement, html: str) -> list[Fact]:
-    """Return the properties of products that a page states for machines, in JSON-LD.
+def _around(heading: HtmlElement, line: HtmlElement) -> HtmlElement:
+    """Return the smallest element that has both."""
+    around = {*heading.iterancestors()}
+    return next(each for each in line.iterancestors() if each in around)
+
+
+def page_properties(tree: HtmlElement, html: str) -> list[Fact]:
+    """Return the properties of products and events that a page states for machines.
 
     :param html: source of the page, searched first to skip needless work on the tree.
     """
-    if "ld+json" not in html:
-        return []
     found: list[Fact] = []
+    if "ld+json" in html:
+        found += islice(_linked_data(tree), _MAX_FACTS)
+    if "itemprop" in html:
+        found += islice(_microdata(tree), _MAX_FACTS)
+    if "product:" in html:
+        for meta in islice(cast("list[HtmlElement]", _META(tree)), _MAX_FACTS):
+            if (name := meta.get("property", "").lower()) in _PROPERTIES:
+                found.append(Fact(name, meta.get("content", "")[:_MAX_STATED]))
+    return list(dict.fromkeys(found))
+
+
+def _heading(body: HtmlElement, title: str) -> HtmlElement | None:
+    """Return the heading that the title repeats most of, or else the first one of the page."""
+    first, best, most = None, None, 1
+    solid = _solid(title).lower()
+    for heading in islice(body.iter("h1", "h2"), _MAX_FACTS):
+        name = _solid(_short_text(heading) or "").lower()
+        if len(name) > most and name in solid:
+            best, most = heading, len(name)
+        if first is None and heading.tag == "h1":
+            first = heading
+    return first if best is None else best
+
+
+def _last_line(body: HtmlElement, main: str) -> HtmlElement | None:
+    """Return the last line of the page that its main text has."""
+    lines = [each for each in body.iter("p", "li", "td", "pre", "div", "dd") if not len(each)]
+    for line in islice(reversed(lines), _MAX_LINES):
+        solid = _solid(line.text or "")
+        if len(solid) >= _SHORTEST_LINE and solid in main:
+            return line
+    return None
+
+
+def _is_in(stated: _Stated, main: str) -> bool:
+    """Does the main text say the same, in the same way or with the label in another line?"""
+    solid = _solid(stated.text)
+    return _solid(stated.label) + solid in main or (len(solid) >= _SHORTEST_LINE and solid in main)
+
+
+def _is_beside(element: HtmlElement, content: HtmlElement) -> bool:
+    """Is an element of the content in a part of it that is about other pages?"""
+    for each in chain([element], element.iterancestors()):
+        if each is content:
+            return False
+        names = f"{each.get('class', '')} {each.get('id', '')}".split()
+        if each.tag in _BESIDE or any(map(_BESIDE_NAME.fullmatch, names)):
+            return True
+    return False
+
+
+def _rows(body: HtmlElement) -> Iterator[_Stated]:
+    """Yield the rows of two or more cells that have lines only."""
+    for row in islice(body.iter("tr"), _MAX_FACTS):
+        cells = list(islice(row.iterchildren("td", "th"), _MAX_CELLS))
+        texts = [_short_text(cell) for cell in cells]
+        if len(cells) > 1 and None not in texts:
+            label, *stated = texts
+            yield from _stated(row, label or "", " ".join(filter(None, stated)))
+
+
+def _terms(body: HtmlElement) -> Iterator[_Stated]:
+    for term in islice(body.iter("dt"), _MAX_FACTS):
+        described = term.getnext()
+        if described is not None and described.tag == "dd":
+            yield from _stated(term, _short_text(term) or "", _short_text(described) or "")
+
+
+def _labels(body: HtmlElement) -> Iterator[_Stated]:
+    """Yield lines such as "Colour: red"."""
+    count = 0
+    for line in body.iter(*_LINES):
+        beginning = line.text or ""
+        for element in line[:2]:
+            beginning += f"{element.text}{element.tail}"
+        if ":" in beginning or "：" in beginning:
+            found = _LABELLED.fullmatch(_short_text(line) or "")
+            if found and not _OF_BYLINE.fullmatch(found[1]):
+                yield from _stated(line, found[1], found[2])
+            count += 1
+            if count == _MAX_FACTS:
+                return
+
+
+def _stated(element: HtmlElement, label: str, stated: str) -> Iterator[_Stated]:
+    """Yield a fact without its numbers, if words or prices are left."""
+    prices = [price.replace(" ", "") for price in prices_in(stated)]
+    words = " ".join(_NUMBER.sub(" ", stated).split())
+    if prices or any(map(str.isalpha, words)):
+        fact = Fact(label.rstrip(":： "), " ".join([*prices, words]))
+        yield _Stated(element, label, stated, fact)
+
+
+def _prices(body: HtmlElement, shown: str) -> Iterator[_Stated]:
+    """Yield the prices that are not within links; their parts may be in several elements."""
+    parts = [sign for sign in CURRENCY_SIGNS if sign in shown]
+    if has_named_price(shown):
+        named = (_DIGITS.findall(price)[0] for price in prices_in(shown))
+        parts += list(dict.fromkeys(named))[:_MAX_PRICES]
+    texts = chain.from_iterable(cast("list[Any]", _WITH_PART(body, part=part)) for part in parts)
+    elements = (element for element in map(_element_of_price, texts) if element is not None)
+    for element in islice(elements, _MAX_FACTS):
+        around = chain([element], islice(element.iterancestors(), _MAX_LEVELS))
+        found = (prices_in(_short_text(each) or "") for each in around)
+        for price in next(filter(None, found), []):
+            yield _Stated(element, "", price, Fact("", price.replace(" ", "")))
+
+
+def _element_of_price(text: Any) -> HtmlElement | None:
+    """Return the element of a text; ``None`` in a link or a long text."""
+    element: HtmlElement = text.getparent()
+    if text.is_tail and (parent := element.getparent()) is not None:
+        element = parent
+    around = chain([element], islice(element.iterancestors(), _MAX_ANCESTORS))
+    is_price = len(text) <= _MAX_STATED and not any(each.tag == "a" for each in around)
+    return element if is_price else None
+
+
+def _microdata(tree: HtmlElement) -> Iterator[Fact]:
+    body = tree.find(".//body")
+    for element in cast("list[HtmlElement]", _WITH_PROPERTY(tree)):
+        name = element.get("itemprop", "").strip().lower()
+        if name in _PROPERTIES and not _is_beside(element, tree if body is None else body):
+            stated = element.get("content") or element.get("value") or _short_text(element)
+            if stated:
+                yield Fact(name, stated[:_MAX_STATED])
+
+
+def _linked_data(tree: HtmlElement) -> Iterator[Fact]:
+    size = 0
     for script in tree.iter("script"):
         source = script.text or ""
-        if "ld+json" in (script.get("type") or "") and len(source) <= _MAX_JSON:
+        size += len(source)
+        if "ld+json" in (script.get("type") or "") and size <= _MAX_JSON:
             try:
-                found += islice(_properties(json.loads(source)), _MAX_FACTS)
+                yield from _properties(json.loads(source))
             except (ValueError, RecursionError):
                 continue
-    return list(dict.fromkeys(found))
 
 
 def _properties(data: Any) -> Iterator[Fact]:
@@ -120,87 +289,6 @@ def _properties(data: Any) -> Iterator[Fact]:
                 yield Fact(name.lower(), str(stated)[:_MAX_STATED])
 
 
-class _Beside:
-    """Tells elements beside a page's own content, by what they are in."""
-
-    def __init__(self) -> None:
-        self._known: dict[HtmlElement, bool] = {}
-
-    def has(self, element: HtmlElement) -> bool:
-        path = []
-        is_beside = False
-        for each in chain([element], element.iterancestors()):
-            if each in self._known:
-                is_beside = self._known[each]
-                break
-            path.append(each)
-            if each.tag in _BESIDE or _BESIDE_NAMES.search(
-                f"{each.get('class', '')} {each.get('id', '')}"
-            ):
-                is_beside = True
-                break
-        self._known.update(dict.fromkeys(path, is_beside))
-        return is_beside
-
-
-def _rows(body: HtmlElement) -> Iterator[tuple[HtmlElement, Fact]]:
-    """Yield the rows of tables that have no other table in them."""
-    for row in body.iter("tr"):
-        cells = [cell for cell in row if cell.tag in ("td", "th")]
-        if 1 < len(cells) <= _MAX_DESCENDANTS:
-            texts = [_short_text(cell) for cell in cells]
-            if all(text is not None for text in texts) and any(texts[1:]):
-                yield row, Fact(texts[0] or "", " ".join(filter(None, texts[1:])))
-
-
-def _terms(body: HtmlElement) -> Iterator[tuple[HtmlElement, Fact]]:
-    for terms in body.iter("dl"):
-        parts = (part for part in terms.iter("dt", "dd"))
-        for term, described in pairwise(parts):
-            if term.tag == "dt" and described.tag == "dd":
-                label, stated = _short_text(term), _short_text(described)
-                if label and stated:
-                    yield terms, Fact(label.rstrip(":： "), stated)
-
-
-def _labels(body: HtmlElement) -> Iterator[tuple[HtmlElement, Fact]]:
-    """Yield lines such as "Colour: red"; those with a number alone may be counters."""
-    for line in body.iter(*_LINES):
-        beginning = line.text or ""
-        for element in line[:2]:
-            beginning += f"{element.text}{element.tail}"
-        if ":" not in beginning and "：" not in beginning:
-            continue
-        found = _LABELLED.fullmatch(_short_text(line) or "")
-        if found and not (fact := Fact(found[1].strip(), found[2])).is_number:
-            yield line, fact
-
-
-def _prices(body: HtmlElement, signs: Iterable[str]) -> Iterator[tuple[HtmlElement, Fact]]:
-    texts = (cast("list[Any]", _WITH_SIGN(body, sign=sign)) for sign in signs)
-    for text in islice(chain.from_iterable(texts), _MAX_FACTS):
-        element = text.getparent()
-        if text.is_tail:
-            element = element.getparent()
-        inner = element
-        for _ in range(_MAX_LEVELS):
-            found = _PRICE.findall(_short_text(inner) or "")
-            if found or inner.getparent() is None:
-                break
-            inner = inner.getparent()
-        if not any(each.tag in ("a", "li") for each in chain([element], element.iterancestors())):
-            yield from ((element, Fact("", price.replace(" ", ""))) for price in found)
-
-
-def _microdata(body: HtmlElement) -> Iterator[tuple[HtmlElement, Fact]]:
-    for element in cast("list[HtmlElement]", _WITH_PROPERTY(body)):
-        name = element.get("itemprop", "").strip().lower()
-        if name in _PROPERTIES:
-            stated = element.get("content") or element.get("value") or _short_text(element)
-            if stated:
-                yield element, Fact(name, stated[:_MAX_STATED])
-
-
 def _short_text(element: HtmlElement) -> str | None:
     """Return the text of an element in one line; ``None`` if it has too much in it for a line."""
     if next(islice(element.iterdescendants(), _MAX_DESCENDANTS, None), None) is not None:
@@ -211,4 +299,4 @@ def _short_text(element: HtmlElement) -> str | None:
 
 def _solid(text: str) -> str:
     """Return a text without white space, colons, and the bars between the cells of a table."""
-    return "".join(text.translate(_NOT_SOLID).split())
+    return "".join(text.split()).replace("|", "").replace(":", "").replace("：", "")

@@ -13,7 +13,7 @@ from ..hashing.minhash import resemblance
 from ..hashing.simhash import hamming_distance
 from ..hashing.simhash_index import MAX_DISTANCE
 from ..reasons import Reason
-from ..signatures.facts import facts_differ
+from ..signatures.facts import states_more
 from ..signatures.signature import PageSignature
 from ..text.titles import Title, is_other_version, may_be_one, title_words, without_list_kind
 from .site_boilerplate import Boilerplates, SiteBoilerplate
@@ -52,6 +52,8 @@ MAX_SIMILARITY_BY_SIZE = 0.84
 MIN_SHOWN_RATIO, MIN_TEXT_RATIO = 0.7, 0.85
 #: Least resemblance of two versions of a page in which words were renamed: little else has changed.
 MIN_VERSION_SIMILARITY = 0.84
+#: Least resemblance of two texts beside which facts are compared.
+MIN_SAME_TEXT = 0.9
 #: Least resemblance of a look-alike that a verdict names.
 MIN_LOOK_ALIKE = 0.4
 
@@ -86,8 +88,8 @@ class Rule:
     ) -> Match | Mismatch:
         """Decide whether a page has the same content as a stored one and may be dropped.
 
-        The order matters only if the pages show the same and the stored one has one element more,
-        see :meth:`compare_either_way`.
+        The order matters only if the stored page states more facts, or if the pages show the same
+        and the stored one has one element more, see :meth:`compare_either_way`.
 
         :param other: the stored page.
         :param boilerplates: the boilerplate learned of the sites so far.
@@ -101,23 +103,28 @@ class Rule:
             objection = _objection_on_one_site(page, other, boilerplates.of(page.site))
         else:
             objection = self._objection_across_sites(page, other, boilerplates)
-        if objection:
-            return Mismatch(objection)
-        holds_other = page.holds_other(other) and not page.lacks_one_of(other)
-        if holds_other or _state_other_facts(page, other):
+        if objection or (page.holds_other(other) and not page.lacks_one_of(other)):
+            return Mismatch(objection or Reason.PARTS_DIFFER)
+        outcome = self._compare_texts(page, other, boilerplates)
+        if isinstance(outcome, Match) and _states_more(page, other, outcome):
             return Mismatch(Reason.PARTS_DIFFER)
-        return self._compare_texts(page, other, boilerplates)
+        return outcome
 
     def compare_either_way(
         self, page: PageSignature, other: PageSignature, boilerplates: Boilerplates
     ) -> Match | Mismatch:
         """Decide whether two pages have the same content, so that one of them may be dropped.
 
+        Their facts must be equal: of two pages that state other facts, each may resemble a third
+        one that states none.
+
         :raises SignatureMismatch: when the signatures were made by different recipes.
         """
-        outcome = self.compare(page, other, boilerplates)
+        outcome, pages = self.compare(page, other, boilerplates), (other, page)
         if outcome.reason == Reason.PARTS_DIFFER:
-            return self.compare(other, page, boilerplates)
+            outcome, pages = self.compare(other, page, boilerplates), (page, other)
+        if isinstance(outcome, Match) and _states_more(*pages, outcome):
+            return Mismatch(Reason.PARTS_DIFFER)
         return outcome
 
     def _reason_of_equality(self, page: PageSignature, other: PageSignature) -> Reason | None:
@@ -253,11 +260,15 @@ def titles_differ(page: PageSignature, other: PageSignature, boilerplate: SiteBo
     return nothing_left and _share_only_boilerplate_title(page, other, boilerplate)
 
 
-def _state_other_facts(page: PageSignature, other: PageSignature) -> bool:
-    """Do two pages of a site with one title, not lists, differ in facts beside their texts?"""
-    if page.site != other.site or page.title != other.title or (page.is_list and other.is_list):
+def _states_more(page: PageSignature, other: PageSignature, match: Match) -> bool:
+    """Does a page state facts beside its text that another page with nearly that text does not?
+
+    Only pages of one site with one title are looked at. In another text, the facts may be part of
+    it.
+    """
+    if page.site != other.site or page.title != other.title:
         return False
-    return facts_differ(page, other)
+    return match.similarity >= MIN_SAME_TEXT and states_more(page, other)
 
 
 def _own_titles(

@@ -7,7 +7,6 @@ from typing import Literal
 
 from ..hashing.minhash import resemblance
 from ..reasons import Reason
-from ..signatures.facts import facts_differ
 from ..signatures.signature import PageSignature
 
 Kind = Literal["new", "duplicate", "revisit", "undecided"]
@@ -112,7 +111,7 @@ def revisit_of_links(verdict: Verdict, page: PageSignature, before: PageSignatur
 def revisit(page: PageSignature, before: PageSignature) -> Verdict:
     """Return the verdict on a page whose URL is known."""
     is_same_text = before.text_digest == page.text_digest
-    holds_other = before.holds_other(page) or facts_differ(before, page)
+    holds_other = before.holds_other(page) or before.facts != page.facts
     if not is_same_text or before.title != page.title or holds_other:
         change = 0.0 if is_same_text else 1 - resemblance(page.sketch_values, before.sketch_values)
         return Verdict("revisit", page.url, Reason.CHANGED, change=change)

@@ -1,8 +1,4 @@
-"""Packs the facts that a page states outside its main text.
-
-A fact becomes a code like those of values (``text/values.py``): one of a number is told from one of
-words. Pages of one title state other facts if each has some that the other lacks.
-"""
+"""Packs the facts that a page states outside its main text, see ``html/page_facts.py``."""
 
 from __future__ import annotations
 
@@ -13,34 +9,33 @@ import numpy as np
 from ..html.page_facts import Fact
 from ..text.idf import token_hashes
 from ..text.normalization import normalize
-from ..text.values import CODE, codes_of_numbers, codes_of_words, has_word
+from ..text.values import CODE
 from .signature import PageSignature
 
+#: Of a hash of 64 bits, a code has the first 32.
+_UNUSED_BITS = np.uint64(32)
 #: Version of the facts, for the recipe.
 VERSION = "facts-1"
-#: Number of facts that are kept of a page; the last one stands for all others.
+#: Number of facts that are kept of a page.
 MAX_FACTS = 16
-#: A number alone may be a counter.
-_MAX_COUNTERS = 1
 
 
 def packed_facts(facts: Sequence[Fact]) -> bytes:
-    """Return the codes of facts, four bytes each."""
-    if len(facts) > MAX_FACTS:
-        others = "\n".join(map("\t".join, facts[MAX_FACTS - 1 :]))
-        facts = [*facts[: MAX_FACTS - 1], Fact("", others)]
-    hashes = token_hashes([normalize("\t".join(fact)) for fact in facts])
-    are_numbers = np.array([fact.is_number for fact in facts], bool)
-    codes = np.where(are_numbers, codes_of_numbers(hashes), codes_of_words(hashes))
-    return codes.astype(CODE).tobytes()
+    """Return the codes of facts, four bytes each, in ascending order.
+
+    Of more than :data:`MAX_FACTS`, the last code stands for all that are not kept.
+    """
+    hashes = np.unique(token_hashes([normalize("\t".join(fact)) for fact in facts]))
+    if hashes.size > MAX_FACTS:
+        # A sum does not depend on the order of the facts on the page.
+        others = hashes[MAX_FACTS - 1 :].sum(keepdims=True)
+        hashes = np.concatenate([hashes[: MAX_FACTS - 1], others])
+    return (hashes >> _UNUSED_BITS).astype(CODE).tobytes()
 
 
-def facts_differ(page: PageSignature, other: PageSignature) -> bool:
-    """Do two pages state other facts, in words and prices or in more than one number?"""
-    if page.facts == other.facts or not (page.facts and other.facts):
+def states_more(page: PageSignature, other: PageSignature) -> bool:
+    """Does a page state facts that another one lacks?"""
+    if not page.facts or page.facts == other.facts:
         return False
-    codes, others = (set(np.frombuffer(each.facts, CODE).tolist()) for each in (page, other))
-    own, other_own = list(codes - others), list(others - codes)
-    if has_word(own) and has_word(other_own):
-        return True
-    return min(len(own), len(other_own)) > _MAX_COUNTERS
+    facts, others = (set(np.frombuffer(each.facts, CODE).tolist()) for each in (page, other))
+    return not facts <= others

@@ -7,6 +7,7 @@ the same prices for other things differ.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import NamedTuple
 
@@ -18,17 +19,32 @@ from .characters import as_text
 from .idf import token_hashes
 from .tokenization import Places, Spans
 
-#: Signs of currencies; the Han characters only behind a number.
-_CURRENCY, _HAN_CURRENCY = r"\p{Sc}", "[元円원]"
-#: Symbols that say something: ticks, stars, emoji, and characters for private use, in which
-#: some sites hide their numbers. Not marks of trade, lines, bullets, and arrows to other pages.
-_MARK = r"[\p{So}\p{Co}×≠≤≥--[©®°℠™\u2500-\u257f■▪▫▶►◀◄●◆◾◽➔-➾❖✦]]"
-#: A number in a price. Its length is bounded, so that a long run of digits takes linear time.
-_NUMBER = r"\d[\d.,]{0,20}+"
-_FOUND = regex.compile(
-    rf"{_CURRENCY} ?{_NUMBER}|(?<![\d.,]){_NUMBER} ?(?:{_CURRENCY}|{_HAN_CURRENCY})|{_MARK}++",
+#: Names of currencies behind a number; some also stand in front of it.
+_NAMES = (
+    "[万億千]?円|[万亿]?元|원|zł|руб|kč|ft|lei|лв|грн|chf|kr|eur|usd|gbp|cad|aud|jpy|cny|rmb|inr|tl|"
+    "aed|sar"
+)
+_NAMES_IN_FRONT = "eur|usd|gbp|chf|rs"
+#: A number in a price; blanks or apostrophes may separate thousands, and a blank the cents. Its
+#: length is bounded, so that a long run of digits takes linear time.
+_NUMBER = r"(?:\d{1,3}(?:[ '’]\d{3})+(?!\d)(?:[.,]\d{1,2})?|\d[\d.,]{0,20}+(?: \d\d(?!\w))?)"
+#: A price in a text in lower case.
+PRICE = regex.compile(
+    rf"(?:\p{{Sc}}|\b(?:{_NAMES_IN_FRONT})) ?{_NUMBER}|"
+    rf"(?<![\d.,]){_NUMBER} ?(?:\p{{Sc}}|(?:{_NAMES})(?![a-z]))",
     regex.VERSION1,
 )
+#: Tests that rule out most texts, in a fraction of the time.
+_NAMED_PRICE = re.compile(rf"[0-9] ?(?:{_NAMES})|(?:{_NAMES_IN_FRONT}) ?[0-9]")
+_SIGNED_NUMBER = re.compile("[+−–-][0-9]")
+#: The signs of currencies that are met.
+CURRENCY_SIGNS = "$€£¥￥₹₽₩₺₴₫฿₪元円원"
+#: Symbols that say something: ticks, stars, emoji, and characters for private use, in which
+#: some sites hide their numbers. Not marks of trade, lines, arrows to other pages, single bullets.
+_MARK = r"[\p{So}\p{Co}×√↑↓≠≤≥--[©®°℠™\u2500-\u257f■▪▫▶►◀◄●◆◾◽➔-➾❖✦]]"
+#: The sign of a number.
+_SIGN = r"(?<![^\s(])[+\-−–](?=\d)"
+_FOUND = regex.compile(rf"{PRICE.pattern}|{_MARK}++|[●■◆]{{2,}}+|{_SIGN}", regex.VERSION1)
 #: Code points from here on are no symbols; it is a noncharacter itself.
 _LAST = 0x1FFFF
 
@@ -37,7 +53,7 @@ class Symbols(NamedTuple):
     """The prices and runs of symbols of a text, in reading order.
 
     :ivar places: shape ``(n,)``, index in the text of the spans at which each begins.
-    :ivar hashes: shape ``(n,)``, hash of each with the word before it.
+    :ivar hashes: shape ``(n,)``, hash of each with the word before it, if that is no number.
     """
 
     places: Places
@@ -52,25 +68,40 @@ def symbols_of(spans: Spans) -> Symbols | None:
     start = spans.text.rfind("\n", 0, int(spans.starts[0])) + 1
     end = spans.text.find("\n", int(spans.starts[-1]))
     end = len(spans.text) if end < 0 else end
-    # Faster than to search most texts in vain.
-    if not _table().take(spans.codes[start:end], mode="clip").any():
+    if not (
+        _table().take(spans.codes[start:end], mode="clip").any()
+        or _NAMED_PRICE.search(spans.text, start, end)
+        or _SIGNED_NUMBER.search(spans.text, start, end)
+    ):
         return None
     found = list(_FOUND.finditer(spans.text, start, end))
     places = np.fromiter((match.start() for match in found), np.intp, len(found))
     before = spans.starts.searchsorted(places) - 1
     words = spans.tokens(np.maximum(before, 0))
+    # A number there may be a counter.
     names = [
-        f"{word if place >= 0 else ''}\n{match[0]}"
+        f"{'' if place < 0 or any(map(str.isdigit, word)) else word}\n{match[0].replace(' ', '')}"
         for match, word, place in zip(found, words, before.tolist(), strict=True)
     ]
     return Symbols(places, token_hashes(names)) if found else None
 
 
+def has_named_price(text: str) -> bool:
+    """Decide whether a text may have a price with the name of a currency."""
+    return _NAMED_PRICE.search(text.casefold()) is not None
+
+
+def prices_in(text: str) -> list[str]:
+    """Return the prices in a text, in lower case."""
+    found: list[str] = PRICE.findall(text.casefold())
+    return found
+
+
 @cache
 def _table() -> npt.NDArray[np.bool_]:
-    """Return for each code point whether it may be part of what is looked for, but for digits."""
+    """Return for each code point whether it may be part of what is looked for."""
     table = np.zeros(_LAST + 1, bool)
     characters = as_text(np.arange(_LAST, dtype=np.uint32))
-    searched = regex.compile(f"{_CURRENCY}|{_HAN_CURRENCY}|{_MARK}", regex.VERSION1)
+    searched = regex.compile(rf"\p{{Sc}}|{_MARK}|[●■◆]", regex.VERSION1)
     table[[match.start() for match in searched.finditer(characters)]] = True
     return table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.promises.harness import PromiseSpider, Site, full, situation, words
+from tests.promises.harness import PromiseSpider, Site, full, paragraph, situation, words
 
 _FORM = words(220, "the form's own text")
 _NAMES = "Farnsworth Oglethorpe Quimby Ravenscroft Pettigrew Thistlewood Abernathy Winterbourne"
@@ -92,9 +92,14 @@ def prices_in_characters_of_the_sites_own_font(site: Site) -> Any:
 
 
 def _beside(site: Site, boxes: list[str], *, is_copy: bool = False) -> None:
-    """Pages of one title and one text, with a box of another content beside it."""
+    """Pages of one title and one text, with a box of another content that is not extracted."""
+    text = "".join(f"<p>{paragraph(words(60, part))}</p>" for part in range(4))
     for n, box in enumerate(boxes):
-        page = full(_FORM, "Garden chair").replace("<main>", f"<section>{box}</section><main>")
+        page = (
+            "<html><head><title>Garden chair</title></head><body><div class=top><a href=/>Shop</a>"
+            f"</div><div class=summary><h1>Garden chair</h1>{box}</div><article class=content>"
+            f"{text}</article><footer>Imprint</footer></body></html>"
+        )
         site.put(f"/chair/{n}", page, "chair" if is_copy else f"chair {n}")
     site.index()
 
@@ -120,7 +125,10 @@ def wares_that_differ_in_a_labelled_line_beside_their_text(site: Site) -> Any:
 
 @situation(contents=1, finds=5)
 def copies_that_differ_in_counters_beside_their_text(site: Site) -> Any:
-    counters = "<p>Views: {0}1034</p><aside>Other chairs from ${0}.50</aside><p>{0}7 comments</p>"
+    counters = (
+        "<div>Views: {0}1034</div><div>2024-05-0{0} 12:30, {0}7 comments</div><p>Online: {0}8</p>"
+        "<aside>Other chairs from ${0}.50</aside><a href=/tables>Tables from ${0}.70</a>"
+    )
     _beside(site, [counters.format(n) for n in range(1, 7)], is_copy=True)
     return PromiseSpider
 
