@@ -15,7 +15,6 @@ from copy import deepcopy
 from importlib.util import find_spec
 from typing import NamedTuple, Protocol, cast
 
-import trafilatura
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HtmlProcessingInstruction, fromstring
 
@@ -155,6 +154,9 @@ def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:
 
 def article_text(html: str, tree: HtmlElement) -> str | None:
     """Return trafilatura's article, without readers' comments, or else all visible text."""
+    # Not on import: the process of a crawl rarely reads pages itself, and this takes long.
+    import trafilatura
+
     tree = _without_long_paragraphs(tree)
     if _PRIVATE.search(html):
         # trafilatura removes what is not printable.

@@ -291,12 +291,12 @@ def test_a_rule_that_only_fingerprints_confirm_needs_a_short_distance(
     ("method", "rule"),
     [
         (None, Rule(scope="site")),
-        ("exact", Rule()),
-        ("simhash", Rule()),
-        ("minhash", Rule(min_features=30)),
-        ("bottomk", Rule()),
+        pytest.param("exact", Rule(), marks=pytest.mark.slow),
+        pytest.param("simhash", Rule(), marks=pytest.mark.slow),
+        pytest.param("minhash", Rule(min_features=30), marks=pytest.mark.slow),
+        pytest.param("bottomk", Rule(), marks=pytest.mark.slow),
         ("words", Rule(scope="site")),
-        ("manber", Rule()),
+        pytest.param("manber", Rule(), marks=pytest.mark.slow),
     ],
 )
 def test_pairs_of_a_site_and_by_a_method_are_those_of_one_process(
