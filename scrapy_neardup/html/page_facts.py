@@ -61,8 +61,9 @@ _MAX_JSON = 1 << 18
 #: Elements, and words of classes and ids, of what a page shows beside its own content.
 _BESIDE = frozenset("nav footer aside menu template noscript".split())
 _BESIDE_NAME = re.compile(
-    r"(?!no-|no_|has-|has_|with)(?:[\w-]*[-_])?(?:related|recommend(?:ed|ations?)?|similar|up-?sells?|cross-?sells?|comments?|"
-    r"respond|breadcrumbs?|side-?bar|carousel)"
+    r"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?"
+    r"(?:related|recommend(?:ed|ations?)?|similar|up-?sells?|cross-?sells?|comments?|respond|"
+    r"breadcrumbs?|side-?bar|carousel)"
     r"(?:[-_](?:products?|items?|posts?|pages?|articles?|lists?|areas?|box|content|wrapper|"
     r"container|block|section|module))?",
     re.IGNORECASE,
