@@ -119,6 +119,7 @@ def test_pairs_and_clusters_are_those_of_one_process(
     assert len(kept) == found.kept == found.pages + 1 - len(dropped)
 
 
+@pytest.mark.slow
 def test_files_by_url_and_archives_in_parts(pages: str, tmp_path: Path) -> None:
     system = fsspec.filesystem("memory")
     with system.open("/in/pages.warc.gz", "wb") as file:
@@ -137,6 +138,7 @@ def test_files_by_url_and_archives_in_parts(pages: str, tmp_path: Path) -> None:
     assert found.pages == whole.pages > 200
 
 
+@pytest.mark.slow
 def test_parquet_in_parts(pages: str, expected: set[tuple[Any, ...]], tmp_path: Path) -> None:
     records = [json.loads(line) for line in Path(pages).read_text().splitlines()]
     table = pa.table(

@@ -181,6 +181,7 @@ def test_signatures_of_another_recipe_are_not_used(folder, change, options):
     assert counts(folder) == (7, 0)
 
 
+@pytest.mark.slow
 def test_values_of_a_method_that_was_edited_are_not_used(folder):
     for number in (1000, 6):
         (folder / "own.py").write_text(FIRST_WORDS.format(number))
@@ -202,6 +203,7 @@ def test_the_secret_of_a_store_is_part_of_the_recipe(folder):
         assert counts(folder) == expected
 
 
+@pytest.mark.slow
 def test_failures_of_the_moment_are_not_kept(folder):
     failing = ("-s", "NEARDUP_EXTRACTOR=counted.fail")
     assert '"extraction_failed"' in scan(folder, *failing)
@@ -214,6 +216,7 @@ def without_seconds(text: str) -> str:
     return re.sub(r"\d+\.\d s", "", text)
 
 
+@pytest.mark.slow
 def test_pairs_evaluate_and_report_read_nothing_after_a_scan(folder):
     (folder / "verdicts.jsonl").write_text(scan(folder))
     rows = ["id_a,id_b,label", "ferry,reprint,duplicate"]
@@ -302,6 +305,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_of_one_line(folder):
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
 
 
+@pytest.mark.slow
 def test_damaged_values_are_read_again(folder):
     without = scan(folder)
     with contextlib.closing(sqlite3.connect(folder / "cache" / "pages.sqlite")) as connection:

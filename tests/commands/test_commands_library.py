@@ -44,6 +44,7 @@ def test_pages_match_those_of_the_library_only(tmp_path, old, matches, found):
     assert "4 pages: duplicate 2, new 2" in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("matches", ["first", "all"])
 def test_pages_with_ids_of_other_pages_of_the_library_match(tmp_path, matches):
     old, new = tmp_path / "old.csv", tmp_path / "new.csv"

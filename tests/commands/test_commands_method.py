@@ -66,6 +66,7 @@ def test_pairs_are_those_that_a_method_calls_near(tmp_path, texts, name):
     assert 0 < len(near) < len(texts) * (len(texts) - 1) // 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "count"), [("nilsimsa", 2), ("keywords", 0)])
 def test_pages_with_too_few_words_to_be_compared_are_counted(tmp_path, method, count):
     short = "the ferry to Holm leaves at eight"
@@ -74,6 +75,7 @@ def test_pages_with_too_few_words_to_be_compared_are_counted(tmp_path, method, c
     assert said in done.stderr.decode()
 
 
+@pytest.mark.slow
 def test_pages_match_a_library_by_a_method(tmp_path, texts):
     old, new = stored(tmp_path / "old.jsonl", *texts), tmp_path / "new.jsonl"
     new.write_text(json.dumps({"url": "https://new.example/", "text": texts[0]}))

@@ -143,6 +143,7 @@ def test_the_missing_package_is_named() -> None:
     assert done.returncode == 1
 
 
+@pytest.mark.slow
 def test_pages_that_stay_are_in_the_order_of_the_input(
     pages: Path, expected: list[list[str]], tmp_path: Path
 ) -> None:
@@ -357,6 +358,7 @@ def test_pages_work_folder_and_outputs_in_s3(
         assert not bucket.exists("bucket/late")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

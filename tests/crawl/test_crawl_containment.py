@@ -106,6 +106,7 @@ def test_quotes_that_come_later_name_the_page_that_holds_them():
             assert tag["contained_in"] == site.url(f"/{path.replace('quote', 'whole')}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "n_tagged"), [("0.9", 0), (0.3, 1)])
 def test_the_least_share_can_be_set(share, n_tagged):
     half = page(f"{text_of(1, 100)} {text_of(2)}", "Half")
@@ -115,6 +116,7 @@ def test_the_least_share_can_be_set(share, n_tagged):
     assert len(crawl.items) == 2
 
 
+@pytest.mark.slow
 def test_only_pages_whose_items_were_stored_count():
     with serving(PAGES) as site:
         crawl = crawled(
@@ -139,6 +141,7 @@ def test_a_page_is_not_named_as_its_own_holder_and_copies_are_dropped():
     assert [item["path"] for item in crawl.dropped] == ["copy"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "item", ["dataclass", *slowly("closed", "closed attrs", "closed pydantic")]
 )
@@ -151,6 +154,7 @@ def test_items_without_the_field_are_kept_counted_and_warned_of(item):
     assert f"they have no field '{FIELD}'" in warning
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", ["dict", *slowly("dataclass", "attrs", "pydantic", "scrapy")])
 def test_items_of_each_kind_are_tagged_in_a_field_that_they_have(item):
     with serving(PAGES) as site:
@@ -160,6 +164,7 @@ def test_items_of_each_kind_are_tagged_in_a_field_that_they_have(item):
     assert crawl.counts("containment/") == {"contains": QUOTES, "tagged": QUOTES}
 
 
+@pytest.mark.slow
 def test_fields_of_items_are_compared_where_they_are_judged():
     with serving(PAGES) as site:
         crawl = crawled(site, *PAGES, NEARDUP_ITEM_FIELD="text")
@@ -170,6 +175,7 @@ def test_fields_of_items_are_compared_where_they_are_judged():
         }
 
 
+@pytest.mark.slow
 def test_it_works_beside_a_method():
     with serving(PAGES) as site:
         crawl = crawled(site, *PAGES, NEARDUP_METHOD="exact")

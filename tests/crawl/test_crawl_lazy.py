@@ -116,6 +116,7 @@ def test_a_later_run_reads_the_pages_of_an_earlier_one(tmp_path, are_bodies_lost
     assert "the extraction was lazy (passages-1) and is now full" in error
 
 
+@pytest.mark.slow
 def test_a_crawl_does_without_the_file_of_bodies(tmp_path):
     (tmp_path / "store.sqlite-bodies").mkdir()
     with serving(PAGES) as site:
@@ -149,6 +150,7 @@ def test_commands_read_a_store_with_unread_pages(tmp_path):
     assert "the extraction was lazy (passages-1) and is now full" in done.stderr
 
 
+@pytest.mark.slow
 def test_verdicts_with_redis_are_those_in_memory(redis_server):
     redis = {"NEARDUP_STORE": redis_server.address}
     with serving({**PAGES, "/again": PAGES["/copy"]}) as site:

@@ -69,6 +69,7 @@ def test_metrics_are_written_while_a_crawl_runs_and_when_it_ends(tmp_path, loop)
     assert sorted(documented) == sorted(named)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("folder", "argument", "job"),
     [('my "job" \\', "other", 'my "job" \\'), (None, "scrapyd's/1", "scrapyd's/1")],
@@ -87,6 +88,7 @@ def test_a_job_is_named(tmp_path, folder, argument, job):
     assert samples(path)["neardup_responses_total", job] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("breaks", ["at the start", "while it runs"])
 def test_a_file_that_cannot_be_written_is_reported_once(tmp_path, breaks):
     folder = tmp_path / "textfiles"

@@ -121,6 +121,7 @@ def test_part_that_workers_cannot_import_is_refused(tmp_path):
     assert "it must be an import path or an object of an importable module" in done.stderr
 
 
+@pytest.mark.slow
 def test_workers_that_do_not_start_leave_all_pages_kept(tmp_path):
     (tmp_path / "its_tokens.py").write_text(
         "import sys\n"
