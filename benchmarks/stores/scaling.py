@@ -117,7 +117,7 @@ class Stock:
         self._heads = np.frombuffer(generator.bytes(count * _HEAD.itemsize), _HEAD).copy()
         self._heads["n_features"], self._heads["n_text"], self._heads["n_shown"] = 300, 3000, 4000
         self._heads["n_values"], self._heads["n_heading"] = MAX_VALUES, 0
-        self._heads["n_passages"], self._heads["is_read"] = 0, 1
+        self._heads["n_facts"], self._heads["n_passages"], self._heads["is_read"] = 0, 0, 1
         # In the 17th place stands that a page is no list.
         self._heads["shown"][:, 16] = 0
         np.maximum(self._heads["sketch"], 1, out=self._heads["sketch"])
