@@ -36,7 +36,7 @@ PRICE = regex.compile(
 )
 #: Tests that rule out most texts, in a fraction of the time.
 _NAMED_PRICE = re.compile(rf"[0-9] ?(?:{_NAMES})|(?:{_NAMES_IN_FRONT}) ?[0-9]")
-_SIGNED_NUMBER = re.compile("[+−–-][0-9]")
+_SIGNED_NUMBER = re.compile(r"(?:^|[ \n(])[+−–-][0-9]")
 #: The signs of currencies that are met.
 CURRENCY_SIGNS = "$€£¥￥₹₽₩₺₴₫฿₪元円원"
 #: Symbols that say something: ticks, stars, emoji, and characters for private use, in which
