@@ -48,7 +48,8 @@ class NearDupDetector:
     """Detects pages whose main text was seen before.
 
     As a context manager, with ``with`` or ``async with``, it closes the store at the end if it was
-    given as an address.
+    given as an address. Half of its many methods are overloads, so that a wrong call is found by
+    type checkers.
 
     >>> detector = NearDupDetector()
     >>> text = "The ferry to Holm island leaves twice a day from the old pier, at eight in the "

@@ -42,7 +42,8 @@ class NearDupJudge:
     """Scrapy extension that judges responses, items and requests for the other components.
 
     Scrapy builds extensions before all other components, so these can always find it with
-    ``crawler.get_extension``.
+    ``crawler.get_extension``. It has many methods because each of these components has
+    questions of its own, which it passes on to who decides.
 
     :ivar config: the settings of the crawl.
     :ivar stats: counts events, and logs each kind of warning once.
