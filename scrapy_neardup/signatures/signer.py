@@ -33,7 +33,6 @@ from ..text.values import Codes, value_sequence
 from ..text.vocabulary import Vocabulary
 from ..text.weighting import Features
 from . import facts, passages
-from .facts import packed_facts
 from .plugins import component, idf_table, require_extraction
 from .signature import (
     HELD,
@@ -349,7 +348,7 @@ class Signer:
             n_heading=n_heading,
             passages=page.passages,
             value=page.value,
-            facts=packed_facts(page.main.facts),
+            facts=facts.packed_facts(page.main.facts),
         )
 
     def _digest_of_shown(self, page: ReadPage, shown: bytes) -> bytes:

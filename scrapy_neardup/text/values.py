@@ -99,20 +99,20 @@ def value_codes(
     Names of kinds of lists (``tag``, ``category``) are no values, because lists of one subject
     differ in them. With an empty table no word is known to be rare: only months are values then.
     """
-    numbers = codes_of_numbers(hashes)
+    numbers = _codes_of_numbers(hashes)
     is_rare = (weights >= _RARE * idf.default) & (len(idf) > 0) & ~np.isin(hashes, _LIST_KINDS)
-    words = np.where(is_rare, codes_of_words(hashes), 0)
+    words = np.where(is_rare, _codes_of_words(hashes), 0)
     words = np.where(np.isin(hashes, _MONTHS), FIRST_OF_DATE - FIRST_NUMBER + numbers, words)
     return np.where(is_number, numbers, words).astype(CODE)
 
 
-def codes_of_words(hashes: npt.NDArray[np.uint64]) -> Codes:
+def _codes_of_words(hashes: npt.NDArray[np.uint64]) -> Codes:
     """Return the codes of words with these hashes."""
     codes: Codes = np.maximum(hashes >> _UNUSED_BITS, 1).astype(CODE)
     return codes
 
 
-def codes_of_numbers(hashes: npt.NDArray[np.uint64]) -> Codes:
+def _codes_of_numbers(hashes: npt.NDArray[np.uint64]) -> Codes:
     """Return the codes of numbers with these hashes."""
     codes: Codes = (FIRST_NUMBER + (hashes >> _UNUSED_BITS)).astype(CODE)
     return codes
@@ -145,7 +145,7 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
     if symbols is not None:
         places = np.concatenate([symbols.places, places])
         order = places.argsort(kind="stable")[:MAX_VALUES]
-        found = np.concatenate([codes_of_words(symbols.hashes), found])[order]
+        found = np.concatenate([_codes_of_words(symbols.hashes), found])[order]
         places = places[order]
     n_heading = heading and int(np.count_nonzero(places <= spans.starts[heading - 1]))
     return ValueSequence(found.tobytes(), n_heading)
