@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from typing import Any, NamedTuple, cast
 
 from lxml import etree
@@ -23,7 +23,7 @@ from ..text.symbols import CURRENCY_SIGNS, has_named_price, prices_in
 _MAX_FACTS = 200
 #: An element with more descendants is no line, and a row of more cells none of a fact.
 _MAX_DESCENDANTS, _MAX_CELLS = 8, 32
-_MAX_LABEL, _MAX_STATED = 40, 120
+_MAX_LABEL, _MAX_STATED, _MAX_LINE = 40, 120, 100
 #: A line that is longer behind its label, or has another one there, is a sentence or several facts.
 #: The colon of "12:30" is none of a label.
 _LABELLED = re.compile(
@@ -40,11 +40,13 @@ _LINES = ("p", "li", "div")
 #: Numbers that are no part of a name such as AB-12.
 _NUMBER = re.compile(r"(?<![A-Za-zА-я_\d])(?<![A-Za-zА-я]-)\d[\d.,:/-]*")
 _WITH_PART = etree.XPath("descendant::text()[contains(., $part)]", smart_strings=True)
+_TEXT = etree.XPath("string()")
 _DIGITS = re.compile(r"\d+")
 #: A price may have its sign, its digits and its cents in elements of their own.
 _MAX_LEVELS, _MAX_ANCESTORS = 2, 6
-#: So many prices are looked for.
-_MAX_PRICES = 8
+#: So many numbers of prices are looked for.
+_MAX_NUMBERS = 8
+_SIGN_OF_PRICE = re.compile(rf"[{CURRENCY_SIGNS}](?:(?= ?\d)|(?<=[\d.,].)|(?<=[\d.,] .))")
 
 #: Properties of schema.org that tell products, events and offers apart.
 _PROPERTIES = frozenset(
@@ -92,6 +94,37 @@ class _Stated(NamedTuple):
     fact: Fact
 
 
+class _Content:
+    """The part of a page from its heading to the end of its main text, and what is below it.
+
+    :param heading: ``None`` if the page has none; the whole body is its content then.
+    :param last: last line of the main text.
+    :ivar root: smallest element that has all of it.
+    :ivar text: text of the root in one line, nothing between its elements; tells what to look for.
+    """
+
+    def __init__(self, body: HtmlElement, heading: HtmlElement | None, last: HtmlElement) -> None:
+        self.root = body if heading is None else _around(heading, last)
+        self.text = " ".join(cast("str", _TEXT(self.root)).split())
+        self._places = {element: place for place, element in enumerate(self.root.iter())}
+        self._start = self._places[self.root if heading is None else heading]
+        end = self._places[last]
+        # A heading may stand behind the text.
+        self._end = end if self._start < end else len(self._places)
+
+    def is_before_end(self, element: HtmlElement) -> bool:
+        """Is an element between the heading and the end of the text?"""
+        return self._start < self._places.get(element, -1) < self._end
+
+    def lines(self, *tags: str) -> Iterator[HtmlElement]:
+        """Yield elements between the heading and the end of the text."""
+        return filter(self.is_before_end, self.root.iter(*tags))
+
+    def rows(self, *tags: str) -> Iterator[HtmlElement]:
+        """Yield elements behind the heading; rows may stand below the text."""
+        return (row for row in self.root.iter(*tags) if self._places[row] > self._start)
+
+
 def page_facts(body: HtmlElement, title: str, shown: str, text: str) -> list[Fact]:
     """Return the facts that a page states outside its main text.
 
@@ -99,30 +132,20 @@ def page_facts(body: HtmlElement, title: str, shown: str, text: str) -> list[Fac
     :param shown: all text of the body.
     :param text: main text of the page.
     """
-    lines, rows = [*_prices(body, shown)], [*_rows(body), *_terms(body)]
-    heading = _heading(body, title)
-    if heading is not None:
-        lines += _labels(body)
-    main = _solid(text) if lines or rows else ""
-    last = _last_line(body, main) if main else None
+    main = _solid(text)
+    last = _last_line(body, main)
     if last is None:
         return []
-    if heading is None:
-        # What stands beside the text cannot be told; of it, prices alone are rarely other ones.
-        content, rows = body, []
-    else:
-        content = _around(heading, last)
-    order = {element: place for place, element in enumerate(content.iter())}
-    start = order[content if heading is None else heading]
-    # A heading may stand behind the text, and rows may stand below it.
-    end = order[last] if start < order[last] else len(order)
-    ends = chain(zip(lines, repeat(end), strict=False), zip(rows, repeat(len(order)), strict=False))
+    heading = _heading(body, title)
+    content = _Content(body, heading, last)
+    # What stands beside the text cannot be told without a heading; prices are rarely others' then.
+    stated = [_prices(content, shown)]
+    if heading is not None:
+        stated += [_labels(content), _rows(content), _terms(content)]
     found = (
-        stated.fact
-        for stated, end in ends
-        if start < order.get(stated.element, -1) < end
-        and not _is_in(stated, main)
-        and not _is_beside(stated.element, content)
+        each.fact
+        for each in chain.from_iterable(stated)
+        if not _is_in(each, main) and not _is_beside(each.element, content.root)
     )
     return list(dict.fromkeys(found))
 
@@ -190,9 +213,9 @@ def _is_beside(element: HtmlElement, content: HtmlElement) -> bool:
     return False
 
 
-def _rows(body: HtmlElement) -> Iterator[_Stated]:
+def _rows(content: _Content) -> Iterator[_Stated]:
     """Yield the rows of two or more cells that have lines only."""
-    for row in islice(body.iter("tr"), _MAX_FACTS):
+    for row in islice(content.rows("tr"), _MAX_FACTS):
         cells = list(islice(row.iterchildren("td", "th"), _MAX_CELLS))
         texts = [_short_text(cell) for cell in cells]
         if len(cells) > 1 and None not in texts:
@@ -200,18 +223,22 @@ def _rows(body: HtmlElement) -> Iterator[_Stated]:
             yield from _stated(row, label or "", " ".join(filter(None, stated)))
 
 
-def _terms(body: HtmlElement) -> Iterator[_Stated]:
-    for term in islice(body.iter("dt"), _MAX_FACTS):
+def _terms(content: _Content) -> Iterator[_Stated]:
+    for term in islice(content.rows("dt"), _MAX_FACTS):
         described = term.getnext()
         if described is not None and described.tag == "dd":
             yield from _stated(term, _short_text(term) or "", _short_text(described) or "")
 
 
-def _labels(body: HtmlElement) -> Iterator[_Stated]:
+def _labels(content: _Content) -> Iterator[_Stated]:
     """Yield lines such as "Colour: red"."""
+    if ":" not in content.text and "：" not in content.text:
+        return
     count = 0
-    for line in body.iter(*_LINES):
-        beginning = line.text or ""
+    for line in content.lines(*_LINES):
+        beginning = (line.text or "").lstrip()
+        if len(beginning) > _MAX_LINE or len(line) >= _MAX_DESCENDANTS:
+            continue
         for element in line[:2]:
             beginning += f"{element.text}{element.tail}"
         if ":" in beginning or "：" in beginning:
@@ -232,15 +259,17 @@ def _stated(element: HtmlElement, label: str, stated: str) -> Iterator[_Stated]:
         yield _Stated(element, label, stated, fact)
 
 
-def _prices(body: HtmlElement, shown: str) -> Iterator[_Stated]:
+def _prices(content: _Content, shown: str) -> Iterator[_Stated]:
     """Yield the prices that are not within links; their parts may be in several elements."""
-    parts = [sign for sign in CURRENCY_SIGNS if sign in shown]
-    if has_named_price(shown):
-        named = (_DIGITS.findall(price)[0] for price in prices_in(shown))
-        parts += list(dict.fromkeys(named))[:_MAX_PRICES]
-    texts = chain.from_iterable(cast("list[Any]", _WITH_PART(body, part=part)) for part in parts)
-    elements = (element for element in map(_element_of_price, texts) if element is not None)
-    for element in islice(elements, _MAX_FACTS):
+    parts = [*dict.fromkeys(_SIGN_OF_PRICE.findall(content.text))]
+    if has_named_price(content.text):
+        # A number of the element before may seem to be a part of a price.
+        named = _DIGITS.findall("\n".join(prices_in(" ".join(shown.split()))))
+        parts += list(dict.fromkeys(named))[:_MAX_NUMBERS]
+    of_parts = (cast("list[Any]", _WITH_PART(content.root, part=part)) for part in parts)
+    elements = map(_element_of_price, chain.from_iterable(of_parts))
+    own = (each for each in elements if each is not None and content.is_before_end(each))
+    for element in islice(own, _MAX_FACTS):
         around = chain([element], islice(element.iterancestors(), _MAX_LEVELS))
         found = (prices_in(_short_text(each) or "") for each in around)
         for price in next(filter(None, found), []):

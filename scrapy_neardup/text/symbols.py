@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -27,16 +28,17 @@ _NAMES = (
 _NAMES_IN_FRONT = "eur|usd|gbp|chf|rs"
 #: A number in a price; blanks or apostrophes may separate thousands, and a blank the cents. Its
 #: length is bounded, so that a long run of digits takes linear time.
-_NUMBER = r"(?:\d{1,3}(?:[ '’]\d{3})+(?!\d)(?:[.,]\d{1,2})?|\d[\d.,]{0,20}+(?: \d\d(?!\w))?)"
+_NUMBER = r"(?:\d{1,3}(?:[ '’]\d{3}){1,6}(?!\d)(?:[.,]\d{1,2})?|\d[\d.,]{0,20}+(?: \d\d(?!\w))?)"
 #: A price in a text in lower case.
 PRICE = regex.compile(
     rf"(?:\p{{Sc}}|\b(?:{_NAMES_IN_FRONT})) ?{_NUMBER}|"
     rf"(?<![\d.,]){_NUMBER} ?(?:\p{{Sc}}|(?:{_NAMES})(?![a-z]))",
     regex.VERSION1,
 )
-#: Tests that rule out most texts, in a fraction of the time.
-_NAMED_PRICE = re.compile(rf"[0-9] ?(?:{_NAMES})|(?:{_NAMES_IN_FRONT}) ?[0-9]")
-_SIGNED_NUMBER = re.compile(r"(?:^|[ \n(])[+−–-][0-9]")
+#: Where prices with names and signed numbers may be, found in a fraction of the time.
+_AFTER_NAME = "|".join(rf"(?<={name}\d)|(?<={name} \d)" for name in _NAMES_IN_FRONT.split("|"))
+_NAMED_PRICE = re.compile(rf"\d(?: ?(?:{_NAMES})|{_AFTER_NAME})")
+_SIGNED_NUMBER = re.compile(r"[+\-−–](?=\d)(?<![^\s(].)")
 #: The signs of currencies that are met.
 CURRENCY_SIGNS = "$€£¥￥₹₽₩₺₴₫฿₪元円원"
 #: Symbols that say something: ticks, stars, emoji, and characters for private use, in which
@@ -45,6 +47,8 @@ _MARK = r"[\p{So}\p{Co}×√↑↓≠≤≥--[©®°℠™\u2500-\u257f■▪▫
 #: The sign of a number.
 _SIGN = r"(?<![^\s(])[+\-−–](?=\d)"
 _FOUND = regex.compile(rf"{PRICE.pattern}|{_MARK}++|[●■◆]{{2,}}+|{_SIGN}", regex.VERSION1)
+#: A price extends by fewer characters on either side of its sign.
+_REACH = 48
 #: Code points from here on are no symbols; it is a noncharacter itself.
 _LAST = 0x1FFFF
 
@@ -68,13 +72,10 @@ def symbols_of(spans: Spans) -> Symbols | None:
     start = spans.text.rfind("\n", 0, int(spans.starts[0])) + 1
     end = spans.text.find("\n", int(spans.starts[-1]))
     end = len(spans.text) if end < 0 else end
-    if not (
-        _table().take(spans.codes[start:end], mode="clip").any()
-        or _NAMED_PRICE.search(spans.text, start, end)
-        or _SIGNED_NUMBER.search(spans.text, start, end)
-    ):
+    signs = np.flatnonzero(_table().take(spans.codes[start:end], mode="clip")) + start
+    found = _matches(spans.text, start, end, signs.tolist())
+    if not found:
         return None
-    found = list(_FOUND.finditer(spans.text, start, end))
     places = np.fromiter((match.start() for match in found), np.intp, len(found))
     before = spans.starts.searchsorted(places) - 1
     words = spans.tokens(np.maximum(before, 0))
@@ -83,7 +84,24 @@ def symbols_of(spans: Spans) -> Symbols | None:
         f"{'' if place < 0 or any(map(str.isdigit, word)) else word}\n{match[0].replace(' ', '')}"
         for match, word, place in zip(found, words, before.tolist(), strict=True)
     ]
-    return Symbols(places, token_hashes(names)) if found else None
+    return Symbols(places, token_hashes(names))
+
+
+def _matches(text: str, start: int, end: int, signs: list[int]) -> list[regex.Match[str]]:
+    """Return the prices and symbols within a text: each has one of the signs or a name in it.
+
+    They are looked for around these places alone, which takes a fraction of the time.
+    """
+    hints = (_NAMED_PRICE.finditer(text, start, end), _SIGNED_NUMBER.finditer(text, start, end))
+    places = sorted([*signs, *(match.start() for match in chain(*hints))])
+    found: list[regex.Match[str]] = []
+    first = last = start
+    for place in [*places, end + 2 * _REACH]:
+        if place - _REACH > last:
+            found += _FOUND.finditer(text, first, min(last, end))
+            first = place - _REACH
+        last = place + _REACH
+    return found
 
 
 def has_named_price(text: str) -> bool:

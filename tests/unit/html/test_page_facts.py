@@ -53,6 +53,8 @@ def facts(beside: str, head: str = "", below: str = "") -> list[tuple[str, str]]
         ("<div><span>Colour</span><span>: red</span></div>", [("Colour", "red")]),
         ("<div class=price><b>$</b><span>1,200.50</span></div>", [("", "$1,200.50")]),
         ("<div>$ 19 <sup>99</sup></div>", [("", "$1999")]),
+        ("<div><b>19.</b>\n   <i>€</i></div>", [("", "19.€")]),
+        ("<div>4</div><div>55 <b>USD</b></div>", [("", "55usd")]),
         ("<div>12&nbsp;990&nbsp;€</div><p>7.5万円", [("", "12990€"), ("", "7.5万円")]),
         ("<i>Only 5元 today</i><i>5 EUR</i>", [("", "5元"), ("", "5eur")]),
         ("<ul><li><h2>$5</h2></ul>", [("", "$5")]),
