@@ -124,7 +124,7 @@ class UrlRuleSettings:
     :ivar cluster_budget: fetches, 1 or more, that a site may spend on near-duplicates of one
         original before similar URLs are slowed down; ``None`` for no bound.
     :ivar duplicate_url_ttl: seconds, 0 or more, for which a URL that led to a duplicate is not
-        fetched again.
+        fetched again; new content at such a URL is missed while the original is unchanged.
     :ivar links_min_depth: depth, 0 or more, from which links of duplicates may be skipped; links
         of duplicates at a lower depth are always followed.
     :raises InvalidOption: when a value is invalid.
@@ -133,7 +133,7 @@ class UrlRuleSettings:
     url_rules: Literal["off", "report", "on"] = "report"
     url_rules_sample_rate: float = 0.05
     cluster_budget: int | None = None
-    duplicate_url_ttl: float = 604800.0
+    duplicate_url_ttl: float = 0.0
     links_min_depth: int = 0
 
     def __post_init__(self) -> None:

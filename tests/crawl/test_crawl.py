@@ -375,7 +375,12 @@ LED_BACK: Pages = {
     "/3": page(MUSEUM, "The museum", links="/4 /1"),
     "/4": page(BRIDGE, "A bridge", links="/2"),
 }
-IN_ORDER = {"CONCURRENT_REQUESTS": 1, "DOWNLOAD_DELAY": 0.3, "NEARDUP_URL_RULES_SAMPLE_RATE": 0}
+IN_ORDER = {
+    "CONCURRENT_REQUESTS": 1,
+    "DOWNLOAD_DELAY": 0.3,
+    "NEARDUP_DUPLICATE_URL_TTL": 3600,
+    "NEARDUP_URL_RULES_SAMPLE_RATE": 0,
+}
 
 
 def test_url_known_to_lead_to_a_duplicate_is_refused():

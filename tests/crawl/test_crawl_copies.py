@@ -149,7 +149,11 @@ def test_items_that_are_judged_by_a_field_are_written(tmp_path):
 def test_next_run_appends_and_names_the_originals_of_refused_requests(tmp_path):
     path = tmp_path / "copies.jsonl"
     store = f"sqlite:///{tmp_path}/pages.sqlite"
-    settings = {"NEARDUP_STORE": store, "NEARDUP_URL_RULES_SAMPLE_RATE": 0}
+    settings = {
+        "NEARDUP_STORE": store,
+        "NEARDUP_DUPLICATE_URL_TTL": 3600,
+        "NEARDUP_URL_RULES_SAMPLE_RATE": 0,
+    }
     paths = ["/a", "/b", "/c"]
     with serving(dict.fromkeys(paths, page(FERRY, "Ferry"))) as site:
         first = crawled(site, path, *paths, **settings)

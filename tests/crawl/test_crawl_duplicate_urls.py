@@ -24,7 +24,11 @@ WALL = page(" ".join(article(80, seed=999)), "Log in")
 #: So many articles stand behind the wall: the flood detector needs one duplicate more.
 WALLED = 30
 #: Nothing else than what is tested lets a request through.
-EXACT = {"NEARDUP_URL_RULES_SAMPLE_RATE": 0, "CONCURRENT_REQUESTS": 1}
+EXACT = {
+    "NEARDUP_DUPLICATE_URL_TTL": 3600,
+    "NEARDUP_URL_RULES_SAMPLE_RATE": 0,
+    "CONCURRENT_REQUESTS": 1,
+}
 
 
 def with_walls(paths: list[str]) -> Pages:

@@ -176,7 +176,12 @@ def test_table_has_refused_requests_and_changed_pages():
         "/4": page(TEA, "The tea", links="/2"),
     }
     with serving(pages) as site:
-        crawl = run_crawl([site.url("/1"), site.url("/2")], ONE_BY_ONE, dont_filter=True)
+        settings = {
+            **ONE_BY_ONE,
+            "NEARDUP_DUPLICATE_URL_TTL": 3600,
+            "NEARDUP_URL_RULES_SAMPLE_RATE": 0,
+        }
+        crawl = run_crawl([site.url("/1"), site.url("/2")], settings, dont_filter=True)
     assert "requests refused 1" in table_of(crawl)
 
 

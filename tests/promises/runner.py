@@ -32,6 +32,8 @@ _SETTINGS: dict[str, Any] = {
     "REMOTE_CONTROL_ENABLED": False,
     # Quick to start; some situations have workers.
     "NEARDUP_WORKERS": 0,
+    # Not the default: what a crawl knows of URLs may lose nothing either.
+    "NEARDUP_DUPLICATE_URL_TTL": 604800,
     # Scrapy makes so many tasks for each page; a hundred take longer than the page.
     "CONCURRENT_ITEMS": 4,
     # Pages are asked for in the order of their links.

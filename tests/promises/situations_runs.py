@@ -82,7 +82,7 @@ def articles_in_whose_place_a_wall_stood_on_the_first_of_two_days(site: Site) ->
     return [Run(WithWalls, **_store(site)), Run(WithWalls, **_store(site))]
 
 
-@situation(contents=2 * N, CONCURRENT_REQUESTS=1)
+@situation(contents=2 * N, CONCURRENT_REQUESTS=1, NEARDUP_DUPLICATE_URL_TTL=0)
 def articles_that_come_to_addresses_of_copies_on_the_second_day(site: Site) -> Any:
     def reused(n: int) -> Any:
         def shown(asked: Asked) -> Answer:

@@ -16,21 +16,6 @@ from tests.promises.harness import all_situations
 SITUATIONS = all_situations()
 
 
-#: Contents that are lost, and why that is so.
-NOT_COVERED = {
-    "articles_that_come_to_addresses_of_copies_on_the_second_day": (
-        "an address that led to a copy is refused, but for a share, while its original is the same"
-    ),
-}
-
-
-def _named(names: list[str], *reasons: dict[str, str]) -> list[Any]:
-    """A parameter for each situation; those that are known to fail must."""
-    why = {name: reason for each in reasons for name, reason in each.items()}
-    marks = {name: pytest.mark.xfail(reason=reason, strict=True) for name, reason in why.items()}
-    return [pytest.param(name, marks=marks.get(name, ())) for name in names]
-
-
 @pytest.fixture(scope="session")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Return the result of each situation; the first test process that asks crawls all of them."""
@@ -56,7 +41,7 @@ def _crawled() -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", _named(list(SITUATIONS), NOT_COVERED))
+@pytest.mark.parametrize("name", list(SITUATIONS))
 def test_nothing_is_lost_of(name, outcomes):
     outcome = outcomes[name]
     without, with_addon = (set(outcome[which]["stored"]) for which in ("without", "with"))
@@ -67,16 +52,9 @@ def test_nothing_is_lost_of(name, outcomes):
     assert outcome["with"]["ended"] == outcome["without"]["ended"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    _named([name for name, each in SITUATIONS.items() if each.finds]),
-)
+@pytest.mark.parametrize("name", [name for name, each in SITUATIONS.items() if each.finds])
 def test_copies_are_found_of(name, outcomes):
     outcome = outcomes[name]
     assert outcome["with"]["found"] >= SITUATIONS[name].finds, outcome["with"]
     # A copy that is dropped is a copy: what was found and not stored adds up.
     assert len(outcome["with"]["stored"]) <= len(outcome["without"]["stored"])
-
-
-def test_the_lists_name_situations():
-    assert NOT_COVERED.keys() <= SITUATIONS.keys()

@@ -64,7 +64,7 @@ def client_of(store: MemoryStore) -> StoreClient:
 
 def filter_of(engine: Engine, job: Job | None = None, explore: float = 0) -> RequestFilter:
     crawler: Any = SimpleNamespace(engine=engine, spider=engine.spider)
-    plan = UrlRuleSettings(url_rules="on", url_rules_sample_rate=explore)
+    plan = UrlRuleSettings(url_rules="on", url_rules_sample_rate=explore, duplicate_url_ttl=3600.0)
     return RequestFilter(crawler, plan, ignored, learns=True, job=job)
 
 
