@@ -11,9 +11,12 @@ from itemadapter.adapter import ItemAdapter
 from lxml import etree
 from scrapy.http import HtmlResponse, Response, TextResponse
 
+from ..html.embedded_content import files_of
 from ..html.encoding_detection import decode
+from ..html.extraction import parsed
 from ..html.limits import PageLimits
 from ..html.page_outline import PageOutline, page_outline
+from ..html.sanitizing import repaired
 from ..reasons import Reason
 from ..sources.record import Record
 
@@ -69,16 +72,29 @@ def item_record(url: str, item: Any, field: str) -> Record:
 def outline_of(record: Record, limits: PageLimits) -> PageOutline | None:
     """Return the outline of a page; ``None`` if it exceeds a limit. Takes a while: use a thread."""
     try:
-        content = record.content
-        limits.check_body(content)
-        if isinstance(content, bytes):
-            content = decode(content, record.content_type, record.encoding)
+        content = _decoded(record, limits)
         if record.kind != "html":
             return PageOutline.of_text(content)
         return page_outline(content, limits)
     except Exception:
         # The judge says what is wrong with it.
         return None
+
+
+def files_shown(record: Record, limits: PageLimits) -> list[str] | None:
+    """Return the files that a page shows or links to; ``None`` if it exceeds a limit."""
+    try:
+        tree = parsed(repaired(_decoded(record, limits)), limits)
+        return None if tree is None or record.kind != "html" else files_of(tree)
+    except Exception:
+        return None
+
+
+def _decoded(record: Record, limits: PageLimits) -> str:
+    limits.check_body(record.content)
+    if isinstance(record.content, str):
+        return record.content
+    return decode(record.content, record.content_type, record.encoding)
 
 
 def _content_type(response: Response) -> str:

@@ -107,6 +107,17 @@ def embedded_content(body: HtmlElement, html: str) -> str:
     return "\n".join(found)
 
 
+def files_of(body: HtmlElement) -> list[str]:
+    """Return the addresses of the media that a page shows and of the documents that it links to.
+
+    Media within their addresses (``data:``) are left out.
+    """
+    shown = [e for e in body.iter(*_CONTENT_TAGS) if not _is_tracking_pixel(e)]
+    media = [e.get(name, "").strip() for e in shown for name in _URL_ATTRIBUTES]
+    found = [_stable_address(url) for url in media if url and url[:5].lower() != "data:"]
+    return [*found, *_documents(body.iter("a", "area"))]
+
+
 def _inert(body: HtmlElement) -> Iterator[HtmlElement]:
     """Yield the outermost elements that a browser with scripts does not show, or not yet."""
     for element in body.iter("template", "noscript"):

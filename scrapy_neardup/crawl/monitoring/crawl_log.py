@@ -26,6 +26,7 @@ from ...stores import Store
 from ..settings import Config
 from .duplicate_floods import MAX_NAMED, DuplicateFlood, DuplicateFloodDetector
 from .first_pages import FirstPages, texts_of
+from .own_content import OwnContent, own_content
 from .spider_logger import SpiderLogger
 from .start_line import start_line
 from .wall_texts import AlikePages, WallTexts, wall_texts
@@ -137,7 +138,9 @@ class CrawlLog:
         flood = self.floods.judged(verdict, text_digest, walls.references)
         if flood is None:
             texts = texts_of(verdict, page) | walls.digests
-            found = self._first_pages.judged(verdict, site, texts)
+            found = self._first_pages.judged(
+                verdict, site, texts, lambda: self._own_content(page, record)
+            )
             if found is not None and len(self.floods.named) < MAX_NAMED:
                 flood = found
                 self.floods.note_early(flood, verdict, text_digest, walls.references)
@@ -156,6 +159,11 @@ class CrawlLog:
         if self._alike_pages.has(page) or self._first_pages.is_open(site):
             return wall_texts(page, record, self._config.page_limits)
         return WallTexts()
+
+    def _own_content(self, page: PageSignature | None, record: Record | None) -> OwnContent | None:
+        if page is None or record is None:
+            return None
+        return own_content(page, record, self._config.page_limits)
 
     def end(self, stats: StatsCollector, store: Store, report: str | None) -> None:
         """Log the outcome of the crawl: one line for tools such as grep, and a table for people."""

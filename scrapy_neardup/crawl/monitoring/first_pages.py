@@ -2,13 +2,15 @@
 
 A crawl that meets a login, a consent, a ban or a rate limit at once gets nothing else, so there is
 no need to wait for the thirty pages that :mod:`duplicate_floods` takes, which has to tell a wall
-from other duplicates in the middle of a crawl. Only the text counts: titles may name the page that
-was asked for.
+from other duplicates in the middle of a crawl. Titles may name the page that was asked for, so the
+text counts, unless most pages have pictures, documents or prices of their own as well.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
 
 from scrapy.utils.datatypes import LocalCache
 
@@ -17,6 +19,7 @@ from ...reasons import Reason
 from ...signatures.signature import HELD, SHOWN, PageSignature
 from ...text.values import CODE
 from .duplicate_floods import MAX_SITES, DuplicateFlood, described
+from .own_content import OwnContent, are_own
 
 #: Number of first pages of a site that are examined, and of those that must show one text.
 FIRST, SWALLOWED_FIRST = 10, 8
@@ -30,11 +33,22 @@ _SHORT = (Reason.FEW_FEATURES, Reason.THIN_TEXT)
 Texts = frozenset[bytes]
 
 
+class _FirstPage(NamedTuple):
+    """A page.
+
+    :ivar own: what it has besides its text; ``None`` if no earlier page has its text.
+    """
+
+    texts: Texts
+    url: str
+    own: OwnContent | None
+
+
 class FirstPages:
     """The first pages of each site."""
 
     def __init__(self) -> None:
-        self._sites = LocalCache[str, list[tuple[Texts, str]]](MAX_SITES)
+        self._sites = LocalCache[str, list[_FirstPage]](MAX_SITES)
         self._floods: dict[tuple[str, bytes], DuplicateFlood] = {}
 
     def is_open(self, site: str) -> bool:
@@ -44,14 +58,21 @@ class FirstPages:
         pages = self._sites.get(site) or []
         if len(pages) >= FIRST:
             return False
-        times = Counter(text for texts, _ in pages for text in texts)
+        times = Counter(text for page in pages for text in page.texts)
         most = max(times.values(), default=0)
         return len(pages) - most <= FIRST - SWALLOWED_FIRST
 
-    def judged(self, verdict: Verdict, site: str, texts: Texts) -> DuplicateFlood | None:
+    def judged(
+        self,
+        verdict: Verdict,
+        site: str,
+        texts: Texts,
+        own: Callable[[], OwnContent | None] = lambda: None,
+    ) -> DuplicateFlood | None:
         """Add a judged page; return the flood that it reveals.
 
         :param texts: see :func:`texts_of` and :func:`~.wall_texts.wall_texts`.
+        :param own: returns what the page has besides its text; called if another has the text.
         """
         for text in texts:
             if (known := self._floods.get((site, text))) is not None:
@@ -59,12 +80,14 @@ class FirstPages:
                 return None
         pages = self._sites.setdefault(site, [])
         url = verdict.url.partition("#")[0]
-        if len(pages) >= FIRST or any(url == other for _, other in pages):
+        if len(pages) >= FIRST or any(url == other.url for other in pages):
             return None
-        pages.append((texts, url))
+        is_alike = not verdict.is_duplicate and any(texts & other.texts for other in pages)
+        pages.append(_FirstPage(texts, url, own() if is_alike else None))
         for text in texts:
-            urls = [other for of_other, other in pages if text in of_other]
-            if len(urls) >= SWALLOWED_FIRST:
+            alike = [page for page in pages if text in page.texts]
+            if len(alike) >= SWALLOWED_FIRST and not are_own(page.own for page in alike):
+                urls = [page.url for page in alike]
                 flood = described("first_pages", site, urls[0], urls, len(pages))
                 self._floods[site, text] = flood
                 return flood

@@ -23,6 +23,7 @@ from ...signatures.signature import PageSignature
 from ...sources.record import Record
 from ...text.titles import Title
 from ..responses import outline_of
+from .addresses import MASK, address_of
 from .first_pages import MAIN_SHARE, MIN_VALUES
 
 #: Distinct words of a wall's main text, characters that it shows and bytes of the page, at most:
@@ -35,8 +36,6 @@ _MIN_LETTERS = 20
 #: Pages with one title that must have come before, and by how many distinct words and characters
 #: their main texts may differ from one to the next; titles that are remembered.
 _MIN_ALIKE, _FEATURES_APART, _CHARS_APART, _MAX_TITLES = 3, 10, 100, 10_000
-#: Stands for a value of the request, or for the page's address.
-_MASK = "\0"
 _HEADINGS = ("h1 ", "h2 ", "h3 ")
 
 _WORD = re.compile(r"\w+")
@@ -107,7 +106,7 @@ def _without_references(outline: PageOutline, url: str) -> list[str] | None:
 
     What its address or title has, such as a number or a checksum, may identify a content.
     """
-    title = _without_address(outline.title, url)
+    title = _without_words_of_address(outline.title, url)
     own = f"{unquote(url)} {outline.title}".casefold()
     found: set[str] = set()
 
@@ -115,10 +114,10 @@ def _without_references(outline: PageOutline, url: str) -> list[str] | None:
         if not _is_of_request(value[0]) or value[0].casefold() in own:
             return value[0]
         found.add(value[0])
-        return _MASK
+        return MASK
 
-    address = _address(url)
-    texts = [address.sub(_MASK, text) for text in outline.blocks]
+    address = address_of(url)
+    texts = [address.sub(MASK, text) for text in outline.blocks]
     shown = [_masked(text, masked) for text in texts if not text.startswith((FILE, SCRIPT))]
     n_letters = sum(map(str.isalpha, "".join(shown)))
     if not title or n_letters < _MIN_LETTERS or not 0 < len(found) <= _MAX_REFERENCES:
@@ -148,23 +147,13 @@ def _without_heading(outline: PageOutline, page: PageSignature) -> list[str] | N
     return rest if len(rest) < len(outline.blocks) else None
 
 
-def _without_address(title: str, url: str) -> str:
+def _without_words_of_address(title: str, url: str) -> str:
     """Return the words of a title that are not in a URL; nothing if hardly any are left."""
     parts = urlsplit(url)
     of_address = set(_WORD.findall(unquote(f"{parts.path} {parts.query}").casefold()))
     words = _WORD.findall(title.casefold())
     kept = [word for word in words if word not in of_address]
     return " ".join(kept) if len(kept) > 1 or kept == words else ""
-
-
-def _address(url: str) -> re.Pattern[str]:
-    """Return a pattern for the address of a page, with its host or without."""
-    parts = urlsplit(url)
-    path = f"{parts.path}?{parts.query}" if parts.query else parts.path
-    paths = {path, unquote(path), parts.path, unquote(parts.path)} - {"", "/"}
-    host, any_path = re.escape(parts.netloc), "|".join(map(re.escape, sorted(paths)[::-1]))
-    with_host = rf"(?:https?://)?{host}(?:{any_path or '/'}|/)?"
-    return re.compile(rf"{with_host}|(?<![\w/])(?:{any_path})(?![\w/])" if paths else with_host)
 
 
 def _masked(text: str, masked: Callable[[re.Match[str]], str]) -> str:

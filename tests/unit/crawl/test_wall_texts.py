@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -12,6 +13,7 @@ from scrapy_neardup import Verdict
 from scrapy_neardup._util.urls import site_of
 from scrapy_neardup.crawl.monitoring.duplicate_floods import DuplicateFlood
 from scrapy_neardup.crawl.monitoring.first_pages import FirstPages, texts_of
+from scrapy_neardup.crawl.monitoring.own_content import own_content
 from scrapy_neardup.crawl.monitoring.wall_texts import wall_texts
 from scrapy_neardup.html.limits import PageLimits
 from scrapy_neardup.reasons import Reason
@@ -32,10 +34,11 @@ def flood_among(pages: dict[str, str]) -> DuplicateFlood | None:
     for path, html in pages.items():
         url = SITE + path
         signature, verdict = _signer.sign_html(url, html), Verdict("new", url, Reason.NO_MATCH)
-        texts = texts_of(verdict, signature)
+        texts, record = texts_of(verdict, signature), Record(url, url, html.encode())
         if first.is_open(site_of(url)):
-            texts |= wall_texts(signature, Record(url, url, html.encode()), PageLimits()).digests
-        found = first.judged(verdict, site_of(url), texts) or found
+            texts |= wall_texts(signature, record, PageLimits()).digests
+        own = partial(own_content, signature, record, PageLimits())
+        found = first.judged(verdict, site_of(url), texts, own) or found
     return found
 
 
@@ -163,6 +166,52 @@ FORMS = (lot, long_lot, priced, named_person, identified, download, commits, pic
 def test_pages_of_a_form_are_no_wall(form: Show):
     rng = random.Random(3)
     assert flood_among({f"/{number}": form(rng, number) for number in range(30)}) is None
+
+
+def showing(beside: Callable[[int], str], title: Callable[[int], str]) -> dict[str, str]:
+    """Pages of one main text, with something beside it."""
+    return {
+        f"/{word(number)}/{number}": (
+            f"<html><title>{title(number)} - Shop</title><body><h1>{title(number)}</h1>"
+            f"<article><p>{FORM}</p></article>{beside(number)}</body></html>"
+        )
+        for number in range(12)
+    }
+
+
+def name(number: int) -> str:
+    return " ".join(article(3, number))
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        lambda number: f'<img src="/img/{number}.jpg"><img src="/logo.png">',
+        lambda number: f'<img src="/blank.gif" data-src="/img/{word(number)}.jpg">',
+        lambda number: f'<a href="/files/{word(number)}.pdf">Data sheet</a>',
+        lambda number: f'<meta property="product:price:amount" content="{number + 3}.50">',
+        # Two entries have no picture yet.
+        lambda number: f'<img src="/img/{number if number > 1 else "none"}.jpg">',
+    ],
+)
+def test_a_catalogue_of_one_text_is_no_wall(beside):
+    assert flood_among(showing(beside, name)) is None
+
+
+@pytest.mark.parametrize(
+    ("beside", "title"),
+    [
+        (lambda number: '<img src="/logo.png"><a href="/terms.pdf">Terms</a>', name),
+        (lambda number: f'<img src="/challenge/{number}.png">', lambda number: "Access denied"),
+        (lambda number: f'<img src="/captcha/{number}.png">', name),
+        (lambda number: f'<img src="data:image/png;base64,{number:04}">', name),
+        (lambda number: f'<iframe src="/like?href=%2F{word(number)}%2F{number}"></iframe>', name),
+        (lambda number: f'<img src="/banner/{number % 3}.png">', name),
+        (lambda number: f'<input type="hidden" name="came_from" value="{word(number)}">', name),
+    ],
+)
+def test_a_wall_with_pictures_is_found(beside, title):
+    assert flood_among(showing(beside, title)) is not None
 
 
 def test_numbers_that_the_addresses_have_identify_pages():

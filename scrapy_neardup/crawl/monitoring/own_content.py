@@ -1,0 +1,50 @@
+"""Finds what pages with one text have of their own: a wall has nothing.
+
+The entries of a catalogue may have one text, and differ in their titles and in pictures, documents
+or prices. A wall may name the requested page in its title, but shows it no picture of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import NamedTuple
+
+from ...html.limits import PageLimits
+from ...signatures.signature import PageSignature
+from ...sources.record import Record
+from ...text.titles import Title
+from ..responses import files_shown
+from .addresses import without_address
+
+#: Names a picture that is another one for each visitor.
+_OF_VISITOR = "captcha"
+
+
+class OwnContent(NamedTuple):
+    """What a page has besides its text.
+
+    :ivar digest: of its media, documents and facts, apart from its address.
+    """
+
+    title: Title
+    digest: bytes
+
+
+def own_content(page: PageSignature, record: Record, limits: PageLimits) -> OwnContent | None:
+    """Return what a page has besides its text; ``None`` if it cannot be read."""
+    shown = files_shown(record, limits)
+    if shown is None:
+        return None
+    files = {without_address(file, record.url) for file in shown}
+    files = {file for file in files if _OF_VISITOR not in file.casefold()}
+    told = "\n".join(sorted(files)).encode("utf-8", "surrogatepass")
+    return OwnContent(page.title, blake2b(told + b"\n" + page.facts, digest_size=16).digest())
+
+
+def are_own(contents: Iterable[OwnContent | None]) -> bool:
+    """Return whether most of these pages have another title and another content than the rest."""
+    pages = list(contents)
+    known = [content for content in pages if content is not None]
+    titles, digests = {title for title, _ in known}, {digest for _, digest in known}
+    return 2 * min(len(titles), len(digests)) > len(pages)
