@@ -151,6 +151,15 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
     return ValueSequence(found.tobytes(), n_heading)
 
 
+def n_leading(values: Sequence[int], words: Sequence[str]) -> int:
+    """Return how many of the first values are those of words, in the same order."""
+    number = 0
+    for code in (token_hashes(list(words)) >> _UNUSED_BITS).tolist():
+        if number < len(values) and values[number] % _CODES == code:
+            number += 1
+    return number
+
+
 def has_word(values: Sequence[int]) -> bool:
     """Return whether any of these values is a word."""
     return any(value < FIRST_NUMBER for value in values)

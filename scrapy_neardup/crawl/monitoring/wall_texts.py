@@ -1,9 +1,9 @@
 """Compares what walls show, apart from what differs with each request.
 
 A ban or a rate limit shows a reference number, the visitor's address or the time of the request.
-A login may repeat its title, which names the requested page. Not only the main text is compared
-but the whole page, with its files and scripts, so that pages of a form, which differ in names,
-amounts or pictures, are not taken for a wall.
+Not only its main text is compared but the whole page, with its files and scripts, so that pages of
+a form, which differ in names, amounts or pictures, are not taken for a wall. A login may repeat its
+title, which names the requested page.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from ipaddress import ip_address
+from itertools import chain
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -22,6 +23,7 @@ from ...html.page_outline import FILE, SCRIPT, PageOutline
 from ...signatures.signature import PageSignature
 from ...sources.record import Record
 from ...text.titles import Title
+from ...text.values import CODE, n_leading
 from ..responses import outline_of
 from .addresses import MASK, address_of
 from .first_pages import MAIN_SHARE, MIN_VALUES
@@ -57,7 +59,7 @@ class WallTexts(NamedTuple):
     """Digests of what a page shows; pages with one of them in common may be one wall.
 
     :ivar references: without values of the request; ``None`` if it shows none, or cannot be a wall.
-    :ivar heading: without a heading that repeats the title; ``None`` if it has none.
+    :ivar heading: of its main text without a heading that repeats the title; ``None`` without one.
     """
 
     references: bytes | None = None
@@ -97,7 +99,7 @@ def wall_texts(page: PageSignature, record: Record, limits: PageLimits) -> WallT
         return WallTexts()
     return WallTexts(
         _digest(_without_references(outline, record.url)),
-        _digest(_without_heading(outline, page)),
+        _without_heading(outline, page),
     )
 
 
@@ -128,23 +130,23 @@ def _without_references(outline: PageOutline, url: str) -> list[str] | None:
     return [title, *shown, *files, *scripts]
 
 
-def _without_heading(outline: PageOutline, page: PageSignature) -> list[str] | None:
-    """Return the blocks of a page without a heading that repeats its whole title.
+def _without_heading(outline: PageOutline, page: PageSignature) -> bytes | None:
+    """Return the values of a page's main text without a heading that repeats its whole title.
 
     ``None`` if it has none, if it is a title of one part, which :mod:`first_pages` compares, or if
     the rest is too little to be known by it.
     """
-    n_title = sum(map(len, page.title))
-    has_main = page.n_text >= MAIN_SHARE * page.n_shown and page.n_values - n_title >= MIN_VALUES
-    if len(page.title) < 2 or not has_main:
+    if len(page.title) < 2 or page.n_text < MAIN_SHARE * page.n_shown:
         return None
     title = outline.title.casefold()
-    rest = [
-        text
+    is_repeated = any(
+        place.startswith(_HEADINGS) and text.casefold() == title
         for text, place in zip(outline.blocks, outline.places, strict=True)
-        if not (place.startswith(_HEADINGS) and text.casefold() == title)
-    ]
-    return rest if len(rest) < len(outline.blocks) else None
+    )
+    n_heading = n_leading(page.value_codes, list(chain.from_iterable(page.title)))
+    if not is_repeated or page.n_values - n_heading < MIN_VALUES:
+        return None
+    return page.values[n_heading * CODE.itemsize :]
 
 
 def _without_words_of_address(title: str, url: str) -> str:

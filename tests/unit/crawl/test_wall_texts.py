@@ -92,7 +92,14 @@ def login(rng: Random, number: int) -> str:
     )
 
 
-WALLS = (cloudflare, akamai, cloudfront, limited, in_chinese, long_ban, login)
+def login_with_crumbs(rng: Random, number: int) -> str:
+    named = " ".join(article(4, number))
+    said = f"<h1>Log in - {named}</h1><p>Please log in to go on reading. {FORM}</p>"
+    crumbs = f"<div>Home / {named}</div><script>var page = '/ware/{number}';</script>"
+    return f"<html><title>Log in - {named}</title><body><article>{said}</article>{crumbs}</body>"
+
+
+WALLS = (cloudflare, akamai, cloudfront, limited, in_chinese, long_ban, login, login_with_crumbs)
 
 
 @pytest.mark.parametrize("wall", WALLS)
@@ -159,7 +166,30 @@ def departure(rng: Random, number: int) -> str:
     return page(f"{FORM} The next ferry leaves at {6 + number}:30.", "Ferry")
 
 
-FORMS = (lot, long_lot, priced, named_person, identified, download, commits, picture, departure)
+def headed(rng: Random, number: int) -> str:
+    title = f"{word(900 + number)} - Register"
+    said = f"<h1>{title}</h1><p>Owner {word(900 + number)}. {FORM}</p>"
+    return f"<html><title>{title}</title><body><article>{said}</article></body></html>"
+
+
+def named_first(rng: Random, number: int) -> str:
+    said = f"<h1>Entry</h1><p>Owner {word(900 + number)}. {FORM}</p>"
+    return f"<html><title>{word(900 + number)} - Register</title><article>{said}</article></html>"
+
+
+FORMS = (
+    lot,
+    long_lot,
+    priced,
+    named_person,
+    identified,
+    download,
+    commits,
+    picture,
+    departure,
+    headed,
+    named_first,
+)
 
 
 @pytest.mark.parametrize("form", FORMS)
