@@ -263,7 +263,7 @@ def test_a_wall_with_other_references_is_warned_of_once(before, said, n_pages):
         shown = f"swallowed by {n_pages} {site.url()}"
     [warning] = crawl.logged("WARNING")
     assert warning.startswith(said)
-    assert ("apart from reference numbers, times or IP addresses" in warning) == bool(before)
+    assert ("apart from their own URLs, reference numbers" in warning) == bool(before)
     assert crawl.counts("swallowed/") == {"clusters": 1, "pages": n_pages}
     assert [row for row in table_of(crawl) if row.startswith(shown)]
 

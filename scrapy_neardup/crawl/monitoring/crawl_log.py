@@ -199,7 +199,8 @@ def _size_of(store: Store) -> str:
 _SHOWN = {
     "duplicates": "are near-duplicates of <{original}>",
     Reason.CHANGED: "have changed since they were stored, and now show the text of <{original}>",
-    "walls": "show the text of <{original}>, apart from reference numbers, times or IP addresses",
+    "walls": "show the text of <{original}>, apart from their own URLs, reference numbers, times "
+    "or IP addresses",
     Reason.NO_TEXT: "have no text to judge them by",
     Reason.FEW_FEATURES: "have too little text to judge them by",
     Reason.THIN_TEXT: "have too little text of their own to judge them by",

@@ -1,6 +1,7 @@
 """Compares what walls show, apart from what differs with each request.
 
-A ban or a rate limit shows a reference number, the visitor's address or the time of the request.
+A ban or a rate limit shows the requested address, a reference number, the visitor's address or the
+time of the request.
 Not only its main text is compared but the whole page, with its files and scripts, so that pages of
 a form, which differ in names, amounts or pictures, are not taken for a wall. A login may repeat its
 title, which names the requested page.
@@ -24,8 +25,8 @@ from ...signatures.signature import PageSignature
 from ...sources.record import Record
 from ...text.titles import Title
 from ...text.values import CODE, n_leading
-from ..responses import outline_of
-from .addresses import MASK, address_of
+from ..responses import files_shown, outline_of
+from .addresses import MASK, address_of, without_address
 from .first_pages import MAIN_SHARE, MIN_VALUES
 
 #: Distinct words of a wall's main text, characters that it shows and bytes of the page, at most:
@@ -58,7 +59,8 @@ _RANDOM = re.compile(
 class WallTexts(NamedTuple):
     """Digests of what a page shows; pages with one of them in common may be one wall.
 
-    :ivar references: without values of the request; ``None`` if it shows none, or cannot be a wall.
+    :ivar references: of the whole page without its address and values of its request; ``None`` if
+        it shows neither, or cannot be a wall.
     :ivar heading: of its main text without a heading that repeats the title; ``None`` without one.
     """
 
@@ -98,17 +100,21 @@ def wall_texts(page: PageSignature, record: Record, limits: PageLimits) -> WallT
     if outline is None:
         return WallTexts()
     return WallTexts(
-        _digest(_without_references(outline, record.url)),
+        _digest(_without_references(outline, record, limits)),
         _without_heading(outline, page),
     )
 
 
-def _without_references(outline: PageOutline, url: str) -> list[str] | None:
-    """Return the title and blocks of a page with masks for references; ``None`` without any.
+def _without_references(
+    outline: PageOutline, record: Record, limits: PageLimits
+) -> list[str] | None:
+    """Return what a page has, with masks for references and for its address.
 
-    What its address or title has, such as a number or a checksum, may identify a content.
+    ``None`` if it shows neither. A part of its address, such as a number or a checksum, may
+    identify a content, and so may what its title has.
     """
-    title = _without_words_of_address(outline.title, url)
+    url, address = record.url, address_of(record.url)
+    title = _without_words_of_address(address.sub("", outline.title), url)
     own = f"{unquote(url)} {outline.title}".casefold()
     found: set[str] = set()
 
@@ -118,14 +124,17 @@ def _without_references(outline: PageOutline, url: str) -> list[str] | None:
         found.add(value[0])
         return MASK
 
-    address = address_of(url)
     texts = [address.sub(MASK, text) for text in outline.blocks]
-    shown = [_masked(text, masked) for text in texts if not text.startswith((FILE, SCRIPT))]
+    shown = [text for text in texts if not text.startswith((FILE, SCRIPT))]
+    shows_address = any(MASK in text for text in shown)
+    shown = [_masked(text, masked) for text in shown]
     n_letters = sum(map(str.isalpha, "".join(shown)))
-    if not title or n_letters < _MIN_LETTERS or not 0 < len(found) <= _MAX_REFERENCES:
+    has_references = shows_address or bool(found)
+    if not title or n_letters < _MIN_LETTERS or not has_references or len(found) > _MAX_REFERENCES:
         return None
-    # Names of files may identify pictures.
+    # Names of files may identify pictures and documents.
     files = [text for text in texts if text.startswith(FILE)]
+    files += [without_address(file, url) for file in files_shown(record, limits) or ()]
     scripts = [_masked(text, masked) for text in texts if text.startswith(SCRIPT)]
     return [title, *shown, *files, *scripts]
 
