@@ -246,7 +246,10 @@ class Host:
         folder = answer.section.folder
         if folder != "/":
             path = urlsplit(url).path
-            if not path.startswith(folder) or path == folder or is_list(url):
+            if not path.startswith(folder) or path == folder:
+                return False
+            # A list may be there, and empty.
+            if is_list(url) and not template.says_missing:
                 return False
         needs_reference = template.has_gaps if template.is_shell else template.varies
         if needs_reference and answer.section not in self._with_reference:

@@ -53,13 +53,13 @@ def is_soft(host, path, html, requested=None):
     return host.fits(page, outline_of(page.record, PageLimits()))
 
 
-def host_with(answer):
-    """Return a host that gives such answers, and whose front page is known."""
-    pages = [(token, page_outline(answer(f"/{token}"), PageLimits())) for token in TOKENS]
+def host_with(answer, folder="/"):
+    """Return a host that gives such answers below a folder, and whose front page is known."""
+    pages = [(token, page_outline(answer(f"{folder}{token}"), PageLimits())) for token in TOKENS]
     host = Host("shop.example", Request(SITE), is_honest=False)
     template = AnswerTemplate.of(pages)
     assert template is not None
-    host.answers.append(Answer(Section("/", ""), template, 1000))
+    host.answers.append(Answer(Section(folder, ""), template, 1000))
     assert not is_soft(host, "/", framed("Welcome", "<p>The shop of all shops</p>"))
     return host
 
@@ -171,6 +171,26 @@ def test_the_first_page_that_shows_an_answer_without_a_notice_stays():
     host.note_move(TOKENS[0], f"{SITE}/wares")
     assert not is_soft(host, "/wares", wares)
     assert is_soft(host, "/wares", wares, requested="/old")
+
+
+@pytest.mark.parametrize(
+    ("main", "is_found"),
+    [
+        ("<h1>Tag not found</h1><p>There is no {}</p>", True),
+        # The list may be there, and empty.
+        ("<h1>Posts about {}</h1><p>There are none</p>", False),
+    ],
+)
+def test_a_list_is_missing_only_if_it_says_so(main, is_found):
+    def tagged(path):
+        return framed("Tags", main.format(path.rpartition("/")[2]))
+
+    host = host_with(tagged, "/tag/")
+    paths = [f"/tag/{ware}" for ware in WARES]
+    assert [is_soft(host, path, tagged(path)) for path in paths] == [is_found] * len(paths)
+    post = "<p>Kettles are back</p></main>"
+    assert not is_soft(host, "/tag/kettle", tagged("/tag/kettle").replace("</main>", post))
+    assert not is_soft(host, "/tag/", tagged("/tag/"))
 
 
 def test_the_front_page_stays_and_other_addresses_that_show_it_do_not():
