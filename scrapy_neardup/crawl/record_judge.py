@@ -103,7 +103,7 @@ class RecordJudge:
             signature, claim, reading = result
             if self._session.soft_404 is not None:
                 claim = await self._without_soft_404(signature, claim, policy)
-                self._session.soft_404.judged(claim.verdict, reading.title)
+                self._session.soft_404.judged(claim.verdict, reading.title, signature)
             containment = self._containment(signature, reading.fingerprints)
         except WorkersFailed as error:
             return None, self._undecided(record, Reason.NO_WORKER, str(error)), None

@@ -7,6 +7,7 @@ import queue
 import re
 import threading
 import time
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 import pytest
@@ -201,17 +202,25 @@ def test_a_host_whose_robots_txt_forbids_it_is_not_asked():
 
 
 class Found(SoftSites):
-    """A site that is honest but for its search, which answers any name with the status 200."""
+    """A site that is honest but for its search, which answers any name with the status 200.
+
+    :param title: of such an answer.
+    """
+
+    def __init__(self, pages: Mapping[str, Answer | str], title: str) -> None:
+        super().__init__(pages, {})
+        self.title = title
 
     def __getitem__(self, url):
         name = urlsplit(url).path.removeprefix("/find/")
         if url in self._pages or "/" in name:
             return super().__getitem__(url)
-        title = f"No results for {name}"
+        title = self.title.format(name)
         return page(f"We have looked everywhere. {' '.join(article(40, 1))}", f"{title} | Shop")
 
 
-def test_a_section_whose_notice_repeats_the_name_is_asked():
+@pytest.mark.parametrize("missing", ["No results for {}", "{}"])
+def test_a_section_whose_notice_repeats_the_name_is_asked(missing):
     site = "http://shop.example"
     names = [f"{word(n)}-{word(n + 1)}" for n in range(6)]
     kept = [f"/find/{word(n)}" for n in range(20, 26)]
@@ -221,7 +230,7 @@ def test_a_section_whose_notice_repeats_the_name_is_asked():
         title = f"12 results for {path.removeprefix('/find/')} | Shop"
         pages[site + path] = page(" ".join(article(60, 100 + n)), title)
     # The section must have answered before the crawl ends.
-    crawl = crawl_all(Found(pages, {}), DOWNLOAD_DELAY=0.1, **ONE_BY_ONE)
+    crawl = crawl_all(Found(pages, missing), DOWNLOAD_DELAY=0.1, **ONE_BY_ONE)
     assert crawl.counts("soft_404/")["soft"] == 1
     late = crawl.counts("soft_404/")["late"]
     # The first page of an answer that does not say that it is missing stays.

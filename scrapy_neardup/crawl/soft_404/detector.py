@@ -24,6 +24,7 @@ from ..._util.urls import page_key
 from ...html.page_outline import PageOutline
 from ...matching.verdict import Verdict
 from ...reasons import Reason
+from ...signatures.signature import PageSignature
 from ...sources.record import Record
 from ..async_bridge import in_thread, start, wait_for
 from ..monitoring.crawl_log import CrawlStats
@@ -138,7 +139,7 @@ class Soft404Detector:
         host = self._hosts.get(host_of(url))
         return host is not None and page_key(url.partition("#")[0]) in host.late
 
-    def judged(self, verdict: Verdict, title: str) -> None:
+    def judged(self, verdict: Verdict, title: str, page: PageSignature | None = None) -> None:
         """Note a page that is none; ask its section too if other pages of it seem to be alike."""
         host = self._hosts.get(host_of(verdict.url))
         if host is None or host.is_asking or len(host.asked) > MAX_SECTIONS:
@@ -155,7 +156,7 @@ class Soft404Detector:
             and urlsplit(original).path != urlsplit(verdict.url).path
         )
         mark = str(verdict.reason) if verdict.reason in _TOO_LITTLE else title
-        if host.has_title_twice(section, mark, verdict.url) or is_copy:
+        if host.has_title_twice(section, mark, verdict.url, page) or is_copy:
             host.asked.add(section)
             like = host.like.replace(url=verdict.url)
             start(self._ask(host, like, section, lambda: _of_section(self._recent, host, section)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -11,7 +12,9 @@ from urllib.parse import unquote, urlsplit
 from scrapy.http import Request, Response
 
 from ..._util.urls import is_list, page_key
+from ...hashing.minhash import Sketch, resemblance
 from ...html.page_outline import PageOutline
+from ...signatures.signature import PageSignature
 from ...sources.record import Record
 from ...text.titles import title_parts
 from ..responses import page_record
@@ -33,6 +36,9 @@ _MAX_COUNTED = 200
 _MAX_TITLES = 200
 #: Stands for the name of a page in its title; words that must stand beside it there.
 _NAME, _MIN_BESIDE_NAME = "\0", 2
+#: Pages with a title of the name alone that a page is compared with, and from which resemblance on
+#: they are alike.
+_MAX_NAMED, _ALIKE = 8, 0.3
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -123,6 +129,7 @@ class Host:
     late: set[str] = field(default_factory=set)
     asked: set[Section] = field(default_factory=set)
     _titles: dict[tuple[Section, str], str] = field(default_factory=dict)
+    _named: dict[tuple[Section, str], deque[tuple[str, Sketch]]] = field(default_factory=dict)
     _others: set[str] = field(default_factory=set)
     _shells: set[str] = field(default_factory=set)
     _doubtful: dict[str, Answer] = field(default_factory=dict)
@@ -229,16 +236,30 @@ class Host:
             del self._doubtful[url]
         return found
 
-    def has_title_twice(self, section: Section, title: str, url: str) -> bool:
+    def has_title_twice(
+        self, section: Section, title: str, url: str, page: PageSignature | None = None
+    ) -> bool:
         """Note the title of a page; return whether another path of its section has it.
 
         Among other words, the name of the page in its address does not count: "No results for x".
+        A title of the name alone is that of another page if their texts are alike.
         """
         if not title or len(self._titles) >= _MAX_TITLES:
             return False
         path = urlsplit(url).path
         title = _without_name(title, path)
-        return self._titles.setdefault((section, title), path) != path
+        if self._titles.setdefault((section, title), path) != path:
+            return True
+        form = _without_name(title, path, beside=0)
+        if form == title or page is None or not page.is_read:
+            return False
+        named = self._named.setdefault((section, form), deque(maxlen=_MAX_NAMED))
+        is_alike = any(
+            path != other and resemblance(page.sketch_values, sketch) >= _ALIKE
+            for other, sketch in named
+        )
+        named.append((path, page.sketch_values))
+        return is_alike
 
     def _is_convincing(self, answer: Answer, url: str) -> bool:
         """Decide whether a page that shows what an answer shows is a soft 404."""
@@ -263,11 +284,13 @@ class Host:
         return True
 
 
-def _without_name(title: str, path: str) -> str:
+def _without_name(title: str, path: str, beside: int = _MIN_BESIDE_NAME) -> str:
     """Return a title with a mark for the name of the page where it stands among other words.
 
     A part of the title that is the name and little else is the title of a content, and a number
     may be that of one.
+
+    :param beside: number of other words in the same part of the title, at least.
     """
     last = unquote(path.rstrip("/").rpartition("/")[2]).casefold()
     words = _WORD.findall(last.partition(".")[0])
@@ -278,7 +301,7 @@ def _without_name(title: str, path: str) -> str:
     parts = []
     for part in title_parts(title):
         rest, n_names = name.subn(_NAME, part)
-        parts.append(rest if n_names and len(_WORD.findall(rest)) >= _MIN_BESIDE_NAME else part)
+        parts.append(rest if n_names and len(_WORD.findall(rest)) >= beside else part)
     return "|".join(parts)
 
 

@@ -20,8 +20,9 @@ from scrapy_neardup.crawl.soft_404.probe import missing_address
 from scrapy_neardup.crawl.soft_404.template import AnswerTemplate
 from scrapy_neardup.html.limits import PageLimits
 from scrapy_neardup.html.page_outline import page_outline
+from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.sources.record import Record
-from tests.support.texts import word
+from tests.support.texts import FERRY, article, word
 
 SITE = "http://shop.example"
 TOKENS = "3f8a6c0d5e7b41929d0c8a7b6e5f4d3c", "b17e0c5a99d84e21a6f3027c4d8e9b10"
@@ -255,3 +256,27 @@ def test_sections_that_repeat_a_title_are_asked(title, paths, is_twice):
     shown = [title.format(name.replace("-", " ").replace("_", " ").title()) for name in names]
     assert not host.has_title_twice(section, shown[0], SITE + paths[0])
     assert host.has_title_twice(section, shown[1], SITE + paths[1]) is is_twice
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "paths", "is_twice"),
+    [
+        ("{}", "Nobody knows {}. " + FERRY, ("/a/old-lamp", "/a/red-kettle"), True),
+        ("{} | Shop", "Nobody knows {}. " + FERRY, ("/a/old-lamp", "/a/red-kettle"), True),
+        ("{} | Shop", FERRY, ("/a/old-lamp", "/a/old-lamp"), False),
+        ("{} | Shop", None, ("/a/old-lamp", "/a/red-kettle"), False),
+        # A number may be that of a content.
+        ("Lot {}", FERRY, ("/a/17", "/a/18"), False),
+    ],
+)
+def test_sections_of_alike_pages_whose_titles_are_their_names_are_asked(
+    title, text, paths, is_twice
+):
+    host, section = Host("shop.example", Request(SITE), is_honest=True), Section("/a/", "")
+    found = []
+    for number, path in enumerate(paths):
+        name = path.removeprefix("/a/").replace("-", " ")
+        shown = text.format(name) if text else " ".join(article(60, number))
+        page = Signer(secret=bytes(16)).sign_html(SITE + path, framed(title.format(name), shown))
+        found.append(host.has_title_twice(section, title.format(name), SITE + path, page))
+    assert found == [False, is_twice]
