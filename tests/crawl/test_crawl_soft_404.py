@@ -191,6 +191,25 @@ def test_a_host_that_hangs_does_not_hold_the_crawl():
     assert crawl.counts("soft_404/") == {"asked": 1, "failed": 1}
 
 
+def test_the_answers_come_before_the_pages_that_wait_for_a_slow_site():
+    site = "http://fixed-text.example"
+    links = " ".join(f"/gone/{n}" for n in range(10))
+    pages = {f"{site}/": page(" ".join(article(200, 1)), "Home", links=links)}
+    sites = SoftSites(pages, {"fixed-text.example": "fixed text"})
+    crawl = crawl_all(sites, DOWNLOAD_DELAY=0.2)
+    asked = [bool(_CANNOT_EXIST.search(url)) for url in sites.asked_for if "robots" not in url]
+    # All links may be waiting when the home page has been read.
+    assert asked[:4].count(True) == 2
+    assert crawl.counts("soft_404/").get("late", 0) <= 2
+    assert len(soft_urls(crawl)) >= 8
+
+
+def test_a_crawl_of_one_page_waits_for_the_answer_as_long_as_the_site_asks_for():
+    sites = SoftSites({"http://shop.example/": page(FERRY, "Ferry")}, {})
+    crawl = crawl_all(sites, DOWNLOAD_DELAY=2)
+    assert crawl.counts("soft_404/") == {"asked": 1, "honest": 1}
+
+
 def test_a_host_whose_robots_txt_forbids_it_is_not_asked():
     robots = Answer("User-agent: *\nDisallow: /\nAllow: /page", "text/plain")
     pages: dict[str, Answer | str] = {"/robots.txt": robots, "/page": page(FERRY, "Ferry")}

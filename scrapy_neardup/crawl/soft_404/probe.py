@@ -2,8 +2,9 @@
 
 The request passes the downloader middlewares and waits in the slot of its site, so that robots.txt,
 delays, concurrency, AutoThrottle and proxies apply. It does not pass the scheduler, the engine or
-the spider: no callback, dupefilter, queue on disk or count of responses ever sees it. While nothing
-else is left to do, the crawl does not wait for it.
+the spider: no callback, dupefilter, queue on disk or count of responses ever sees it. In the slot
+it comes before the requests of pages. While nothing else is left to do, the crawl waits for it no
+longer than a delay and a second.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
+from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
@@ -28,8 +30,9 @@ if TYPE_CHECKING:
 
 #: Seconds that an answer may take at most.
 _TIMEOUT = 10.0
-#: Seconds for which a crawl that has nothing else to do waits for answers, and between two looks.
-_GRACE, _LOOK = 1.0, 0.25
+#: Seconds for which a crawl that has nothing else to do waits for answers, besides the delay of
+#: their site, and between two looks; what a delay is multiplied by at most.
+_GRACE, _LOOK, _MAX_JITTER = 1.0, 0.25, 1.5
 _MAX_REDIRECTS = 5
 #: Of a page's request, what the site may depend on. Cookies are sent, and none are taken.
 _HEADERS = ("User-Agent", "Accept", "Accept-Language", "Authorization", "Cookie")
@@ -66,6 +69,7 @@ class Prober:
         self._look: CallLaterResult | None = None
         self._idle_since: float | None = None
         self.is_closed = False
+        crawler.signals.connect(self._waits, signals.request_reached_downloader)
 
     async def ask(self, like: Request, folder: str = "/") -> ProbeAnswer:
         """Ask for an address that cannot exist, of the same form as that of a request.
@@ -109,6 +113,7 @@ class Prober:
             raise IgnoreRequest("the crawl is ending")
         fetching = deferred_from_coro(engine.downloader.fetch(request))
         self.in_progress[request] = fetching
+        self._idle_since = None
         self._watch()
         try:
             return await maybe_deferred_to_future(fetching)
@@ -118,6 +123,35 @@ class Prober:
             # otherwise every five seconds.
             if (slot := getattr(engine, "_slot", None)) is not None:
                 slot.nextcall.schedule()
+
+    def _waits(self, request: Request) -> None:
+        """Let a request of ours overtake the pages that wait for the delay of its site.
+
+        Else these would be judged before the answer is there.
+        """
+        if is_probe(request):
+            # It joins the queue after this signal.
+            call_later(0, self._overtake, request)
+
+    def _overtake(self, request: Request) -> None:
+        slot = self._slot_of(request)
+        for entry in [] if slot is None else list(slot.queue):
+            if entry[0] is request:
+                slot.queue.remove(entry)
+                slot.queue.appendleft(entry)
+
+    def _slot_of(self, request: Request) -> Any:
+        """Return the slot of the downloader in which a request waits, if it has come there."""
+        engine = engine_of(self._crawler)
+        slots = {} if engine is None else getattr(engine.downloader, "slots", {})
+        return slots.get(request.meta.get("download_slot"))
+
+    @property
+    def _patience(self) -> float:
+        """For how many seconds a crawl that has nothing else to do waits for answers."""
+        slots = filter(None, map(self._slot_of, self.in_progress))
+        delays = [_MAX_JITTER * slot.delay for slot in slots]
+        return _GRACE + max((delay for delay in delays if delay <= _TIMEOUT), default=0)
 
     def _watch(self) -> None:
         if self._look is None:
@@ -133,7 +167,7 @@ class Prober:
             self._idle_since = None
         elif self._idle_since is None:
             self._idle_since = monotonic()
-        elif monotonic() - self._idle_since >= _GRACE:
+        elif monotonic() - self._idle_since >= self._patience:
             self._cancel_all()
             return
         self._watch()
