@@ -156,7 +156,8 @@ class NearDupDetector:
     ) -> PageSignature:
         """Return the signature of a page.
 
-        :param html: the whole page, decoded or as bytes; the main text is extracted from it.
+        :param html: the whole page or a fragment, decoded or as bytes; the main text is extracted
+            from it.
         :param text: the main text, instead of ``html``.
         :param title: the title that belongs to ``text``.
         :raises LimitExceeded: when the page exceeds a limit.

@@ -30,6 +30,13 @@ _DEFAULT_LIMITS = PageLimits()
 
 #: Characters at the beginning in which "html" must occur if the tree has hardly any elements.
 _BEGINNING = 50
+#: Begins a fragment of HTML, other than data or XML.
+_FRAGMENT = re.compile(
+    r"\s*(?:<!--(?:[^-]|-(?!->))*-->\s*)*"
+    r"<(?:body|main|article|section|header|aside|div|p|h[1-6]|[uod]l|table|blockquote|pre|figure|form|"
+    r"fieldset|details|center|font|span|a|b|strong|i|em|u|small)[\s>]",
+    re.I,
+)
 
 _INVISIBLE = frozenset("script style noscript template head title svg canvas".split())
 #: Invisible, or the same on every page of a site.
@@ -207,9 +214,9 @@ def shipped_extractor(name: str) -> tuple[Extractor, str]:
 def _parsed_page(html: str, limits: PageLimits) -> HtmlElement | None:
     """Return the page's tree; ``None`` without any element, or if it does not look like a page."""
     tree = parsed(html, limits)
-    if tree is None or (len(tree) < 2 and "html" not in html[:_BEGINNING].lower()):
-        return None
-    return tree
+    if tree is None or len(tree) > 1 or "html" in html[:_BEGINNING].lower():
+        return tree
+    return parsed(f"<html><body>{html}</body></html>", limits) if _FRAGMENT.match(html) else None
 
 
 def parsed(html: str, limits: PageLimits) -> HtmlElement | None:

@@ -119,6 +119,39 @@ def test_an_empty_page_has_no_text(html):
     assert read_page(html, article_text).text.strip() == ""
 
 
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "<p>{}</p>",
+        "\n<!-- from a feed --> <DIV class='x'>{}</DIV>",
+        "<article><h1>Ferry</h1><p>{}</p></article>",
+        "<ul><li>{}</li></ul>",
+        "<b>Holm.</b> {}",
+        "<body><p>{}</p></body>",
+    ],
+)
+@pytest.mark.parametrize("name", ["trafilatura", "resiliparse", "visible"])
+def test_a_fragment_has_the_text_that_it_holds(name, fragment):
+    extractor, _ = shipped_extractor(name)
+    page = read_page(fragment.format(PARAGRAPH * 3), extractor)
+    assert " ".join((PARAGRAPH * 3).split()) in " ".join(page.text.split())
+    assert page.shown
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        '{{"text": "{}"}}',
+        '{{"text": "<p>{}</p>"}}',
+        "<rss><channel><description>{}</description></channel></rss>",
+        "<?xml version='1.0'?><feed><entry>{}</entry></feed>",
+        "<preview>{}</preview>",
+    ],
+)
+def test_what_is_no_html_has_no_text(data):
+    assert read_page(data.format(PARAGRAPH * 3), article_text).text == ""
+
+
 def test_the_title_of_a_drawing_is_not_the_title_of_the_page():
     html = "<html><body><svg><title>An icon</title></svg><p>Text</p></body></html>"
     assert read_page(html, visible_text).title == ""
