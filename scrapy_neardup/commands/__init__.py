@@ -8,12 +8,14 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
 import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
+from itertools import takewhile
 from threading import current_thread, main_thread
 from typing import Any, NoReturn
 
@@ -160,6 +162,11 @@ def _invalid_choice(what: str, given: object, choices: Iterable[object]) -> str:
     return f"argument {what}: invalid choice: {given!r}{hint} (choose from {', '.join(names)})"
 
 
+def _is_option(word: str) -> bool:
+    """Return whether argparse takes a word for an option: neither for a number nor for a text."""
+    return re.match(r"-(?![\d.]|$)", word) is not None and " " not in word.partition("=")[0]
+
+
 class _AnyName(dict[str, Any]):
     """The parsers of sub-commands, which has all names, so that argparse refuses none itself."""
 
@@ -193,13 +200,12 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Any = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        options, unknown = super().parse_known_args(args, namespace)
-        for word in unknown:
-            if word.startswith("-") and word != "-":
-                name = word.partition("=")[0]
-                near = get_close_matches(name, self._option_string_actions, n=1)
-                hint = f"; did you mean {near[0]}?" if near else ""
-                self.error(f"there is no option {name}{hint}")
+        words = sys.argv[1:] if args is None else list(args)
+        if self._subparsers is None:
+            # Before argparse misses an argument, which may be misspelt.
+            self._require_known(word for word in takewhile("--".__ne__, words) if _is_option(word))
+        options, unknown = super().parse_known_args(words, namespace)
+        self._require_known(word for word in unknown if word.startswith("-") and word != "-")
         if unknown:
             # argparse ends a list of arguments at an option; those that follow belong to it, too.
             lists = [a.dest for a in self._get_positional_actions() if a.nargs in ("*", "+")]
@@ -207,6 +213,16 @@ class _Parser(argparse.ArgumentParser):
                 self.error(f"{unknown[0]!r} is one argument too many")
             setattr(options, lists[-1], [*getattr(options, lists[-1]), *unknown])
         return options, []
+
+    def _require_known(self, words: Iterable[str]) -> None:
+        for word in words:
+            name = word.partition("=")[0]
+            is_long = word.startswith("--")
+            # A short option may be joined with its value.
+            if (name if is_long else word[:2]) not in self._option_string_actions:
+                near = get_close_matches(name, self._option_string_actions, n=1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                self.error(f"there is no option {name}{hint}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:

@@ -74,6 +74,11 @@ def test_the_version(tmp_path, arguments):
     [
         (["sacn"], 2, "scrapy neardup: .*invalid choice: 'sacn'; did you mean scan?"),
         (["store", "ifno"], 2, "scrapy neardup store: .*'ifno'; did you mean info?"),
+        (["scan", "x", "--distnace", "3"], 2, "no option --distnace; did you mean --distance?"),
+        (["scan", "--ouptut=y"], 2, "no option --ouptut; did you mean --output?"),
+        (["evaluate", "-p", "x"], 2, "there is no option -p"),
+        (["scan", "--distance", "3", "x"], 2, "required: -o/--output"),
+        (["scan", "x", "-oy", "--workers", "-1", "--", "--y"], 2, "--workers: '-1' is not a"),
         (["scan", "x", "-o", "y", "--scope", "sit"], 2, "--scope: .*'sit'; did you mean site?"),
         (["store", "info", "a.sqlite"], 1, "NEARDUP_STORE = .*neardup store import sqlite:///a.sq"),
         (["rules", "sqlite:///a.sqlite"], 1, "no such file; a crawl with NEARDUP_STORE"),
