@@ -54,6 +54,12 @@ def fields_of(url: object, html: object, text: object, title: object) -> PageFie
     if not isinstance(url, str):
         wanted = "; any string that identifies the page will do" if url is None else ""
         raise InvalidPage(f"url must be the page's URL, a string, not {kind_of(url)}{wanted}")
+    if not url.strip():
+        # All pages without a URL would be one page at different times.
+        raise InvalidPage(
+            "url must be the page's URL, not an empty string; any string that identifies the page "
+            "will do"
+        )
     if (html is None) == (text is None):
         found = "neither is" if html is None else "both are"
         raise InvalidPage(

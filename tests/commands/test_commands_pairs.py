@@ -105,7 +105,7 @@ def test_a_line_for_each_pair_and_for_each_cluster(tmp_path):
         "https://a.example/ferry",
     )
     detector = NearDupDetector()
-    one, other = (detector.signature(url="", html=records[place]["html"]) for place in (0, 2))
+    one, other = (detector.signature(url="page", html=records[place]["html"]) for place in (0, 2))
     assert similar["distance"] == (one.fingerprint ^ other.fingerprint).bit_count()
     assert 0.73 <= similar["similarity"] < 1
     assert lines(clusters) == [
@@ -160,7 +160,7 @@ def test_with_no_similarity_asked_for_all_near_fingerprints_are_pairs(mixed):
     done = pairs(mixed, "-o", "-", "--similarity", "0", "--workers", "0")
     texts = [record["text"] for record in lines(mixed)]
     detector = NearDupDetector()
-    fingerprints = [detector.signature(url="", text=text).fingerprint for text in texts]
+    fingerprints = [detector.signature(url="page", text=text).fingerprint for text in texts]
     assert ids(done.stdout) == [
         (place, other)
         for place in range(60)

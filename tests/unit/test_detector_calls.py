@@ -68,6 +68,8 @@ def test_what_is_no_page_among_many_is_said_with_its_place(pages, said):
         ([FERRY], {}, r"must be a PageSignature, not str; give a page by name: url=… and html=…"),
         ([], {}, "url must be"),
         ([], {"url": None, "text": "t"}, "not None; any string that identifies the page"),
+        ([], {"url": "", "text": "t"}, "not an empty string; any string that identifies the page"),
+        ([], {"url": " \n", "html": "<p>"}, "not an empty string; any string that identifies"),
         ([], {"url": b"u", "text": "t"}, "url .* not bytes"),
         ([], {"url": "u"}, "either html .* neither is given"),
         ([], {"url": "u", "html": "", "text": ""}, "both are given"),
