@@ -15,10 +15,15 @@ def without_address(text: str, url: str) -> str:
 
 
 def address_of(url: str) -> re.Pattern[str]:
-    """Return a pattern for the address of a page, with its host or without."""
+    """Return a pattern for the address of a page, its path or its host.
+
+    A match has a group if it has the path.
+    """
     parts = urlsplit(url)
     path = f"{parts.path}?{parts.query}" if parts.query else parts.path
     paths = {path, unquote(path), parts.path, unquote(parts.path)} - {"", "/"}
     host, any_path = re.escape(parts.netloc), "|".join(map(re.escape, sorted(paths)[::-1]))
-    with_host = rf"(?:https?://)?{host}(?:{any_path or '/'}|/)?"
-    return re.compile(rf"{with_host}|(?<![\w/])(?:{any_path})(?![\w/])" if paths else with_host)
+    if not paths:
+        return re.compile(rf"(?:https?://)?{host}/?")
+    with_host = rf"(?:https?://)?{host}(?:({any_path})|/)?"
+    return re.compile(rf"{with_host}|(?<![\w/])({any_path})(?![\w/])")

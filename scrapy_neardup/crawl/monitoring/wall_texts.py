@@ -125,9 +125,9 @@ def _without_references(
         return MASK
 
     texts = [address.sub(MASK, text) for text in outline.blocks]
-    shown = [text for text in texts if not text.startswith((FILE, SCRIPT))]
-    shows_address = any(MASK in text for text in shown)
-    shown = [_masked(text, masked) for text in shown]
+    shown = [_masked(text, masked) for text in texts if not text.startswith((FILE, SCRIPT))]
+    # Its host alone stands on any page.
+    shows_address = any(each.lastindex for text in outline.shown for each in address.finditer(text))
     n_letters = sum(map(str.isalpha, "".join(shown)))
     has_references = shows_address or bool(found)
     if not title or n_letters < _MIN_LETTERS or not has_references or len(found) > _MAX_REFERENCES:

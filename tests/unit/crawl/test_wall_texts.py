@@ -291,6 +291,13 @@ def test_a_title_of_hardly_more_than_the_name_of_the_page_is_its_own():
     assert flood_among(pages) is None
 
 
+@pytest.mark.parametrize(("path", "shows"), [("/ware/3", True), ("/ware/4", False), ("", False)])
+def test_a_page_shows_its_address_only_with_the_path(path, shows):
+    url, html = f"{SITE}/ware/3", page(f"{FORM} Welcome to {SITE}{path}", "Wares of the harbour")
+    texts = wall_texts(_signer.sign_html(url, html), Record(url, url, html), PageLimits())
+    assert (texts.references is not None) is shows
+
+
 def test_articles_are_not_read_for_it_once_they_differ():
     first = FirstPages()
     for number in range(4):
