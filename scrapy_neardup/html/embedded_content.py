@@ -96,8 +96,7 @@ def embedded_content(body: HtmlElement, html: str) -> str:
     elements += (e for e in cast("list[HtmlElement]", _OTHER_MEDIA(body)) if e not in known)
     found = [*_attribute_content(elements), *_documents(body.iter("a", "area"))]
     if "url(" in html:
-        styles = cast("list[str]", _STYLED(body))
-        found += (_stable_address(url) for style in styles for url in _CSS_URL.findall(style))
+        found += map(_stable_address, _style_urls(body))
     if "<svg" in html:
         found += cast("list[str]", _SVG(body))
     for element in _inert(body):
@@ -112,9 +111,10 @@ def files_of(body: HtmlElement) -> list[str]:
 
     Media within their addresses (``data:``) are left out.
     """
-    shown = [e for e in body.iter(*_CONTENT_TAGS) if not _is_tracking_pixel(e)]
-    media = [e.get(name, "").strip() for e in shown for name in _URL_ATTRIBUTES]
-    found = [_stable_address(url) for url in media if url and url[:5].lower() != "data:"]
+    shown = (e for e in body.iter(*_CONTENT_TAGS) if not _is_tracking_pixel(e))
+    media = [url for element in shown for url in _media(element)]
+    media += (_stable_address(url) for url in _style_urls(body))
+    found = [url for url in media if url and url[:5].lower() != "data:"]
     return [*found, *_documents(body.iter("a", "area"))]
 
 
@@ -160,14 +160,24 @@ def _attribute_content(elements: Iterable[HtmlElement]) -> Iterator[str]:
 
 
 def _attributes(element: HtmlElement) -> Iterator[str]:
+    yield from _media(element)
+    yield from filter(None, map(element.get, _TEXT_ATTRIBUTES))
+    if element.tag in _VALUE_TAGS:
+        yield from _value(element)
+
+
+def _media(element: HtmlElement) -> Iterator[str]:
+    """Yield the addresses of the files that an element shows."""
     yield from (_stable_address(url) for url in map(element.get, _URL_ATTRIBUTES) if url)
     for candidates in filter(None, map(element.get, _SRCSET_ATTRIBUTES)):
         # "a.png 1x, b.png 2x"; addresses may contain commas.
         parts = map(str.split, candidates.split(", "))
         yield from (_stable_address(part[0]) for part in parts if part)
-    yield from filter(None, map(element.get, _TEXT_ATTRIBUTES))
-    if element.tag in _VALUE_TAGS:
-        yield from _value(element)
+
+
+def _style_urls(body: HtmlElement) -> Iterator[str]:
+    for style in cast("list[str]", _STYLED(body)):
+        yield from _CSS_URL.findall(style)
 
 
 def _value(element: HtmlElement) -> Iterator[str]:

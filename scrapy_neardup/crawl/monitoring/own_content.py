@@ -13,8 +13,9 @@ from typing import NamedTuple
 from ...html.limits import PageLimits
 from ...signatures.signature import PageSignature
 from ...sources.record import Record
+from ...text.symbols import prices_in
 from ...text.titles import Title
-from ..responses import files_shown
+from ..responses import files_shown, outline_of
 from .addresses import without_address
 
 #: Names a picture that is another one for each visitor.
@@ -24,7 +25,7 @@ _OF_VISITOR = "captcha"
 class OwnContent(NamedTuple):
     """What a page has besides its text.
 
-    :ivar digest: of its media, documents and facts, apart from its address.
+    :ivar digest: of its media, documents, prices and facts, apart from its address.
     """
 
     title: Title
@@ -38,7 +39,9 @@ def own_content(page: PageSignature, record: Record, limits: PageLimits) -> OwnC
         return None
     files = {without_address(file, record.url) for file in shown}
     files = {file for file in files if _OF_VISITOR not in file.casefold()}
-    told = "\n".join(sorted(files)).encode("utf-8", "surrogatepass")
+    outline = outline_of(record, limits)
+    prices = [] if outline is None else prices_in("\n".join(outline.shown))
+    told = "\n".join([*sorted(files), *prices]).encode("utf-8", "surrogatepass")
     return OwnContent(page.title, blake2b(told + b"\n" + page.facts, digest_size=16).digest())
 
 

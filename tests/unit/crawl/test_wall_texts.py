@@ -249,6 +249,9 @@ def name(number: int) -> str:
         lambda number: f'<img src="/blank.gif" data-src="/img/{word(number)}.jpg">',
         lambda number: f'<a href="/files/{word(number)}.pdf">Data sheet</a>',
         lambda number: f'<meta property="product:price:amount" content="{number + 3}.50">',
+        lambda number: f'<picture><source srcset="/img/{word(number)}.webp 400w"></picture>',
+        lambda number: f'<div style="background-image: url(/img/{word(number)}.jpg)"></div>',
+        lambda number: f"<div>Now for only {number + 3}.50 €</div>",
         # Two entries have no picture yet.
         lambda number: f'<img src="/img/{number if number > 1 else "none"}.jpg">',
     ],
