@@ -258,6 +258,35 @@ def test_a_section_whose_notice_repeats_the_name_is_asked(missing):
     assert not soft_urls(crawl) & {site + path for path in kept}
 
 
+class Tagged(SoftSites):
+    """A site that is honest but for its tags."""
+
+    def __init__(self, pages: Mapping[str, Answer | str], heading: str) -> None:
+        super().__init__(pages, {})
+        self.heading = heading
+
+    def __getitem__(self, url):
+        path = urlsplit(url).path
+        if url in self._pages or not path.startswith("/tag/"):
+            return super().__getitem__(url)
+        text = f"<h1>{self.heading}</h1><p>There is nothing about {path.rpartition('/')[2]}</p>"
+        return f"<html><title>{self.heading}</title><body>{text}</body></html>"
+
+
+@pytest.mark.parametrize(("heading", "outcome"), [("Tag not found", "soft"), ("Posts", "unclear")])
+def test_a_section_of_lists_is_known_by_a_notice_or_named(heading, outcome):
+    site, names = "http://shop.example", [word(n) for n in range(6)]
+    links = " ".join(f"/tag/{name}" for name in names)
+    pages = {f"{site}/": page(" ".join(article(200, 1)), "Home", links=links)}
+    crawl = crawl_all(Tagged(pages, heading), DOWNLOAD_DELAY=0.1, **ONE_BY_ONE)
+    counts = crawl.counts("soft_404/")
+    n_found = len(names) if outcome == "soft" else 0
+    assert (counts[outcome], len(soft_urls(crawl)) + counts.get("late", 0)) == (1, n_found)
+    unclear = [text for text in crawl.logged("WARNING") if "cannot be told" in text]
+    assert len(unclear) == (outcome == "unclear")
+    assert ("are soft 404s" in " ".join(crawl.logged("INFO"))) == (outcome == "soft")
+
+
 WALL = "Please log in to go on reading. " + " ".join(article(30, 3))
 
 

@@ -20,7 +20,7 @@ from scrapy.utils.datatypes import LocalCache
 
 from ... import signals as own_signals
 from ..._util.escaping import on_one_line
-from ..._util.urls import page_key
+from ..._util.urls import is_list, page_key
 from ...html.page_outline import PageOutline
 from ...matching.verdict import Verdict
 from ...reasons import Reason
@@ -235,7 +235,8 @@ class Soft404Detector:
         if len(outlines) < len(answers):
             return False
         template = await in_thread(lambda: AnswerTemplate.of(outlines), self._thread)
-        if template is None:
+        # A list may be there, and empty.
+        if template is None or (is_list(answers[0].url) and not template.says_missing):
             return False
         n_bytes = max(len(response.body) for _, response in shown)
         host.answers.append(Answer(section, template, n_bytes))
