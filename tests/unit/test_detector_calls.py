@@ -182,9 +182,22 @@ def test_a_call_that_is_cancelled_records_nothing():
     assert [verdict.kind for verdict in asyncio.run(run())] == ["new", "new"]
 
 
-async def _cancelled_once(condition, check):
+class GatedTokenizer:
+    """Splits texts while its gate is open, so that a call cannot end before it is waited for."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def __call__(self, text: str) -> list[str]:
+        assert self.gate.wait(30)
+        return text.split()
+
+
+async def _cancelled_once(condition, check, gate):
     """Cancel a call that was begun, while the loop stands still and knows no verdict."""
     await asyncio.sleep(0)
+    gate.set()
     until = time.monotonic() + 30
     while not condition() and time.monotonic() < until:
         time.sleep(0.001)
@@ -195,9 +208,11 @@ async def _cancelled_once(condition, check):
 
 def test_a_call_that_is_cancelled_after_its_page_was_stored_takes_it_back():
     async def run():
-        async with NearDupDetector() as judge:
+        tokenizer = GatedTokenizer()
+        async with NearDupDetector(tokenizer=tokenizer) as judge:
+            tokenizer.gate.clear()
             check = asyncio.create_task(judge.acheck(url="https://a.example/", text=FERRY))
-            await _cancelled_once(lambda: len(judge.store), check)
+            await _cancelled_once(lambda: len(judge.store), check, tokenizer.gate)
             return await judge.acheck(url="https://b.example/", text=FERRY)
 
     assert asyncio.run(run()).kind == "new"
@@ -205,7 +220,8 @@ def test_a_call_that_is_cancelled_after_its_page_was_stored_takes_it_back():
 
 def test_a_call_that_is_cancelled_leaves_a_page_that_was_stored_before():
     async def run():
-        async with NearDupDetector() as judge:
+        tokenizer = GatedTokenizer()
+        async with NearDupDetector(tokenizer=tokenizer) as judge:
             known = judge.signature(url="https://a.example/", text=FERRY)
             judge.store.add(known, 1000)
 
@@ -213,8 +229,9 @@ def test_a_call_that_is_cancelled_leaves_a_page_that_was_stored_before():
                 [entry] = judge.store.entries()
                 return entry.signature.text_digest != known.text_digest
 
+            tokenizer.gate.clear()
             check = asyncio.create_task(judge.acheck(url="https://a.example/", text=MUSEUM))
-            await _cancelled_once(stored, check)
+            await _cancelled_once(stored, check, tokenizer.gate)
             copies = enumerate((FERRY, MUSEUM))
             found = [await judge.acheck(url=f"https://{n}.example/", text=t) for n, t in copies]
             return found, judge.store.find(known.key)
@@ -226,10 +243,12 @@ def test_a_call_that_is_cancelled_leaves_a_page_that_was_stored_before():
 
 def test_a_call_that_is_cancelled_leaves_what_a_later_call_stored():
     async def run():
-        async with NearDupDetector() as judge:
+        tokenizer = GatedTokenizer()
+        async with NearDupDetector(tokenizer=tokenizer) as judge:
+            tokenizer.gate.clear()
             cancelled = asyncio.create_task(judge.acheck(url="https://a.example/", text=FERRY))
             later = asyncio.create_task(judge.acheck(url="https://a.example/", text=FERRY))
-            await _cancelled_once(lambda: len(judge.store), cancelled)
+            await _cancelled_once(lambda: len(judge.store), cancelled, tokenizer.gate)
             assert (await later).kind == "revisit"
             return await judge.acheck(url="https://b.example/", text=FERRY)
 
