@@ -357,6 +357,29 @@ def items_in_a_feed_of_several_batches(site: Site) -> Any:
     return [Run(PromiseSpider, FEEDS=feeds)]
 
 
+class NoPrintViews:
+    """A filter of a feed, which keeps print views out of it."""
+
+    def __init__(self, feed_options: Any) -> None: ...
+
+    def accepts(self, item: Any) -> bool:
+        return "/print/" not in item["url"]
+
+
+@situation(contents=COPIES, stored_in="feed-*.jsonl")
+def items_that_the_filter_of_the_only_feed_takes_come_second(site: Site) -> Any:
+    _in_two_views(site)
+    feeds = _feeds(site, "feed-%(batch_id)d.jsonl", batch_item_count=2, item_filter=NoPrintViews)
+    return [Run(PromiseSpider, FEEDS=feeds)]
+
+
+@situation(contents=COPIES, finds=COPIES, stored_in="*.jsonl")
+def items_that_the_filter_of_one_feed_takes_come_second(site: Site) -> Any:
+    _in_two_views(site)
+    feeds = _feeds(site, "feed.jsonl", item_filter=NoPrintViews) | _feeds(site, "every.jsonl")
+    return [Run(PromiseSpider, FEEDS=feeds)]
+
+
 @situation(contents=COPIES, finds=COPIES, stored_in="feed.jsonl")
 def items_in_a_feed_whose_originals_are_gone_on_the_second_day(site: Site) -> Any:
     _in_two_views(site)

@@ -2,7 +2,8 @@
 
 ``item_scraped`` does not mean that an item is on disk: a feed buffers it, and a kill loses the
 buffer. A committed page counts as unconfirmed until the feeds are known to be written. Nor does
-the signal mean that a feed accepted the item: when one fails, Scrapy logs the error and goes on.
+the signal mean that a feed accepted the item: when one fails, Scrapy logs the error and goes on,
+and filters may keep the item out of all of them.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class Feeds:
         #: Files that were closed and are not yet synchronised.
         self._closed: list[str] = []
         self._has_failed = False
+        self._left_out: set[type] = set()
         self._exports_here = type(exporter).item_scraped is FeedExporter.item_scraped
 
     @classmethod
@@ -83,8 +85,9 @@ class Feeds:
         return {_id_of(slot): _overwrites(slot) for slot in self._exporter.slots}
 
     def export(self, item: Any, spider: Spider) -> bool:
-        """Export an item to the feeds; return whether all accepted it."""
+        """Export an item to the feeds; return whether it is in one, and none failed."""
         slots = self._exporter.slots
+        before = sum(slot.itemcount for slot in slots)
         try:
             for slot in slots:
                 if slot.file is None:
@@ -98,7 +101,15 @@ class Feeds:
             return False
         finally:
             self._unclosed.update(slot for slot in slots if slot.itemcount)
-        return True
+        is_in_one = sum(slot.itemcount for slot in slots) > before or not self._exports_here
+        if not is_in_one and type(item) not in self._left_out:
+            self._left_out.add(type(item))
+            logger.warning(
+                "The filters of all feeds reject an item of type %s: such items do not count as "
+                "stored, so copies of their pages are kept",
+                type(item).__name__,
+            )
+        return is_in_one
 
     def slot_closed(self, slot: FeedSlot) -> None:
         """Note that a feed, or a batch of one, has been closed."""
