@@ -141,7 +141,7 @@ def page_facts(body: HtmlElement, title: str, shown: str, text: str) -> list[Fac
     # What stands beside the text cannot be told without a heading; prices are rarely others' then.
     stated = [_prices(content, shown)]
     if heading is not None:
-        stated += [_labels(content), _rows(content), _terms(content)]
+        stated += [_name(heading, title), _labels(content), _rows(content), _terms(content)]
     found = (
         each.fact
         for each in chain.from_iterable(stated)
@@ -184,6 +184,13 @@ def _heading(body: HtmlElement, title: str) -> HtmlElement | None:
         if first is None and heading.tag == "h1":
             first = heading
     return first if best is None else best
+
+
+def _name(heading: HtmlElement, title: str) -> Iterator[_Stated]:
+    """Yield what a heading says if the title does not say it, as on a site with one title."""
+    name = _short_text(heading) or ""
+    if name and _solid(name).lower() not in _solid(title).lower():
+        yield _Stated(heading, "", name, Fact("heading", name))
 
 
 def _last_line(body: HtmlElement, main: str) -> HtmlElement | None:

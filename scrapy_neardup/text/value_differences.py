@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from .values import has_date, has_word, is_of_date
 
-#: A longer stretch on one side is an independent block, which was added or removed.
+#: A longer stretch on one side is an independent block, which was added or removed, unless both are
+#: the numbers of tables.
 _MAX_REPLACED = 20
 #: Largest number of places that one stretch counts as, and what a date counts: two dates that
 #: changed are not yet another content.
@@ -164,11 +165,17 @@ def _is_exchange(gap: _Gap) -> bool:
 
 def _places(values: Values, others: Values) -> float:
     """Return the number of places that a stretch counts as; 0 if it was only added or removed."""
-    if not (values and others) or max(len(values), len(others)) > _MAX_REPLACED:
+    shorter, longer = sorted((len(values), len(others)))
+    if not shorter or (longer > _MAX_REPLACED and not _are_tables(values, others)):
         return 0
-    shorter = min(len(values), len(others))
     undated = min(len(each) - sum(map(is_of_date, each)) for each in (values, others))
     return min(undated, _MAX_PLACES) or _DATE_PLACES * ceil(shorter / _NUMBERS_IN_DATE)
+
+
+def _are_tables(values: Values, others: Values) -> bool:
+    """Are two stretches numbers only, and neither of them twice as long as the other?"""
+    shorter, longer = sorted((len(values), len(others)))
+    return longer < 2 * shorter and not (has_word(values) or has_word(others))
 
 
 def _replaced_numbers(gap: _Gap) -> int:
@@ -183,18 +190,20 @@ def _gaps(values: Values, others: Values, *, is_cut: bool) -> Iterator[_Gap]:
     """Yield the gaps between the values that both have in the same order.
 
     At the beginning and at the end of the texts, stretches of unequal lengths are two additions
-    unless both are short: one text has a teaser there, and the other a line for readers of its
+    unless both are short or tables: one text has a teaser there, and the other a line for readers of its
     print view. Short ones are names.
     """
     start = _in_common(values, others)
     end = _in_common(values[start:][::-1], others[start:][::-1])
     inner, other = values[start : len(values) - end], others[start : len(others) - end]
-    for a, b, c, d in _joined(_unequal(inner, other), inner, other):
+    ranges = _without_chance(_unequal(inner, other), inner, other)
+    for a, b, c, d in _joined(ranges, inner, other):
         is_first = start == a == c == 0
         is_last = end == 0 and b == len(inner) and d == len(other)
         gap = _Gap(inner[a:b], other[c:d], is_within=not (is_first or is_last))
         may_be_name = max(b - a, d - c) <= _MAX_NAME and not (is_last and is_cut)
-        if gap.is_within or b - a == d - c or may_be_name:
+        is_even = b - a == d - c or _are_tables(gap.values, gap.others)
+        if gap.is_within or may_be_name or is_even:
             yield gap
         else:
             yield gap._replace(others=())
@@ -209,7 +218,35 @@ def _unequal(values: Values, others: Values) -> Iterator[_Range]:
         at, other_at = place + size, other + size
 
 
-def _blocks(values: Values, others: Values) -> list[tuple[int, int, int]]:
+def _blocks(values: Values, others: Values) -> Iterator[tuple[int, int, int]]:
+    """Yield where equal stretches begin in both, and their lengths.
+
+    Words that both have once are matched first, so that rows of a table are matched by their names
+    and not by equal numbers.
+    """
+    at, other_at = 0, 0
+    for place, other in [*_anchors(values, others), (len(values), len(others))]:
+        for a, b, size in _blocks_between(values[at:place], others[other_at:other]):
+            yield at + a, other_at + b, size
+        if place < len(values):
+            yield place, other, 1
+        at, other_at = place + 1, other + 1
+
+
+def _anchors(values: Values, others: Values) -> list[tuple[int, int]]:
+    """Return the indices of words that both have once, as many as are in the same order."""
+    counts, of_others = Counter(values), Counter(others)
+    place_of = {value: place for place, value in enumerate(others) if has_word((value,))}
+    pairs = [
+        (place, place_of[value])
+        for place, value in enumerate(values)
+        if value in place_of and counts[value] == of_others[value] == 1
+    ]
+    ascending = _common_subsequence([other for _, other in pairs], sorted(b for _, b in pairs))
+    return [pairs[place] for place, _ in ascending]
+
+
+def _blocks_between(values: Values, others: Values) -> list[tuple[int, int, int]]:
     """Return where equal stretches begin in both, and their lengths.
 
     Long stretches are matched first, as a reader would, unless there are many equal values, as in
@@ -251,6 +288,26 @@ def _common_subsequence(values: Values, others: Values) -> list[tuple[int, int]]
             found.append((place, other))
             place, other = place - 1, other - 1
     return found[::-1]
+
+
+def _without_chance(ranges: Iterable[_Range], values: Values, others: Values) -> list[_Range]:
+    """Join ranges of numbers between which fewer numbers are equal than differ on either side.
+
+    In two tables, some numbers are equal by chance.
+    """
+    joined: list[_Range] = []
+    for found in ranges:
+        if joined:
+            a, b, c, d = joined[-1]
+            both = _Range(a, found.end, c, found.other_end)
+            n_equal, n_before = found.start - b, max(b - a, d - c)
+            n_behind = max(found.end - found.start, found.other_end - found.other_start)
+            parts = values[a : both.end], others[c : both.other_end]
+            if n_equal < min(n_before, n_behind) and not any(map(has_word, parts)):
+                joined[-1] = both
+                continue
+        joined.append(found)
+    return joined
 
 
 def _joined(ranges: Iterable[_Range], values: Values, others: Values) -> list[_Range]:
