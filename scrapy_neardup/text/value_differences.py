@@ -26,6 +26,8 @@ _NUMBERS_IN_DATE = 3
 _MAX_EXCHANGED = 4
 #: Longest name, signature or date at an end of a text.
 _MAX_NAME = 4
+#: How many times as long as the other one an address at the end of a text may be.
+_MAX_RATIO_OF_ADDRESSES = 3
 #: With more pairs of equal values than this, a longest common subsequence is used for alignment.
 _MAX_PAIRS = 3000
 #: Longest range of numbers, such as that of two dates.
@@ -190,7 +192,7 @@ def _gaps(values: Values, others: Values, *, is_cut: bool) -> Iterator[_Gap]:
     """Yield the gaps between the values that both have in the same order.
 
     At the beginning and at the end of the texts, stretches of unequal lengths are two additions
-    unless both are short or tables: one text has a teaser there, and the other a line for readers of its
+    unless both are short, tables, or lines that end the texts: one text has a teaser there, and the other a line for readers of its
     print view. Short ones are names.
     """
     start = _in_common(values, others)
@@ -201,13 +203,19 @@ def _gaps(values: Values, others: Values, *, is_cut: bool) -> Iterator[_Gap]:
         is_first = start == a == c == 0
         is_last = end == 0 and b == len(inner) and d == len(other)
         gap = _Gap(inner[a:b], other[c:d], is_within=not (is_first or is_last))
-        may_be_name = max(b - a, d - c) <= _MAX_NAME and not (is_last and is_cut)
         is_even = b - a == d - c or _are_tables(gap.values, gap.others)
-        if gap.is_within or may_be_name or is_even:
+        is_name = max(b - a, d - c) <= _MAX_NAME or (is_last and _are_addresses(b - a, d - c))
+        if gap.is_within or is_even or (is_name and not (is_last and is_cut)):
             yield gap
         else:
             yield gap._replace(others=())
             yield gap._replace(values=())
+
+
+def _are_addresses(size: int, other: int) -> bool:
+    """May two stretches at the end of the texts be addresses or lists of names, each its own?"""
+    shorter, longer = sorted((size, other))
+    return longer <= min(_MAX_REPLACED, _MAX_RATIO_OF_ADDRESSES * shorter)
 
 
 def _unequal(values: Values, others: Values) -> Iterator[_Range]:

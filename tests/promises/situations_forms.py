@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 from tests.promises.harness import PromiseSpider, Site, full, paragraph, situation, words
@@ -88,6 +89,46 @@ def prices_in_characters_of_the_sites_own_font(site: Site) -> Any:
     hidden = ["".join(digits[n >> bit & 1] for bit in range(3)) for n in range(8)]
     _register(site, "flat", "Flat to let", hidden)
     site.index()
+    return PromiseSpider
+
+
+def _notices(site: Site, own: list[str], *, is_last: bool) -> None:
+    """Pages of one title and one text, above or below which stands something of their own."""
+    text = f"<p>{paragraph(words(150, 'notice'))}</p>"
+    for n, part in enumerate(own):
+        body = f"{text}<p>{part}</p>" if is_last else f"{part}{text}"
+        page = f"<html><head><title>Notice</title></head><body><h1>Notice</h1>{body}</body></html>"
+        site.put(f"/notice/{n}", page, f"notice {n}")
+    site.index()
+
+
+@situation(contents=8)
+def tables_of_measurements_under_one_title(site: Site) -> Any:
+    drawn = Random(3)
+    rows = [[drawn.randint(100, 999) for _ in range(24)] for _ in range(8)]
+    cells = ["".join(f"<td>{number}" for number in row) for row in rows]
+    _notices(site, [f"<table><tr>{row}</table>" for row in cells], is_last=False)
+    return PromiseSpider
+
+
+@situation(contents=6)
+def timetables_under_one_title(site: Site) -> Any:
+    drawn = Random(5)
+    hours = (6, 8, 11, 13, 17, 19)
+    times = [" ".join(f"{hour:02}:{drawn.randint(0, 59):02}" for hour in hours) for _ in range(6)]
+    _notices(site, times, is_last=True)
+    return PromiseSpider
+
+
+@situation(contents=4)
+def dealers_whose_addresses_end_one_text(site: Site) -> Any:
+    dealers = [
+        "Kowalski and Sons, 12 High Street, Harwich CO12 3AB, phone 01255 443221",
+        "Banerjee, Unit 9, Dock Yard, Grimsby",
+        "Fernández, Calle Mayor 7, Toledo, phone 925 111 222, fax 925 111 223",
+        "Lindqvist, Storgatan 3, Uppsala",
+    ]
+    _notices(site, dealers, is_last=True)
     return PromiseSpider
 
 

@@ -230,6 +230,9 @@ def test_where_paragraphs_were_moved_nothing_was_exchanged():
         (b"\x01\x02\x05", b"\x01\x02\x06\x07", 1, 1),
         (bytes(range(5, 10)) + b"\x01\x02", b"\x0b\x01\x02", 0, 0),
         (b"\x01\x02\x0b", b"\x01\x02" + bytes(range(5, 10)), 0, 0),
+        # a longer line at the end is an address, unless the other is three times as long
+        (b"\x01\x02" + bytes(range(20, 22)), b"\x01\x02" + bytes(range(5, 11)), 2, 1),
+        (b"\x01\x02" + bytes(range(20, 22)), b"\x01\x02" + bytes(range(5, 12)), 0, 0),
         # more dates than one has parts are several
         (b"\x01\xc0\xc1\xc2\xc3\x02", b"\x01\xc4\xc5\xc6\xc7\x02", 0.8, 0),
         (b"\x05\x01\x02", b"\x06\x01\x02", 1, 1),
@@ -241,6 +244,40 @@ def test_places_of_one_stretch(one, other, places, words):
     found = difference(one, other)
     assert (found.places, found.words) == (places, words)
     assert found.share == places / 20
+
+
+#: Numbers of two tables, of which two are equal.
+TABLE = bytes(range(128, 152))
+OTHER_TABLE = bytes([*range(160, 166), 137, *range(166, 177), 149, *range(177, 182)])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "places"),
+    [
+        (b"\x01" + TABLE + b"\x02", b"\x01" + OTHER_TABLE + b"\x02", 4),
+        (TABLE + b"\x01", OTHER_TABLE + b"\xb7\x01", 4),
+        (b"\x01" + TABLE, b"\x01" + OTHER_TABLE[5:], 4),
+        # twice as long
+        (b"\x01" + TABLE + b"\x02", b"\x01" + OTHER_TABLE[14:] + b"\x02", 0),
+        # half of the numbers are equal
+        (b"\x01" + TABLE, b"\x01" + OTHER_TABLE[:12] + TABLE[12:], 4),
+        # words
+        (b"\x01" + bytes(range(20, 44)), b"\x01" + bytes(range(50, 75)), 0),
+    ],
+)
+def test_numbers_that_two_tables_share_by_chance_are_no_match(one, other, places):
+    found = difference(one, other)
+    assert (found.places, found.replaced) == (places, int(places > 0))
+
+
+def test_rows_are_matched_by_their_names():
+    """Else the longest equal stretch would be, which is of two rows."""
+    row, other_row, third_row = (
+        tuple(FIRST_NUMBER + n for n in range(m, m + 3)) for m in (0, 3, 6)
+    )
+    table, other = (1, *row, 2, *other_row, 3), (1, *third_row, 2, *row, 3)
+    blocks = [block for block in value_differences._blocks(table, other) if block[2]]
+    assert blocks == [(0, 0, 1), (4, 4, 1), (8, 8, 1)]
 
 
 def test_neighbours_that_changed_places_are_exchanged():
