@@ -22,10 +22,13 @@ from .tokenization import Places, Spans
 
 #: Names of currencies behind a number; some also stand in front of it.
 _NAMES = (
-    "[万億千]?円|[万亿]?元|원|zł|руб|kč|ft|lei|лв|грн|chf|kr|eur|usd|gbp|cad|aud|jpy|cny|rmb|inr|tl|"
-    "aed|sar"
+    "[万億千]?円|[万亿]?(?:元|美元|欧元)|[万億千]?(?:ドル|ユーロ)|[만억천]?원|달러|유로|"
+    "zł(?:otych|ote)?|руб(?:ль|ля|лей)?|євро|евро|доллар(?:а|ов)?|kč|ft|forint|lei|лв|грн|chf|kr|"
+    "kron(?:er|or|en)|eur|euros?|usd|dollars?|dollari|d[oó]lares|gbp|pounds?|cents?|pence|"
+    "fran(?:cs|ken|cos|chi)|pesos?|reais|rupees?|rupiah|yuan|yen|baht|lira(?:sı)?|tl|"
+    "cad|aud|jpy|cny|rmb|inr|aed|sar|ευρώ|يورو|دولار|ريال|درهم|रुपये|रुपए|บาท|đồng"
 )
-_NAMES_IN_FRONT = "eur|usd|gbp|chf|rs"
+_NAMES_IN_FRONT = "eur|euro|usd|gbp|chf|rs|rs[.]"
 #: A number in a price; blanks or apostrophes may separate thousands, and a blank the cents. Its
 #: length is bounded, so that a long run of digits takes linear time.
 _NUMBER = r"(?:\d{1,3}(?:[ '’]\d{3}){1,6}(?!\d)(?:[.,]\d{1,2})?|\d[\d.,]{0,20}+(?: \d\d(?!\w))?)"

@@ -191,9 +191,9 @@ def _replaced_numbers(gap: _Gap) -> int:
 def _gaps(values: Values, others: Values, *, is_cut: bool) -> Iterator[_Gap]:
     """Yield the gaps between the values that both have in the same order.
 
-    At the beginning and at the end of the texts, stretches of unequal lengths are two additions
-    unless both are short, tables, or lines that end the texts: one text has a teaser there, and the other a line for readers of its
-    print view. Short ones are names.
+    At the beginning and at the end of the texts, stretches of unequal lengths are two additions:
+    one text has a teaser there, and the other a line for readers of its print view. Not so are
+    short ones, which are names, tables, and addresses at the end.
     """
     start = _in_common(values, others)
     end = _in_common(values[start:][::-1], others[start:][::-1])
