@@ -50,6 +50,8 @@ _MARK = r"[\p{So}\p{Co}×√↑↓≠≤≥--[©®°℠™\u2500-\u257f■▪▫
 #: The sign of a number.
 _SIGN = r"(?<![^\s(])[+\-−–](?=\d)"
 _FOUND = regex.compile(rf"{PRICE.pattern}|{_MARK}++|[●■◆]{{2,}}+|{_SIGN}", regex.VERSION1)
+#: What the number of a price has besides its digits: 1,200.50 is 1.200,50 elsewhere.
+_FORMAT = str.maketrans("", "", " .,'’")
 #: A price extends by fewer characters on either side of its sign.
 _REACH = 48
 #: Code points from here on are no symbols; it is a noncharacter itself.
@@ -84,7 +86,7 @@ def symbols_of(spans: Spans) -> Symbols | None:
     words = spans.tokens(np.maximum(before, 0))
     # A number there may be a counter.
     names = [
-        f"{'' if place < 0 or any(map(str.isdigit, word)) else word}\n{match[0].replace(' ', '')}"
+        f"{'' if place < 0 or any(map(str.isdigit, word)) else word}\n{match[0].translate(_FORMAT)}"
         for match, word, place in zip(found, words, before.tolist(), strict=True)
     ]
     return Symbols(places, token_hashes(names))

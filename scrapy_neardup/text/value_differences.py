@@ -26,8 +26,8 @@ _NUMBERS_IN_DATE = 3
 _MAX_EXCHANGED = 4
 #: Longest name, signature or date at an end of a text.
 _MAX_NAME = 4
-#: How many times as long as the other one an address at the end of a text may be.
-_MAX_RATIO_OF_ADDRESSES = 3
+#: Longest address at the end of a text, and how many times as long as the other one it may be.
+_MAX_ADDRESS, _MAX_RATIO_OF_ADDRESSES = 12, 3
 #: With more pairs of equal values than this, a longest common subsequence is used for alignment.
 _MAX_PAIRS = 3000
 #: Longest range of numbers, such as that of two dates.
@@ -215,7 +215,7 @@ def _gaps(values: Values, others: Values, *, is_cut: bool) -> Iterator[_Gap]:
 def _are_addresses(size: int, other: int) -> bool:
     """May two stretches at the end of the texts be addresses or lists of names, each its own?"""
     shorter, longer = sorted((size, other))
-    return longer <= min(_MAX_REPLACED, _MAX_RATIO_OF_ADDRESSES * shorter)
+    return longer <= min(_MAX_ADDRESS, _MAX_RATIO_OF_ADDRESSES * shorter)
 
 
 def _unequal(values: Values, others: Values) -> Iterator[_Range]:

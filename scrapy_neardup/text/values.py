@@ -12,7 +12,7 @@ compared with all others, and must not agree with any of them by chance.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -49,24 +49,64 @@ _ZERO, _NINE, _COLON = ord("0"), ord("9"), ord(":")
 #: The first two characters of a year, 19 or 20, as one number.
 _CENTURIES = np.array([ord("1") * 256 + _NINE, ord("2") * 256 + _ZERO], np.uint32)
 #: Names of months, which belong to a date if a number is near.
-_MONTHS = np.unique(
-    token_hashes(
-        "january february march april may june july august september october november december "
-        "jan feb mar apr jun jul aug sep sept oct nov dec "
-        "januar februar märz mai juni juli oktober dezember jänner "
-        "janvier février mars avril juin juillet août septembre octobre novembre décembre "
-        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre "
-        "gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre "
-        "janeiro fevereiro março maio junho julho setembro outubro novembro dezembro "
-        "januari februari maart mei augustus "
-        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
-        "listopada grudnia "
-        "января февраля марта апреля мая июня июля августа сентября октября ноября декабря "
-        "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık "
-        "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر".split()
-    )
+_MONTHS = (
+    "january february march april may june july august september october november december "
+    "jan feb mar apr jun jul aug sep sept oct nov dec "
+    "januar februar märz mai juni juli oktober dezember jänner "
+    "janvier février mars avril juin juillet août septembre octobre novembre décembre "
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre "
+    "gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre "
+    "janeiro fevereiro março maio junho julho setembro outubro novembro dezembro "
+    "januari februari maart mei augustus "
+    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
+    "listopada grudnia "
+    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря "
+    "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık "
+    "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر"
 )
-_LIST_KINDS = np.unique(token_hashes(sorted(LIST_KINDS)))
+#: Names of places, people and colours in which pages of a form may differ, and which are so
+#: frequent in some language that the table of weights takes them for common words.
+_NAMES = (
+    "london paris berlin madrid roma münchen amsterdam barcelona milano york stockholm oslo "
+    "helsinki praha brno bratislava budapest bucurești istanbul ankara izmir jakarta manila kong "
+    "lima buenos rio paulo київ львів москва москве 北京 上海 香港 서울 부산 दिल्ली ירושלים تهران "
+    "deutschland france españa italia portugal nederland polska sverige danmark suomi россии "
+    "россия украины türkiye românia india korea malaysia america american méxico brasil "
+    "argentina cuba europe europa asia 台湾 中国 美国 日本 英国 法国 德国 俄罗斯 韩国 "
+    "한국 미국 일본 중국 john david juan pierre anna иван александр north south west red black white"
+)
+
+
+class _Known(NamedTuple):
+    """Words that are known, by ascending hash.
+
+    :ivar hashes: shape ``(n,)``.
+    :ivar kinds: shape ``(n,)``, one of the constants below for each.
+    """
+
+    hashes: npt.NDArray[np.uint64]
+    kinds: npt.NDArray[np.uint8]
+
+    def kinds_of(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
+        """Return the kind of each word; 0 for unknown ones."""
+        places = self.hashes[:-1].searchsorted(hashes)
+        kinds: npt.NDArray[np.uint8] = np.where(
+            self.hashes[places] == hashes, self.kinds[places], 0
+        ).astype(np.uint8)
+        return kinds
+
+
+_LIST_KIND, _MONTH, _NAME = 1, 2, 3
+
+
+def _known(*kinds: Iterable[str]) -> _Known:
+    kind_of = {word: kind for kind, words in enumerate(kinds, start=1) for word in words}
+    hashes = token_hashes(list(kind_of))
+    order = hashes.argsort()
+    return _Known(hashes[order], np.array([*kind_of.values()], np.uint8)[order])
+
+
+_KNOWN = _known(LIST_KINDS, _MONTHS.split(), _NAMES.split())
 #: Largest distance in tokens between a month and its number: "3 de marzo".
 _MAX_DATE_GAP = 2
 
@@ -99,10 +139,10 @@ def value_codes(
     Names of kinds of lists (``tag``, ``category``) are no values, because lists of one subject
     differ in them. With an empty table no word is known to be rare: only months are values then.
     """
-    numbers = _codes_of_numbers(hashes)
-    is_rare = (weights >= _RARE * idf.default) & (len(idf) > 0) & ~np.isin(hashes, _LIST_KINDS)
-    words = np.where(is_rare, _codes_of_words(hashes), 0)
-    words = np.where(np.isin(hashes, _MONTHS), FIRST_OF_DATE - FIRST_NUMBER + numbers, words)
+    numbers, kinds = _codes_of_numbers(hashes), _KNOWN.kinds_of(hashes)
+    is_rare = ((weights >= _RARE * idf.default) & (kinds != _LIST_KIND)) | (kinds == _NAME)
+    words = np.where(is_rare & (len(idf) > 0), _codes_of_words(hashes), 0)
+    words = np.where(kinds == _MONTH, FIRST_OF_DATE - FIRST_NUMBER + numbers, words)
     return np.where(is_number, numbers, words).astype(CODE)
 
 

@@ -74,6 +74,7 @@ def kinds(text: str) -> str:
         ("for €12 or 12.50 $ or 5元", "wnwnnwn"),
         ("for 12 990 ₽ or 5 eur or 7.5万円", "wnnwnwwnnw"),
         ("for $12 90 and at -5", "wnnwn"),
+        ("in London, Paris or 上海", "www"),
         ("for 700 euros, rs. 700 and 700 доллара", "wnwwwnwnw"),
         ("this ✓ and that ✗✗ and ★★★☆☆", "www"),
         ("more → here ● © 3 ■", "n"),
@@ -108,6 +109,7 @@ def test_symbols_tell_texts_apart(one, other):
     ("one", "other"),
     [
         ("from 300-500 it is", "from 300–500 it is"),
+        ("for $1,200.50", "for $1.200,50"),
         ("it is • so", "it is so"),
     ],
 )
