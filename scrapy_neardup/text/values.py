@@ -73,7 +73,8 @@ _NAMES = (
     "deutschland france españa italia portugal nederland polska sverige danmark suomi россии "
     "россия украины türkiye românia india korea malaysia america american méxico brasil "
     "argentina cuba europe europa asia 台湾 中国 美国 日本 英国 法国 德国 俄罗斯 韩国 "
-    "한국 미국 일본 중국 john david juan pierre anna иван александр north south west red black white"
+    "한국 미국 일본 중국 john david juan pierre anna иван александр "
+    "north south west red black white"
 )
 
 
