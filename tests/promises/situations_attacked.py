@@ -59,6 +59,34 @@ def items_that_a_lambda_brings_along(site: Site) -> Any:
     return ByLambda
 
 
+@situation(contents=WARES)
+def items_that_a_default_argument_brings_along(site: Site) -> Any:
+    class ByDefault(Onward):
+        def onward(self, response: Response, label: str) -> Iterator[Any]:
+            def end(answer: Response, item: Any = {"content": label}) -> Any:  # noqa: B006
+                yield from self.reviews(answer, item)
+
+            yield from follow(response, "a.reviews", callback=end)
+
+    _wares(site)
+    return ByDefault
+
+
+@situation(contents=WARES)
+def items_that_a_partial_within_a_function_brings_along(site: Site) -> Any:
+    class ByInner(Onward):
+        def onward(self, response: Response, label: str) -> Iterator[Any]:
+            inner = partial(self.reviews, item={"content": label})
+
+            def end(answer: Response) -> Any:
+                yield from inner(answer)
+
+            yield from follow(response, "a.reviews", callback=end)
+
+    _wares(site)
+    return ByInner
+
+
 def _carrying(pack: Callable[[Any, str], Any], unpack: Callable[[Any], str]) -> type[PromiseSpider]:
     class Carrying(Onward):
         def onward(self, response: Response, label: str) -> Iterator[Any]:

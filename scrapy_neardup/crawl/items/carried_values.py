@@ -163,11 +163,15 @@ def hash_of(value: str) -> int:
 
 
 def _bound_to(callback: Any) -> list[Any]:
-    """Return what a callback carries: arguments of a partial, variables of a lambda, an object."""
+    """Return what a callback carries: arguments of a partial, an object, variables of a function.
+
+    A function that another one has made for the request carries variables of that one, and the
+    defaults of its arguments.
+    """
     if isinstance(callback, partial):
-        return [callback.args, callback.keywords, *_bound_to(callback.func)]
+        return [callback.args, callback.keywords, callback.func]
     if isinstance(callback, MethodType):
-        return [callback.__self__, *_bound_to(callback.__func__)]
+        return [callback.__self__, callback.__func__]
     if not isinstance(callback, FunctionType):
         return []
     bound = []
@@ -176,9 +180,10 @@ def _bound_to(callback: Any) -> list[Any]:
             bound.append(cell.cell_contents)
         except ValueError:
             continue  # the variable has no value yet
-    if callback.__name__ == "<lambda>":
+    where, _, name = callback.__qualname__.rpartition(".")
+    if name == "<lambda>" or where.endswith("<locals>"):
         bound += [*(callback.__defaults__ or ()), *(callback.__kwdefaults__ or {}).values()]
-    return [value for value in bound if not isinstance(value, Spider)]
+    return bound
 
 
 def _text_of(part: Any) -> str | None:
@@ -207,6 +212,8 @@ def _parts_of(given: Any, *, is_whole: bool) -> list[Any]:
             return [given.item, *getattr(given, "_values", {}).values()]
         if isinstance(given, Enum):
             return [given.value]
+        if isinstance(given, (partial, MethodType, FunctionType)):
+            return _bound_to(given)
         if isinstance(given, (Selector, Response)):
             return _texts_in(given)
         if isinstance(given, Mapping) or ItemAdapter.is_item(given):

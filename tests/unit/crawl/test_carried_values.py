@@ -5,8 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import pickle
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
+from functools import partial, wraps
+from typing import Any
 
 import pytest
 import scrapy
@@ -64,6 +67,55 @@ def loader() -> ItemLoader:
 )  # fmt: skip
 def test_values_come_in_any_form(given_with, values):
     assert list(carried_by(Request("http://a.example/", **given_with))) == values
+
+
+def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def of_page(response: Any) -> Any:
+        return function(response)
+
+    return of_page
+
+
+class WareSpider(scrapy.Spider):
+    name = "wares"
+
+    def ware(self, response: Any, name: str = "static") -> Any:
+        """Has a default for all requests."""
+
+
+def callbacks(name: str) -> dict[str, Any]:
+    def by_default(response, name=name): ...
+    def by_keyword(response, *, of={"name": name}): ...  # noqa: B006
+    def by_variable(response):
+        return name, by_variable
+
+    spider = WareSpider()
+    return {
+        "default": by_default,
+        "keyword": by_keyword,
+        "variable": by_variable,
+        "lambda": lambda response, name=name: None,
+        "decorated": decorated(by_default),
+        "variable of a decorated one": decorated(by_variable),
+        "partial": partial(spider.ware, name=name),
+        "partial of a default": partial(by_default, 1.5),
+        "lambda with a partial": lambda response, end=partial(spider.ware, name=name): None,
+        "object's method": Ware(name).__eq__,
+    }
+
+
+@pytest.mark.parametrize("kind", callbacks(""))
+def test_a_callback_carries_what_it_was_made_with(kind):
+    carried = carried_by(Request("http://a.example/", callback=callbacks("Kettle")[kind]))
+    assert "kettle" in carried
+    handed_on = Request("http://a.example/", meta={"end": callbacks("Kettle")[kind]})
+    assert "kettle" in carried_by(handed_on)
+
+
+@pytest.mark.parametrize("callback", [None, WareSpider().ware, decorated(WareSpider().ware)])
+def test_and_not_what_is_the_same_for_all_requests(callback):
+    assert not carried_by(Request("http://a.example/", callback=callback))
 
 
 def test_arguments_that_middlewares_add_are_not_carried():
