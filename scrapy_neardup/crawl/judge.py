@@ -18,8 +18,9 @@ from ..reasons import Reason
 from ..url_rules.rule import UrlRule
 from .copies.recorder import CopyRecorder
 from .durability.job import Job, recover_if_enabled
-from .items.built_items import ITEM_ORIGINS, BuiltItems, ItemPosition, carries_values
+from .items.built_items import BuiltItems, ItemPosition
 from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
+from .items.origins import ITEM_ORIGINS, carries_values
 from .monitoring.crawl_log import CrawlStats
 from .monitoring.metrics import require_metrics
 from .monitoring.start_errors import log_start_error

@@ -18,18 +18,18 @@ from hypothesis import strategies as st
 from scrapy import Request
 from scrapy.loader import ItemLoader
 
-from scrapy_neardup.crawl.items.built_items import (
-    CarriedValues,
-    Origin,
-    carried_values_of,
-    note_origins,
-)
 from scrapy_neardup.crawl.items.carried_values import (
     carried_by,
     held_by,
     item_values,
     note_arguments,
     weight_of,
+)
+from scrapy_neardup.crawl.items.origins import (
+    CarriedValues,
+    Origin,
+    carried_values_of,
+    note_origins,
 )
 
 
