@@ -9,6 +9,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+from parsel import Selector
 from scrapy.http import Response
 
 from tests.promises.harness import (
@@ -109,6 +110,46 @@ def values_that_come_as_bytes(site: Site) -> Any:
 def values_that_come_in_a_plain_object(site: Site) -> Any:
     _wares(site)
     return _carrying(lambda _, label: SimpleNamespace(label=label), lambda given: given.label)
+
+
+@situation(contents=WARES)
+def values_that_are_taken_from_the_html_of_a_row(site: Site) -> Any:
+    _wares(site)
+    return _carrying(
+        lambda _, label: f"<li class=row><h3>{label}</h3><b>$ 3</b></li>",
+        lambda given: Selector(text=given).css("h3::text").get() or "",
+    )
+
+
+@situation(contents=WARES)
+def values_that_are_taken_from_json(site: Site) -> Any:
+    _wares(site)
+    return _carrying(lambda _, label: json.dumps([label, 3]), lambda given: json.loads(given)[0])
+
+
+@situation(contents=WARES)
+def values_that_are_taken_from_a_line_of_a_table(site: Site) -> Any:
+    _wares(site)
+    return _carrying(lambda _, label: f"{label};3;4.50", lambda given: given.split(";")[0])
+
+
+@situation(contents=WARES, finds=WARES)
+def values_of_copies_that_stand_in_the_html_of_a_row(site: Site) -> Any:
+    class Rows(PromiseSpider):
+        def parse(self, response: Response, **kwargs: Any) -> Any:
+            row = response.css("body").get()
+            yield from follow(response, "a.next", callback=self.ware, meta={"row": row})
+
+        def ware(self, response: Response) -> Any:
+            yield {"content": content_of(response), "name": response.css("h1::text").get()}
+
+    rows = []
+    for copy in ("ware", "print"):
+        for n in range(WARES):
+            site.put(f"/{copy}/{n}", full(words(seed=n), f"Ware {n}"), f"ware {n}")
+            rows.append(f'<li>{copy}: Ware {n} <a class="next" href="/{copy}/{n}">More</a>')
+    site.put("/", f"<title>Index</title><ul>{''.join(rows)}</ul>")
+    return Rows
 
 
 class Slots:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -21,7 +22,7 @@ from ...matching.stored_items import OWN_ITEMS, StoredItems, covers, is_list, it
 from ...signatures.signature import PageSignature
 from ..monitoring.crawl_log import CrawlStats
 from ..settings import Policy
-from .carried_values import fields_of, hash_of, values_of
+from .carried_values import fields_of, hash_of, shown_by, values_of
 from .item_tracker import ItemJudgement, Judgement, PendingClaim
 from .origins import (
     CarriedValues,
@@ -103,7 +104,7 @@ class BuiltItems:
     ) -> ItemJudgement:
         """Return the judgement that applies to an item, given that on its own page."""
         carried = self._carried.get(response, CarriedValues())
-        parts = carried.parts_of(item)
+        parts = carried.parts_of(item, partial(shown_by, response))
         callback = None if response.request is None else response.request.callback
         # Another callback yields other items.
         fields = [*fields_of(item), f"callback {getattr(callback, '__name__', 'parse')}"]

@@ -10,12 +10,13 @@ an ItemLoader or one by one, nor whether a disk queue serialized them.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import Enum
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, islice
 from numbers import Number
 from pathlib import PurePath
@@ -50,6 +51,17 @@ _INFRASTRUCTURE = sys.stdlib_module_names | {
 _ASCII_WORD = re.compile("[a-zA-Z0-9]")
 #: Lengths of the values that are searched within an item's text; others must equal a value.
 _MIN_CONTAINED, _MAX_CONTAINED = 3, 500
+#: Characters of the carried texts in which an item's values are searched.
+_MAX_SEARCHED_CARRIED = 500_000
+#: Carried texts whose contents are kept, because a page may yield many items.
+_MAX_READ = 32
+#: What an element says; classes and styles are the page's design.
+_SAID = "descendant-or-self::*/@*[not(contains('|class|id|style|', concat('|', name(), '|')))]"
+#: What a page says of itself; links and choices name other pages as well.
+_SAID_OF_ITSELF = (
+    "//text()[not(ancestor::a or ancestor::nav or ancestor::option)] | "
+    "//@*[not(parent::a or parent::option)]"
+)
 #: Longer integers are written in hexadecimal: as decimals Python refuses them or takes long.
 _MAX_BITS = 10_000
 #: Characters of an item's text that are searched.
@@ -69,6 +81,8 @@ _CONTROL_PREFIXES = ("_", META_KEY, "playwright", "splash", "zyte_api", "puppete
 
 #: The arguments that requests had before they were downloaded.
 _sent_arguments: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()
+#: What pages show, because each may yield many items.
+_shown: WeakKeyDictionary[Response, str] = WeakKeyDictionary()
 
 
 def note_arguments(request: Request) -> None:
@@ -134,6 +148,52 @@ def held_by(item_values: Collection[str], carried: Iterable[str]) -> list[str]:
         for number, value in enumerate(carried)
         if value in exact or (number < _MAX_SEARCHED_VALUES and _is_within(value, text))
     ]
+
+
+def values_within(
+    item_values: Iterable[str], carried: Iterable[str], shown: Callable[[], str]
+) -> dict[str, str]:
+    """Return the values of an item that are part of a carried text, each with that text.
+
+    The callback may have taken them from the HTML of a row, from JSON or from a line of a table.
+    What the page itself shows was taken from there.
+
+    :param shown: returns what the page shows, see :func:`shown_by`; called only if it matters.
+    """
+    carried = list(islice(carried, _MAX_SEARCHED_VALUES))
+    left = dict.fromkeys(item_values).keys() - set(carried)
+    found: dict[str, str] = {}
+    n_searched = 0
+    for text in carried:
+        n_searched += len(text)
+        if not left or n_searched > _MAX_SEARCHED_CARRIED:
+            break
+        shortest = min(map(len, left))
+        if len(text) > shortest:
+            parts, whole = _contents_of(text)
+            taken = [value for value in left if value in parts or _is_within(value, whole)]
+            found.update(dict.fromkeys(taken, text))
+            left -= set(taken)
+    if not found:
+        return found
+    page = shown()
+    return {value: text for value, text in found.items() if not _is_within(value, page, shortest=1)}
+
+
+def shown_by(response: Response) -> str:
+    """Return what a page says of itself, folded: its texts and attributes, without links."""
+    if not isinstance(response, TextResponse):
+        return ""
+    if response not in _shown:
+        try:
+            is_markup = response.selector.type in {"html", "xml"}
+            texts = response.xpath(_SAID_OF_ITSELF).getall() if is_markup else [response.text]
+        except Exception:
+            # Middlewares may set any class of response, and the page must not be lost.
+            logger.debug("Cannot read the text of %s", response, exc_info=True)
+            texts = []
+        _shown[response] = _folded(" ".join(texts))
+    return _shown[response]
 
 
 def item_values(item: Any) -> list[str]:
@@ -237,6 +297,21 @@ def _texts_in(page: Selector | Response) -> list[Any]:
     return selector.xpath(".//text() | .//@* | @*").getall()
 
 
+@lru_cache(maxsize=_MAX_READ)
+def _contents_of(text: str) -> tuple[frozenset[str], str]:
+    """Return the values in a text, if it is JSON or HTML, and all of them as one text."""
+    parts: list[str] = []
+    try:
+        if text[0] in '[{"':
+            parts = list(islice(values_of(json.loads(text)), _MAX_VALUES))
+        elif "<" in text:
+            found = Selector(text=text, type="html").xpath(f".//text() | {_SAID}").getall()
+            parts = [*filter(None, map(_folded, found))]
+    except (ValueError, RecursionError):
+        logger.debug("Cannot read a text that was carried", exc_info=True)
+    return frozenset(parts), " ".join(parts) or text
+
+
 def _attributes_of(given: Any) -> list[Any]:
     """Return the attributes of an object, if the class is one of the project."""
     kind = type(given)
@@ -256,9 +331,9 @@ def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _is_within(value: str, text: str) -> bool:
+def _is_within(value: str, text: str, shortest: int = _MIN_CONTAINED) -> bool:
     """Return whether the text contains the value; parts of longer ASCII words do not count."""
-    if not _MIN_CONTAINED <= len(value) <= _MAX_CONTAINED or value not in text:
+    if not shortest <= len(value) <= _MAX_CONTAINED or value not in text:
         return False
     before = "(?<![a-zA-Z0-9])" if _ASCII_WORD.match(value[0]) else ""
     after = "(?![a-zA-Z0-9])" if _ASCII_WORD.match(value[-1]) else ""

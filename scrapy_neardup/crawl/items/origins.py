@@ -7,7 +7,7 @@ disk and in Redis, and include the page's signature, so that another run can jud
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from secrets import token_hex
 from typing import Any, Literal
@@ -17,7 +17,7 @@ from scrapy.http import Request
 from ...signatures.signature import PageSignature
 from ...stores.codec import packed, unpacked
 from ..settings import META_KEY
-from .carried_values import carried_by, hash_of, held_by, item_values, weight_of
+from .carried_values import carried_by, hash_of, held_by, item_values, values_within, weight_of
 
 #: Key of ``meta`` for the origins.
 _KEY = "_neardup_origins"
@@ -62,9 +62,9 @@ class Origin:
         """Signature of the page; ``None`` where there is none."""
         return unpacked(b64decode(self.page), self.recipe) if self.page else None
 
-    def provided_of(self, values: Iterable[str]) -> list[str]:
-        """Return those of the values that are from this page."""
-        return [value for value in values if hash_of(value) in self.hashes]
+    def provided_of(self, parts: ItemParts) -> list[str]:
+        """Return those of an item's carried values that are from this page."""
+        return [v for v in parts.held if hash_of(parts.within.get(v, v)) in self.hashes]
 
     def as_data(self) -> list[Any]:
         """Return plain data, for :meth:`from_data`."""
@@ -88,19 +88,25 @@ class CarriedValues:
     origins: tuple[Origin, ...] = ()
     judged_by: ItemOrigin = "auto"
 
-    def parts_of(self, item: Any) -> ItemParts:
-        """Split an item into the values that came with the request and the rest."""
+    def parts_of(self, item: Any, shown: Callable[[], str] = str) -> ItemParts:
+        """Split an item into the values that came with the request and the rest.
+
+        :param shown: returns what the page of the response shows.
+        """
         urls = {origin.url.casefold() for origin in self.origins}
         values = item_values(item)
         held = [value for value in held_by(values, self.values) if value not in urls]
+        others = [value for value in values if value not in urls]
+        within = values_within(others, self.values, shown)
+        held += (value for value in within if value not in held)
         of_item, of_others = weight_of(values), weight_of(held)
-        return ItemParts(tuple(held), of_others, max(0, of_item - of_others))
+        return ItemParts(tuple(held), of_others, max(0, of_item - of_others), within)
 
     def origin_of(self, parts: ItemParts) -> Origin | None:
         """Return the page that gave most of the carried values; ``None`` where none is known."""
         if self.judged_by == "parent":
             return self.origins[0] if self.origins else None
-        gave = [(origin, origin.provided_of(parts.held)) for origin in self.origins]
+        gave = [(origin, origin.provided_of(parts)) for origin in self.origins]
         weights = [(origin, weight_of(values)) for origin, values in gave if values]
         return max(weights, key=lambda weight: weight[1], default=(None, 0))[0]
 
@@ -112,11 +118,13 @@ class ItemParts:
     :ivar held: the values that came with its request.
     :ivar carried: number of their characters.
     :ivar own: number of characters of the other values.
+    :ivar within: the longer text that came with the request, of those values that are part of one.
     """
 
     held: tuple[str, ...]
     carried: int
     own: int
+    within: Mapping[str, str]
 
 
 def carried_values_of(request: Request | None, judged_by: ItemOrigin) -> CarriedValues:

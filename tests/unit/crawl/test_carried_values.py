@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from functools import partial, wraps
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ import scrapy
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import Request
+from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.loader import ItemLoader
 
 from scrapy_neardup.crawl.items.carried_values import (
@@ -23,6 +25,7 @@ from scrapy_neardup.crawl.items.carried_values import (
     held_by,
     item_values,
     note_arguments,
+    shown_by,
     weight_of,
 )
 from scrapy_neardup.crawl.items.origins import (
@@ -90,7 +93,7 @@ def callbacks(name: str) -> dict[str, Any]:
     def by_variable(response):
         return name, by_variable
 
-    spider = WareSpider()
+    by_partial = partial(WareSpider().ware, name=name)
     return {
         "default": by_default,
         "keyword": by_keyword,
@@ -98,9 +101,9 @@ def callbacks(name: str) -> dict[str, Any]:
         "lambda": lambda response, name=name: None,
         "decorated": decorated(by_default),
         "variable of a decorated one": decorated(by_variable),
-        "partial": partial(spider.ware, name=name),
+        "partial": by_partial,
         "partial of a default": partial(by_default, 1.5),
-        "lambda with a partial": lambda response, end=partial(spider.ware, name=name): None,
+        "lambda with a partial": lambda response, end=by_partial: None,
         "object's method": Ware(name).__eq__,
     }
 
@@ -152,6 +155,73 @@ def test_no_carried_value_loses_a_page():
 )
 def test_an_item_holds_a_value_as_it_is_or_as_words_within(value, item, is_held):
     assert held_by(item_values(item), [value]) == [value] * is_held
+
+
+ROW = """<div class="ware in stock" data-code="17"><h3>Tea &amp; Kettle</h3>
+<span>$ 29.50</span><a href="/ware/7">More</a></div>"""
+
+
+@pytest.mark.parametrize(
+    ("carried", "value", "is_within"),
+    [
+        (ROW, "Tea & Kettle", True),
+        (ROW, "Tea & Kettle $ 29.50", True),
+        (ROW, "29.50", True),
+        (ROW, 17, True),
+        (ROW, "Kettledrum", False),
+        (ROW, "stock", False),  # the page's design
+        (ROW, "span", False),
+        (json.dumps(["Bügel", 7]), "Bügel", True),
+        (json.dumps(["Bügel", 7]), 7, True),
+        (json.dumps({"of": {"name": 'The "Kettle"'}}), 'the "kettle"', True),
+        ("Kettle;29.50;17", "Kettle", True),
+        ("Kettle;29.50;17", "17", False),  # too short to be looked for
+        ("Kettle;29.50;17", "kett", False),
+        ("参观茶叶博物馆的人", "茶叶博物馆", True),
+        ("[Kettle", "kettle", True),
+        ("<<<", "kettle", False),
+    ],
+)
+def test_an_item_holds_what_was_taken_from_a_longer_text(carried, value, is_within):
+    request = follow(Request("http://a.example/"), "list", meta={"row": carried})
+    item = {"name": value, "text": "Sold in our branches."}
+    parts = carried_values_of(request, "auto").parts_of(item)
+    assert len(parts.held) == is_within
+    assert origin_of(request, item) == ("list" if is_within else None)
+
+
+@pytest.mark.parametrize(
+    ("body", "is_carried"),
+    [
+        ("<h1>Kettle</h1>", False),
+        ("<meta name=title content='the kettle'>", False),
+        ("<script>{'name': 'Kettle'}</script>", False),
+        ("<h1>Kettledrum</h1>", True),
+        # Other pages are named by all.
+        ("<a href=/kettle>Kettle</a>", True),
+        ("<select><option value=Kettle>Kettle</select>", True),
+        ("", True),
+    ],
+)
+def test_but_not_what_the_page_shows_itself(body, is_carried):
+    page = HtmlResponse("http://a.example/", body=body.encode(), encoding="utf-8")
+    request = Request("http://a.example/", meta={"row": "<h3>Kettle</h3><b>Hot</b>"})
+    parts = carried_values_of(request, "auto").parts_of({"name": "Kettle"}, partial(shown_by, page))
+    assert bool(parts.held) is is_carried
+
+
+def test_what_cannot_be_read_shows_nothing():
+    assert shown_by(Response("http://a.example/", body=b"Kettle")) == ""
+    assert shown_by(TextResponse("http://a.example/", body=b'["Kettle"]')) == '["kettle"]'
+
+
+def test_items_are_searched_in_long_texts_in_bounded_time():
+    rows = [f"<p>{number} " + "word " * 20_000 for number in range(50)]
+    carried = carried_values_of(Request("http://a.example/", meta={"rows": rows}), "auto")
+    item = {f"{number}": f"value {number}" for number in range(2_000)}
+    start = monotonic()
+    assert not carried.parts_of(item).held
+    assert monotonic() - start < 10
 
 
 TEXTS = st.lists(st.text(min_size=1, max_size=30).filter(str.strip), max_size=6)
