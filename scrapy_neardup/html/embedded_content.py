@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from typing import cast
+from urllib.parse import unquote
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -52,6 +53,16 @@ _FILE = re.compile(
 )
 #: A download that a server-side script delivers.
 _DOWNLOAD = re.compile(r"(?:^|[/_.-])(?:download|attachment|getfile|file)s?(?:[/_.?-]|$)", re.I)
+#: Schemes of links that lead to no page, but say something: whom to call, what to load, where
+#: something is.
+_CONTENT_SCHEMES = frozenset(
+    "mailto tel callto sms sip sips xmpp skype magnet ed2k thunder geo bitcoin litecoin monero "
+    "ethereum lightning urn doi spotify".split()
+)
+#: Parts of numbers of telephones that copies may write in another way.
+_PHONE_SCHEMES, _PHONE_SIGNS = frozenset(("tel", "callto", "sms")), re.compile(r"[\s().\-/]+")
+#: What a magnet link names; the rest are names of servers.
+_MAGNET_TOPIC = re.compile(r"[?&]xt(?:\.\d+)?=([^&]+)", re.I)
 _ORIGIN = re.compile(r"^(?:https?:)?//[^/?#]*", re.I)
 #: Stripped, because copies may lie at other depths.
 _RELATIVE_PREFIX = re.compile(r"^(?:\.{0,2}/)+")
@@ -62,6 +73,16 @@ _VOLATILE_NAME = re.compile(
     r"utm_\w+|fbclid|gclid|ref|referr?er|return\w*|redirect\w*|next|url|uri|back\w*)$",
     re.I,
 )
+#: Names of parameters that sign or number a request for what the others name.
+_SIGNING_NAME = re.compile(
+    r"^(?:sig|hmac|auth|policy|key-pair-id|oh|oe|cb|rnd|nocache|cache\w*|v|ver|version|"
+    r"x-(?:amz|goog)-\w+(?:-\w+)*)$",
+    re.I,
+)
+#: Names of parameters with the address of what a script delivers in another size.
+_SOURCE_NAMES = frozenset(("url", "uri"))
+#: A moment or a random number, which tells no two files apart.
+_PASSING_VALUE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|0\.\d{8,}|1[4-9]\d{8}(?:\d{3})?$", re.A)
 #: Volatile in a file's address only; in a video player's ``v`` may name the video.
 _VERSION_NAMES = frozenset(("v", "ver", "version"))
 #: Values that differ likewise: long numbers, random letters and digits, timestamps.
@@ -94,7 +115,7 @@ def embedded_content(body: HtmlElement, html: str) -> str:
     elements = list(body.iter(*_CONTENT_TAGS))
     known = set(elements)
     elements += (e for e in cast("list[HtmlElement]", _OTHER_MEDIA(body)) if e not in known)
-    found = [*_attribute_content(elements), *_documents(body.iter("a", "area"))]
+    found = [*_attribute_content(elements), *_linked(body.iter("a", "area"))]
     if "url(" in html:
         found += map(_stable_address, _style_urls(body))
     if "<svg" in html:
@@ -187,6 +208,13 @@ def _value(element: HtmlElement) -> Iterator[str]:
     yield from (state for state in _STATE_ATTRIBUTES if element.get(state) is not None)
 
 
+def _linked(links: Iterable[HtmlElement]) -> Iterator[str]:
+    """Yield what links lead to that is no page."""
+    links = list(links)
+    yield from _documents(links)
+    yield from filter(None, (_said_by(link.get("href") or "") for link in links))
+
+
 def _documents(links: Iterable[HtmlElement]) -> Iterator[str]:
     """Yield the addresses of linked files; linked pages are crawled and judged by themselves."""
     for link in links:
@@ -196,6 +224,26 @@ def _documents(links: Iterable[HtmlElement]) -> Iterator[str]:
             yield _stable_address(href)
 
 
+def _said_by(href: str) -> str:
+    """Return whom or what a link names that leads to no page; empty where that is nobody.
+
+    Links to share a page name nobody: ``mailto:?subject=...``.
+    """
+    scheme, _, rest = href.strip().partition(":")
+    scheme = scheme.lower()
+    if scheme not in _CONTENT_SCHEMES:
+        return ""
+    if scheme == "magnet":
+        named = "&".join(sorted(map(str.lower, _MAGNET_TOPIC.findall(rest))))
+    else:
+        named = unquote(rest.partition("?")[0]).strip("/ ")
+    if scheme == "mailto":
+        named = named.lower()
+    if scheme in _PHONE_SCHEMES:
+        named = _PHONE_SIGNS.sub("", named)
+    return f"{scheme}:{named}" if named else ""
+
+
 def _stable_address(url: str) -> str:
     """Return a URL without its host and its volatile parts."""
     url = url.strip()
@@ -203,14 +251,31 @@ def _stable_address(url: str) -> str:
         return url
     path, _, query = _ORIGIN.sub("", url).partition("#")[0].partition("?")
     is_file = _FILE.search(path) is not None
-    params = (pair.partition("=") for pair in query.split("&"))
-    kept = [
-        f"{name}={value}"
-        for name, _, value in params
-        if name and not (is_file and name in _VERSION_NAMES)
-        if not _VOLATILE_NAME.search(name) and not _VOLATILE_VALUE.search(value)
-    ]
-    return "&".join((_RELATIVE_PREFIX.sub("", path.partition(";")[0]), *kept))
+    params = [(name, value) for name, _, value in (p.partition("=") for p in query.split("&"))]
+    if is_file or "captcha" in path.lower():
+        kept = [
+            (name, value)
+            for name, value in params
+            if name and not (is_file and name in _VERSION_NAMES)
+            if not _VOLATILE_NAME.search(name) and not _VOLATILE_VALUE.search(value)
+        ]
+    else:
+        kept = _identifying(params)
+    named = (f"{name}={value}" for name, value in kept)
+    return "&".join((_RELATIVE_PREFIX.sub("", path.partition(";")[0]), *named))
+
+
+def _identifying(params: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the parameters that tell a script which file to deliver: a hash may be all of it."""
+    kept = []
+    for name, value in params:
+        if name in _SOURCE_NAMES and value:
+            kept.append((name, _stable_address(unquote(value))))
+        elif name and not _VOLATILE_NAME.search(name):
+            is_id = name.lower().endswith("id")
+            if is_id or not _PASSING_VALUE.match(value):
+                kept.append((name, value))
+    return [pair for pair in kept if not _SIGNING_NAME.search(pair[0])] or kept
 
 
 def _path(url: str) -> str:

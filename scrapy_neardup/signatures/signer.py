@@ -47,7 +47,7 @@ from .signature import (
 )
 
 #: Version of the digest ``shown_digest``, for the recipe.
-_SHOWN_VERSION = "shown-4"
+_SHOWN_VERSION = "shown-5"
 #: A page with fewer passages is read in full at once.
 MIN_PASSAGES = 4
 

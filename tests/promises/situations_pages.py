@@ -457,3 +457,25 @@ def reprints_of_several_sites(site: Site) -> Any:
         site.put(url, full(words(seed="agency"), "Agency report"), "report")
     site.index()
     return PromiseSpider
+
+
+def _held_alone(site: Site, held: Callable[[int], str]) -> type[PromiseSpider]:
+    """Pages of one text and title, each twice, that differ in what they hold besides."""
+    for n in range(4):
+        for copy in ("page", "copy"):
+            more = f"<p>{held(n)}</p>"
+            site.put(f"/{copy}/{n}", full(words(seed="held"), "Info", more), f"page {n}")
+    site.index()
+    return PromiseSpider
+
+
+@situation(contents=4, finds=4)
+def pages_that_differ_in_the_address_of_a_mail_alone(site: Site) -> Any:
+    return _held_alone(site, lambda n: f'<a href="mailto:office{n}@acme.example">Write to us</a>')
+
+
+@situation(contents=4, finds=4)
+def pages_that_differ_in_the_hash_of_a_picture_alone(site: Site) -> Any:
+    return _held_alone(
+        site, lambda n: f'<img src="/image.php?h={n}f4f0c1de77a14e0b9d3b2c8a51e6d07">'
+    )
