@@ -26,7 +26,8 @@ from ..methods.base import guarded
 from ..text import weighting
 from ..text.idf import IdfTable, token_hashes
 from ..text.normalization import Folded, folded, normalize, single_spaced
-from ..text.titles import Title, signs, title_of, title_parts
+from ..text.titles import VERSION as TITLES_VERSION
+from ..text.titles import Title, signs, title_of, title_parts, without_signs
 from ..text.tokenization import ScriptTokenizer, Spans, Tokenizer, shipped_tokenizer
 from ..text.values import VERSION as VALUES_VERSION
 from ..text.values import Codes, value_sequence
@@ -145,6 +146,7 @@ class Signer:
             self.idf.digest,
             weighting.VERSION,
             VALUES_VERSION,
+            TITLES_VERSION,
             facts.VERSION,
             _SHOWN_VERSION,
             f"{sketch.SHINGLE_UNITS}-shingles, {sketch.SKETCH_BINS} bins",
@@ -372,9 +374,10 @@ def _utf8(text: str) -> bytes:
 
 def _heading_length(tokens: Spans, title: Title) -> int:
     """Return the number of tokens at the beginning of a text that equal a part of its title."""
-    longest = max(map(len, title), default=0)
+    parts = [without_signs(part) for part in title]
+    longest = max(map(len, parts), default=0)
     words = tuple(tokens.tokens(slice(longest)))
-    return max((len(part) for part in title if words[: len(part)] == part), default=0)
+    return max((len(part) for part in parts if words[: len(part)] == part), default=0)
 
 
 def _with_signs(parts: Sequence[str], tokens: Iterator[Iterable[str]]) -> Iterator[list[str]]:

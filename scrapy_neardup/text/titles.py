@@ -26,8 +26,18 @@ LIST_KINDS = frozenset(
 #: Titles of more parts than this are only compared for equality.
 MAX_PARTS = 16
 
-#: Bars, dots, brackets, a long dash, or a dash or slash between blanks.
-_SEPARATOR = regex.compile(r"\s[-–−~/\\]+\s|[|•·»«›‹_()\[\]【】—―]+")
+#: The version of how titles are cut and which signs they have, for the recipe.
+VERSION = "titles-2"
+
+#: Bars, dots, brackets, a long dash, or a dash or slash between blanks; but none that another one
+#: follows, as in "Operator / - Manual".
+_SEPARATOR = regex.compile(
+    r"(?:\s[-−/\\]|(?<=\s)\|\|)(?=\s[-–−|»·•]\s|$)(*SKIP)(*FAIL)|"
+    r"\s[-–−~/\\]+\s|[|•·»«›‹_()\[\]【】—―]+",
+    regex.VERSION1,
+)
+#: Left where the site's name is missing.
+_OPEN_END = regex.compile(r"\s[-–−]+$")
 
 #: A number of two or more short parts, such as 3.11 or v2.4.2, in the words of a part of a title;
 #: not in a date with a year.
@@ -36,15 +46,29 @@ _VERSION = regex.compile(r"(?<!\S)(?<!\d )v?\d{1,3}(?: \d{1,3})+(?!\S| \d)")
 #: Signs next to a letter or digit: Unicode symbols except trade marks, and some ASCII punctuation.
 #: Plus and minus count only after it, if no word follows.
 _MARK = r"[\p{S}#%*@--[+\-−®©™℠`^~<>|=]]"
-_SIGNS = regex.compile(
-    rf"[\p{{L}}\p{{N}}](?:{_MARK}|[+\-−](?![\p{{L}}\p{{N}}]))+|{_MARK}[\p{{L}}\p{{N}}]",
-    regex.VERSION1,
+_NEXT_TO_WORD = rf"[\p{{L}}\p{{N}}](?:{_MARK}|[+\-−](?![\p{{L}}\p{{N}}]))+|{_MARK}[\p{{L}}\p{{N}}]"
+#: The sign of a number. A dash behind a letter or number joins two words or stands in a range.
+_OF_NUMBER = r"(?<![\p{L}\p{N}])(?<!\p{N} )[-−–](?=\p{N})|(?<!\p{N} ?)\+ ?(?=\p{N})"
+#: An operator: two signs or more, or one at the end of a part.
+_OPERATOR = r"(?:[=!<>&|^~+*%]|-(?=>)|(?<=<)-){2,}+|(?<=\s)[<>+*/%=^&~\\-]$"
+#: A symbol that stands alone; not arrows, bullets, lines and what else separates or decorates.
+_SYMBOL = (
+    r"[\p{So}\p{Sm}\p{Sc}--[\x00-\x23\x25-\x7f¦¬©®°℠™⁄∙⋅∣−←-⇿⟰-⟿⤀-⥿⬀-⯿☰★☆"
+    r"\u2500-\u257f■▪▫▶►◀◄●◆◾◽➔-➾❖✦]]+|[★☆]{2,}"
 )
+_SIGNS = regex.compile(
+    rf"(?P<next>{_NEXT_TO_WORD})|(?P<number>{_OF_NUMBER})|{_OPERATOR}|{_SYMBOL}", regex.VERSION1
+)
+#: A sign as it stands behind the words of a part.
+_SIGN = regex.compile(r"(?=.*[^\p{L}\p{N}\p{M}'’.-]|[-+]\p{N}$).+", regex.VERSION1)
+#: Dashes that copies use as a minus.
+_MINUS = str.maketrans("−–", "--", " ")
 
 
 def title_parts(title: str) -> list[str]:
     """Split a title at its separators, and return the parts normalised."""
-    return _SEPARATOR.split(normalize(title))
+    parts: list[str] = _SEPARATOR.split(_OPEN_END.sub("", normalize(title)))
+    return parts
 
 
 def title_of(parts: Iterable[Iterable[str]]) -> Title:
@@ -58,12 +82,28 @@ def title_words(title: Title) -> frozenset[str]:
 
 
 def signs(part: str) -> list[str]:
-    """Return the signs next to words of a part, which distinguish ``C#`` from ``C++``.
+    """Return the signs of a part: ``C#`` is not ``C++``, ``-2`` not ``+2``, ``==`` not ``!=``.
 
     :param part: part of a title, normalised.
-    :returns: each sign with the letter or digit next to it, without trade marks.
+    :returns: each sign, with the letter or digit next to it; no trade marks, no bullets.
     """
-    return _SIGNS.findall(part)
+    part = part.strip()
+    found = []
+    for match in _SIGNS.finditer(part):
+        sign = match[0]
+        if match["number"]:
+            sign = f"{sign.translate(_MINUS)}{part[match.end()]}"
+        if sign.strip("!"):
+            found.append(sign)
+    return found
+
+
+def without_signs(segment: Segment) -> Segment:
+    """Return the words of a part of a title, without the signs behind them."""
+    words = segment
+    while words and _SIGN.fullmatch(words[-1]):
+        words = words[:-1]
+    return words
 
 
 def without_list_kind(title: Title) -> Title:

@@ -479,3 +479,14 @@ def pages_that_differ_in_the_hash_of_a_picture_alone(site: Site) -> Any:
     return _held_alone(
         site, lambda n: f'<img src="/image.php?h={n}f4f0c1de77a14e0b9d3b2c8a51e6d07">'
     )
+
+
+@situation(contents=8, finds=8)
+def pages_whose_titles_differ_in_signs_alone(site: Site) -> Any:
+    names = ("Lens -2.00", "Lens +2.00", "UTC+3", "UTC-3", "A == B", "A != B", "☀ Day", "☂ Day")
+    for number, name in enumerate(names):
+        for copy in ("page", "copy"):
+            html = full(words(seed="signs"), f"{name} | Site")
+            site.put(f"/{copy}/{number}", html, f"page {number}")
+    site.index()
+    return PromiseSpider

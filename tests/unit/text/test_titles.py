@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+from time import monotonic
+
 import pytest
 
 from scrapy_neardup.signatures.signer import Signer
@@ -78,6 +81,35 @@ def test_words_may_be_added_behind_the_name_of_the_page():
         ("wi-fi and a+b", []),
         ("kettle® x & co", []),
         ("5 % off ★ today", []),
+        ("lenses -2.00", ["-2"]),
+        ("lenses −2.00", ["-2"]),
+        ("lenses –2.00", ["-2"]),
+        ("lenses +2.00", ["+2"]),
+        ("lenses + 2.00", ["+2"]),
+        ("game (-3)", ["-3"]),
+        ("utc+3", ["+3"]),
+        ("operator ==", ["=="]),
+        ("operator !==", ["!=="]),
+        ("operator ->", ["->"]),
+        ("operator <", ["<"]),
+        ("operator /", ["/"]),
+        ("a && b", ["&&"]),
+        ("☀ monday", ["☀"]),
+        ("the symbol ∑", ["∑"]),
+        ("3 × 4", ["×"]),
+        ("€ in yen", ["€"]),
+        ("hotel ★★★", ["★★★"]),
+        # Ranges, words in two parts, shouting, separators and bullets.
+        ("2010-2020", []),
+        ("2010 -2020", []),
+        ("2010–2020", []),
+        ("covid-19 and x-200", []),
+        ("sale !!!", []),
+        ("foo > bar", []),
+        ("salt & pepper", []),
+        ("home → bar", []),
+        ("► news ✦ ● ➔ more ■", []),
+        ("kettle ™ ©", []),
     ],
 )
 def test_signs_count_where_they_stand_at_a_word(part, found):
@@ -88,6 +120,68 @@ def test_signs_are_part_of_the_title_of_a_page():
     signer = Signer(secret=b"s" * 16)
     titles = {signer.sign_text("http://a.example/", "text", t).title for t in ("C++", "C#", "C")}
     assert titles == {(("c", "c++"),), (("c", "c#"),), (("c",),)}
+
+
+#: Titles of one template each.
+TOLD_APART_BY_SIGNS = [
+    ["Lens -2.00 | Optics", "Lens +2.00 | Optics", "Lens 2.00 | Optics"],
+    ["Lens - 2.00", "Lens + 2.00"],
+    ["Zone UTC+3", "Zone UTC-3"],
+    [f"Operator {o} - Manual" for o in "== != < > <= >= && || + * - / % -> ** <<".split()],
+    [f"Operator {o} | Manual" for o in "== != < > <= >= && || + * / % -> ** <<".split()],
+    [f"Operator {o}" for o in "== != < > <= >= && || + * / % -> ** <<".split()],
+    ["☀ Monday", "☂ Monday", "☃ Monday"],
+    ["Symbol ∑", "Symbol ∏", "Symbol ∞"],
+    ["€ in £", "€ in ₽", "$ in £"],
+    ["Hotel ★★★", "Hotel ★★★★"],
+]
+
+
+@pytest.mark.parametrize("texts", TOLD_APART_BY_SIGNS)
+def test_signs_tell_titles_apart(texts):
+    signer = Signer(secret=b"s" * 16)
+    titles = [signer.sign_text("http://a.example/", "text", each).title for each in texts]
+    for one, other in permutations(titles, 2):
+        assert not may_be_one(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Foo - Site", "Foo | Site"),
+        ("Foo » Site", "Foo – Site"),
+        ("Foo -- Site", "Foo — Site"),
+        ("Foo || Site", "Foo | Site"),
+        ("Foo", "Foo - "),
+        ("Foo", "Foo |"),
+        ("► Foo", "Foo"),
+        ("Foo® • Site", "Foo · Site"),
+        ("Lens −2 | Site", "Lens -2 - Site"),
+    ],
+)
+def test_separators_and_bullets_do_not(one, other):
+    signer = Signer(secret=b"s" * 16)
+    first, second = (
+        signer.sign_text("http://a.example/", "t", each).title for each in (one, other)
+    )
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    "sign", ["!", "=", "-", " -", "- ", "+ ", "★", "★ ", "∑ ", "|", "1+ ", "a-"]
+)
+def test_signs_are_found_in_time_that_grows_with_the_title(sign):
+    start = monotonic()
+    for part in title_parts(sign * 50_000):
+        signs(part)
+    assert monotonic() - start < 5
+
+
+@pytest.mark.parametrize("name", ["Lens -2.00", "Operator ==", "Symbol ∑", "Language C++"])
+def test_a_heading_with_signs_is_the_texts_heading(name):
+    signer = Signer(secret=b"s" * 16)
+    text = f"{name}\n\n" + "A Kettle from Bremen weighs 3 kg. " * 9
+    assert signer.sign_text("http://a.example/", text, name).n_heading
 
 
 @pytest.mark.parametrize(
