@@ -49,6 +49,8 @@ from .signature import (
 
 #: Version of the digest ``shown_digest``, for the recipe.
 _SHOWN_VERSION = "shown-5"
+#: Versions of what a signature has beside the weighted words, for the recipe.
+_VERSIONS = (VALUES_VERSION, TITLES_VERSION, facts.VERSION, _SHOWN_VERSION)
 #: A page with fewer passages is read in full at once.
 MIN_PASSAGES = 4
 
@@ -145,10 +147,7 @@ class Signer:
             extractor_id,
             self.idf.digest,
             weighting.VERSION,
-            VALUES_VERSION,
-            TITLES_VERSION,
-            facts.VERSION,
-            _SHOWN_VERSION,
+            *_VERSIONS,
             f"{sketch.SHINGLE_UNITS}-shingles, {sketch.SKETCH_BINS} bins",
             *([passages.VERSION] if self.is_lazy else []),
             *([] if self.method is None else [self.parts[METHOD_PART]]),
