@@ -205,6 +205,8 @@ class CrawlSession:
             )
 
     async def _spider_closed(self, spider: Spider) -> None:
+        if self.soft_404 is not None:
+            await self.soft_404.close()
         client, signing = self.store_client, self.signing
         if signing is None or client is None:
             # Another component failed to start.

@@ -248,8 +248,8 @@ def test_a_section_whose_notice_repeats_the_name_is_asked(missing):
     for n, path in enumerate(kept):
         title = f"12 results for {path.removeprefix('/find/')} | Shop"
         pages[site + path] = page(" ".join(article(60, 100 + n)), title)
-    # The section must have answered before the crawl ends.
-    crawl = crawl_all(Found(pages, missing), DOWNLOAD_DELAY=0.1, **ONE_BY_ONE)
+    # The section answers at the end of the crawl, which waits for it.
+    crawl = crawl_all(Found(pages, missing))
     assert crawl.counts("soft_404/")["soft"] == 1
     late = crawl.counts("soft_404/")["late"]
     # The first page of an answer that does not say that it is missing stays.
@@ -278,7 +278,7 @@ def test_a_section_of_lists_is_known_by_a_notice_or_named(heading, outcome):
     site, names = "http://shop.example", [word(n) for n in range(6)]
     links = " ".join(f"/tag/{name}" for name in names)
     pages = {f"{site}/": page(" ".join(article(200, 1)), "Home", links=links)}
-    crawl = crawl_all(Tagged(pages, heading), DOWNLOAD_DELAY=0.1, **ONE_BY_ONE)
+    crawl = crawl_all(Tagged(pages, heading))
     counts = crawl.counts("soft_404/")
     n_found = len(names) if outcome == "soft" else 0
     assert (counts[outcome], len(soft_urls(crawl)) + counts.get("late", 0)) == (1, n_found)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import logging
 from asyncio import CancelledError
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import DontCloseSpider, IgnoreRequest
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.linkextractors import IGNORED_EXTENSIONS
@@ -57,6 +58,8 @@ _NO_PAGES = frozenset(IGNORED_EXTENSIONS) | frozenset("xml txt json rss atom gz 
 _BUSY = frozenset((408, 425, 429))
 #: Seconds that the front page waits for an answer rather than be dropped for another page.
 _MAX_WAIT = 15.0
+#: Seconds that a crawl which is told to end waits until the answers it has got are compared.
+_MAX_LAST = 5.0
 #: A page that is so much smaller or larger than the answers shows something else.
 _LEAST, _MOST, _SPARE = 1 / 3, 3, 2000
 #: Items of a page that are removed from the store, at most.
@@ -95,12 +98,14 @@ class Soft404Detector:
         self._known: WeakKeyDictionary[Response, bool] = WeakKeyDictionary()
         self._recent = deque[Visit](maxlen=_MAX_RECENT)
         self._thread = ThreadPoolExecutor(1, "neardup-soft-404")
+        self._n_asking = 0
+        self._all_asked: Future[None] | None = None
 
     def connect(self) -> None:
         """Connect to Scrapy's signals."""
         connect = self._crawler.signals.connect
         connect(self._request_sent, signals.request_reached_downloader)
-        connect(self._close, signals.spider_closed)
+        connect(self._idle, signals.spider_idle)
 
     async def is_soft_404(self, response: Response) -> bool:
         """Return whether a page that is about to be judged is a soft 404, as far as is known."""
@@ -159,7 +164,8 @@ class Soft404Detector:
         if host.has_title_twice(section, mark, verdict.url, page) or is_copy:
             host.asked.add(section)
             like = host.like.replace(url=verdict.url)
-            start(self._ask(host, like, section, lambda: _of_section(self._recent, host, section)))
+            early = partial(_of_section, self._recent, host, section)
+            self._start(self._ask(host, like, section, early))
 
     def _request_sent(self, request: Request) -> None:
         """Ask the host of a page's request, unless it was asked."""
@@ -171,7 +177,28 @@ class Soft404Detector:
         if not request.url.startswith("http") or request.meta.get(META_KEY) is False:
             return
         host = self._hosts[name] = Host(name, without_page(request))
-        start(self._ask_host(host, host.like))
+        self._start(self._ask_host(host, host.like))
+
+    def _start(self, asking: Coroutine[Any, Any, None]) -> None:
+        self._n_asking += 1
+        start(self._until_compared(asking))
+
+    async def _until_compared(self, asking: Coroutine[Any, Any, None]) -> None:
+        try:
+            await asking
+        finally:
+            self._n_asking -= 1
+            if not self._n_asking and self._all_asked is not None:
+                self._all_asked.set_result(None)
+            self._prober.wake_engine()
+
+    def _idle(self) -> None:
+        """Keep the crawl open while pages are compared with an answer that has come.
+
+        :raises DontCloseSpider: if some are. While a request is in progress the crawl is not idle.
+        """
+        if self._n_asking:
+            raise DontCloseSpider
 
     async def _ask_host(self, host: Host, like: Request) -> None:
         section = Section("/", Section.of(like.url).ending)
@@ -285,8 +312,12 @@ class Soft404Detector:
             on_one_line(found[0]),
         )
 
-    async def _close(self) -> None:
+    async def close(self) -> None:
+        """Cancel all requests, use the answers that have come, and end the thread."""
         self._prober.close()
+        if self._n_asking:
+            self._all_asked = Future()
+            await wait_for(self._all_asked, _MAX_LAST)
         for host in list(self._hosts.values()):
             await self._report_late(host, host.take_confirmed(at_end=True))
         self._thread.shutdown(wait=False)

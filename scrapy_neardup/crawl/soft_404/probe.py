@@ -119,10 +119,15 @@ class Prober:
             return await maybe_deferred_to_future(fetching)
         finally:
             self.in_progress.pop(request, None)
-            # The engine looks whether the crawl is over when a request of its own ends, and
-            # otherwise every five seconds.
-            if (slot := getattr(engine, "_slot", None)) is not None:
-                slot.nextcall.schedule()
+            self.wake_engine()
+
+    def wake_engine(self) -> None:
+        """Let the engine look whether the crawl is over.
+
+        It does when a request of its own ends, and otherwise every five seconds.
+        """
+        if (slot := getattr(engine_of(self._crawler), "_slot", None)) is not None:
+            slot.nextcall.schedule()
 
     def _waits(self, request: Request) -> None:
         """Let a request of ours overtake the pages that wait for the delay of its site.
