@@ -20,6 +20,7 @@ from functools import cached_property
 from urllib.parse import unquote, urlsplit
 
 from ...html.page_outline import FILE, SCRIPT, PageOutline
+from .notices import says_missing
 
 #: Stands for the address in a block of an answer.
 _ECHO = "\0"
@@ -44,13 +45,6 @@ _ANCHOR = 3
 _MOST_VARYING = 2
 #: An answer that shows fewer characters says nothing itself, unless with one of these words.
 _LITTLE = 60
-#: How the title or the main heading says that the page is missing.
-_MISSING = re.compile(
-    r"\b404\b|not found|not exist|n.t exist|no longer|\bgone\b|missing|unavailable|nicht gefunden|"
-    r"introuvable|no encontrad|não encontrad|non trovata|niet gevonden|не найден|"
-    r"找不到|不存在|未找到|見つかりません|찾을 수 없",
-    re.I,
-)
 
 
 @dataclass(frozen=True)
@@ -181,19 +175,19 @@ class AnswerTemplate:
         title = _aligned(first.title, last.title)
         if title is None or title.n_words or max(len(first.blocks), len(last.blocks)) > _MAX_BLOCKS:
             return None
-        says_so = any(map(_MISSING.search, (first.title, *first.shown)))
+        says_so = any(map(says_missing, (first.title, *first.shown)))
         is_shell = first.n_shown < _LITTLE and first.has_scripts and not says_so
-        says_missing = bool(_notices(first) & _notices(last))
-        parts = _widened(_parts(first, last, times_vary=says_missing or is_shell))
+        has_notice = bool(_notices(first) & _notices(last))
+        parts = _widened(_parts(first, last, times_vary=has_notice or is_shell))
         if first.blocks and not any(isinstance(part, _Block) for part in parts):
             return None
-        template = cls(title, parts, says_missing=says_missing, is_shell=is_shell)
+        template = cls(title, parts, says_missing=has_notice, is_shell=is_shell)
         if not template.varies or is_shell:
             return template
         common = sum(_n_shown(part.text) for part in parts if isinstance(part, _Block))
         in_gaps = max(first.n_shown, last.n_shown) - common
         # What differs may be a content.
-        return template if says_missing and in_gaps <= _MOST_VARYING * common else None
+        return template if has_notice and in_gaps <= _MOST_VARYING * common else None
 
     @property
     def varies(self) -> bool:
@@ -287,7 +281,7 @@ def _notices(outline: PageOutline) -> set[str]:
         for block, place in zip(outline.blocks, outline.places, strict=True)
         if place.startswith("h1 ")
     }
-    return {text for text in (outline.title, *headings) if _MISSING.search(text)}
+    return {text for text in (outline.title, *headings) if says_missing(text)}
 
 
 def _n_shown(block: str) -> int:
