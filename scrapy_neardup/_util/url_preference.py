@@ -36,8 +36,7 @@ def preference(url: str, *, is_declared: bool = False) -> Preference:
     except ValueError:
         return not is_declared, True, 0, 0, 0, True, len(url), url
     params = parse_qsl(parts.query, keep_blank_values=True)
-    names = [name.lower() for name, _ in params]
-    sessions = sum(1 for name in names if _SESSION.fullmatch(name))
+    sessions = sum(is_session(name) for name, _ in params)
     sessions += len(_SESSION_IN_PATH.findall(parts.path))
     marks = sum(map(_is_view, unquote(parts.path).lower().split("/")))
     marks += host.partition(".")[0] in _VIEWS
@@ -46,6 +45,11 @@ def preference(url: str, *, is_declared: bool = False) -> Preference:
     )
     is_insecure = parts.scheme != "https"
     return not is_declared, False, sessions, marks, len(params), is_insecure, len(url), url
+
+
+def is_session(name: str) -> bool:
+    """Return whether a parameter of this name identifies a session."""
+    return _SESSION.fullmatch(name.lower()) is not None
 
 
 def _is_view(segment: str) -> bool:

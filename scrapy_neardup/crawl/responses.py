@@ -72,7 +72,7 @@ def item_record(url: str, item: Any, field: str) -> Record:
 def outline_of(record: Record, limits: PageLimits) -> PageOutline | None:
     """Return the outline of a page; ``None`` if it exceeds a limit. Takes a while: use a thread."""
     try:
-        content = _decoded(record, limits)
+        content = decoded(record, limits)
         if record.kind != "html":
             return PageOutline.of_text(content)
         return page_outline(content, limits)
@@ -84,13 +84,17 @@ def outline_of(record: Record, limits: PageLimits) -> PageOutline | None:
 def files_shown(record: Record, limits: PageLimits) -> list[str] | None:
     """Return the files that a page shows or links to; ``None`` if it exceeds a limit."""
     try:
-        tree = parsed(repaired(_decoded(record, limits)), limits)
+        tree = parsed(repaired(decoded(record, limits)), limits)
         return None if tree is None or record.kind != "html" else files_of(tree)
     except Exception:
         return None
 
 
-def _decoded(record: Record, limits: PageLimits) -> str:
+def decoded(record: Record, limits: PageLimits) -> str:
+    """Return the content of a page as text.
+
+    :raises LimitExceeded: if it is too large.
+    """
     limits.check_body(record.content)
     if isinstance(record.content, str):
         return record.content

@@ -1,17 +1,48 @@
-"""Removes the address of a page from what it shows."""
+"""Removes the address of a page from what it shows, and from an address what names no page."""
 
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+from ..._util.url_preference import is_session
+from ..._util.urls import page_key
 
 #: Stands for a value of the request, or for the page's address.
 MASK = "\0"
+#: Names of parameters that say how a visitor came to a page.
+_OF_VISIT = re.compile(
+    r"ref|referr?er|utm_\w+|(?:gcl|dcl|fbcl|msclk|ycl|ttcl)id|gclsrc|mc_[ce]id|_ga|igshid|"
+    r"(?:pk|mtm|hsa)_\w+|spm|trk|icid|cmpid|campaign|aff(?:iliate)?(?:_?id)?",
+    re.I,
+)
 
 
 def without_address(text: str, url: str) -> str:
     """Return a text, quoted as in a URL or not, with a mask for the address of a page."""
     return address_of(url).sub(MASK, unquote(text))
+
+
+def page_address(url: str, canonical: str | None) -> str:
+    """Return what identifies a page, the same for copies whose addresses differ in the query only.
+
+    :param canonical: the URL that the page declares as its own. It counts if only the query
+        differs: a wall may declare one URL at any address.
+    """
+    try:
+        parts = urlsplit(url)
+        if canonical is not None and urlsplit(canonical)[:3] == parts[:3]:
+            return page_key(canonical)
+        params = parse_qsl(parts.query, keep_blank_values=True)
+    except ValueError:
+        return url
+    kept = [(name, value) for name, value in params if not _is_of_visit(name, value)]
+    return page_key(parts._replace(query=urlencode(kept)).geturl())
+
+
+def _is_of_visit(name: str, value: str) -> bool:
+    # A login may name the page to return to.
+    return is_session(name) or (_OF_VISIT.fullmatch(name) is not None and "/" not in value)
 
 
 def address_of(url: str) -> re.Pattern[str]:

@@ -3,7 +3,8 @@
 A crawl that meets a login, a consent, a ban or a rate limit at once gets nothing else, so there is
 no need to wait for the thirty pages that :mod:`duplicate_floods` takes, which has to tell a wall
 from other duplicates in the middle of a crawl. Titles may name the page that was asked for, so the
-text counts, unless most pages have pictures, documents or prices of their own as well.
+text counts, unless most pages have pictures, documents or prices of their own as well. Copies whose
+addresses differ in the query only are one page, as far as that can be told.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import HELD, SHOWN, PageSignature
 from ...text.values import CODE
+from .addresses import page_address
 from .duplicate_floods import MAX_SITES, DuplicateFlood, described
 from .own_content import OwnContent, are_own
 
@@ -36,11 +38,13 @@ Texts = frozenset[bytes]
 class _FirstPage(NamedTuple):
     """A page.
 
+    :ivar address: see :func:`~.addresses.page_address`.
     :ivar own: what it has besides its text; ``None`` if no earlier page has its text.
     """
 
     texts: Texts
     url: str
+    address: str
     own: OwnContent | None
 
 
@@ -82,8 +86,11 @@ class FirstPages:
         url = verdict.url.partition("#")[0]
         if len(pages) >= FIRST or any(url == other.url for other in pages):
             return None
-        is_alike = not verdict.is_duplicate and any(texts & other.texts for other in pages)
-        pages.append(_FirstPage(texts, url, own() if is_alike else None))
+        found = own() if any(texts & other.texts for other in pages) else None
+        address = page_address(url, None if found is None else found.canonical)
+        if any(address == other.address for other in pages):
+            return None
+        pages.append(_FirstPage(texts, url, address, None if verdict.is_duplicate else found))
         for text in texts:
             alike = [page for page in pages if text in page.texts]
             if len(alike) >= SWALLOWED_FIRST and not are_own(page.own for page in alike):

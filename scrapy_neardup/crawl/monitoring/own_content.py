@@ -17,6 +17,7 @@ from ...text.symbols import prices_in
 from ...text.titles import Title
 from ..responses import files_shown, outline_of
 from .addresses import without_address
+from .page_head import page_head
 
 #: Names a picture that is another one for each visitor.
 _OF_VISITOR = "captcha"
@@ -26,10 +27,12 @@ class OwnContent(NamedTuple):
     """What a page has besides its text.
 
     :ivar digest: of its media, documents, prices and facts, apart from its address.
+    :ivar canonical: the URL that it declares as its own, if any.
     """
 
     title: Title
     digest: bytes
+    canonical: str | None = None
 
 
 def own_content(page: PageSignature, record: Record, limits: PageLimits) -> OwnContent | None:
@@ -42,12 +45,13 @@ def own_content(page: PageSignature, record: Record, limits: PageLimits) -> OwnC
     outline = outline_of(record, limits)
     prices = [] if outline is None else prices_in("\n".join(outline.shown))
     told = "\n".join([*sorted(files), *prices]).encode("utf-8", "surrogatepass")
-    return OwnContent(page.title, blake2b(told + b"\n" + page.facts, digest_size=16).digest())
+    digest = blake2b(told + b"\n" + page.facts, digest_size=16).digest()
+    return OwnContent(page.title, digest, page_head(record, limits).canonical)
 
 
 def are_own(contents: Iterable[OwnContent | None]) -> bool:
     """Return whether most of these pages have another title and another content than the rest."""
     pages = list(contents)
     known = [content for content in pages if content is not None]
-    titles, digests = {title for title, _ in known}, {digest for _, digest in known}
+    titles, digests = {each.title for each in known}, {each.digest for each in known}
     return 2 * min(len(titles), len(digests)) > len(pages)

@@ -276,6 +276,30 @@ def test_a_wall_with_pictures_is_found(beside, title):
     assert flood_among(showing(beside, title)) is not None
 
 
+@pytest.mark.parametrize(
+    ("path", "canonical", "is_found"),
+    [
+        ("/ware/3?ref={}", "", False),
+        ("/ware/3?utm_source=a{}&PHPSESSID={}", "", False),
+        ("/ware/3?view={}", "/ware/3", False),
+        ("/ware/3?view={}", f"{SITE}/ware/3?lang=en", False),
+        # Walls: a page for each query, or one canonical URL at any address.
+        ("/ware?id={}", "", True),
+        ("/ware?id={0}", "/ware?id={0}", True),
+        ("/login?ref=%2Fware%2F{}", "", True),
+        ("/ware/{}?ref=1", "", True),
+        ("/ware/{}", "/login", True),
+        ("/ware?id={}", "/login", True),
+    ],
+)
+def test_copies_of_one_page_are_no_wall(path, canonical, is_found):
+    link = f'<head><link rel="canonical" href="{canonical}">' if canonical else "<head>"
+    pages = {
+        path.format(n, n): page(FORM, "Kettle").replace("<head>", link.format(n)) for n in range(12)
+    }
+    assert (flood_among(pages) is not None) is is_found
+
+
 def test_numbers_that_the_addresses_have_identify_pages():
     rng = random.Random(4)
     codes = [hexadecimal(rng, 16) for _ in range(30)]
