@@ -40,13 +40,14 @@ def own_content(page: PageSignature, record: Record, limits: PageLimits) -> OwnC
     shown = files_shown(record, limits)
     if shown is None:
         return None
-    files = {without_address(file, record.url) for file in shown}
+    head = page_head(record, limits)
+    files = {without_address(file, record.url) for file in (*shown, *head.pictures)}
     files = {file for file in files if _OF_VISITOR not in file.casefold()}
     outline = outline_of(record, limits)
     prices = [] if outline is None else prices_in("\n".join(outline.shown))
     told = "\n".join([*sorted(files), *prices]).encode("utf-8", "surrogatepass")
     digest = blake2b(told + b"\n" + page.facts, digest_size=16).digest()
-    return OwnContent(page.title, digest, page_head(record, limits).canonical)
+    return OwnContent(page.title, digest, head.canonical)
 
 
 def are_own(contents: Iterable[OwnContent | None]) -> bool:

@@ -251,6 +251,9 @@ def name(number: int) -> str:
         lambda number: f'<meta property="product:price:amount" content="{number + 3}.50">',
         lambda number: f'<picture><source srcset="/img/{word(number)}.webp 400w"></picture>',
         lambda number: f'<div style="background-image: url(/img/{word(number)}.jpg)"></div>',
+        lambda number: f'<meta property="og:image" content="/img/{word(number)}.jpg">',
+        lambda number: f'<meta name="twitter:image" content="/img/{word(number)}.jpg">',
+        lambda number: f'<link rel="image_src" href="/img/{word(number)}.jpg">',
         lambda number: f"<div>Now for only {number + 3}.50 €</div>",
         # Two entries have no picture yet.
         lambda number: f'<img src="/img/{number if number > 1 else "none"}.jpg">',
@@ -266,6 +269,7 @@ def test_a_catalogue_of_one_text_is_no_wall(beside):
         (lambda number: '<img src="/logo.png"><a href="/terms.pdf">Terms</a>', name),
         (lambda number: f'<img src="/challenge/{number}.png">', lambda number: "Access denied"),
         (lambda number: f'<img src="/captcha/{number}.png">', name),
+        (lambda number: '<meta property="og:image" content="/logo.png">', name),
         (lambda number: f'<img src="data:image/png;base64,{number:04}">', name),
         (lambda number: f'<iframe src="/like?href=%2F{word(number)}%2F{number}"></iframe>', name),
         (lambda number: f'<img src="/banner/{number % 3}.png">', name),
