@@ -20,7 +20,7 @@ from .addresses import without_address
 from .page_head import page_head
 
 #: Names a picture that is another one for each visitor.
-_OF_VISITOR = "captcha"
+OF_VISITOR = "captcha"
 
 
 class OwnContent(NamedTuple):
@@ -42,7 +42,7 @@ def own_content(page: PageSignature, record: Record, limits: PageLimits) -> OwnC
         return None
     head = page_head(record, limits)
     files = {without_address(file, record.url) for file in (*shown, *head.pictures)}
-    files = {file for file in files if _OF_VISITOR not in file.casefold()}
+    files = {file for file in files if OF_VISITOR not in file.casefold()}
     outline = outline_of(record, limits)
     prices = [] if outline is None else prices_in("\n".join(outline.shown))
     told = "\n".join([*sorted(files), *prices]).encode("utf-8", "surrogatepass")

@@ -28,6 +28,7 @@ from ...text.values import CODE, n_leading
 from ..responses import files_shown, outline_of
 from .addresses import MASK, address_of, without_address
 from .first_pages import MAIN_SHARE, MIN_VALUES
+from .own_content import OF_VISITOR
 
 #: Distinct words of a wall's main text, characters that it shows and bytes of the page, at most:
 #: larger pages take longer to read.
@@ -53,6 +54,25 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
 #: more often than in names of products.
 _RANDOM = re.compile(
     r"(?=.*\d)(?=.*[a-f])[0-9a-f]{8,}|\d{16,}|(?=.{12})[a-z]*(?:\d+[a-z]+){3,}\d*", re.I
+)
+#: Two long decimal numbers.
+_INCIDENT = re.compile(r"\d{9,}-\d{9,}")
+#: How a line asks to come back later, in lower case, and a time after which to do so.
+_RETRY = re.compile(
+    r"\b(?:again|retry|wait|erneut|nochmal|warten|réessay\w*|attend\w*|patient\w*|intent\w+|espera\w*|"
+    r"tent[ea]\w*|aguard\w*|riprova\w*|attend[ei]\w*|opnieuw|wacht\w*|ponownie|odczekaj|"
+    r"повтор\w*|снова|подожд\w*)\b|重试|再试|重試|再試|お待ち|기다려|다시"
+)
+_DELAY = re.compile(
+    r"(?<![\d.,:])\d{1,5}(?=\s?(?:(?:s|min|secs?|mins?|seconds?|minutes?|sekunden?|minuten?|secondes?|"
+    r"segundos?|minutos?|second[oi]|minut[oi]|seconden?|sekund\w*|minut\w*|секунд\w*|минут\w*)\b|"
+    r"秒|分|초|분))",
+    re.I,
+)
+#: A page without a title must have one of these words: other pages have random values as well.
+_REFUSAL = re.compile(
+    r"\b(?:incident|blocked|denied|forbidden|refused|unsuccessful|too many requests|captcha)\b",
+    re.I,
 )
 
 
@@ -114,7 +134,7 @@ def _without_references(
     identify a content, and so may what its title has.
     """
     url, address = record.url, address_of(record.url)
-    title = _without_words_of_address(address.sub("", outline.title), url)
+    title = _title_of(outline, address, url)
     own = f"{unquote(url)} {outline.title}".casefold()
     found: set[str] = set()
 
@@ -125,16 +145,23 @@ def _without_references(
         return MASK
 
     texts = [address.sub(MASK, text) for text in outline.blocks]
-    shown = [_masked(text, masked) for text in texts if not text.startswith((FILE, SCRIPT))]
+    shown = [
+        _masked(_without_delay(text, found), masked)
+        for text in texts
+        if not text.startswith((FILE, SCRIPT))
+    ]
     # Its host alone stands on any page.
     shows_address = any(each.lastindex for text in outline.shown for each in address.finditer(text))
     n_letters = sum(map(str.isalpha, "".join(shown)))
-    has_references = shows_address or bool(found)
-    if not title or n_letters < _MIN_LETTERS or not has_references or len(found) > _MAX_REFERENCES:
-        return None
     # Names of files may identify pictures and documents.
-    files = [text for text in texts if text.startswith(FILE)]
-    files += [without_address(file, url) for file in files_shown(record, limits) or ()]
+    named = [text for text in texts if text.startswith(FILE)]
+    named += [without_address(file, url) for file in files_shown(record, limits) or ()]
+    files = [file for file in named if OF_VISITOR not in file.casefold()]
+    has_references = shows_address or bool(found) or len(files) < len(named)
+    if title is None or n_letters < _MIN_LETTERS or len(found) > _MAX_REFERENCES:
+        return None
+    if not has_references:
+        return None
     scripts = [_masked(text, masked) for text in texts if text.startswith(SCRIPT)]
     return [title, *shown, *files, *scripts]
 
@@ -158,6 +185,21 @@ def _without_heading(outline: PageOutline, page: PageSignature) -> bytes | None:
     return page.values[n_heading * CODE.itemsize :]
 
 
+def _title_of(outline: PageOutline, address: re.Pattern[str], url: str) -> str | None:
+    """Return what a title says beside the address; ``None`` if a wall would say something."""
+    if outline.title:
+        return _without_words_of_address(address.sub("", outline.title), url) or None
+    return "" if any(map(_REFUSAL.search, outline.shown)) else None
+
+
+def _without_delay(text: str, found: set[str]) -> str:
+    """Return a text with masks for times after which a page may be asked for again."""
+    if not _RETRY.search(text.casefold()):
+        return text
+    found.update(_DELAY.findall(text))
+    return _DELAY.sub(MASK, text)
+
+
 def _without_words_of_address(title: str, url: str) -> str:
     """Return the words of a title that are not in a URL; nothing if hardly any are left."""
     parts = urlsplit(url)
@@ -175,7 +217,7 @@ def _masked(text: str, masked: Callable[[re.Match[str]], str]) -> str:
 
 def _is_of_request(value: str) -> bool:
     """Return whether a value looks like a time, an IP address or a random reference."""
-    if _CLOCK.fullmatch(value) or _UUID.search(value):
+    if _CLOCK.fullmatch(value) or _UUID.search(value) or _INCIDENT.fullmatch(value):
         return True
     if any(map(_RANDOM.fullmatch, _PIECE.findall(value))):
         return True

@@ -108,7 +108,34 @@ def login_with_crumbs(rng: Random, number: int) -> str:
     return f"<html><title>Log in - {named}</title><body><article>{said}</article>{crumbs}</body>"
 
 
+def incapsula(rng: Random, number: int) -> str:
+    incident = f"{rng.randint(10**9, 10**10 - 1)}-{rng.randint(10**8, 10**9 - 1)}"
+    return f"<html><body>Request unsuccessful. Incapsula incident ID: {incident}</body></html>"
+
+
+def retry(rng: Random, number: int) -> str:
+    return shown(f"Too many requests. Try again in {10 + number} seconds.", "Slow down")
+
+
+def retry_in_german(rng: Random, number: int) -> str:
+    return page(f"{FORM} Bitte versuchen Sie es in {1 + number} Minuten erneut.", "Zu schnell")
+
+
+def retry_in_chinese(rng: Random, number: int) -> str:
+    return shown(f"您的访问过于频繁,我们不得不请您稍候,请在{10 + number}秒后重试", "访问过于频繁")
+
+
+def captcha(rng: Random, number: int) -> str:
+    image = f'<img src="/captcha/{hexadecimal(rng, 12)}.png">'
+    return shown(f"Type the letters that you see in the picture to go on. {image}", "Robot check")
+
+
 WALLS = (
+    incapsula,
+    retry,
+    retry_in_german,
+    retry_in_chinese,
+    captcha,
     cloudflare,
     akamai,
     forbidden,
@@ -206,7 +233,27 @@ def named_first(rng: Random, number: int) -> str:
     return f"<html><title>{word(900 + number)} - Register</title><article>{said}</article></html>"
 
 
+def untitled(rng: Random, number: int) -> str:
+    return f"<p>Download. SHA-256 of this file: {hexadecimal(rng, 64)}</p>"
+
+
+def baked(rng: Random, number: int) -> str:
+    return shown(f"Bake it in the oven for {20 + number} minutes until it is brown", "Recipes")
+
+
+def again(rng: Random, number: int) -> str:
+    return shown(f"Asked again and again: {20 + number} questions on the ferry", "Questions")
+
+
+def spanned(rng: Random, number: int) -> str:
+    return shown(f"Bookings for the term {20240101 + number}-{20240601 + number}", "Terms")
+
+
 FORMS = (
+    untitled,
+    baked,
+    again,
+    spanned,
     lot,
     long_lot,
     priced,
