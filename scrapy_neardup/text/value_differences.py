@@ -204,7 +204,7 @@ def _gaps(values: Values, others: Values, *, is_cut: bool) -> Iterator[_Gap]:
         is_last = end == 0 and b == len(inner) and d == len(other)
         gap = _Gap(inner[a:b], other[c:d], is_within=not (is_first or is_last))
         is_even = b - a == d - c or _are_tables(gap.values, gap.others)
-        is_name = max(b - a, d - c) <= _MAX_NAME or (is_last and _are_addresses(b - a, d - c))
+        is_name = max(b - a, d - c) <= _MAX_NAME or (is_last and _are_addresses(*gap[:2]))
         if gap.is_within or is_even or (is_name and not (is_last and is_cut)):
             yield gap
         else:
@@ -212,10 +212,15 @@ def _gaps(values: Values, others: Values, *, is_cut: bool) -> Iterator[_Gap]:
             yield gap._replace(values=())
 
 
-def _are_addresses(size: int, other: int) -> bool:
-    """May two stretches at the end of the texts be addresses or lists of names, each its own?"""
-    shorter, longer = sorted((size, other))
-    return longer <= min(_MAX_ADDRESS, _MAX_RATIO_OF_ADDRESSES * shorter)
+def _are_addresses(values: Values, others: Values) -> bool:
+    """May two stretches at the end of the texts be addresses or lists of names, each its own?
+
+    Not so are lines with dates: one page ends with the time of its print view, and the other with
+    a counter.
+    """
+    shorter, longer = sorted((len(values), len(others)))
+    is_like = longer <= min(_MAX_ADDRESS, _MAX_RATIO_OF_ADDRESSES * shorter)
+    return is_like and not (has_date(values) or has_date(others))
 
 
 def _unequal(values: Values, others: Values) -> Iterator[_Range]:

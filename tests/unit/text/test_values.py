@@ -236,6 +236,8 @@ def test_where_paragraphs_were_moved_nothing_was_exchanged():
         # a longer line at the end is an address, unless the other is three times as long
         (b"\x01\x02" + bytes(range(20, 22)), b"\x01\x02" + bytes(range(5, 11)), 2, 1),
         (b"\x01\x02" + bytes(range(20, 22)), b"\x01\x02" + bytes(range(5, 12)), 0, 0),
+        # the time of a print view, and a counter
+        (b"\x01\x02\x05\xc0\xc1\xc2\xc3\xc4\xc5", b"\x01\x02\x06\x80\x81", 0, 0),
         # more dates than one has parts are several
         (b"\x01\xc0\xc1\xc2\xc3\x02", b"\x01\xc4\xc5\xc6\xc7\x02", 0.8, 0),
         (b"\x05\x01\x02", b"\x06\x01\x02", 1, 1),
