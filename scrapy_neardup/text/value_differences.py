@@ -198,7 +198,7 @@ def _gaps(values: Values, others: Values, *, is_cut: bool) -> Iterator[_Gap]:
     start = _in_common(values, others)
     end = _in_common(values[start:][::-1], others[start:][::-1])
     inner, other = values[start : len(values) - end], others[start : len(others) - end]
-    ranges = _without_chance(_unequal(inner, other), inner, other)
+    ranges = _without_chance(_unequal(inner, other, is_cut=is_cut), inner, other)
     for a, b, c, d in _joined(ranges, inner, other):
         is_first = start == a == c == 0
         is_last = end == 0 and b == len(inner) and d == len(other)
@@ -223,9 +223,11 @@ def _are_addresses(values: Values, others: Values) -> bool:
     return is_like and not (has_date(values) or has_date(others))
 
 
-def _unequal(values: Values, others: Values) -> Iterator[_Range]:
+def _unequal(values: Values, others: Values, *, is_cut: bool) -> Iterator[_Range]:
+    # Long texts have few tables among much else.
+    blocks = _blocks_between(values, others) if is_cut else _blocks(values, others)
     at, other_at = 0, 0
-    for place, other, size in [*_blocks(values, others), (len(values), len(others), 0)]:
+    for place, other, size in [*blocks, (len(values), len(others), 0)]:
         if place > at or other > other_at:
             yield _Range(at, place, other_at, other)
         at, other_at = place + size, other + size

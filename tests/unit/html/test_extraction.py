@@ -142,7 +142,6 @@ def test_a_fragment_has_the_text_that_it_holds(name, fragment):
     "data",
     [
         '{{"text": "{}"}}',
-        '{{"text": "<p>{}</p>"}}',
         "<rss><channel><description>{}</description></channel></rss>",
         "<?xml version='1.0'?><feed><entry>{}</entry></feed>",
         "<preview>{}</preview>",
