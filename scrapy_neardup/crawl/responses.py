@@ -9,9 +9,9 @@ from urllib.parse import urljoin
 
 from itemadapter.adapter import ItemAdapter
 from lxml import etree
+from lxml.html import HtmlElement
 from scrapy.http import HtmlResponse, Response, TextResponse
 
-from ..html.embedded_content import files_of
 from ..html.encoding_detection import decode
 from ..html.extraction import parsed
 from ..html.limits import PageLimits
@@ -72,7 +72,7 @@ def item_record(url: str, item: Any, field: str) -> Record:
 def outline_of(record: Record, limits: PageLimits) -> PageOutline | None:
     """Return the outline of a page; ``None`` if it exceeds a limit. Takes a while: use a thread."""
     try:
-        content = decoded(record, limits)
+        content = _decoded(record, limits)
         if record.kind != "html":
             return PageOutline.of_text(content)
         return page_outline(content, limits)
@@ -81,20 +81,17 @@ def outline_of(record: Record, limits: PageLimits) -> PageOutline | None:
         return None
 
 
-def files_shown(record: Record, limits: PageLimits) -> list[str] | None:
-    """Return the files that a page shows or links to; ``None`` if it exceeds a limit."""
+def tree_of(record: Record, limits: PageLimits) -> HtmlElement | None:
+    """Return the tree of a page; ``None`` if it is no HTML or exceeds a limit."""
     try:
-        tree = parsed(repaired(decoded(record, limits)), limits)
-        return None if tree is None or record.kind != "html" else files_of(tree)
+        is_html = record.kind == "html"
+        return parsed(repaired(_decoded(record, limits)), limits) if is_html else None
     except Exception:
+        # The judge says what is wrong with it.
         return None
 
 
-def decoded(record: Record, limits: PageLimits) -> str:
-    """Return the content of a page as text.
-
-    :raises LimitExceeded: if it is too large.
-    """
+def _decoded(record: Record, limits: PageLimits) -> str:
     limits.check_body(record.content)
     if isinstance(record.content, str):
         return record.content

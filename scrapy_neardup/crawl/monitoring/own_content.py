@@ -10,12 +10,13 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import NamedTuple
 
+from ...html.embedded_content import files_of
 from ...html.limits import PageLimits
 from ...signatures.signature import PageSignature
 from ...sources.record import Record
 from ...text.symbols import prices_in
 from ...text.titles import Title
-from ..responses import files_shown, outline_of
+from ..responses import outline_of, tree_of
 from .addresses import without_address
 from .page_head import page_head
 
@@ -37,11 +38,11 @@ class OwnContent(NamedTuple):
 
 def own_content(page: PageSignature, record: Record, limits: PageLimits) -> OwnContent | None:
     """Return what a page has besides its text; ``None`` if it cannot be read."""
-    shown = files_shown(record, limits)
-    if shown is None:
+    tree = tree_of(record, limits)
+    if tree is None:
         return None
-    head = page_head(record, limits)
-    files = {without_address(file, record.url) for file in (*shown, *head.pictures)}
+    head = page_head(tree, record.url)
+    files = {without_address(file, record.url) for file in (*files_of(tree), *head.pictures)}
     files = {file for file in files if OF_VISITOR not in file.casefold()}
     outline = outline_of(record, limits)
     prices = [] if outline is None else prices_in("\n".join(outline.shown))

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import urljoin
 
-from ...html.extraction import parsed
-from ...html.limits import PageLimits
-from ...html.sanitizing import repaired
-from ...sources.record import Record
-from ..responses import decoded
+from lxml.html import HtmlElement
 
 _PICTURES = frozenset("og:image og:image:url og:image:secure_url twitter:image".split())
 
@@ -25,25 +21,21 @@ class PageHead(NamedTuple):
     pictures: frozenset[str] = frozenset()
 
 
-def page_head(record: Record, limits: PageLimits) -> PageHead:
-    """Return what the head of a page declares; nothing if the page cannot be read."""
-    try:
-        tree = parsed(repaired(decoded(record, limits)), limits)
-        if tree is None or record.kind != "html":
-            return PageHead()
-        canonical, pictures = set(), set()
-        for link in tree.iter("link"):
-            rel, href = (link.get("rel") or "").lower().split(), (link.get("href") or "").strip()
-            if "canonical" in rel and href:
-                canonical.add(urljoin(record.url, href).partition("#")[0])
-            elif "image_src" in rel and href:
-                pictures.add(href)
-        for meta in tree.iter("meta"):
-            name = (meta.get("property") or meta.get("name") or "").strip().lower()
-            if name in _PICTURES:
-                pictures.add((meta.get("content") or "").strip())
-    except Exception:
-        # The judge says what is wrong with it.
-        return PageHead()
+def page_head(tree: HtmlElement, url: str) -> PageHead:
+    """Return what the head of a page at a URL declares."""
+    canonical, pictures = set(), set()
+    for link in tree.iter("link"):
+        rel, href = (link.get("rel") or "").lower().split(), (link.get("href") or "").strip()
+        if "canonical" in rel and href:
+            try:
+                canonical.add(urljoin(url, href).partition("#")[0])
+            except ValueError:
+                continue  # no URL
+        elif "image_src" in rel and href:
+            pictures.add(href)
+    for meta in tree.iter("meta"):
+        name = (meta.get("property") or meta.get("name") or "").strip().lower()
+        if name in _PICTURES:
+            pictures.add((meta.get("content") or "").strip())
     only = canonical.pop() if len(canonical) == 1 else None
     return PageHead(only, frozenset(pictures - {""}))

@@ -19,13 +19,14 @@ from urllib.parse import unquote, urlsplit
 
 from scrapy.utils.datatypes import LocalCache
 
+from ...html.embedded_content import files_of
 from ...html.limits import PageLimits
 from ...html.page_outline import FILE, SCRIPT, PageOutline
 from ...signatures.signature import PageSignature
 from ...sources.record import Record
 from ...text.titles import Title
 from ...text.values import CODE, n_leading
-from ..responses import files_shown, outline_of
+from ..responses import outline_of, tree_of
 from .addresses import MASK, address_of, without_address
 from .first_pages import MAIN_SHARE, MIN_VALUES
 from .own_content import OF_VISITOR
@@ -155,7 +156,8 @@ def _without_references(
     n_letters = sum(map(str.isalpha, "".join(shown)))
     # Names of files may identify pictures and documents.
     named = [text for text in texts if text.startswith(FILE)]
-    named += [without_address(file, url) for file in files_shown(record, limits) or ()]
+    tree = tree_of(record, limits)
+    named += [without_address(file, url) for file in ([] if tree is None else files_of(tree))]
     files = [file for file in named if OF_VISITOR not in file.casefold()]
     has_references = shows_address or bool(found) or len(files) < len(named)
     if title is None or n_letters < _MIN_LETTERS or len(found) > _MAX_REFERENCES:
