@@ -191,6 +191,7 @@ def test_a_host_that_hangs_does_not_hold_the_crawl():
     assert crawl.counts("soft_404/") == {"asked": 1, "failed": 1}
 
 
+@pytest.mark.slow
 def test_the_answers_come_before_the_pages_that_wait_for_a_slow_site():
     site = "http://fixed-text.example"
     links = " ".join(f"/gone/{n}" for n in range(10))
@@ -204,6 +205,7 @@ def test_the_answers_come_before_the_pages_that_wait_for_a_slow_site():
     assert len(soft_urls(crawl)) >= 8
 
 
+@pytest.mark.slow
 def test_a_crawl_of_one_page_waits_for_the_answer_as_long_as_the_site_asks_for():
     sites = SoftSites({"http://shop.example/": page(FERRY, "Ferry")}, {})
     crawl = crawl_all(sites, DOWNLOAD_DELAY=2)

@@ -82,6 +82,7 @@ def good(stored: list[str]) -> set[str]:
     }
 
 
+@pytest.mark.slow
 def test_when_the_first_copy_fails_another_process_stores_its_own(server):
     fail = {"FAIL_PATHS": {"0": "raise"}}
     with serving(COPIES, together=2) as site:
