@@ -1,10 +1,11 @@
-"""Recognises files that hold no pages, or none that can be read, by their first bytes."""
+"""Recognises files whose pages cannot be read by their first bytes, and says what to do."""
 
 from __future__ import annotations
 
 import re
 
 from ..exceptions import InputError
+from .fields import CONTENT_FIELDS
 
 _TO_JSON = "export the items as JSON Lines: scrapy crawl SPIDER -o items.jsonl"
 _TO_GZIP = "unpack it, or pack it with gzip or zstd"
@@ -24,8 +25,19 @@ _FORMATS = (
 #: How a dictionary begins in Python's marshal format: the type of its first key, a string, and its
 #: length. It is the first item of a feed.
 _MARSHAL = re.compile(rb"[{\xfb](?:[zZ\xfa\xda][^\0]|[atuA\xe1\xf4\xf5\xc1][^\0]..\0)", re.DOTALL)
+#: How a text in UTF-16 begins, with or without a mark, if it is JSON, a table or markup.
+_UTF16 = re.compile(rb"(?:\xff\xfe)?[\w{\[<]\0|(?:\xfe\xff)?\0[\w{\[<]")
+#: What may separate the fields of a table, and what to do with a file that has them.
+_TABLES = {
+    b",": "is CSV by its first line; give it a name that ends in .csv",
+    b"\t": "is TSV by its first line; give it a name that ends in .tsv",
+    b";": "is a table separated by semicolons; separate the fields by commas, and give it a name "
+    "that ends in .csv",
+}
 #: What may precede the root of an XML file: the first bytes of each, and what ends it.
 _BEFORE_ROOT = ((b"<?", b"?>"), (b"<!--", b"-->"), (b"<!", b">"))
+_ADDRESS_NAMES = {b"url", b"id"}
+_CONTENT_NAMES = {name.encode() for name in CONTENT_FIELDS} | {b"title"}
 _NAME = re.compile(rb"<([\w:.-]+)")
 #: Suffixes of names of files that are pages, whatever their first bytes say.
 _PAGE_NAME = re.compile(r"\.(?:x?html?|shtml)(?:\.(?:gz|gzip|zst|zstd))?$", re.IGNORECASE)
@@ -43,11 +55,25 @@ def refuse_other_formats(start: bytes, source: str) -> None:
     for magic, name, way_out in _FORMATS:
         if start.startswith(magic):
             raise _unreadable(source, name, way_out)
+    if _UTF16.match(start):
+        raise InputError(source, "is UTF-16; save it as UTF-8")
     if _MARSHAL.match(start):
         raise _unreadable(source, "a feed in Python's marshal format", _TO_JSON)
     root = _xml_root(start.removeprefix(b"\xef\xbb\xbf").lstrip())
     if root is not None and root.rpartition(":")[2].lower() != "html":
         raise InputError(source, f"is XML (<{root}>), not a page; {_TO_JSON}")
+
+
+def refuse_tables(line: bytes, source: str) -> None:
+    """Check that a file that is no table by its name does not begin with a header.
+
+    :param line: its first line.
+    :raises InputError: if it does.
+    """
+    for separator, problem in _TABLES.items():
+        names = {name.strip(b" \"'").lower() for name in line.strip().split(separator)}
+        if names & _ADDRESS_NAMES and names & _CONTENT_NAMES:
+            raise InputError(source, problem)
 
 
 def _unreadable(source: str, name: str, way_out: str) -> InputError:

@@ -1,7 +1,7 @@
 """Reads stored pages: JSON Lines, JSON arrays, tables, Parquet, WARC and folders of HTML files.
 
-The format is detected from the first bytes of a file; only CSV, TSV and JSON arrays are recognised
-by the name. gzip and zstd are decompressed. Unusable records are counted and skipped. An input that
+The format is detected from the first bytes of a file; only CSV and TSV are recognised by the
+name. gzip and zstd are decompressed. Unusable records are counted and skipped. An input that
 cannot be read to its end is an error, because figures of half a file would pass for those of the
 whole.
 """
@@ -24,7 +24,7 @@ from .columns import Columns
 from .compression import buffered, decompressed, error_text, naming_errors
 from .fields import NOT_JSON, page_of_json
 from .json_arrays import array_pages, require_lines
-from .other_formats import refuse_other_formats
+from .other_formats import refuse_other_formats, refuse_tables
 from .parquet import ParquetPages, is_parquet
 from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, BadRecords, Record
 from .tables import open_table, table_format
@@ -32,7 +32,13 @@ from .warc import WARC, archive_iterator, warc_pages
 
 #: Suffixes, in lower case, of the files in a folder that are read.
 HTML_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
+_READ_AS_LINES = (
+    "it was read as JSON Lines, because it begins like no other format and its name does not end "
+    "in .csv or .tsv"
+)
 _UTF8_MARK = b"\xef\xbb\xbf"
+#: How an array of objects begins; a line of JSON Lines that is not broken does not.
+_ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
 _JSON_NAME = re.compile(r"\.json(?:\.(?:gz|gzip|zst|zstd))?$", re.IGNORECASE)
 
 
@@ -71,6 +77,8 @@ class PageReader:
             listed = ", ".join(f"{reason}: {number}" for reason, number in counted.most_common())
             places = [f"; first {place}" for place in list(self.bad.first.values())[:1]]
             hints = [f"; {hint}" for hint in list(self.bad.hints.values())[:1] if hint]
+            if set(counted) == {NOT_JSON}:
+                hints = [f"; {_READ_AS_LINES}"]
             raise InputError(
                 ", ".join(self.sources),
                 f"no page in it ({listed or 'no record'}){''.join(places)}{''.join(hints)}",
@@ -144,7 +152,7 @@ def stream_pages(
             yield from warc_pages(stream, source, bad, passed_over)
         elif start.removeprefix(_UTF8_MARK).lstrip()[:1] == b"<":
             yield html_page(Path(source), stream.read(MAX_PAGE_BYTES), source)
-        elif _JSON_NAME.search(source) and _at_array(stream):
+        elif (_ARRAY.match(start) or _JSON_NAME.search(source)) and _at_array(stream):
             yield from array_pages(stream, source, bad, columns)
         else:
             yield from json_pages(stream, source, bad, columns)
@@ -289,6 +297,7 @@ def json_pages(
             continue
         if number == 1 and not is_part:
             line = line.removeprefix(_UTF8_MARK)
+            refuse_tables(line, source)
             if _JSON_NAME.search(source):
                 require_lines(line, source)
         try:

@@ -15,7 +15,6 @@ from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, BadRecords, Record
 
 _SUFFIX = re.compile(r"\.([ct]sv)(?:\.(?:gz|gzip|zst|zstd))?$", re.IGNORECASE)
 _UTF8_MARK = b"\xef\xbb\xbf"
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _NOT_UTF8 = "not UTF-8"
 _HAS_NUL = "NUL byte"
 _NOT_CSV = "not CSV"
@@ -41,8 +40,6 @@ def open_table(
     :param bad: counts unusable records by reason.
     :raises InputError: if the columns are unknown; while iterating, if the last line is cut off.
     """
-    if stream.peek(len(_UTF8_MARK)).startswith(_UTF16_MARKS):
-        raise InputError(source, "is UTF-16; tables must be UTF-8")
     if stream.peek(len(_UTF8_MARK)).startswith(_UTF8_MARK):
         stream.read(len(_UTF8_MARK))
     kind = table_format(source) or "csv"

@@ -81,7 +81,7 @@ def add_pages(
         name,
         metavar="PAGES",
         nargs=nargs,
-        help="JSON Lines, JSON arrays (.json), CSV, TSV or WARC files (plain, gzip, zstd), Parquet "
+        help="JSON Lines, JSON arrays, CSV, TSV or WARC files (plain, gzip, zstd), Parquet "
         "files, folders of HTML files, or - for JSON Lines on standard input",
         **how,
     )

@@ -24,6 +24,7 @@ ITEMS = [
 ]
 LINES = "".join(json.dumps(item) + "\n" for item in ITEMS)
 ARRAY = "[\n" + ",\n".join(map(json.dumps, ITEMS)) + "\n]"
+PAGE_LINES = '{"url": "https://a.example/1", "text": "One"}\n'
 CSV = "link,title,body\r\n" + "".join(f"{i['link']},{i['title']},{i['body']}\r\n" for i in ITEMS)
 
 
@@ -73,11 +74,43 @@ def test_the_hint_names_a_text_as_such(tmp_path):
         ("a.jsonl.bz2", bz2.compress(LINES.encode()), "packed with bzip2.*gzip or zstd"),
         ("a.csv", b"PK\x03\x04 and so on", "a ZIP archive or a spreadsheet.*CSV"),
         ("a.sqlite", b"SQLite format 3\0", "is a SQLite file.*--store"),
+        *(
+            (f"a.{ending}", text.encode(encoding), "is UTF-16; save it as UTF-8")
+            for ending, text in (("jsonl", PAGE_LINES), ("json", f"[{PAGE_LINES}]"))
+            for encoding in ("utf-16-le", "utf-16-be", "utf-16")
+        ),
     ],
 )
 def test_another_format_is_named_with_the_way_out(tmp_path, name, data, said):
     with pytest.raises(InputError, match=said):
         PageReader([stored(tmp_path, name, data)])
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.txt", "a.json", "a"])
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("url,title,text", r"is CSV by its first line.*\.csv$"),
+        ('"title","ID","HTML"', r"is CSV by its first line.*\.csv$"),
+        ("id\ttext", r"is TSV by its first line.*\.tsv$"),
+        ("url;text", r"separated by semicolons.*commas.*\.csv$"),
+    ],
+)
+def test_a_table_under_another_name_is_named_as_such(tmp_path, name, header, said):
+    with pytest.raises(InputError, match=said):
+        list(PageReader([stored(tmp_path, name, f"{header}\r\n1,2,3\r\n")]))
+
+
+def test_what_no_page_was_found_in_says_how_it_was_read(tmp_path):
+    with pytest.raises(InputError, match=r"not JSON: 2.*read as JSON Lines, because it begins"):
+        list(PageReader([stored(tmp_path, "a.yml", "- url: https://a.example/\n  text: One\n")]))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.txt", "a"])
+@pytest.mark.parametrize("before", ["", "\ufeff", "\n "])
+def test_an_array_is_read_under_any_name(tmp_path, name, before):
+    array = f"{before}[ \n{PAGE_LINES},\n{PAGE_LINES}]"
+    assert len(list(PageReader([stored(tmp_path, name, array)]))) == 2
 
 
 def feed(

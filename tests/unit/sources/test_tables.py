@@ -138,7 +138,7 @@ def test_columns_by_name_are_those_of_a_header(tmp_path):
         ("a.csv", b"title,text\na,b\n", "its header cannot be used: id or url is needed"),
         ("a.csv", b"id,text,text\na,b,c\n", "text is named twice: text, text"),
         ("a.csv", "编号,正文\n".encode("gb18030"), r"its first line \(not UTF-8\)"),
-        ("a.csv", "id,text\n1,x".encode("utf-16"), "is UTF-16; tables must be UTF-8"),
+        ("a.csv", "id,text\n1,x".encode("utf-16"), "is UTF-16; save it as UTF-8"),
         ("a.csv", b"", "empty"),
         ("a.csv.gz", gzip.compress(b"\xef\xbb\xbf", mtime=0), "does not name the fields"),
     ],
