@@ -21,7 +21,6 @@ from typing import Any, NoReturn
 
 import scrapy
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 
 #: Exit codes of a program that a signal ended: 128 plus the signal's number.
 _INTERRUPTED = 128 + 2
@@ -66,9 +65,9 @@ class Command(ScrapyCommand):
         if args:
             near = get_close_matches(args[0], self._own_options, n=1)
             hint = f"did you mean {near[0]}?" if near else "options follow the sub-command"
-            raise UsageError(f"unknown option {args[0]}; {hint}")
+            _refuse(f"there is no option {args[0]}; {hint}")
         if opts.command is None:
-            raise UsageError(f"a sub-command is required: {', '.join(_NAMES)}")
+            _refuse(f"a sub-command is required: {', '.join(_NAMES)}")
         super().process_options(args, opts)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -154,6 +153,12 @@ def _ending_by_signals() -> Iterator[None]:
             os.kill(os.getpid(), received[0])
 
 
+def _refuse(problem: str) -> NoReturn:
+    """End with one line on the command line, where Scrapy would print the usage before it."""
+    sys.stderr.write(f"scrapy neardup: {problem}\n")
+    sys.exit(2)
+
+
 def _invalid_choice(what: str, given: object, choices: Iterable[object]) -> str:
     """Return the message for a word that is none of those to choose from."""
     names = list(map(str, choices))
@@ -185,8 +190,7 @@ class _SubCommands(argparse._SubParsersAction):  # type: ignore[type-arg]
         option_string: str | None = None,
     ) -> None:
         if values[0] not in self._name_parser_map:
-            problem = _invalid_choice("COMMAND", values[0], self._name_parser_map)
-            parser.exit(2, f"scrapy neardup: {problem}\n")
+            _refuse(_invalid_choice("COMMAND", values[0], self._name_parser_map))
         super().__call__(parser, namespace, values, option_string)
 
 

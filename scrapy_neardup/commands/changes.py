@@ -178,7 +178,7 @@ class _Rate:
         mark = f" ({', '.join(doubts)})" if doubts else ""
         if not self.changes:
             advice = "too early to tell" if is_short else "come less often"
-            return f"not seen in {_span(watched)}{mark}", advice
+            return f"no change in {_span(watched)}{mark}", advice
         # After so long half of the pages have changed.
         return _every(self.days) + mark, _every(self.days * math.log(2))
 
@@ -256,20 +256,21 @@ def _show(pages: list[_Page], listed: list[_Page], n_changed: int) -> None:
     rates: Mapping[str, _Rate] = defaultdict(_Rate)
     for page in pages:
         rates[page.section].add(page)
+    if listed:
+        print_output(table("latest", "page", "change", "leads to", rows=_lines(listed)))
     print_output(
-        table("latest", "page", "change", "leads to", rows=_lines(listed)),
-        f"{quantity(n_changed, 'page')} changed or moved, of {len(pages)} that were visited",
-        table(
-            *("section", "pages", "visits", "changes", "a page changes", "come again"),
-            rows=(
-                (section, rate.pages, rate.visits, rate.changes, *rate.text())
-                for section, rate in sorted(rates.items())
-                if rate.pages
-            ),
-        ),
+        f"{quantity(n_changed, 'page')} changed or moved, of {len(pages)} that were visited"
     )
-    if not any(rate.pages for rate in rates.values()):
+    sections = [
+        (section, rate.pages, rate.visits, rate.changes, *rate.text())
+        for section, rate in sorted(rates.items())
+        if rate.pages
+    ]
+    if not sections:
         print_message("no page was visited twice yet: crawl again to learn how often pages change")
+        return
+    columns = ("section", "pages", "visits", "changes", "a page changes", "come again")
+    print_output(table(*columns, rows=sections))
 
 
 def _lines(listed: Iterable[_Page]) -> Iterator[tuple[object, ...]]:

@@ -241,8 +241,8 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path):
     [
         ([], "a sub-command is required: scan, pairs, compare, evaluate, report, idf"),
         (["scna"], "invalid choice: 'scna'"),
-        (["--nolog", "scan", "x", "-o", "y"], "unknown option --nolog; options follow"),
-        (["--versoin"], "unknown option --versoin; did you mean --version?"),
+        (["--nolog", "scan", "x", "-o", "y"], "there is no option --nolog; options follow"),
+        (["--versoin"], "there is no option --versoin; did you mean --version?"),
     ],
 )
 def test_the_command_itself(arguments, complaint):
