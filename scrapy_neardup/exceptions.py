@@ -58,6 +58,17 @@ class UnfitOption(InvalidOption):
         self.args = (f"{option} is {value}{link} must be {expected}",)
 
 
+class MissingPackage(InvalidOption):
+    """An option needs a package that is not installed.
+
+    :ivar expected: how to install it, and what to choose without it.
+    """
+
+    def __init__(self, option: str, value: Any, expected: str) -> None:
+        super().__init__(option, value, expected)
+        self.args = (f"{option} is {value!r}, which needs a package: {expected}",)
+
+
 class InvalidPage(NearDupError, TypeError):
     """The arguments that describe a page are missing, too many, or of another type."""
 

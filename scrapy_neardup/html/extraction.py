@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol, cast
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HtmlProcessingInstruction, fromstring
 
-from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, NeedsScripts
+from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, MissingPackage, NeedsScripts
 from .consent_overlays import remove_consent_overlays
 from .embedded_content import embedded_content, script_data, without_volatile
 from .limits import PageLimits
@@ -206,8 +206,8 @@ def shipped_extractor(name: str) -> tuple[Extractor, str]:
         wanted = "'trafilatura', 'resiliparse', 'visible' or an import path"
         raise InvalidOption("extractor", name, wanted)
     if not find_spec("resiliparse"):
-        wanted = "installed (pip install scrapy-neardup[resiliparse]), or 'trafilatura'"
-        raise InvalidOption("extractor", name, wanted)
+        wanted = "pip install \"scrapy-neardup[resiliparse]\", or choose 'trafilatura'"
+        raise MissingPackage("extractor", name, wanted)
     return resiliparse_text, "resiliparse-2"
 
 

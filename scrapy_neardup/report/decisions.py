@@ -156,8 +156,9 @@ class DecisionReader:
                 try:
                     yield Decision.from_line(line)
                 except (ValueError, RecursionError) as error:
-                    what = f"line {number} is no verdict, as `scan -o` writes them ({error})"
-                    raise InputError(source, what) from None
+                    wanted = "give the output of `scan -o`, or a store"
+                    problem = f"line {number} is no verdict ({error}); {wanted}"
+                    raise InputError(source, problem) from None
 
     @property
     def bytes_read(self) -> int:

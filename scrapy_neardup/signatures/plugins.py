@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..exceptions import InvalidOption
+from ..exceptions import InvalidOption, MissingPackage
 from ..html.quick_text import can_read_quickly
 from ..text.idf import IdfTable, read_table, shipped_table
 from .signature import EXTRACTIONS
@@ -50,8 +50,8 @@ def require_extraction(extraction: str, *, has_method: bool) -> None:
     if extraction not in EXTRACTIONS:
         raise InvalidOption("extraction", extraction, "'full' or 'lazy'")
     if extraction == "lazy" and not can_read_quickly():
-        wanted = "used with its package (pip install scrapy-neardup[lazy]), or 'full'"
-        raise InvalidOption("extraction", extraction, wanted)
+        wanted = "pip install \"scrapy-neardup[lazy]\", or choose 'full'"
+        raise MissingPackage("extraction", extraction, wanted)
     if extraction == "lazy" and has_method:
         raise InvalidOption("extraction", extraction, "'full' where a method judges")
 

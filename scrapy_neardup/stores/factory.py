@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import ref
 
-from ..exceptions import InvalidOption
+from ..exceptions import InvalidOption, MissingPackage
 from ..matching.rule import Scope
 from .base import Store
 from .in_process import InProcessStore, MemoryStore
@@ -109,8 +109,8 @@ def _canonical(address: str) -> str:
         except ModuleNotFoundError as error:
             if not str(error.name).startswith("redis"):
                 raise
-            installed = "used with the package redis: pip install 'scrapy-neardup[redis]'"
-            raise InvalidOption("store", f"{scheme}://…", installed) from None
+            installed = 'pip install "scrapy-neardup[redis]"'
+            raise MissingPackage("store", f"{scheme}://…", installed) from None
         RedisAddress.parse(address)
         return address
     if scheme == "sqlite":

@@ -28,7 +28,7 @@ import regex
 import xxhash
 
 from .._util.arrays import run_boundaries
-from ..exceptions import InvalidOption
+from ..exceptions import InvalidOption, MissingPackage
 from .characters import BLANK, HAN, SPACED, UNSPACED, CodePoints, as_text, code_points, scripts_of
 
 #: Longest run for jieba, whose time grows faster than the run's length.
@@ -294,7 +294,7 @@ def shipped_tokenizer(name: str) -> tuple[Tokenizer, str]:
     if name == "auto":
         name = "rjieba" if find_spec("rjieba") else "jieba"
     if name == "rjieba" and not find_spec("rjieba"):
-        raise InvalidOption("tokenizer", name, "installed (pip install rjieba), or 'jieba'")
+        raise MissingPackage("tokenizer", name, "pip install rjieba, or choose 'jieba'")
     if name not in ("jieba", "rjieba"):
         raise InvalidOption(
             "tokenizer", name, "'auto', 'jieba', 'rjieba', 'pairs' or an import path"

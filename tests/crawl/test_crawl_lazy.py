@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_neardup.exceptions import InvalidOption
+from scrapy_neardup.exceptions import MissingPackage
 from scrapy_neardup.signatures.signer import Signer
 from tests.support.crawl import LOOPS, Crawl, run_crawl
 from tests.support.reports import data_of, neardup, texts_of
@@ -188,5 +188,5 @@ def test_pages_go_from_a_file_to_redis_without_their_bodies(redis_server, tmp_pa
 
 def test_reading_quickly_needs_its_package(monkeypatch):
     monkeypatch.setattr("scrapy_neardup.signatures.plugins.can_read_quickly", lambda: False)
-    with pytest.raises(InvalidOption, match=re.escape("pip install scrapy-neardup[lazy]")):
+    with pytest.raises(MissingPackage, match=re.escape('pip install "scrapy-neardup[lazy]"')):
         Signer(secret=bytes(32), extraction="lazy")

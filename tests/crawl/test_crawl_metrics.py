@@ -147,6 +147,6 @@ def test_a_package_that_is_missing_is_named(tmp_path):
     )
     [error] = crawl.logged("ERROR")
     assert error == (
-        "Cannot start the crawl: NEARDUP_METRICS is 'crawl.prom', but it must be used with its "
-        "package: pip install 'scrapy-neardup[prometheus]'"
+        "Cannot start the crawl: NEARDUP_METRICS is 'crawl.prom', which needs a package: "
+        'pip install "scrapy-neardup[prometheus]"'
     )

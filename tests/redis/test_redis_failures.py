@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from scrapy_neardup import NearDupDetector, Rule
-from scrapy_neardup.exceptions import InvalidOption, StoreError, StoreUnreachable
+from scrapy_neardup.exceptions import MissingPackage, StoreError, StoreUnreachable
 from scrapy_neardup.stores import open_store
 from scrapy_neardup.stores.redis import pages as redis_pages
 from scrapy_neardup.stores.redis import store as redis_store
@@ -395,5 +395,5 @@ def test_a_missing_package_is_named(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("scrapy_neardup.stores.redis")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(InvalidOption, match=r"pip install 'scrapy-neardup\[redis\]'"):
+    with pytest.raises(MissingPackage, match=r'pip install "scrapy-neardup\[redis\]"'):
         open_store("redis://127.0.0.1")

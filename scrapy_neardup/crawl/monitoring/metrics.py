@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.asyncio import create_looping_call
 
-from ...exceptions import InvalidOption
+from ...exceptions import MissingPackage
 from ..async_bridge import in_thread, start
 from .crawl_log import counts
 from .duplicate_floods import DuplicateFlood
@@ -114,15 +114,15 @@ COUNTERS = (
 def require_metrics(config: Config) -> None:
     """Check that the package that writes metrics is installed, if they are to be written.
 
-    :raises InvalidOption: when it is not.
+    :raises MissingPackage: when it is not.
     """
     if config.metrics is None:
         return
     try:
         import prometheus_client  # noqa: F401
     except ImportError:
-        wanted = "used with its package: pip install 'scrapy-neardup[prometheus]'"
-        raise InvalidOption("NEARDUP_METRICS", config.metrics, wanted) from None
+        wanted = 'pip install "scrapy-neardup[prometheus]"'
+        raise MissingPackage("NEARDUP_METRICS", config.metrics, wanted) from None
 
 
 def metrics_path(crawler: Crawler, path: str, job: Path | None) -> Path:
