@@ -216,8 +216,8 @@ _FIRST = (
     "them: log the spider in if the text is a login page; send its cookie if it asks for consent; "
     "slow down (AUTOTHROTTLE_ENABLED, DOWNLOAD_DELAY) if it is a ban or a rate limit; render "
     "pages, for example with scrapy-playwright, if it asks for JavaScript; set NEARDUP_SOFT_404 if "
-    "it says that the page is missing. If they are copies of one page, such as by session ids or in "
-    'a calendar, NEARDUP_URL_RULES = "on" skips further requests for such URLs'
+    "it says that the page is missing. If they are copies of one page, such as by session ids or "
+    'in a calendar, NEARDUP_URL_RULES = "on" skips further requests for such URLs'
 )
 _ENDLESS = (
     "Nearly all of these URLs match {shape}. Open some of them: for an endless space, such as a "
