@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from scrapy.core.engine import ExecutionEngine
     from scrapy.crawler import Crawler
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 
@@ -36,15 +38,40 @@ async def result_of(future: Future[T]) -> T:
     return future.result()
 
 
+class Outcomes(Generic[K, T]):
+    """What is found out about each of some objects, once, however many ask at the same time.
+
+    It is forgotten with the object.
+    """
+
+    def __init__(self) -> None:
+        self._futures: WeakKeyDictionary[K, Future[T]] = WeakKeyDictionary()
+
+    async def get(self, about: K, find_out: Callable[[], Awaitable[T]]) -> T:
+        """Return what was found out about an object, or find it out.
+
+        :raises Exception: the one that this raised, for all who ask.
+        """
+        if about not in self._futures:
+            outcome = self._futures[about] = Future()
+            try:
+                outcome.set_result(await find_out())
+            except BaseException as error:
+                outcome.set_exception(error)
+        return await result_of(self._futures[about])
+
+
 async def wait_for(future: Future[Any] | None, seconds: float | None = None) -> None:
     """Wait until a future is done or so many seconds have passed, whichever is first."""
+    if future is not None and future.done():
+        return
     woken: Deferred[None] = Deferred()
 
     def wake() -> None:
         if not woken.called:
             woken.callback(None)
 
-    alarm = None if seconds is None else call_later(seconds, wake)
+    alarm = None if seconds is None else call_later(max(seconds, 0), wake)
     if future is not None:
         wake_from_any_thread = from_any_thread(wake)
         future.add_done_callback(lambda _: wake_from_any_thread())

@@ -46,11 +46,7 @@ class RecordJudge:
         :param learns: whether URL rules learn from the page once its outcome is known.
         """
         page = ref(response) if learns else None
-        if await self._is_soft_404(response, policy):
-            verdict = Verdict("undecided", record.url, Reason.SOFT_404)
-            signature, claim, containment = None, Claim(verdict), None
-        else:
-            signature, claim, containment = await self._claim(record, policy)
+        signature, claim, containment = await self._claim_unless_soft_404(record, policy, response)
         verdict = claim.verdict
         if verdict.kind == "undecided":
             self._session.stats.count(f"undecided/{verdict.reason}")
@@ -76,18 +72,45 @@ class RecordJudge:
         """Send a signal of this package."""
         self._crawler.signals.send_catch_log(signal, spider=self._crawler.spider, **kwargs)
 
-    async def _is_soft_404(self, response: Response, policy: Policy) -> bool:
-        """Return whether a page is a soft 404, if that is asked for."""
+    async def _claim_unless_soft_404(
+        self, record: Record, policy: Policy, response: Response
+    ) -> tuple[PageSignature | None, Claim, PageContainment | None]:
+        if not await self._is_soft_404(response, policy, is_read=False):
+            signature, claim, containment = await self._claim(record, policy)
+            if not await self._is_soft_404(response, policy, is_read=True):
+                return signature, claim, containment
+            self._release(claim, signature)
+        return None, Claim(Verdict("undecided", record.url, Reason.SOFT_404)), None
+
+    async def _is_soft_404(self, response: Response, policy: Policy, *, is_read: bool) -> bool:
+        """Return whether a page is a soft 404, if that is asked for.
+
+        :param is_read: whether it was read since this was asked first.
+        """
         soft_404 = self._session.soft_404
         if soft_404 is None or policy.soft_404 == "off":
             return False
         try:
+            if is_read:
+                # What is not dropped does not have to wait.
+                return await soft_404.turned_out(response, waits=policy.drops_soft_404s)
             return await soft_404.is_soft_404(response)
         except Exception:
             self._session.stats.warn_once(
                 Reason.SOFT_404, "Cannot compare <%s> with soft 404s", response.url, exc_info=True
             )
             return False
+
+    def _release(self, claim: Claim, signature: PageSignature | None) -> None:
+        """Release the claim of a page that is not stored."""
+        if claim.ticket is None:
+            return
+        client, claims = self._session.store_client, self._session.claims
+        assert client is not None
+        assert claims is not None
+        client.settle(claim.ticket, None)
+        if signature is not None:
+            claims.bodies.discard(signature.key)
 
     async def _claim(
         self, record: Record, policy: Policy
@@ -103,7 +126,9 @@ class RecordJudge:
             signature, claim, reading = result
             if self._session.soft_404 is not None:
                 claim = await self._without_soft_404(signature, claim, policy)
-                self._session.soft_404.judged(claim.verdict, reading.title, signature)
+                await self._session.soft_404.judged(
+                    claim.verdict, reading.title, signature, waits=policy.drops_soft_404s
+                )
             containment = self._containment(signature, reading.fingerprints)
         except WorkersFailed as error:
             return None, self._undecided(record, Reason.NO_WORKER, str(error)), None

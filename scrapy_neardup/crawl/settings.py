@@ -74,6 +74,11 @@ class Policy:
         require_choice("revisit", self.revisit, ("store", "drop"))
         require_choice("soft_404", self.soft_404, ("off", "report", "drop"))
 
+    @property
+    def drops_soft_404s(self) -> bool:
+        """Whether the items of soft 404s are dropped."""
+        return self.soft_404 == "drop" and self.action != "report"
+
     def changed(self, options: Mapping[str, Any]) -> Policy:
         """Return a copy with some options replaced; numbers may be given as strings.
 

@@ -191,6 +191,30 @@ def test_a_host_that_hangs_does_not_hold_the_crawl():
     assert crawl.counts("soft_404/") == {"asked": 1, "failed": 1}
 
 
+class Section(SoftSites):
+    """A site that is honest but for one section, and takes its time."""
+
+    def __getitem__(self, url):
+        if url not in self._pages and not urlsplit(url).path.startswith("/news/"):
+            return Answer("not here", status=404)
+        time.sleep(0.03)
+        return super().__getitem__(url)
+
+
+@pytest.mark.parametrize("kind", ["fixed text", "path echoed", "home page", "suggestions"])
+def test_in_a_fast_crawl_pages_wait_for_the_answer_of_their_section(kind):
+    site, gone = "http://news.example", [f"/news/gone-{n}" for n in range(30)]
+    real = [f"/news/real-{n}" for n in range(4)]
+    pages = {f"{site}/": page(" ".join(article(200, 1000)), "Home", links=" ".join(real + gone))}
+    for n, path in enumerate(real):
+        pages[site + path] = page(" ".join(article(200, n)), f"Real story {n}")
+    crawl = crawl_all(Section(pages, {"news.example": kind}))
+    assert set(crawl.stored) >= {path[1:] for path in ["/", *real]}
+    # The second one of a kind shows that the section has to be asked.
+    assert len(soft_urls(crawl)) >= len(gone) - 2
+    assert crawl.counts("soft_404/")["late"] <= 2
+
+
 @pytest.mark.slow
 def test_the_answers_come_before_the_pages_that_wait_for_a_slow_site():
     site = "http://fixed-text.example"

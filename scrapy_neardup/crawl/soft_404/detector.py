@@ -2,51 +2,41 @@
 
 from __future__ import annotations
 
-import logging
 from asyncio import CancelledError
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
 
 from scrapy import signals
-from scrapy.exceptions import DontCloseSpider, IgnoreRequest
+from scrapy.exceptions import DontCloseSpider
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 from scrapy.utils.datatypes import LocalCache
 
 from ... import signals as own_signals
-from ..._util.escaping import on_one_line
 from ..._util.urls import is_list, page_key
 from ...html.page_outline import PageOutline
 from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
 from ...sources.record import Record
-from ..async_bridge import in_thread, start, wait_for
+from ..async_bridge import Outcomes, in_thread, start, wait_for
 from ..monitoring.crawl_log import CrawlStats
-from ..responses import outline_of, page_links, page_record, why_not_judged
-from ..settings import META_KEY, Config, Policy
+from ..responses import outline_of, page_links, page_record
+from ..settings import META_KEY, Config
 from .front_page import is_front_page
-from .hosts import (
-    MAX_SECTIONS,
-    Answer,
-    Host,
-    Section,
-    Visit,
-    host_of,
-)
+from .hosts import MAX_SECTIONS, Answer, Host, Section, Visit, host_of
+from .log import Soft404Log
 from .probe import ProbeAnswer, Prober, is_probe, without_page
 from .template import AnswerTemplate
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-
-logger = logging.getLogger("scrapy_neardup")
 
 #: Hosts that are remembered; beyond that the first ones are asked again if they come again.
 _MAX_HOSTS = 10_000
@@ -54,10 +44,11 @@ _MAX_HOSTS = 10_000
 _MAX_RECENT = 64
 #: Suffixes of addresses that are no pages.
 _NO_PAGES = frozenset(IGNORED_EXTENSIONS) | frozenset("xml txt json rss atom gz js map".split())
-#: Statuses that say nothing about the address that was asked for.
-_BUSY = frozenset((408, 425, 429))
 #: Seconds that the front page waits for an answer rather than be dropped for another page.
 _MAX_WAIT = 15.0
+#: Seconds after its host or section was asked for which a page waits for the answer, so that it is
+#: dropped if it is a soft 404.
+_MAX_PAGE_WAIT = 5.0
 #: Seconds that a crawl which is told to end waits until the answers it has got are compared.
 _MAX_LAST = 5.0
 #: A page that is so much smaller or larger than the answers shows something else.
@@ -65,15 +56,16 @@ _LEAST, _MOST, _SPARE = 1 / 3, 3, 2000
 #: Items of a page that are removed from the store, at most.
 _MAX_ITEMS = 50
 _TOO_LITTLE = frozenset((Reason.NO_TEXT, Reason.FEW_FEATURES, Reason.THIN_TEXT))
-_EXPLAINED = (
-    "%s answers to addresses that do not exist as if they did: <%s> %s. Pages like this answer are "
-    "soft 404s: they are never originals, and their items are %s"
-)
-_UNCLEAR = (
-    "%s answers to addresses that do not exist as if they did, and its answers cannot be told from "
-    "its pages: <%s> %s. Its soft 404s are not recognised (logged once for each host, counted in "
-    "neardup/soft_404/unclear)"
-)
+
+
+class _Arrival(NamedTuple):
+    """What was known of a page when it came.
+
+    :ivar n_answers: number of answers that it was compared with.
+    """
+
+    is_soft: bool
+    n_answers: int
 
 
 class Soft404Detector:
@@ -92,10 +84,13 @@ class Soft404Detector:
         self._crawler = crawler
         self._config = config
         self._stats = stats
+        self._log = Soft404Log(config.policy, stats)
         self._forget = forget
         self._prober = Prober(crawler)
         self._hosts = LocalCache[str, Host](_MAX_HOSTS)
-        self._known: WeakKeyDictionary[Response, bool] = WeakKeyDictionary()
+        # The items of a page may ask at the same time.
+        self._on_arrival: Outcomes[Response, _Arrival] = Outcomes()
+        self._once_read: Outcomes[Response, bool] = Outcomes()
         self._recent = deque[Visit](maxlen=_MAX_RECENT)
         self._thread = ThreadPoolExecutor(1, "neardup-soft-404")
         self._n_asking = 0
@@ -108,23 +103,60 @@ class Soft404Detector:
         connect(self._idle, signals.spider_idle)
 
     async def is_soft_404(self, response: Response) -> bool:
-        """Return whether a page that is about to be judged is a soft 404, as far as is known."""
-        if response in self._known:
-            return self._known[response]
-        self._known[response] = False
+        """Return whether a page that is about to be read is a soft 404, as far as is known."""
+        return (await self._arrival(response)).is_soft
+
+    async def turned_out(self, response: Response, *, waits: bool) -> bool:
+        """Return whether a page has turned out to be a soft 404 while it was read.
+
+        If it has not, it is compared with later answers as well.
+
+        :param waits: whether it waits for answers that are expected soon.
+        """
+        compare = partial(self._compare_again, response, waits=waits)
+        return await self._once_read.get(response, compare)
+
+    async def _arrival(self, response: Response) -> _Arrival:
+        return await self._on_arrival.get(response, partial(self._compare_first, response))
+
+    async def _compare_first(self, response: Response) -> _Arrival:
         visit = Visit.of(response)
-        # Another host may redirect here what does not exist there.
-        for name in dict.fromkeys((host_of(visit.requested), host_of(visit.record.url))):
-            host = self._hosts.get(name)
-            if host is None:
-                continue
-            if await self._compare(host, visit):
-                self._known[response] = True
+        hosts = self._hosts_of(visit)
+        n_answers = _count_answers(hosts)
+        return _Arrival(await self._compare_with_any(hosts, visit), n_answers)
+
+    async def _compare_again(self, response: Response, *, waits: bool) -> bool:
+        visit = Visit.of(response)
+        hosts = self._hosts_of(visit)
+        if waits:
+            for host in hosts:
+                await self._wait(host, Section.of(visit.record.url))
+        n_compared = (await self._arrival(response)).n_answers
+        while (n_answers := _count_answers(hosts)) > n_compared:
+            if await self._compare_with_any(hosts, visit):
                 return True
+            n_compared = n_answers
+        for host in hosts:
             if host.is_asking:
                 host.keep_early(visit)
         if visit.is_small:
             self._recent.append(visit)
+        return False
+
+    async def _wait(self, host: Host, section: Section) -> None:
+        """Wait for the answer of a section, for a short time."""
+        if (asking := host.asking_of(section)) is not None:
+            await wait_for(asking.outcome, asking.began + _MAX_PAGE_WAIT - monotonic())
+
+    def _hosts_of(self, visit: Visit) -> list[Host]:
+        """Return the hosts that a page may be from: one may redirect to another what is missing."""
+        names = dict.fromkeys((host_of(visit.requested), host_of(visit.record.url)))
+        return [host for name in names if (host := self._hosts.get(name)) is not None]
+
+    async def _compare_with_any(self, hosts: Iterable[Host], visit: Visit) -> bool:
+        for host in hosts:
+            if await self._compare(host, visit):
+                return True
         return False
 
     async def is_false_original(self, page: str, original: str) -> bool:
@@ -135,8 +167,10 @@ class Soft404Detector:
         host = self._hosts.get(host_of(original))
         if host is None:
             return False
-        if host.is_asking and is_front_page(page) and not is_front_page(original):
+        if is_front_page(page) and not is_front_page(original):
             await wait_for(host.outcome, _MAX_WAIT)
+            if host.is_first_shown(original) and not self.was_late(original):
+                await self._report_late(host, [original])
         return self.was_late(original)
 
     def was_late(self, url: str) -> bool:
@@ -144,10 +178,19 @@ class Soft404Detector:
         host = self._hosts.get(host_of(url))
         return host is not None and page_key(url.partition("#")[0]) in host.late
 
-    def judged(self, verdict: Verdict, title: str, page: PageSignature | None = None) -> None:
-        """Note a page that is none; ask its section too if other pages of it seem to be alike."""
+    async def judged(
+        self, verdict: Verdict, title: str, page: PageSignature | None = None, *, waits: bool
+    ) -> None:
+        """Note a page that is none; ask its section too if other pages of it seem to be alike.
+
+        :param waits: whether the page waits for the answer of its host, if it is expected soon.
+        """
         host = self._hosts.get(host_of(verdict.url))
-        if host is None or host.is_asking or len(host.asked) > MAX_SECTIONS:
+        if host is None:
+            return
+        if waits and host.is_asking:
+            await self._wait(host, Section.of(verdict.url))
+        if host.is_asking or len(host.asked) > MAX_SECTIONS:
             return
         if not (host.is_honest or host.has_answers):
             return  # it failed to answer
@@ -162,9 +205,9 @@ class Soft404Detector:
         )
         mark = str(verdict.reason) if verdict.reason in _TOO_LITTLE else title
         if host.has_title_twice(section, mark, verdict.url, page) or is_copy:
-            host.asked.add(section)
+            host.begin_asking(section)
             like = host.like.replace(url=verdict.url)
-            early = partial(_of_section, self._recent, host, section)
+            early = partial(_of_host, self._recent, host)
             self._start(self._ask(host, like, section, early))
 
     def _request_sent(self, request: Request) -> None:
@@ -177,7 +220,9 @@ class Soft404Detector:
         if not request.url.startswith("http") or request.meta.get(META_KEY) is False:
             return
         host = self._hosts[name] = Host(name, without_page(request))
-        self._start(self._ask_host(host, host.like))
+        section = Section("/", section.ending)
+        host.begin_asking(section)
+        self._start(self._ask_host(host, section))
 
     def _start(self, asking: Coroutine[Any, Any, None]) -> None:
         self._n_asking += 1
@@ -200,11 +245,9 @@ class Soft404Detector:
         if self._n_asking:
             raise DontCloseSpider
 
-    async def _ask_host(self, host: Host, like: Request) -> None:
-        section = Section("/", Section.of(like.url).ending)
-        host.asked.add(section)
+    async def _ask_host(self, host: Host, section: Section) -> None:
         try:
-            await self._ask(host, like, section, lambda: host.early)
+            await self._ask(host, host.like, section, lambda: host.early)
         finally:
             host.early.clear()
             host.outcome.set_result(None)
@@ -212,18 +255,28 @@ class Soft404Detector:
     async def _ask(
         self, host: Host, like: Request, section: Section, early: Callable[[], Sequence[Visit]]
     ) -> None:
+        """Ask for addresses of a section, and compare its pages with the answers.
+
+        :param early: returns pages that were judged before.
+        """
+        try:
+            await self._ask_twice(host, like, section, early)
+        finally:
+            host.asking.pop(section).outcome.set_result(None)
+
+    async def _ask_twice(
+        self, host: Host, like: Request, section: Section, early: Callable[[], Sequence[Visit]]
+    ) -> None:
         """Ask for one address, and for another one if the answer is no error.
 
         One answer does not show what differs from answer to answer: nothing follows from it.
-
-        :param early: returns pages that were judged before.
         """
         answers: list[ProbeAnswer] = []
         try:
             for _ in range(2):
                 self._stats.count("soft_404/asked")
                 answer = await self._prober.ask(like, section.folder)
-                kind = _kind_of(answer)
+                kind = answer.kind
                 if kind != "soft":
                     break
                 answers.append(answer)
@@ -232,20 +285,16 @@ class Soft404Detector:
                 await self._compare_early(host, early())
             elif answers and kind == "honest":
                 kind = "unclear"
-        except IgnoreRequest as error:
-            kind = "failed"
-            logger.debug("Did not ask %s for a missing address: %s", host.name, error)
         except (Exception, CancelledError) as error:
-            # Downloads fail in many ways.
+            # robots.txt may forbid it, and downloads fail in many ways.
             kind = "failed"
-            logger.debug("%s did not answer for a missing address: %r", host.name, error)
+            self._log.failed(host.name, error)
         self._stats.count(f"soft_404/{kind}")
         host.is_honest = kind == "honest" and not host.has_answers
         if kind == "soft":
-            _explain(self._config.policy, host, answers[0])
+            self._log.soft(host.name, answers[0])
         elif kind == "unclear":
-            told = map(on_one_line, (host.name, answers[0].url, _told(answers[0])))
-            self._stats.warn_once(f"unclear answers of {host.name}", _UNCLEAR, *told)
+            self._log.unclear(host.name, answers[0])
 
     async def _learn(self, host: Host, section: Section, answers: list[ProbeAnswer]) -> bool:
         """Learn from two answers that are no errors; return whether they can be told from pages."""
@@ -303,14 +352,7 @@ class Soft404Detector:
             self._crawler.signals.send_catch_log(
                 own_signals.soft_404_found_late, verdict=verdict, spider=self._crawler.spider
             )
-        self._stats.warn_once(
-            f"soft 404s of {host.name}",
-            "Pages of %s turned out to be soft 404s after they were judged, such as <%s>: their "
-            "items may be stored. They are no longer originals (logged once for each host, "
-            "counted in neardup/soft_404/late, signal soft_404_found_late)",
-            on_one_line(host.name),
-            on_one_line(found[0]),
-        )
+        self._log.late(host.name, found[0])
 
     async def close(self) -> None:
         """Cancel all requests, use the answers that have come, and end the thread."""
@@ -345,31 +387,10 @@ def _keys_of(urls: Iterable[str], *, by_item: bool) -> list[str]:
     return [f"{url}#item-{n}" for url in urls for n in range(1, _MAX_ITEMS + 1)]
 
 
-def _of_section(visits: Iterable[Visit], host: Host, section: Section) -> list[Visit]:
-    """Return the visits of pages of a section."""
-    of_host = [v for v in visits if host_of(v.record.url) == host.name]
-    return [v for v in of_host if Section.of(v.record.url) == section]
+def _of_host(visits: Iterable[Visit], host: Host) -> list[Visit]:
+    """Return the visits of pages of a host: those of other sections show what is no answer."""
+    return [visit for visit in visits if host_of(visit.record.url) == host.name]
 
 
-def _told(answer: ProbeAnswer) -> str:
-    """Return what an answer was, in words."""
-    if answer.moved_to is not None:
-        return f"redirects to <{answer.moved_to}>"
-    assert answer.response is not None
-    return f"has status {answer.response.status}"
-
-
-def _explain(policy: Policy, host: Host, answer: ProbeAnswer) -> None:
-    drops = policy.soft_404 == "drop" and policy.action != "report"
-    done = "dropped" if drops else "kept and counted"
-    logger.info("%s", on_one_line(_EXPLAINED % (host.name, answer.url, _told(answer), done)))
-
-
-def _kind_of(answer: ProbeAnswer) -> str:
-    """Return what an answer says: ``"honest"``, ``"soft"`` or ``"failed"``, that is nothing."""
-    response = answer.response
-    if response is None or why_not_judged(response) is None:
-        return "soft"
-    if 300 <= response.status < 500 and response.status not in _BUSY:
-        return "honest"
-    return "failed"
+def _count_answers(hosts: Iterable[Host]) -> int:
+    return sum(len(host.answers) for host in hosts)

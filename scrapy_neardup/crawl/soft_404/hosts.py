@@ -6,6 +6,7 @@ import re
 from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -102,6 +103,17 @@ class Answer(NamedTuple):
     n_bytes: int
 
 
+class Asking(NamedTuple):
+    """A host is being asked for a section.
+
+    :ivar began: when, by the monotonic clock.
+    :ivar outcome: done as soon as its pages can be compared with the answers, or there are none.
+    """
+
+    began: float
+    outcome: Future[None]
+
+
 @dataclass(eq=False)
 class Host:
     """A host, and what it answered so far.
@@ -115,6 +127,7 @@ class Host:
     :ivar early: pages that were judged before it answered.
     :ivar late: keys of those of them that turned out to be soft 404s.
     :ivar asked: sections that were asked.
+    :ivar asking: those of them that have not answered.
     """
 
     name: str
@@ -128,6 +141,7 @@ class Host:
     early: list[Visit] = field(default_factory=list)
     late: set[str] = field(default_factory=set)
     asked: set[Section] = field(default_factory=set)
+    asking: dict[Section, Asking] = field(default_factory=dict)
     _titles: dict[tuple[Section, str], str] = field(default_factory=dict)
     _named: dict[tuple[Section, str], deque[tuple[str, Sketch]]] = field(default_factory=dict)
     _others: set[str] = field(default_factory=set)
@@ -148,6 +162,17 @@ class Host:
     def has_answers(self) -> bool:
         """Whether its pages have to be compared."""
         return bool(self.answers)
+
+    def begin_asking(self, section: Section) -> None:
+        """Note that it is asked for an address of a section."""
+        self.asked.add(section)
+        self.asking[section] = Asking(monotonic(), Future())
+
+    def asking_of(self, section: Section) -> Asking | None:
+        """Return what pages of a section may wait for: at first the answer of the host."""
+        if self.is_asking:
+            return next(iter(self.asking.values()), None)
+        return self.asking.get(section)
 
     def keep_early(self, visit: Visit) -> None:
         """Keep a page until the host has answered."""
@@ -199,6 +224,10 @@ class Host:
             return False
         key = page_key(visit.requested)
         return self._first_shown.setdefault(section, key) == key
+
+    def is_first_shown(self, url: str) -> bool:
+        """Return whether a page stayed as the first one that shows what an answer shows."""
+        return page_key(url) in self._first_shown.values()
 
     def _is_spared(self, visit: Visit) -> bool:
         """Return whether a page stays for its address, although it shows what an answer shows.

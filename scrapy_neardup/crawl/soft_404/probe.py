@@ -24,6 +24,7 @@ from twisted.internet.defer import Deferred
 
 from ..._util.urls import site_of
 from ..async_bridge import engine_of
+from ..responses import why_not_judged
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -37,6 +38,8 @@ _MAX_REDIRECTS = 5
 #: Of a page's request, what the site may depend on. Cookies are sent, and none are taken.
 _HEADERS = ("User-Agent", "Accept", "Accept-Language", "Authorization", "Cookie")
 _META = ("proxy", "cookiejar", "bindaddress", "download_slot", "playwright", "playwright_context")
+#: Statuses that say nothing about the address that was asked for.
+_BUSY = frozenset((408, 425, 429))
 #: Marks our own requests.
 _MARK = "neardup_soft_404"
 
@@ -54,6 +57,23 @@ class ProbeAnswer(NamedTuple):
     token: str
     moved_to: str | None
     response: Response | None
+
+    @property
+    def kind(self) -> str:
+        """What it says: ``"honest"``, ``"soft"`` or ``"failed"``, that is nothing."""
+        if self.response is None or why_not_judged(self.response) is None:
+            return "soft"
+        if 300 <= self.response.status < 500 and self.response.status not in _BUSY:
+            return "honest"
+        return "failed"
+
+    @property
+    def told(self) -> str:
+        """What it was, in words."""
+        if self.moved_to is not None:
+            return f"redirects to <{self.moved_to}>"
+        assert self.response is not None
+        return f"has status {self.response.status}"
 
 
 class Prober:
