@@ -72,7 +72,15 @@ _DELAY = re.compile(
 )
 #: A page without a title must have one of these words: other pages have random values as well.
 _REFUSAL = re.compile(
-    r"\b(?:incident|blocked|denied|forbidden|refused|unsuccessful|too many requests|captcha)\b",
+    r"\b(?:incident|blocked|denied|forbidden|refused|unsuccessful|too many requests|captcha|"
+    r"gesperrt|blockiert|verweigert|verboten|zu viele anfragen|bloqué\w*|refusé\w*|interdit\w*|"
+    r"trop de (?:requêtes|demandes)|bloquead\w*|denegad\w*|prohibid\w*|"
+    r"demasiadas (?:solicitudes|peticiones)|negad\w*|proibid\w*|muit[ao]s (?:solicitações|pedidos)|"
+    r"bloccat\w*|negat[oa]|vietat\w*|troppe richieste|geblokkeerd|geweigerd|te veel verzoeken|"
+    r"zablokowan\w*|odmow\w*|zabronion\w*|zbyt wiele żądań|заблокирован\w*|запрещ[её]н\w*|"
+    r"отказано|слишком много запросов)\b"
+    r"|拒绝|拒絕|禁止|拦截|攔截|封禁|验证码|驗證碼|过于频繁|過於頻繁|拒否|ブロック|制限され|차단|거부|"
+    r"요청이 너무 많",
     re.I,
 )
 

@@ -386,3 +386,26 @@ def test_articles_are_not_read_for_it_once_they_differ():
         )
     assert not first.is_open("shop.example")
     assert first.is_open("other.example")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Your access to this site was denied",
+        "Ihr Zugriff auf diese Seite wurde gesperrt",
+        "Trop de requêtes depuis votre adresse",
+        "Demasiadas solicitudes desde su dirección",
+        "Seu acesso a este site foi bloqueado",
+        "L'accesso a questo sito è stato bloccato",
+        "Uw toegang tot deze site is geweigerd",
+        "Dostęp do tej strony został zablokowany",
+        "Доступ к этому сайту запрещён",
+        "您的访问过于频繁，请稍后再试。本次请求编号如下，如有疑问请联系网站管理员。",
+        "このサイトへのアクセスは拒否されました。お問い合わせの際は次の番号をお知らせください。",
+        "이 사이트에 대한 접근이 거부되었습니다. 문의하실 때 다음 번호를 알려 주세요.",
+    ],
+)
+def test_a_wall_without_a_title_is_known_by_what_it_says(said):
+    rng = random.Random(3)
+    pages = {f"/{number}": f"<p>{said} {hexadecimal(rng, 16)}</p>" for number in range(12)}
+    assert flood_among(pages) is not None
