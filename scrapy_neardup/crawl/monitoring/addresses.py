@@ -7,9 +7,13 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from ..._util.url_preference import is_session
 from ..._util.urls import page_key
+from ...text.titles import title_parts
 
 #: Stands for a value of the request, or for the page's address.
 MASK = "\0"
+#: Words that must stand beside the name of a page in its title.
+_MIN_BESIDE_NAME = 2
+_WORD = re.compile(r"[^\W_]+")
 #: Names of parameters that say how a visitor came to a page.
 _OF_VISIT = re.compile(
     r"ref|referr?er|utm_\w+|(?:gcl|dcl|fbcl|msclk|ycl|ttcl)id|gclsrc|mc_[ce]id|_ga|igshid|"
@@ -58,3 +62,24 @@ def address_of(url: str) -> re.Pattern[str]:
         return re.compile(rf"(?:https?://)?{host}/?")
     with_host = rf"(?:https?://)?{host}(?:({any_path})|/)?"
     return re.compile(rf"{with_host}|(?<![\w/])({any_path})(?![\w/])")
+
+
+def without_name(title: str, path: str, beside: int = _MIN_BESIDE_NAME) -> str:
+    """Return a title with a mark for the name of the page where it stands among other words.
+
+    A part of the title that is the name and little else is the title of a content, and a number
+    may be that of one.
+
+    :param beside: number of other words in the same part of the title, at least.
+    """
+    last = unquote(path.rstrip("/").rpartition("/")[2]).casefold()
+    words = _WORD.findall(last.partition(".")[0])
+    if not any(len(word) > 2 and word.isalpha() for word in words):
+        return title
+    joined = r"[\W_]+".join(map(re.escape, words))
+    name = re.compile(rf"(?<![^\W_]){joined}(?![^\W_])")
+    parts = []
+    for part in title_parts(title):
+        rest, n_names = name.subn(MASK, part)
+        parts.append(rest if n_names and len(_WORD.findall(rest)) >= beside else part)
+    return "|".join(parts)

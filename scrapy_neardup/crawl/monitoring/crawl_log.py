@@ -139,7 +139,11 @@ class CrawlLog:
         if flood is None:
             texts = texts_of(verdict, page) | walls.digests
             found = self._first_pages.judged(
-                verdict, site, texts, lambda: self._own_content(page, record)
+                verdict,
+                site,
+                texts,
+                lambda: self._own_content(page, record),
+                walls.references,
             )
             if found is not None and len(self.floods.named) < MAX_NAMED:
                 flood = found

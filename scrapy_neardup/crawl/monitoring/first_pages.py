@@ -72,10 +72,13 @@ class FirstPages:
         site: str,
         texts: Texts,
         own: Callable[[], OwnContent | None] = lambda: None,
+        whole: bytes | None = None,
     ) -> DuplicateFlood | None:
         """Add a judged page; return the flood that it reveals.
 
         :param texts: see :func:`texts_of` and :func:`~.wall_texts.wall_texts`.
+        :param whole: the one of them for the whole page but for its address, if there is one: what
+            differs in the facts of such pages is their name.
         :param own: returns what the page has besides its text; called if another has the text.
         """
         for text in texts:
@@ -93,7 +96,8 @@ class FirstPages:
         pages.append(_FirstPage(texts, url, address, None if verdict.is_duplicate else found))
         for text in texts:
             alike = [page for page in pages if text in page.texts]
-            if len(alike) >= SWALLOWED_FIRST and not are_own(page.own for page in alike):
+            contents = (page.own for page in alike)
+            if len(alike) >= SWALLOWED_FIRST and not are_own(contents, has_facts=text != whole):
                 urls = [page.url for page in alike]
                 flood = described("first_pages", site, urls[0], urls, len(pages))
                 self._floods[site, text] = flood

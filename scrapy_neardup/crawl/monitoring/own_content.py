@@ -27,12 +27,14 @@ OF_VISITOR = "captcha"
 class OwnContent(NamedTuple):
     """What a page has besides its text.
 
-    :ivar digest: of its media, documents, prices and facts, apart from its address.
+    :ivar digest: of its media, documents and prices, apart from its address.
+    :ivar facts: see :attr:`~scrapy_neardup.signatures.signature.PageSignature.facts`.
     :ivar canonical: the URL that it declares as its own, if any.
     """
 
     title: Title
     digest: bytes
+    facts: bytes
     canonical: str | None = None
 
 
@@ -47,13 +49,17 @@ def own_content(page: PageSignature, record: Record, limits: PageLimits) -> OwnC
     outline = outline_of(record, limits)
     prices = [] if outline is None else prices_in("\n".join(outline.shown))
     told = "\n".join([*sorted(files), *prices]).encode("utf-8", "surrogatepass")
-    digest = blake2b(told + b"\n" + page.facts, digest_size=16).digest()
-    return OwnContent(page.title, digest, head.canonical)
+    digest = blake2b(told, digest_size=16).digest()
+    return OwnContent(page.title, digest, page.facts, head.canonical)
 
 
-def are_own(contents: Iterable[OwnContent | None]) -> bool:
-    """Return whether most of these pages have another title and another content than the rest."""
+def are_own(contents: Iterable[OwnContent | None], *, has_facts: bool) -> bool:
+    """Return whether most of these pages have another title and another content than the rest.
+
+    :param has_facts: whether facts count as content.
+    """
     pages = list(contents)
     known = [content for content in pages if content is not None]
-    titles, digests = {each.title for each in known}, {each.digest for each in known}
-    return 2 * min(len(titles), len(digests)) > len(pages)
+    titles = {each.title for each in known}
+    told = {(each.digest, each.facts if has_facts else b"") for each in known}
+    return 2 * min(len(titles), len(told)) > len(pages)

@@ -27,7 +27,7 @@ from ...sources.record import Record
 from ...text.titles import Title
 from ...text.values import CODE, n_leading
 from ..responses import outline_of, tree_of
-from .addresses import MASK, address_of, without_address
+from .addresses import MASK, address_of, without_address, without_name
 from .first_pages import MAIN_SHARE, MIN_VALUES
 from .own_content import OF_VISITOR
 
@@ -153,7 +153,7 @@ def _without_references(
         found.add(value[0])
         return MASK
 
-    texts = [address.sub(MASK, text) for text in outline.blocks]
+    texts = _without_name([address.sub(MASK, text) for text in outline.blocks], outline, url)
     shown = [
         _masked(_without_delay(text, found), masked)
         for text in texts
@@ -161,19 +161,33 @@ def _without_references(
     ]
     # Its host alone stands on any page.
     shows_address = any(each.lastindex for text in outline.shown for each in address.finditer(text))
+    shows_name = texts != [address.sub(MASK, text) for text in outline.blocks]
     n_letters = sum(map(str.isalpha, "".join(shown)))
     # Names of files may identify pictures and documents.
     named = [text for text in texts if text.startswith(FILE)]
     tree = tree_of(record, limits)
     named += [without_address(file, url) for file in ([] if tree is None else files_of(tree))]
     files = [file for file in named if OF_VISITOR not in file.casefold()]
-    has_references = shows_address or bool(found) or len(files) < len(named)
+    if not outline.title:
+        # A refusal without a title shows no files, but frames and scripts of who refuses.
+        files = [re.split("[?&]", file)[0] for file in files]
+    has_references = shows_address or shows_name or bool(found) or len(files) < len(named)
     if title is None or n_letters < _MIN_LETTERS or len(found) > _MAX_REFERENCES:
         return None
     if not has_references:
         return None
     scripts = [_masked(text, masked) for text in texts if text.startswith(SCRIPT)]
     return [title, *shown, *files, *scripts]
+
+
+def _without_name(texts: list[str], outline: PageOutline, url: str) -> list[str]:
+    """Return the texts of an outline with marks for the page's name among words of a heading."""
+    path = urlsplit(url).path
+    named = (without_name(text, path) for text in texts)
+    return [
+        name if place.startswith(_HEADINGS) and MASK in name else text
+        for text, name, place in zip(texts, named, outline.places, strict=True)
+    ]
 
 
 def _without_heading(outline: PageOutline, page: PageSignature) -> bytes | None:

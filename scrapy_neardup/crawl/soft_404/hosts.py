@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from scrapy.http import Request, Response
 
@@ -17,7 +16,7 @@ from ...hashing.minhash import Sketch, resemblance
 from ...html.page_outline import PageOutline
 from ...signatures.signature import PageSignature
 from ...sources.record import Record
-from ...text.titles import title_parts
+from ..monitoring.addresses import without_name
 from ..responses import page_record
 from .front_page import is_front_page
 from .template import AnswerTemplate
@@ -35,12 +34,9 @@ _MIN_PAGES = 4
 _MAX_COUNTED = 200
 #: Titles that are counted for each host.
 _MAX_TITLES = 200
-#: Stands for the name of a page in its title; words that must stand beside it there.
-_NAME, _MIN_BESIDE_NAME = "\0", 2
 #: Pages with a title of the name alone that a page is compared with, and from which resemblance on
 #: they are alike.
 _MAX_NAMED, _ALIKE = 8, 0.3
-_WORD = re.compile(r"[^\W_]+")
 
 
 class Visit(NamedTuple):
@@ -276,10 +272,10 @@ class Host:
         if not title or len(self._titles) >= _MAX_TITLES:
             return False
         path = urlsplit(url).path
-        title = _without_name(title, path)
+        title = without_name(title, path)
         if self._titles.setdefault((section, title), path) != path:
             return True
-        form = _without_name(title, path, beside=0)
+        form = without_name(title, path, beside=0)
         if form == title or page is None or not page.is_read:
             return False
         named = self._named.setdefault((section, form), deque(maxlen=_MAX_NAMED))
@@ -311,27 +307,6 @@ class Host:
             is_sure = self._has_ended or others + shells >= _MIN_PAGES
             return is_sure and shells <= _SHELLS_PER_PAGE * others
         return True
-
-
-def _without_name(title: str, path: str, beside: int = _MIN_BESIDE_NAME) -> str:
-    """Return a title with a mark for the name of the page where it stands among other words.
-
-    A part of the title that is the name and little else is the title of a content, and a number
-    may be that of one.
-
-    :param beside: number of other words in the same part of the title, at least.
-    """
-    last = unquote(path.rstrip("/").rpartition("/")[2]).casefold()
-    words = _WORD.findall(last.partition(".")[0])
-    if not any(len(word) > 2 and word.isalpha() for word in words):
-        return title
-    joined = r"[\W_]+".join(map(re.escape, words))
-    name = re.compile(rf"(?<![^\W_]){joined}(?![^\W_])")
-    parts = []
-    for part in title_parts(title):
-        rest, n_names = name.subn(_NAME, part)
-        parts.append(rest if n_names and len(_WORD.findall(rest)) >= beside else part)
-    return "|".join(parts)
 
 
 def without_query(url: str) -> str:

@@ -14,7 +14,7 @@ from scrapy_neardup._util.urls import site_of
 from scrapy_neardup.crawl.monitoring.duplicate_floods import DuplicateFlood
 from scrapy_neardup.crawl.monitoring.first_pages import FirstPages, texts_of
 from scrapy_neardup.crawl.monitoring.own_content import own_content
-from scrapy_neardup.crawl.monitoring.wall_texts import wall_texts
+from scrapy_neardup.crawl.monitoring.wall_texts import WallTexts, wall_texts
 from scrapy_neardup.html.limits import PageLimits
 from scrapy_neardup.reasons import Reason
 from scrapy_neardup.signatures.signer import Signer
@@ -35,10 +35,12 @@ def flood_among(pages: dict[str, str]) -> DuplicateFlood | None:
         url = SITE + path
         signature, verdict = _signer.sign_html(url, html), Verdict("new", url, Reason.NO_MATCH)
         texts, record = texts_of(verdict, signature), Record(url, url, html.encode())
+        walls = WallTexts()
         if first.is_open(site_of(url)):
-            texts |= wall_texts(signature, record, PageLimits()).digests
+            walls = wall_texts(signature, record, PageLimits())
         own = partial(own_content, signature, record, PageLimits())
-        found = first.judged(verdict, site_of(url), texts, own) or found
+        texts |= walls.digests
+        found = first.judged(verdict, site_of(url), texts, own, walls.references) or found
     return found
 
 
@@ -156,6 +158,33 @@ def test_a_wall_is_found_whatever_it_says_of_the_request(wall: Show):
     assert found is not None
     assert (found.last, found.of, found.pages) == (8, 8, 12)
     assert found.original == f"{SITE}/ware/0"
+
+
+def test_a_heading_may_name_the_page_among_other_words():
+    pages = {}
+    for number in range(12):
+        name = " ".join(article(3, number))
+        said = f"<h1>Sign in to go on to “{name.title()}”</h1><p>{FORM}</p>"
+        pages[f"/2024/05/{name.replace(' ', '-')}"] = (
+            f"<html><title>Sign in · {name.title()} · Fjord</title><body>{said}</body></html>"
+        )
+    assert flood_among(pages) is not None
+
+
+def test_a_frame_of_a_refusal_without_a_title_may_have_any_address():
+    rng = random.Random(2)
+
+    def incident() -> str:
+        return f"{rng.randrange(10**15, 10**16)}-{rng.randrange(10**15, 10**16)}"
+
+    pages = {
+        f"/{number}": "<html><head><META NAME='robots' CONTENT='noindex,nofollow'></head><body>"
+        f"<iframe src='/_Incapsula_Resource?CWUDNSAI=9&xinfo={number}-{rng.randrange(10**7, 10**8)}"
+        f"-0&incident_id={incident()}'>Request unsuccessful. Incapsula incident ID: {incident()}"
+        "</iframe></body></html>"
+        for number in range(12)
+    }
+    assert flood_among(pages) is not None
 
 
 def test_a_title_may_name_the_page_as_its_address_does():
