@@ -14,6 +14,7 @@ MASK = "\0"
 #: Words that must stand beside the name of a page in its title.
 _MIN_BESIDE_NAME = 2
 _WORD = re.compile(r"[^\W_]+")
+_PORT = re.compile(r":\d+$")
 #: Names of parameters that say how a visitor came to a page.
 _OF_VISIT = re.compile(
     r"ref|referr?er|utm_\w+|(?:gcl|dcl|fbcl|msclk|ycl|ttcl)id|gclsrc|mc_[ce]id|_ga|igshid|"
@@ -57,7 +58,9 @@ def address_of(url: str) -> re.Pattern[str]:
     parts = urlsplit(url)
     path = f"{parts.path}?{parts.query}" if parts.query else parts.path
     paths = {path, unquote(path), parts.path, unquote(parts.path)} - {"", "/"}
-    host, any_path = re.escape(parts.netloc), "|".join(map(re.escape, sorted(paths)[::-1]))
+    # A refusal may leave out the port.
+    host = _PORT.sub(r"(?:\g<0>)?", re.escape(parts.netloc.rpartition("@")[2]))
+    any_path = "|".join(map(re.escape, sorted(paths)[::-1]))
     if not paths:
         return re.compile(rf"(?:https?://)?{host}/?")
     with_host = rf"(?:https?://)?{host}(?:({any_path})|/)?"

@@ -28,11 +28,11 @@ Show = Callable[[Random, int], str]
 _signer = Signer(secret=b"0123456789abcdef")
 
 
-def flood_among(pages: dict[str, str]) -> DuplicateFlood | None:
+def flood_among(pages: dict[str, str], site: str = SITE) -> DuplicateFlood | None:
     """Return the flood that pages of a site, by their paths, reveal."""
     first, found = FirstPages(), None
     for path, html in pages.items():
-        url = SITE + path
+        url = site + path
         signature, verdict = _signer.sign_html(url, html), Verdict("new", url, Reason.NO_MATCH)
         texts, record = texts_of(verdict, signature), Record(url, url, html.encode())
         walls = WallTexts()
@@ -438,3 +438,13 @@ def test_a_wall_without_a_title_is_known_by_what_it_says(said):
     rng = random.Random(3)
     pages = {f"/{number}": f"<p>{said} {hexadecimal(rng, 16)}</p>" for number in range(12)}
     assert flood_among(pages) is not None
+
+
+def test_a_refusal_may_leave_out_the_port():
+    rng = random.Random(2)
+    pages = {}
+    for number in range(12):
+        said = f"You cannot open http://127.0.0.1/ware/{number}. Reference {hexadecimal(rng, 16)}"
+        pages[f"/ware/{number}"] = shown(said, "Access denied")
+    assert flood_among(pages, "http://127.0.0.1:8000") is not None
+    assert flood_among(pages, "http://127.0.0.2:8000") is None
