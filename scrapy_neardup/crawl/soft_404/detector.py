@@ -136,6 +136,10 @@ class Soft404Detector:
             if await self._compare_with_any(hosts, visit):
                 return True
             n_compared = n_answers
+            # The first page that shows an answer is stored, but it is no original.
+            first_of = [host for host in hosts if host.is_first_shown(visit.requested)]
+            for host in first_of:
+                self._start(self._compare_early(host, [visit]))
         for host in hosts:
             if host.is_asking:
                 host.keep_early(visit)
