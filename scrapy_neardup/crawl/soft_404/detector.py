@@ -18,7 +18,6 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 from scrapy.utils.datatypes import LocalCache
 
-from ... import signals as own_signals
 from ..._util.urls import is_list, page_key
 from ...html.page_outline import PageOutline
 from ...matching.verdict import Verdict
@@ -31,6 +30,7 @@ from ..responses import outline_of, page_links, page_record
 from ..settings import META_KEY, Config
 from .front_page import is_front_page
 from .hosts import MAX_SECTIONS, Answer, Host, Section, Visit, host_of
+from .late import LateFinds
 from .log import Soft404Log
 from .probe import ProbeAnswer, Prober, is_probe, without_page
 from .template import AnswerTemplate
@@ -47,14 +47,10 @@ _NO_PAGES = frozenset(IGNORED_EXTENSIONS) | frozenset("xml txt json rss atom gz 
 #: Seconds that the front page waits for an answer rather than be dropped for another page.
 _MAX_WAIT = 15.0
 #: Seconds after its host or section was asked for which a page waits for the answer, so that it is
-#: dropped if it is a soft 404.
-_MAX_PAGE_WAIT = 5.0
+#: dropped if it is a soft 404; and between two looks whether the crawl has to go on.
+_MAX_PAGE_WAIT, _LOOK = 5.0, 0.25
 #: Seconds that a crawl which is told to end waits until the answers it has got are compared.
 _MAX_LAST = 5.0
-#: A page that is so much smaller or larger than the answers shows something else.
-_LEAST, _MOST, _SPARE = 1 / 3, 3, 2000
-#: Items of a page that are removed from the store, at most.
-_MAX_ITEMS = 50
 _TOO_LITTLE = frozenset((Reason.NO_TEXT, Reason.FEW_FEATURES, Reason.THIN_TEXT))
 
 
@@ -85,7 +81,9 @@ class Soft404Detector:
         self._config = config
         self._stats = stats
         self._log = Soft404Log(config.policy, stats)
-        self._forget = forget
+        self._late = LateFinds(crawler, config, stats, forget)
+        # Copies of a waiting page wait for it.
+        self._max_wait = min(_MAX_PAGE_WAIT, config.store_settings.max_wait / 2)
         self._prober = Prober(crawler)
         self._hosts = LocalCache[str, Host](_MAX_HOSTS)
         # The items of a page may ask at the same time.
@@ -123,7 +121,12 @@ class Soft404Detector:
         visit = Visit.of(response)
         hosts = self._hosts_of(visit)
         n_answers = _count_answers(hosts)
-        return _Arrival(await self._compare_with_any(hosts, visit), n_answers)
+        for host in hosts:
+            host.being_read.add(visit.record.url)
+        is_soft = await self._compare_with_any(hosts, visit)
+        if is_soft:
+            _end_reading(hosts, visit)
+        return _Arrival(is_soft, n_answers)
 
     async def _compare_again(self, response: Response, *, waits: bool) -> bool:
         visit = Visit.of(response)
@@ -132,14 +135,17 @@ class Soft404Detector:
             for host in hosts:
                 await self._wait(host, Section.of(visit.record.url))
         n_compared = (await self._arrival(response)).n_answers
-        while (n_answers := _count_answers(hosts)) > n_compared:
+        is_doubtful = any(host.is_doubtful(visit.record.url) for host in hosts)
+        while is_doubtful or _count_answers(hosts) > n_compared:
+            n_compared, is_doubtful = _count_answers(hosts), False
             if await self._compare_with_any(hosts, visit):
+                _end_reading(hosts, visit)
                 return True
-            n_compared = n_answers
             # The first page that shows an answer is stored, but it is no original.
             first_of = [host for host in hosts if host.is_first_shown(visit.requested)]
             for host in first_of:
                 self._start(self._compare_early(host, [visit]))
+        _end_reading(hosts, visit)
         for host in hosts:
             if host.is_asking:
                 host.keep_early(visit)
@@ -149,8 +155,13 @@ class Soft404Detector:
 
     async def _wait(self, host: Host, section: Section) -> None:
         """Wait for the answer of a section, for a short time."""
-        if (asking := host.asking_of(section)) is not None:
-            await wait_for(asking.outcome, asking.began + _MAX_PAGE_WAIT - monotonic())
+        if (asking := host.asking_of(section)) is None:
+            return
+        last = asking.began + self._max_wait
+        while not asking.outcome.done() and not self._prober.is_pressed:
+            if (left := last - monotonic()) <= 0:
+                break
+            await wait_for(asking.outcome, min(left, _LOOK))
 
     def _hosts_of(self, visit: Visit) -> list[Host]:
         """Return the hosts that a page may be from: one may redirect to another what is missing."""
@@ -173,8 +184,9 @@ class Soft404Detector:
             return False
         if is_front_page(page) and not is_front_page(original):
             await wait_for(host.outcome, _MAX_WAIT)
-            if host.is_first_shown(original) and not self.was_late(original):
-                await self._report_late(host, [original])
+            if host.is_first_shown(original):
+                await self._late.report(host, [original])
+        await self._wait(host, Section.of(original))
         return self.was_late(original)
 
     def was_late(self, url: str) -> bool:
@@ -211,7 +223,7 @@ class Soft404Detector:
         if host.has_title_twice(section, mark, verdict.url, page) or is_copy:
             host.begin_asking(section)
             like = host.like.replace(url=verdict.url)
-            early = partial(_of_host, self._recent, host)
+            early = partial(_of_section, self._recent, host, section)
             self._start(self._ask(host, like, section, early))
 
     def _request_sent(self, request: Request) -> None:
@@ -308,7 +320,7 @@ class Soft404Detector:
         shown = [(a.token, a.response) for a in answers if a.response is not None]
         outlines = []
         for token, response in shown:
-            _note_address(host, token, response)
+            host.note_address(token, (page_links(response).canonical, response.url))
             outline = await self._outline(page_record(response))
             if outline is not None:
                 outlines.append((token, outline))
@@ -318,6 +330,11 @@ class Soft404Detector:
         # A list may be there, and empty.
         if template is None or (is_list(answers[0].url) and not template.says_missing):
             return False
+        for visit in _of_section(self._recent, host, section, others=True):
+            outline = await self._outline(visit.record)
+            if outline is not None and template.differs_from(outline):
+                host.with_reference.add(section)
+                break
         n_bytes = max(len(response.body) for _, response in shown)
         host.answers.append(Answer(section, template, n_bytes))
         return True
@@ -326,11 +343,11 @@ class Soft404Detector:
         """Return whether a page is a soft 404; see :meth:`Host.fits`."""
         if not host.has_answers:
             return False
-        outline = await self._outline(visit.record) if _may_fit(host, visit) else None
+        outline = await self._outline(visit.record) if host.may_fit(visit) else None
         if outline is None:
             return False
         fits = host.fits(visit, outline, is_kept=is_kept)
-        await self._report_late(host, host.take_confirmed())
+        await self._late.report(host, host.take_confirmed())
         return fits
 
     async def _outline(self, record: Record) -> PageOutline | None:
@@ -342,21 +359,7 @@ class Soft404Detector:
         found = [v.record.url for v in unknown if await self._compare(host, v, is_kept=True)]
         # The first visit of a page to which others are redirected is none.
         found = [url for url in found if page_key(url) not in host.moved_to]
-        await self._report_late(host, found)
-
-    async def _report_late(self, host: Host, found: Sequence[str]) -> None:
-        """Report which pages turned out to be soft 404s after they were judged."""
-        if not found:
-            return
-        host.late.update(map(page_key, found))
-        await self._forget(_keys_of(found, by_item=self._config.item_field is not None))
-        self._stats.count("soft_404/late", len(found))
-        for url in found:
-            verdict = Verdict("undecided", url, Reason.SOFT_404)
-            self._crawler.signals.send_catch_log(
-                own_signals.soft_404_found_late, verdict=verdict, spider=self._crawler.spider
-            )
-        self._log.late(host.name, found[0])
+        await self._late.report(host, found)
 
     async def close(self) -> None:
         """Cancel all requests, use the answers that have come, and end the thread."""
@@ -365,35 +368,21 @@ class Soft404Detector:
             self._all_asked = Future()
             await wait_for(self._all_asked, _MAX_LAST)
         for host in list(self._hosts.values()):
-            await self._report_late(host, host.take_confirmed(at_end=True))
+            await self._late.report(host, host.take_confirmed(at_end=True))
         self._thread.shutdown(wait=False)
 
 
-def _may_fit(host: Host, visit: Visit) -> bool:
-    size = len(visit.record.content)
-    return any(
-        _LEAST * answer.n_bytes - _SPARE <= size <= _MOST * answer.n_bytes + _SPARE
-        for answer in host.answers
-    ) or is_front_page(visit.record.url)
+def _of_section(
+    visits: Iterable[Visit], host: Host, section: Section, *, others: bool = False
+) -> list[Visit]:
+    """Return the visits of pages of a section, or those of other sections of its host."""
+    of_host = [visit for visit in visits if host_of(visit.record.url) == host.name]
+    return [visit for visit in of_host if (Section.of(visit.record.url) != section) == others]
 
 
-def _note_address(host: Host, token: str, response: Response) -> None:
-    """Note the address that an answer names as its own: it is a page of the site."""
-    for url in (page_links(response).canonical, response.url):
-        if url is not None and token not in url:
-            host.real.add(page_key(url))
-
-
-def _keys_of(urls: Iterable[str], *, by_item: bool) -> list[str]:
-    """Return the keys in the store of pages, or of their items if these are judged."""
-    if not by_item:
-        return [page_key(url) for url in urls]
-    return [f"{url}#item-{n}" for url in urls for n in range(1, _MAX_ITEMS + 1)]
-
-
-def _of_host(visits: Iterable[Visit], host: Host) -> list[Visit]:
-    """Return the visits of pages of a host: those of other sections show what is no answer."""
-    return [visit for visit in visits if host_of(visit.record.url) == host.name]
+def _end_reading(hosts: Iterable[Host], visit: Visit) -> None:
+    for host in hosts:
+        host.being_read.discard(visit.record.url)
 
 
 def _count_answers(hosts: Iterable[Host]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from time import monotonic
@@ -23,6 +24,8 @@ from .template import AnswerTemplate
 
 #: Pages of a host that are compared once it has answered, at most, and bytes of each.
 MAX_EARLY, _MAX_KEPT_BYTES = 32, 2**20
+#: A page that is so much smaller or larger than the answers shows something else.
+_LEAST, _MOST, _SPARE = 1 / 3, 3, 2000
 #: Sections of a host that are asked for an address of their own, at most.
 MAX_SECTIONS = 3
 #: Shells are soft 404s while they are at most so many for each other page. If nearly all pages of a
@@ -124,6 +127,8 @@ class Host:
     :ivar late: keys of those of them that turned out to be soft 404s.
     :ivar asked: sections that were asked.
     :ivar asking: those of them that have not answered.
+    :ivar being_read: URLs of pages that came, and are not judged.
+    :ivar with_reference: sections of which a page has shown something else than the answer.
     """
 
     name: str
@@ -138,6 +143,8 @@ class Host:
     late: set[str] = field(default_factory=set)
     asked: set[Section] = field(default_factory=set)
     asking: dict[Section, Asking] = field(default_factory=dict)
+    being_read: set[str] = field(default_factory=set)
+    with_reference: set[Section] = field(default_factory=set)
     _titles: dict[tuple[Section, str], str] = field(default_factory=dict)
     _named: dict[tuple[Section, str], deque[tuple[str, Sketch]]] = field(default_factory=dict)
     _others: set[str] = field(default_factory=set)
@@ -145,7 +152,6 @@ class Host:
     _doubtful: dict[str, Answer] = field(default_factory=dict)
     _first_requested: dict[str, str] = field(default_factory=dict)
     _first_shown: dict[Section, str] = field(default_factory=dict)
-    _with_reference: set[Section] = field(default_factory=set)
     _has_ended: bool = False
     _front_fits: bool | None = None
 
@@ -185,6 +191,22 @@ class Host:
         else:
             self.moved_to.add(page_key(url))
 
+    def note_address(self, token: str, urls: Iterable[str | None]) -> None:
+        """Note the addresses that an answer names as its own: they are pages of the site."""
+        self.real.update(page_key(url) for url in urls if url is not None and token not in url)
+
+    def may_fit(self, visit: Visit) -> bool:
+        """Return whether a page has about the size of an answer, or is the front page."""
+        size = len(visit.record.content)
+        return any(
+            _LEAST * answer.n_bytes - _SPARE <= size <= _MOST * answer.n_bytes + _SPARE
+            for answer in self.answers
+        ) or is_front_page(visit.record.url)
+
+    def is_doubtful(self, url: str) -> bool:
+        """Return whether a page shows an answer, and other pages have to show something else."""
+        return url in self._doubtful
+
     def fits(self, visit: Visit, outline: PageOutline, *, is_kept: bool = False) -> bool:
         """Return whether a page is a soft 404; note what it says of the host.
 
@@ -194,7 +216,7 @@ class Host:
         fitting = [a for a in self.answers if a.template.fits(outline, url)]
         for answer in self.answers:
             if answer.template.differs_from(outline):
-                self._with_reference.add(answer.section)
+                self.with_reference.add(answer.section)
         if is_front_page(url) and not urlsplit(url).query:
             self._front_fits = bool(fitting)
         if not fitting and len(self._others) < _MAX_COUNTED:
@@ -206,7 +228,9 @@ class Host:
             return False
         asked = visit.requested if self._target_of(url) is not None else url
         convincing = [a for a in fitting if self._is_convincing(a, asked)]
-        if not convincing and asked == url and len(self._doubtful) < _MAX_COUNTED:
+        if convincing:
+            self._doubtful.pop(url, None)
+        elif asked == url and len(self._doubtful) < _MAX_COUNTED:
             self._doubtful[url] = fitting[0]
         return bool(convincing) and (not self._is_first(convincing[0], visit) or is_kept)
 
@@ -216,14 +240,15 @@ class Host:
         Some sites show one of their pages for any address.
         """
         section, template = answer.section, answer.template
-        if template.is_shell or (template.says_missing and section in self._with_reference):
+        if template.is_shell or (template.says_missing and section in self.with_reference):
             return False
         key = page_key(visit.requested)
         return self._first_shown.setdefault(section, key) == key
 
     def is_first_shown(self, url: str) -> bool:
         """Return whether a page stayed as the first one that shows what an answer shows."""
-        return page_key(url) in self._first_shown.values()
+        key = page_key(url)
+        return key in self._first_shown.values() and key not in self.moved_to | self.real
 
     def _is_spared(self, visit: Visit) -> bool:
         """Return whether a page stays for its address, although it shows what an answer shows.
@@ -256,7 +281,11 @@ class Host:
     def take_confirmed(self, *, at_end: bool = False) -> list[str]:
         """Return URLs of pages that are soft 404s, as pages that came after them have shown."""
         self._has_ended = at_end
-        found = [url for url, answer in self._doubtful.items() if self._is_convincing(answer, url)]
+        found = [
+            url
+            for url, answer in self._doubtful.items()
+            if (at_end or url not in self.being_read) and self._is_convincing(answer, url)
+        ]
         for url in found:
             del self._doubtful[url]
         return found
@@ -298,7 +327,7 @@ class Host:
             if is_list(url) and not template.says_missing:
                 return False
         needs_reference = template.has_gaps if template.is_shell else template.varies
-        if needs_reference and answer.section not in self._with_reference:
+        if needs_reference and answer.section not in self.with_reference:
             return False
         if template.is_shell:
             if len(self._shells) < _MAX_COUNTED:

@@ -141,6 +141,15 @@ class Prober:
             self.in_progress.pop(request, None)
             self.wake_engine()
 
+    @property
+    def is_pressed(self) -> bool:
+        """Whether the crawl waits for its pages: it ends, or they fill the memory it may use."""
+        engine = engine_of(self._crawler)
+        if engine is None or engine.scraper.slot is None:
+            return True
+        is_closing = getattr(getattr(engine, "_slot", None), "closing", None) is not None
+        return is_closing or engine.scraper.slot.needs_backout()
+
     def wake_engine(self) -> None:
         """Let the engine look whether the crawl is over.
 
