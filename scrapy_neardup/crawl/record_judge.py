@@ -78,9 +78,6 @@ class RecordJudge:
         if not await self._is_soft_404(response, policy, is_read=False):
             signature, claim, containment = await self._claim(record, policy)
             if not await self._is_soft_404(response, policy, is_read=True):
-                if signature is not None:
-                    # Its original may have turned out to be one while it waited.
-                    claim = await self._without_soft_404(signature, claim, policy)
                 return signature, claim, containment
             self._release(claim, signature)
         return None, Claim(Verdict("undecided", record.url, Reason.SOFT_404)), None

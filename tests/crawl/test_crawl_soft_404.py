@@ -215,6 +215,116 @@ def test_in_a_fast_crawl_pages_wait_for_the_answer_of_their_section(kind):
     assert crawl.counts("soft_404/")["late"] <= 2
 
 
+class Answering(SoftSites):
+    """A site one section of which shows one text at any address, and is slow to answer probes.
+
+    :param folder: of the section.
+    :param shown: what it shows.
+    :param late: pages by path, each of which comes after the others.
+    """
+
+    def __init__(self, folder: str, shown: str, late: Mapping[str, str]) -> None:
+        super().__init__({}, {})
+        self.folder, self.shown, self.late = folder, shown, late
+
+    def __getitem__(self, url):
+        path = urlsplit(url).path
+        if path in self.late:
+            time.sleep(0.8)
+            return self.late[path]
+        if not path.startswith(self.folder):
+            return Answer("not here", status=404)
+        if _CANNOT_EXIST.search(path):
+            time.sleep(0.7)
+        return self.shown
+
+
+OWN = " ".join(article(200, 9))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("/", page(OWN, "Our shop")),
+        ("/p/", page(OWN, "Our shop")),
+        ("/p/real", page(f"{OWN} {' '.join(article(6, 777))}", "Our shop")),
+    ],
+)
+def test_a_page_is_no_copy_of_what_turns_out_to_be_a_soft_404_meanwhile(path, content):
+    sites = Answering("/p/", page(OWN, "Our shop"), {path: content})
+    with serving(sites) as server:
+        crawl = run_crawl(
+            [
+                f"http://shop.example{each}"
+                for each in ("/p/gone-1", "/p/gone-2", "/p/gone-3", path)
+            ],
+            {"NEARDUP_SOFT_404": "drop", "CONCURRENT_REQUESTS_PER_DOMAIN": 16},
+            environment={"http_proxy": server.url()},
+        )
+    assert path[1:] in crawl.stored
+    assert crawl.counts("soft_404/")["late"] == 1
+    assert [item["class"] for item in crawl.dropped] == ["SoftNotFound"] * 2
+
+
+def test_the_page_that_a_site_shows_for_any_address_stays_when_a_section_is_asked():
+    site, products = "http://shop.example", page(OWN, "All our products")
+    gone = [f"/news/gone-{n}" for n in range(4)]
+    links = " ".join([*gone, "/gone", "/products"])
+
+    class Pages(SoftSites):
+        def __getitem__(self, url):
+            path = urlsplit(url).path
+            if path == "/":
+                return page(" ".join(article(200, 1000)), "Home", links=links)
+            if path == "/robots.txt":
+                return Answer("not here", status=404)
+            notice = "This story has gone, page not found"
+            return page(FERRY, notice) if path.startswith("/news/") else products
+
+    with serving(Pages({}, {})) as server:
+        crawl = run_crawl(
+            [f"{site}/"],
+            {"NEARDUP_SOFT_404": "drop", **ONE_BY_ONE},
+            environment={"http_proxy": server.url()},
+        )
+    assert {"", "products"} <= set(crawl.stored)
+    late = [text for text in crawl.logged("WARNING") if "turned out" in text]
+    assert "/products" not in " ".join(late)
+    assert crawl.counts("soft_404/").get("late", 0) <= 1
+
+
+@pytest.mark.slow
+def test_pages_that_wait_for_a_host_do_not_hold_those_of_others():
+    large = {f"http://bad.example/{n}": article(200, n) for n in range(6)}
+    quick = {f"http://h{n}.example/a": article(200, 100 + n) for n in range(20)}
+    filler = f"<!--{'x' * 1_000_000}-->"
+    pages = {url: page(" ".join(t) + filler, t[0]) for url, t in large.items()}
+    pages |= {url: page(" ".join(t), t[0]) for url, t in quick.items()}
+    is_over, asked = threading.Event(), []
+
+    class Pages(SoftSites):
+        def __getitem__(self, url):
+            if _CANNOT_EXIST.search(url) and "bad.example" in url:
+                # Pages would wait longer.
+                is_over.wait(4.5)
+                asked.append(url)
+            elif url in quick:
+                asked.append(url)
+                if len(asked) == len(quick):
+                    is_over.set()
+            return super().__getitem__(url)
+
+    with serving(Pages(pages, {})) as server:
+        crawl = run_crawl(
+            list(pages),
+            {"NEARDUP_SOFT_404": "drop", "CONCURRENT_REQUESTS": 16},
+            environment={"http_proxy": server.url()},
+        )
+    assert "bad.example" not in " ".join(asked[: len(quick)])
+    assert len(crawl.stored) == len(pages)
+
+
 @pytest.mark.slow
 def test_the_answers_come_before_the_pages_that_wait_for_a_slow_site():
     site = "http://fixed-text.example"
