@@ -41,6 +41,8 @@ _CONTENT_NAMES = {name.encode() for name in CONTENT_FIELDS} | {b"title"}
 _NAME = re.compile(rb"<([\w:.-]+)")
 #: Suffixes of names of files that are pages, whatever their first bytes say.
 _PAGE_NAME = re.compile(r"\.(?:x?html?|shtml)(?:\.(?:gz|gzip|zst|zstd))?$", re.IGNORECASE)
+#: Longest line, in bytes, that may be a table's header; to split a long page takes memory and time.
+_MAX_HEADER = 4096
 
 
 def refuse_other_formats(start: bytes, source: str) -> None:
@@ -70,6 +72,8 @@ def refuse_tables(line: bytes, source: str) -> None:
     :param line: its first line.
     :raises InputError: if it does.
     """
+    if len(line) > _MAX_HEADER:
+        return
     for separator, problem in _TABLES.items():
         names = {name.strip(b" \"'").lower() for name in line.strip().split(separator)}
         if names & _ADDRESS_NAMES and names & _CONTENT_NAMES:

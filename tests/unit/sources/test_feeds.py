@@ -8,6 +8,7 @@ import io
 import json
 import marshal
 import pickle
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from scrapy.exporters import MarshalItemExporter, PickleItemExporter
 
 from scrapy_neardup.exceptions import InputError
 from scrapy_neardup.sources.columns import parse_columns
+from scrapy_neardup.sources.other_formats import refuse_tables
 from scrapy_neardup.sources.readers import PageReader
 
 ITEMS = [
@@ -99,6 +101,17 @@ def test_another_format_is_named_with_the_way_out(tmp_path, name, data, said):
 def test_a_table_under_another_name_is_named_as_such(tmp_path, name, header, said):
     with pytest.raises(InputError, match=said):
         list(PageReader([stored(tmp_path, name, f"{header}\r\n1,2,3\r\n")]))
+
+
+def test_a_long_first_line_is_not_cut_into_names():
+    line = b"url,text" + b"," * 2**20
+    tracemalloc.start()
+    try:
+        refuse_tables(line, "a")
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most_bytes < 2 * len(line)
 
 
 def test_what_no_page_was_found_in_says_how_it_was_read(tmp_path):
