@@ -81,7 +81,7 @@ class Soft404Detector:
         self._config = config
         self._stats = stats
         self._log = Soft404Log(config.policy, stats)
-        self._late = LateFinds(crawler, config, stats, forget)
+        self._late = LateFinds(crawler, config, stats, self._log, forget)
         # Copies of a waiting page wait for it.
         self._max_wait = min(_MAX_PAGE_WAIT, config.store_settings.max_wait / 2)
         self._prober = Prober(crawler)

@@ -24,6 +24,7 @@ _MAX_ITEMS = 50
 class LateFinds:
     """Takes pages that turned out to be soft 404s from the store, and tells of each once.
 
+    :param log: that of the crawl's soft 404s.
     :param forget: removes pages from the store, by their keys.
     """
 
@@ -32,13 +33,14 @@ class LateFinds:
         crawler: Crawler,
         config: Config,
         stats: CrawlStats,
+        log: Soft404Log,
         forget: Callable[[Collection[str]], Awaitable[None]],
     ) -> None:
         self._crawler = crawler
         self._by_item = config.item_field is not None
         self._stats = stats
         self._forget = forget
-        self._log = Soft404Log(config.policy, stats)
+        self._log = log
 
     async def report(self, host: Host, urls: Sequence[str]) -> None:
         """Report pages of a host, unless they were reported before."""
