@@ -301,11 +301,16 @@ def _are_renamed_versions(
 ) -> bool:
     """Are these one page of two versions of a manual, in which few words were renamed?
 
-    The titles share the page's name, and each has boilerplate of its site with another version of
-    the manual: "Magics — Handbook 1.2 documentation".
+    The titles share the page's name, which may have a label of many pages in front, and each has
+    boilerplate of its site with another version of the manual: "Module: Magics — Handbook 1.2
+    documentation".
     """
-    shared = tuple(part for part in page.title if part in other.title)
     titles, other_titles = (boilerplates.of(p.site).titles for p in (page, other))
+    names, other_names = (
+        titles.with_unlabelled(page.title),
+        other_titles.with_unlabelled(other.title),
+    )
+    shared = tuple(names & other_names)
     if not (titles.own_words(shared) and other_titles.own_words(shared)):
         return False
     return few_are_renamed(page, other) and any(

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from itertools import dropwhile
 from threading import Lock, RLock
 
 import numpy as np
@@ -80,6 +81,14 @@ class TitleBoilerplate:
     def own_words(self, title: Title) -> frozenset[str]:
         """Return the words of a title that few of the site's titles have."""
         return frozenset(word for word in title_words(title) if not self._is_common(word))
+
+    def with_unlabelled(self, title: Title) -> frozenset[Segment]:
+        """Return the parts of a title, as they are and without words of many titles in front.
+
+        "Module: core.magics" in the manual of one version is "core.magics" in that of another.
+        """
+        unlabelled = (tuple(dropwhile(self._is_common, part)) for part in title)
+        return frozenset((*title, *filter(None, unlabelled)))
 
     def _is_boilerplate(self, part: Segment) -> bool:
         """Did the part recur in several contexts, and does it have a word of many titles?

@@ -32,8 +32,8 @@ _ON_ONE_SITE_CUT = _Bound(2, 0.028, 0), _Bound(4, 0.016, 1), _Bound(2, 0, 3)
 _ACROSS_SITES: tuple[_Bound, ...] = _Bound(2, 0.025, 1), _Bound(1.4, 0, 2)
 _ACROSS_SITES_CUT = (_Bound(2, 0.045, 1),)
 #: Between two versions of a manual, few words are renamed or translated anew: a smaller part of the
-#: values than this, which is twice what pages of one form may differ in.
-MAX_RENAMED = 0.05
+#: values than this, which is more than twice what pages of one form may differ in.
+MAX_RENAMED = 0.06
 #: A single number that differs may be a counter, as of a page's views; "4,812" is two values. In
 #: lists of one site, two numbers may be the numbers of their pages, and three in one stretch too:
 #: the page, with the one before and the one behind it.

@@ -280,9 +280,11 @@ def test_a_similarity_of_nothing_asks_for_no_values():
 # --- versions of a manual -----------------------------------------------------------------
 
 
-def manual(judge: NearDupDetector, *sites: str, versions: tuple[str, str] = ("1.2", "2.4")) -> None:
+def manual(
+    judge: NearDupDetector, *sites: str, versions: tuple[str, str] = ("1.2", "2.4"), label: str = ""
+) -> None:
     """Teach the names of a manual's versions."""
-    for n, name in enumerate(["History", "Kernels", "Widgets"]):
+    for n, name in enumerate([f"{label}{name}" for name in ("History", "Kernels", "Widgets")]):
         for site, version in zip(sites, versions, strict=True):
             page = html(f"{name} — Handbook {version} documentation", words(50 + n))
             judge.check(url=f"https://{site}.example/{version}/{name}", html=page)
@@ -325,6 +327,17 @@ def test_words_may_be_renamed_between_two_versions_of_a_manual(sites, one, other
     manual(judge, *sites)
     titles = [f"Using magics — Handbook {version} documentation" for version in ("1.2", "2.4")]
     assert why(judge, *renamed(sites, one, other, *titles)) == reason
+
+
+@pytest.mark.parametrize(
+    ("label", "reason"), [("Module", "similar_text"), ("Iron", "values_differ")]
+)
+def test_a_label_of_many_titles_may_stand_before_the_name_of_a_version(label, reason):
+    judge = detector()
+    manual(judge, "a", "a", label="Module: ")
+    titles = f"{label}: Magics — Handbook 1.2 documentation", "Magics — Handbook 2.4 documentation"
+    pages = renamed("aa", "Farnsworth Zanzibar Quimby", "Oglethorpe Samarkand Pettigrew", *titles)
+    assert why(judge, *pages) == reason
 
 
 @pytest.mark.parametrize(("changed", "reason"), [(1, "similar_text"), (8, "values_differ")])
