@@ -32,13 +32,17 @@ from .slices import Collections, Slices
 
 @dataclass(frozen=True)
 class Job:
-    """The pages to crawl, and the settings."""
+    """The pages to crawl, and the settings.
+
+    :ivar watches_reactor: whether to measure what holds the reactor, which slows the crawl down.
+    """
 
     catalogue: str
     proxy: str | None
     addon: bool
     settings: dict[str, str]
     result: str
+    watches_reactor: bool = True
 
 
 class Refused(Exception):
@@ -96,10 +100,14 @@ class Ledger:
 
 
 class Meter:
-    """Measures a crawl from the moment its spider is opened to the moment it is closed."""
+    """Measures a crawl from the moment its spider is opened to the moment it is closed.
 
-    def __init__(self) -> None:
+    :param watches_reactor: see :class:`Job`.
+    """
+
+    def __init__(self, *, watches_reactor: bool) -> None:
         self.figures: dict[str, float] = {}
+        self._watches_reactor = watches_reactor
         self.heartbeat = Heartbeat()
         self.slices = Slices()
         self.collections = Collections()
@@ -108,7 +116,7 @@ class Meter:
         self._cpu = _cpu_seconds()
 
     def connect(self, crawler: Crawler, addon: bool) -> None:
-        if addon:
+        if addon and self._watches_reactor:
             from scrapy_neardup import NearDupJudge
 
             measured = self.slices.measured(NearDupJudge.judge_page)
@@ -122,14 +130,16 @@ class Meter:
 
     def _start(self) -> None:
         self._opened = perf_counter()
-        self.heartbeat.start()
-        self.collections.start()
+        if self._watches_reactor:
+            self.heartbeat.start()
+            self.collections.start()
 
     def _stop(self) -> None:
-        self.heartbeat.stop()
-        self.collections.stop()
-        self.figures = {
-            **self.collections.figures(),
+        if self._watches_reactor:
+            self.heartbeat.stop()
+            self.collections.stop()
+            self.figures = self.collections.figures()
+        self.figures |= {
             "start-up s": self._opened - self._created,
             "to first request s": self._first_request - self._opened,
             "crawl s": perf_counter() - self._opened,
@@ -197,7 +207,7 @@ def run(job: Job) -> Crawl:
     :raises Refused: when Scrapy or the add-on does not accept the settings.
     """
     catalogue = read_catalogue(Path(job.catalogue))
-    ledger, meter = Ledger(len(catalogue)), Meter()
+    ledger, meter = Ledger(len(catalogue)), Meter(watches_reactor=job.watches_reactor)
     process = AsyncCrawlerProcess(settings_for(job))
     crawler = process.create_crawler(PageSpider)
     meter.connect(crawler, job.addon)
