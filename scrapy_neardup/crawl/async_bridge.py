@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -102,10 +103,15 @@ def start(coroutine: Coroutine[Any, Any, None]) -> None:
 def from_any_thread(call: Callable[..., None]) -> Callable[..., None]:
     """Return a function that any thread may call: it runs the call in the current event loop."""
     if is_asyncio_available():
-        loop = asyncio.get_event_loop()
+        loop, thread = asyncio.get_event_loop(), get_ident()
 
         def soon(*given: Any) -> None:
-            if not loop.is_closed():
+            if loop.is_closed():
+                return
+            if get_ident() == thread:
+                # The loop is awake, and need not be woken by a system call.
+                loop.call_soon(call, *given)
+            else:
                 loop.call_soon_threadsafe(call, *given)
 
         return soon

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Request, Response
@@ -15,6 +16,7 @@ from .._util.validation import parse_switch, require_choice
 from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
 from ..reasons import Reason
+from ..sources.record import Record
 from ..url_rules.rule import UrlRule
 from .copies.recorder import CopyRecorder
 from .durability.job import Job, recover_if_enabled
@@ -60,6 +62,7 @@ class NearDupJudge:
         self.stats = CrawlStats(crawler)
         self.session = CrawlSession(crawler, config, job, self.stats)
         self._records = RecordJudge(crawler, self.session)
+        self._pages: WeakKeyDictionary[Response, Record] = WeakKeyDictionary()
         self.built_items = BuiltItems(self._records.judge_origin, self.stats)
         if config.item_field is None:
             self.session.items.on_stored = self.built_items.stored
@@ -105,7 +108,7 @@ class NearDupJudge:
         """
         await self.session.throttle.turn()
         if self.config.item_field is None and self.session.claims is not None:
-            await self.session.claims.read_ahead(page_record(response))
+            await self.session.claims.read_ahead(self._record_of(response))
 
     async def judge_page(self, response: Response) -> Judgement | None:
         """Judge a response; count it and return ``None`` when it is not judged."""
@@ -116,7 +119,8 @@ class NearDupJudge:
         self.stats.count("responses")
         if self.session.holds is not None:
             await self.session.holds.hold(response)
-        judgement = await self._records.judge(page_record(response), policy, response, learns=True)
+        record = self._record_of(response)
+        judgement = await self._records.judge(record, policy, response, learns=True)
         verdict, session = judgement.verdict, self.session
         self.stats.count(f"pages/{verdict.kind}")
         self.stats.count("links_seen", judgement.knows_links)
@@ -156,7 +160,7 @@ class NearDupJudge:
         """Count a response that is not judged."""
         self.session.throttle.settle()
         if self.session.claims is not None and not why_not_judged(response):
-            self.session.claims.forget(page_record(response))
+            self.session.claims.forget(self._record_of(response))
         self.session.request_filter.passed(response)
         self._end(response.request)
         self.stats.count("responses")
@@ -222,6 +226,12 @@ class NearDupJudge:
     def cancelled(self, request: Request) -> None:
         """Note that a scheduled request was cancelled as superfluous."""
         self._end(request)
+
+    def _record_of(self, response: Response) -> Record:
+        """Return the record of a page, which is made when it is read ahead."""
+        if response not in self._pages:
+            self._pages[response] = page_record(response, is_lazy=self.config.is_lazy)
+        return self._pages[response]
 
     def _end(self, request: Request | None) -> None:
         """Note that the outcome of a request is known, for the pages that are held for it."""

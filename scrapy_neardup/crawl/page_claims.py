@@ -48,7 +48,6 @@ class PageClaims:
         self._n_evicted_before = self.bodies.n_evicted
         self._signing = signing
         self._client = client
-        self._is_lazy = config.is_lazy
 
     @property
     def n_evicted(self) -> int:
@@ -57,11 +56,11 @@ class PageClaims:
 
     async def read_ahead(self, record: Record) -> None:
         """Sign a page before its callback runs, see :meth:`PageSigning.read_ahead`."""
-        await self._signing.read_ahead(self._as_read_first(record))
+        await self._signing.read_ahead(record)
 
     def forget(self, record: Record) -> None:
         """Note that a page is not judged, which may have been read ahead."""
-        self._signing.forget(self._as_read_first(record))
+        self._signing.forget(record)
 
     async def sign_and_claim(
         self, record: Record, rule: Rule
@@ -70,11 +69,10 @@ class PageClaims:
 
         :raises WorkersFailed: when no worker can be started.
         """
-        record = self._as_read_first(record)
         result = await self._signing.sign(record)
         if isinstance(result, Failure):
             return result
-        signature, reading = result
+        signature = result.signature
         self.n_read += signature.is_read and record.quick
         claimed = await self._claim(signature, rule, record)
         if isinstance(claimed, Failure):
@@ -82,17 +80,12 @@ class PageClaims:
         signature, claim = claimed
         if claim.ticket is not None and not signature.is_read:
             if claim.verdict.kind == "new":
-                body = reading.body or packed_body(record.content)
+                body = result.body or packed_body(record.content)
                 await self._call_bodies(partial(self.bodies.put, signature.key, record, body))
             else:
                 # The store fails, and may hold an earlier version of the page.
                 self.bodies.discard(signature.key)
-        return signature, claim, reading
-
-    def _as_read_first(self, record: Record) -> Record:
-        """Return a page's record, to be read quickly where that is enabled."""
-        is_quick = self._is_lazy and record.kind == "html"
-        return replace(record, quick=True) if is_quick else record
+        return signature, claim, result.reading
 
     async def claim_again(self, signature: PageSignature, rule: Rule) -> Claim:
         """Return the claim of a page that was signed earlier.
@@ -161,7 +154,7 @@ class PageClaims:
     async def _read(self, record: Record, *, is_judged: bool) -> PageSignature | Failure:
         self.n_read += 1
         result = await self._signing.sign(replace(record, quick=False), is_judged=is_judged)
-        return result if isinstance(result, Failure) else result[0]
+        return result if isinstance(result, Failure) else result.signature
 
 
 def _are_one_version(stored: PageSignature, quick: PageSignature) -> bool:

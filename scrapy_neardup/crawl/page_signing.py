@@ -7,7 +7,7 @@ import secrets
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import xxhash
 from scrapy.utils.datatypes import LocalCache
@@ -20,10 +20,11 @@ from ..sources.record import Record
 from ..workers import (
     Failure,
     Reading,
+    SignedPage,
     WorkerPool,
     call_here,
     prepare_workers,
-    sign_and_read,
+    sign_for_crawl,
 )
 from .async_bridge import from_any_thread, result_of
 from .backpressure import Throttle
@@ -38,7 +39,16 @@ _READ = 512
 _ALLOWED_IN_VAIN = 10
 _MAX_VAIN_SHARE = 0.2
 
-Signed = tuple[PageSignature, Reading]
+
+class Signed(NamedTuple):
+    """A page that was read.
+
+    :ivar body: see :class:`~scrapy_neardup.workers.SignedPage`; empty if it was read before.
+    """
+
+    signature: PageSignature
+    reading: Reading
+    body: bytes = b""
 
 
 class _Body:
@@ -49,7 +59,7 @@ class _Body:
 
     __slots__ = ("is_used", "outcome")
 
-    def __init__(self, outcome: Future[Signed | Failure]) -> None:
+    def __init__(self, outcome: Future[SignedPage | Failure]) -> None:
         self.outcome = outcome
         self.is_used = False
 
@@ -70,7 +80,7 @@ class PageSigning:
         self._page_limits = config.page_limits
         self._has_workers = config.workers > 0
         self.pool = WorkerPool(
-            sign_and_read(
+            sign_for_crawl(
                 keep_text=recorder is not None and config.keep_text,
                 fingerprint=config.containment is not None,
             ),
@@ -82,7 +92,7 @@ class PageSigning:
         # A random seed, so that nobody can craft two pages with one hash.
         self._seed = secrets.randbits(64)
         self._read = LocalCache[bytes, _Body](_READ)
-        #: Results, pickled: the garbage collector, which stops the event loop, skips bytes.
+        #: Results without bodies, which would take too much memory.
         self._signed = LocalCache[bytes, bytes](_SIGNED)
         self._n_ahead = self._n_in_vain = 0
         self._throttle = throttle
@@ -145,18 +155,19 @@ class PageSigning:
         with self._throttle.reading():
             result = await self._sign(record)
         if self._recorder is not None and not isinstance(result, Failure):
-            self._recorder.read(record.url, result[1], is_judged=is_judged)
+            self._recorder.read(record.url, result.reading, is_judged=is_judged)
         return result
 
     async def _sign(self, record: Record) -> Signed | Failure:
         if refusal := self._refusal(record):
             return refusal
         if record.kind == "fragment":
-            return await result_of(self.pool.submit(record))
+            result = await result_of(self.pool.submit(record))
+            return result if isinstance(result, Failure) else Signed(*result.unpacked())
         key = self._body_hash(record)
-        if (signed := self._signed.get(key)) is not None:
+        if (packed := self._signed.get(key)) is not None:
             self._signed.move_to_end(key)
-            return self._reused(pickle.loads(signed), record)
+            return self._reused(SignedPage(packed), record)
         if key not in self._read:
             self._read[key] = _Body(self.pool.submit(record))
         body = self._read[key]
@@ -170,16 +181,14 @@ class PageSigning:
             return result
         if is_reused:
             return self._reused(result, record)
-        signature, reading = result
-        # The many kept ones must not keep the bodies of pages.
-        kept = signature, reading._replace(body=b"")
-        self._signed[key] = pickle.dumps(kept, pickle.HIGHEST_PROTOCOL)
-        return signature.found_at(record.url), reading
+        self._signed[key] = result.packed
+        signature, reading = result.unpacked()
+        return Signed(signature.found_at(record.url), reading, result.body)
 
-    def _reused(self, signed: Signed, record: Record) -> Signed:
-        signature, reading = signed
+    def _reused(self, page: SignedPage, record: Record) -> Signed:
+        signature, reading = page.unpacked()
         self.reused += 1
-        return signature.found_at(record.url), reading._replace(body=b"")
+        return Signed(signature.found_at(record.url), reading)
 
     def _refusal(self, record: Record) -> Failure | None:
         """Return the failure of a page that a worker would only refuse."""

@@ -44,20 +44,24 @@ def why_not_judged(response: Response) -> str | None:
     return None if plain else Reason.NOT_TEXT
 
 
-def page_record(response: Response) -> Record:
+def page_record(response: Response, *, is_lazy: bool = False) -> Record:
     """Return the bytes of a page, and what Scrapy was told about their encoding.
 
     The reader of the record decodes them: that can take long, and a label can be wrong.
+
+    :param is_lazy: whether pages of HTML are first read quickly.
     """
+    is_html = isinstance(response, HtmlResponse)
     return Record(
         id=response.url,
         url=response.url,
         content=response.body,
-        kind="html" if isinstance(response, HtmlResponse) else "text",
+        kind="html" if is_html else "text",
         content_type=_content_type(response),
         # The encoding that the response was created with, such as by a renderer that encoded its
         # text anew. It has no public name, and ``response.encoding`` would guess and decode.
         encoding=getattr(response, "_encoding", None),
+        quick=is_lazy and is_html,
     )
 
 

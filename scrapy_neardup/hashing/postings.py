@@ -107,7 +107,8 @@ class Postings:
         """Return the documents that have these features; shape of ``hashes``: ``(n,)``."""
         found = [self._buckets[bucket] for bucket in _places(hashes)]
         entries = np.frombuffer(b"".join(found), "<u8")
-        places = np.repeat(np.arange(hashes.size), self.sizes(hashes))
+        sizes = np.fromiter(map(len, found), np.intp, hashes.size) // _ENTRY_BYTES
+        places = np.repeat(np.arange(hashes.size), sizes)
         is_it = (entries & _TAG_MASK) == (hashes & _TAG_MASK)[places]
         return Sharers(places[is_it], (entries[is_it] & _NUMBER_MASK).astype(np.intp))
 

@@ -18,7 +18,7 @@ from .sanitizing import repaired
 from .script_shells import ROOT_ELEMENTS, may_need_scripts
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _INVISIBLE = [
     *("head", "script", "style", "noscript", "template", "svg", "canvas", "math", "object"),
@@ -85,11 +85,16 @@ def quick_text(html: str, limits: PageLimits) -> QuickText:
 
 
 def _title(tree: LexborHTMLParser) -> str:
-    # The title of an SVG image is not the page's.
-    for title in tree.css("title"):
-        if title.parent is None or title.parent.tag != "svg":
-            return " ".join(title.text().split())
-    return ""
+    title = tree.css_first("title")
+    if title is not None and _is_of_image(title):
+        # To find all of them takes much longer.
+        title = next((each for each in tree.css("title") if not _is_of_image(each)), None)
+    return "" if title is None else " ".join(title.text().split())
+
+
+def _is_of_image(title: LexborNode) -> bool:
+    """Is it the title of an SVG image?"""
+    return title.parent is not None and title.parent.tag == "svg"
 
 
 def _ids(tree: LexborHTMLParser) -> Iterator[str]:

@@ -13,8 +13,10 @@ from ..text.characters import COMBINING_MARKS, bounded_marks
 #: Characters that a tree must not contain and that browsers do not show.
 _INVALID = re.compile("[\0-\x08\x0b\x0e-\x1f\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-#: Valid characters (XML 1.0, section 2.2); nearly every page has no others.
-_VALID = re.compile("[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
+#: The bytes of valid control characters (XML 1.0, section 2.2) and of all others in UTF-8, and the
+#: first ones of surrogates, of U+FFFE and of U+FFFF.
+_VALID_BYTES = bytes([*b"\t\n\r", *range(ord(" "), 256)])
+_SURROGATE_START, _NONCHARACTER_START = b"\xed", b"\xef\xbf"
 
 #: Names of the entities that stand for combining marks.
 _MARK_NAMES = "|".join(
@@ -51,11 +53,22 @@ def repaired(html: str) -> str:
     Characters that are invalid in a tree are removed, literal ones and references; lone surrogates
     become U+FFFD. Runs of combining marks are bounded, see :func:`bounded_marks`.
     """
-    if not _VALID.fullmatch(html):
+    if _may_be_invalid(html):
         html = _INVALID.sub("", html).replace("\f", " ")
         html = _SURROGATE.sub("\ufffd", html)
     html = bounded_marks(_REFERENCE.sub(_resolved, html))
     return without_early_ends(_without_faulty_start(html))
+
+
+def _may_be_invalid(html: str) -> bool:
+    """Return whether a page may contain characters that a tree must not.
+
+    Nearly every page has none, which takes half as long to see in its bytes as in its characters.
+    """
+    data = html.encode("utf-8", "surrogatepass")
+    if data.translate(None, _VALID_BYTES):
+        return True
+    return len(data) > len(html) and (_SURROGATE_START in data or _NONCHARACTER_START in data)
 
 
 def without_early_ends(html: str) -> str:

@@ -23,9 +23,11 @@ from .tasks import (
     Job,
     Limits,
     Reading,
+    SignedPage,
     main_text,
     read_page,
     sign_and_read,
+    sign_for_crawl,
     sign_record,
 )
 
@@ -35,12 +37,14 @@ __all__ = [
     "Limits",
     "PagePool",
     "Reading",
+    "SignedPage",
     "WorkerPool",
     "call_here",
     "main_text",
     "prepare_workers",
     "read_page",
     "sign_and_read",
+    "sign_for_crawl",
     "sign_record",
     "usable_cores",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -132,23 +133,20 @@ class Reading(NamedTuple):
 
     :ivar title: the first 300 characters of the title.
     :ivar text: the main text in UTF-8, compressed by zlib; empty if it was not asked for.
-    :ivar body: the page's body, see :func:`~scrapy_neardup.sources.compression.packed_body`, if it
-        was read quickly only and may have to be read in full later.
     :ivar fingerprints: of Manber's method, if they were asked for.
     """
 
     title: str = ""
     text: bytes = b""
-    body: bytes = b""
     fingerprints: bytes = b""
 
     @classmethod
     def of(cls, page: ReadPage, *, keep_text: bool, fingerprint: bool = False) -> Reading:
-        """Return title and text of a page that was read, and its body if it was not in full."""
+        """Return title and text of a page that was read."""
         main = page.main
         text = zlib.compress(main.text.encode("utf-8", "replace")) if keep_text else b""
         fingerprints = Manber().value(main.text) if fingerprint else b""
-        return cls(main.title[:_TITLE_CHARS], text, page.body, fingerprints)
+        return cls(main.title[:_TITLE_CHARS], text, fingerprints)
 
 
 def read_page(signer: Signer, record: Record) -> Reading:
@@ -169,6 +167,39 @@ def sign_and_read(
     """Return a job for the signature of a page and its :class:`Reading`, which reads it once."""
     finish = partial(_signatures_and_readings, keep_text=keep_text, fingerprint=fingerprint)
     return BatchTask(_page_of, finish)
+
+
+class SignedPage(NamedTuple):
+    """The result for a page of a crawl, which keeps many of them.
+
+    :ivar packed: its signature and its :class:`Reading`, pickled: the garbage collector, which
+        stops the event loop, skips bytes.
+    :ivar body: the page's body, see :func:`~scrapy_neardup.sources.compression.packed_body`, if it
+        was read quickly only and may have to be read in full later.
+    """
+
+    packed: bytes
+    body: bytes = b""
+
+    def unpacked(self) -> tuple[PageSignature, Reading]:
+        """Return the signature and the reading."""
+        signed: tuple[PageSignature, Reading] = pickle.loads(self.packed)
+        return signed
+
+
+def _signed_pages(
+    signer: Signer, pages: Sequence[ReadPage], *, keep_text: bool, fingerprint: bool
+) -> list[SignedPage]:
+    results = _signatures_and_readings(signer, pages, keep_text=keep_text, fingerprint=fingerprint)
+    return [
+        SignedPage(pickle.dumps(result, pickle.HIGHEST_PROTOCOL), page.body)
+        for page, result in zip(pages, results, strict=True)
+    ]
+
+
+def sign_for_crawl(*, keep_text: bool, fingerprint: bool) -> BatchTask[ReadPage, SignedPage]:
+    """Return a job for the signature, the :class:`Reading` and the body of a page."""
+    return BatchTask(_page_of, partial(_signed_pages, keep_text=keep_text, fingerprint=fingerprint))
 
 
 def attempt(job: Job[T], signer: Signer, record: Record) -> T | Failure:

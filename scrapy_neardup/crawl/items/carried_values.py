@@ -248,6 +248,8 @@ def _bound_to(callback: Any) -> list[Any]:
 
 def _text_of(part: Any) -> str | None:
     """Return the text of a value, folded; ``None`` where it is neither text nor number."""
+    if type(part) is str:
+        return _folded(part)
     try:
         if isinstance(part, (bytes, bytearray)):
             return _folded(part.decode("utf-8", "backslashreplace"))
@@ -266,6 +268,10 @@ def _text_of(part: Any) -> str | None:
 
 def _parts_of(given: Any, *, is_whole: bool) -> list[Any]:
     """Return the contents of a container; nothing for objects of unknown types."""
+    if type(given) is dict:
+        return list(chain.from_iterable(given.items()) if is_whole else given.values())
+    if type(given) is list:
+        return given[:_MAX_VISITED]
     try:
         if isinstance(given, ItemLoader):
             # No public method returns the collected values without changing the loader.

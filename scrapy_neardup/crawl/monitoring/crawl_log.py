@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -53,9 +54,14 @@ class CrawlStats:
 
         :param name: without ``neardup/``.
         """
-        assert self._crawler.stats
         if number:
-            self._crawler.stats.inc_value(f"neardup/{name}", number)
+            self._add(f"neardup/{name}", number)
+
+    @cached_property
+    def _add(self) -> Callable[[str, int], None]:
+        # Each access to an attribute of Scrapy's collector takes as long as the sum itself.
+        assert self._crawler.stats
+        return self._crawler.stats.inc_value
 
     def warn_once(self, kind: str, message: str, *args: Any, exc_info: bool = False) -> None:
         """Log the first warning of a kind."""

@@ -48,11 +48,11 @@ def result_at_once(coroutine: Coroutine[Any, Any, Any]) -> Any:
 async def test_a_page_that_was_read_ahead_is_signed_at_once():
     async with signing() as pages:
         await pages.read_ahead(record(1))
-        signature, _ = result_at_once(pages.sign(record(1)))
+        signature, *_ = result_at_once(pages.sign(record(1)))
         assert signature.url == "https://a.example/1"
         assert pages.reused == 0
         # The same bytes at another address.
-        signature, _ = result_at_once(pages.sign(replace(record(1), url="https://b.example/")))
+        signature, *_ = result_at_once(pages.sign(replace(record(1), url="https://b.example/")))
         assert (signature.url, signature.site) == ("https://b.example/", "b.example")
         assert pages.reused == 1
 
