@@ -8,6 +8,14 @@ import gc
 _n_crawls = 0
 
 
+def collect_before_crawl() -> None:
+    """Collect the garbage of earlier crawls, which :func:`freeze` would keep.
+
+    It blocks the event loop for some 0.1 s, so it is done before the spider is opened.
+    """
+    gc.collect()
+
+
 def freeze() -> None:
     """Exclude all current objects from garbage collection until the end of the crawl.
 
@@ -16,8 +24,6 @@ def freeze() -> None:
     """
     global _n_crawls  # noqa: PLW0603 (one garbage collector for all)
     _n_crawls += 1
-    # Garbage of an earlier crawl would be frozen as well, and stay.
-    gc.collect()
     gc.freeze()
 
 

@@ -12,6 +12,7 @@ from scrapy.http import Request, Response
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from .. import signals
+from .._util import garbage_collection
 from .._util.validation import parse_switch, require_choice
 from ..detector import NearDupDetector
 from ..exceptions import InvalidOption
@@ -83,6 +84,7 @@ class NearDupJudge:
             job = None if config.job is None else Job(config.job)
             recover_if_enabled(config, job)
             judge = cls(crawler, config, job)
+            garbage_collection.collect_before_crawl()
         except InvalidOption as error:
             log_start_error(error)
             raise

@@ -24,7 +24,7 @@ from ..sources.record import Record
 _HEAD_BYTES = 65536
 _MAX_ALTERNATES = 100
 
-_HEAD_END = re.compile(rb"</head|<body", re.I)
+_HEAD_ENDS = b"</head", b"<body"
 # A link value (RFC 8288, section 3): <URI>, then parameters, quoted or not.
 _TARGET = re.compile(r"[\s,]*<([^>]*)>")
 _PARAMETER = re.compile(
@@ -179,11 +179,11 @@ def _head_links(html: bytes) -> Iterator[Link]:
 
     :param html: the first bytes of the page: the parser's time grows with their number.
     """
-    if (end := _HEAD_END.search(html)) is not None:
-        html = html[: end.start()]
     lower = html.lower()
-    if b"canonical" not in lower and b"hreflang" not in lower:
+    end = min((at for at in map(lower.find, _HEAD_ENDS) if at >= 0), default=len(html))
+    if lower.find(b"canonical", 0, end) < 0 and lower.find(b"hreflang", 0, end) < 0:
         return
+    html = html[:end]
     text = html.decode("utf-8", "replace").replace("\0", "")
     root = etree.fromstring(text.encode(), etree.HTMLParser(encoding="utf-8"))
     base = ""

@@ -316,8 +316,8 @@ def renamed(sites: str, one: str, other: str, *titles: str) -> list[tuple[str, s
         # a number, and too many words
         ("Farnsworth Zanzibar 31 Quimby", "Oglethorpe Samarkand 29 Quimby", "values_differ"),
         (
-            "Farnsworth Zanzibar Quimby Abernathy",
-            "Oglethorpe Samarkand Pettigrew Winterbourne",
+            "Farnsworth Zanzibar Quimby Abernathy Kilimanjaro",
+            "Oglethorpe Samarkand Pettigrew Winterbourne Popocatepetl",
             "values_differ",
         ),
     ],
