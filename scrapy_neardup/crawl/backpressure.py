@@ -16,10 +16,10 @@ from scrapy.utils.asyncio import CallLaterResult, call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-#: Pages per worker, including the one that it reads: workers go on while the event loop is blocked.
-#: With more, the answers would come in bursts that block the loop for longer than Scrapy itself
-#: does.
-_PAGES_PER_WORKER = 8
+#: Pages per worker: those that it reads, and as many that it reads next, because it goes on while
+#: the event loop is blocked. With more, the answers would come in bursts that block the loop for
+#: longer than Scrapy itself does.
+_PAGES_PER_WORKER = 16
 
 #: Seconds after which a page that was let through is no longer counted without news: its callback
 #: is slow, has failed, or there is none.
