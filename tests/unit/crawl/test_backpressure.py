@@ -19,7 +19,7 @@ from tests.support.server import serving
 from tests.support.texts import article, page
 
 #: How many pages are at one worker.
-FULL = 8
+FULL = 16
 
 no_reactor = pytest.mark.skipif("no reactor" not in LOOPS, reason="needs Scrapy 2.15")
 
