@@ -26,7 +26,7 @@ _ORDERS = 3
 _HEAD = ("dropped", "by full alone", "by lazy alone", "read in full", "of pages without a copy")
 _TRUTH = ("J<0.5", "J<0.7", "duplicates merged", "distinct merged")
 #: Shares of common passages, of 32, that make a candidate; pages that a passage is recorded of.
-_SHARES, _MOST_PAGES = (3, 5, 8), (4, 6, 8)
+_SHARES, _MOST_PAGES = (5, 7, 10), (4, 6, 8)
 
 
 class Signed(NamedTuple):

@@ -24,11 +24,13 @@ from .site_boilerplate import Boilerplates
 MAX_PAGES = 6
 #: Number of rare passages that are recorded of a page.
 MAX_RECORDED = 32
-#: Share of their rare passages that two pages must have in common.
-MIN_SHARED = 5 / 32
-#: The same for pages of one site whose titles differ, which are duplicates only if they show the
-#: same all over.
-MIN_SHARED_UNDER_OTHER_TITLES = 20 / 32
+#: Share of their rare passages that two pages must have in common, on two sites and on one: what
+#: surrounds the text of a copy is the same on one site.
+MIN_SHARED = 7 / 32
+MIN_SHARED_ON_ONE_SITE = 10 / 32
+#: Pages of one site whose titles differ are duplicates only if they show the same all over, but for
+#: what is hidden. So the one must have this part of all passages that were recorded of the other.
+MIN_CONTAINED_UNDER_OTHER_TITLES = 30 / 32
 #: A page with fewer rare passages may be made of boilerplate alone.
 MIN_RARE = 4
 #: The rule asks for this resemblance at least, else pages with a single common passage are
@@ -93,7 +95,8 @@ def passage_candidates(
     for number, shared, other in zip(most, counts, stored.pages(most), strict=True):
         if other is None or (rule.scope == "site" and page.site != other.site):
             continue
-        if shared >= _least_shared(page, other, rare.size, boilerplates, rule):
+        is_strict = rule.min_similarity >= _USUAL_SIMILARITY
+        if not is_strict or _may_be_copy(page, other, shared, rare.size, boilerplates):
             numbers.append(number)
     return PassageCandidates(numbers, recorded, rule.min_similarity >= MIN_SIMILARITY)
 
@@ -107,18 +110,24 @@ def _ranked(
     return pages[order], counts[order]
 
 
-def _least_shared(
+def _may_be_copy(
     page: PageSignature,
     other: PageSignature,
+    shared: int,
     n_rare: int,
     boilerplates: Boilerplates,
-    rule: Rule,
-) -> float:
-    """Return the number of common passages that makes another page a candidate."""
-    if rule.min_similarity < _USUAL_SIMILARITY:
-        return 1
-    most = min(n_rare, passages_in(other.passages).size)
-    least = max(1.0, MIN_SHARED * most)
-    if page.site != other.site or not titles_differ(page, other, boilerplates.of(page.site)):
-        return least
-    return max(least, MIN_SHARED_UNDER_OTHER_TITLES * most)
+) -> bool:
+    """Return whether a stored page may have the content of a page.
+
+    :param shared: number of their common rare passages, at least 1.
+    :param n_rare: number of rare passages of the page.
+    """
+    recorded = passages_in(other.passages)
+    most = min(n_rare, recorded.size)
+    if page.site != other.site:
+        return shared >= MIN_SHARED * most
+    if titles_differ(page, other, boilerplates.of(page.site)):
+        # Passages that are no longer rare count as well, because equal pages have all of them.
+        contained = np.count_nonzero(np.isin(recorded, passages_in(page.passages)))
+        return bool(contained >= MIN_CONTAINED_UNDER_OTHER_TITLES * recorded.size)
+    return shared >= MIN_SHARED_ON_ONE_SITE * most
