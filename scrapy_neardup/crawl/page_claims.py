@@ -104,6 +104,8 @@ class PageClaims:
         for _ in range(_MAX_ROUNDS):
             if not (claim.must_read or claim.unread):
                 return signature, claim
+            if record is not None and not signature.is_read:
+                self._signing.begin(replace(record, quick=False))
             for key in claim.unread:
                 await self._complete(key)
             if not signature.is_read:

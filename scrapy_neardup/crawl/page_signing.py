@@ -122,6 +122,15 @@ class PageSigning:
             # What went wrong is said when the page is judged.
             await result_of(self._read[key].outcome)
 
+    def begin(self, record: Record) -> None:
+        """Have a page read that :meth:`sign` is about to be asked for.
+
+        Pages that are read at the same time are signed together, which is faster.
+        """
+        key = self._body_hash(record)
+        if self._has_workers and not (key in self._signed or key in self._read):
+            self._read[key] = _Body(self.pool.submit(record))
+
     @property
     def reads_ahead(self) -> bool:
         """Whether pages are read before their callbacks have run."""
