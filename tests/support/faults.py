@@ -22,7 +22,8 @@ from typing import Any
 OURS = (
     "socket.socketpair",
     "socket.send_fds",
-    "socket.socket.sendall",
+    "socket.socket.send",
+    "socket.socket.setsockopt",
     "socket.socket.recv",
     "socket.socket.recv_into",
     "subprocess.Popen",
