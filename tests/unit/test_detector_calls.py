@@ -226,8 +226,9 @@ def test_a_call_that_is_cancelled_leaves_a_page_that_was_stored_before():
             judge.store.add(known, 1000)
 
             def stored():
-                [entry] = judge.store.entries()
-                return entry.signature.text_digest != known.text_digest
+                # None is listed at the moment when the page is replaced.
+                digests = [entry.signature.text_digest for entry in judge.store.entries()]
+                return any(digest != known.text_digest for digest in digests)
 
             tokenizer.gate.clear()
             check = asyncio.create_task(judge.acheck(url="https://a.example/", text=MUSEUM))
