@@ -4,7 +4,7 @@ Pages are served and crawled as by overhead.py, the kinds of crawl in turn. With
 made-up ones are crawled none of which resembles another. Prints pages a second and per second of
 processor time, their ratios to full extraction, how many pages were read in full, and which pages
 the two ways of extraction decide differently. What holds the reactor is measured in one more crawl
-of each kind: watching it takes some 6 % of the time of lazy extraction.
+of each kind, because watching it takes time itself.
 
 Exit status: 0 when every page of every crawl is accounted for, else as that of overhead.py.
 """

@@ -34,7 +34,8 @@ def summary_table(yardstick: Yardstick, hits: Collection[Pair], corpora: Corpora
     table.add("no lists, no theme notice: J>=0.8 found", articles.found_80, "")
     for least in (0.9, 0.8):
         right = yardstick.decided_rightly(hits, least, yardstick.is_article_pair)
-        table.add(f"the same, J>={least}, or kept where readers saw distinct pages", right, "")
+        table.add(f"no lists, no theme notice: J>={least} decided rightly", right, "")
+    table.notes.append("Decided rightly: found, or kept where readers saw distinct pages.")
     table.add("hits with J<0.5", yardstick.of_pairs(hits).below_50, "")
     for situation in SITUATIONS:
         dropped = corpora.forms.dropped(situation)

@@ -13,8 +13,8 @@ from ..text.characters import COMBINING_MARKS, bounded_marks
 #: Characters that a tree must not contain and that browsers do not show.
 _INVALID = re.compile("[\0-\x08\x0b\x0e-\x1f\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-#: The bytes of valid control characters (XML 1.0, section 2.2) and of all others in UTF-8, and the
-#: first ones of surrogates, of U+FFFE and of U+FFFF.
+#: All bytes but those of invalid control characters (XML 1.0, section 2.2), and the first bytes in
+#: UTF-8 of the other invalid characters: surrogates, U+FFFE and U+FFFF.
 _VALID_BYTES = bytes([*b"\t\n\r", *range(ord(" "), 256)])
 _SURROGATE_START, _NONCHARACTER_START = b"\xed", b"\xef\xbf"
 

@@ -184,9 +184,9 @@ class Channel:
     Only one thread may send or receive at a time; any thread may shut the channel down. A
     ``deadline`` is a time of :func:`time.monotonic`, or ``None`` to wait without limit.
 
-    The system waits, in one call for each part of a message. A thread that waits in Python makes
-    several for each of its pieces, and is held up after each while another thread is busy: for five
-    milliseconds, in which the worker could have read three pages.
+    The system limits the time, so that one call sends or receives each part of a message. With
+    timeouts of Python's, a thread makes several calls, and needs the interpreter's lock again after
+    each; a busy thread gives it away only every five milliseconds.
 
     :param end: the socket, which the channel takes over.
     """
