@@ -17,7 +17,13 @@ from ..signatures.facts import states_more
 from ..signatures.signature import PageSignature
 from ..text.titles import Title, is_other_version, may_be_one, title_words, without_list_kind
 from .site_boilerplate import Boilerplates, SiteBoilerplate
-from .value_rules import SAME_VALUES_LENIENCY, few_are_renamed, values_agree, values_differ
+from .value_rules import (
+    SAME_VALUES_LENIENCY,
+    each_adds_values,
+    few_are_renamed,
+    values_agree,
+    values_differ,
+)
 from .verdict import Match, Mismatch
 
 Scope = Literal["all", "site"]
@@ -50,6 +56,13 @@ MAX_ENTRY = 0.5
 #: part of the larger one, by all that is shown and by the text.
 MAX_SIMILARITY_BY_SIZE = 0.84
 MIN_SHOWN_RATIO, MIN_TEXT_RATIO = 0.7, 0.85
+#: The same on two sites, whose templates add less than so many characters to a text.
+MAX_SIMILARITY_BY_TEXT = 0.8
+MIN_TEXT_RATIO_ACROSS_SITES, MIN_MORE_TEXT = 0.83, 100
+#: Two versions of a manual that resemble by less than this differ in what they say if more features
+#: than these are only in one of them, or if each has values of its own.
+MAX_SIMILARITY_OF_OTHER_VERSIONS = 0.8
+MAX_FEATURES_IN_ONE_VERSION = 120
 #: Least resemblance of two versions of a page in which words were renamed: little else has changed.
 MIN_VERSION_SIMILARITY = 0.84
 #: Least resemblance of two texts beside which facts are compared.
@@ -196,8 +209,10 @@ class Rule:
             return Mismatch(Reason.TEXT_DIFFERS)
         if self.min_similarity <= similarity < self.least_similarity(page, other, boilerplates):
             return Mismatch(Reason.SITE_UNKNOWN)
-        if similarity < MAX_SIMILARITY_BY_SIZE and _has_much_more(page, other):
+        if _has_much_more(page, other, similarity):
             return Mismatch(Reason.SIZE_DIFFERS)
+        if self.min_similarity and _are_other_versions(page, other, similarity):
+            return Mismatch(Reason.TEXT_DIFFERS)
         if self.min_similarity and values_differ(page, other):
             is_near = similarity >= MIN_VERSION_SIMILARITY
             if not (is_near and _are_renamed_versions(page, other, boilerplates)):
@@ -361,12 +376,29 @@ def _is_post_in_list(page: PageSignature, other: PageSignature) -> bool:
     return not page.is_list and other.is_list and other.n_text < MAX_ENTRY * other.n_shown
 
 
-def _has_much_more(page: PageSignature, other: PageSignature) -> bool:
-    """Do the pages belong to one site, and does one show much more or have much more text?"""
-    if page.site != other.site:
+def _has_much_more(page: PageSignature, other: PageSignature, similarity: float) -> bool:
+    """Does one of two pages that resemble little show much more, or have much more text?
+
+    How much is shown is compared on one site only: two sites surround a text by other things.
+    """
+    least, most = sorted((page.n_text, other.n_text))
+    if page.site == other.site:
+        is_small = _size_ratio(page, other) < MIN_SHOWN_RATIO or least < MIN_TEXT_RATIO * most
+        return similarity < MAX_SIMILARITY_BY_SIZE and is_small
+    is_small = least < MIN_TEXT_RATIO_ACROSS_SITES * most and most - least > MIN_MORE_TEXT
+    return similarity < MAX_SIMILARITY_BY_TEXT and is_small
+
+
+def _are_other_versions(page: PageSignature, other: PageSignature, similarity: float) -> bool:
+    """Are these one page of two versions of a manual, each of which says something of its own?"""
+    if similarity >= MAX_SIMILARITY_OF_OTHER_VERSIONS:
         return False
-    of_text = min(page.n_text, other.n_text) / max(page.n_text, other.n_text, 1)
-    return _size_ratio(page, other) < MIN_SHOWN_RATIO or of_text < MIN_TEXT_RATIO
+    if not any(is_other_version(part, each) for part in page.title for each in other.title):
+        return False
+    # Of all features, two sets that resemble by s have (1 - s) / (1 + s) in one of them only.
+    n_features = page.n_features + other.n_features
+    in_one_only = n_features * (1 - similarity) / (1 + similarity)
+    return in_one_only > MAX_FEATURES_IN_ONE_VERSION or each_adds_values(page, other)
 
 
 def _title_overlap(page: PageSignature, other: PageSignature) -> float:

@@ -39,6 +39,11 @@ MAX_RENAMED = 0.06
 #: the page, with the one before and the one behind it.
 MAX_COUNTERS, MAX_COUNTER_VALUES = 1, 2
 MAX_PAGE_NUMBERS, MAX_NEIGHBOURS = 2, 3
+#: Of two lists, a longer stretch of values that only one of them has is an entry of its own: a name
+#: with a date or a second name. Labels and counters of templates are shorter.
+MAX_ADDED_TO_LIST = 1
+#: Each of two texts has a passage of its own if each has a stretch of so many values of its own.
+MIN_ADDED_TO_EACH = 3
 #: On two sites, texts under one title may resemble by less when so large a part of one text's
 #: values is in the other, and of the other's in the one. The difference of the resemblance from 1
 #: may then be so many times that of ``min_similarity``.
@@ -50,6 +55,8 @@ SAME_VALUES_LENIENCY = 1.57
 def values_differ(page: PageSignature, other: PageSignature) -> bool:
     """Do two similar texts differ in numbers and names as pages of one form do?"""
     is_cut, found = _is_cut(page, other), _difference(page, other)
+    if page.is_list and other.is_list and found.longest_added > MAX_ADDED_TO_LIST:
+        return True
     if page.site != other.site:
         bounds = _ACROSS_SITES_CUT if is_cut else _ACROSS_SITES
         return not _are_counters(found) and _reaches(bounds, found, found.places, found.replaced)
@@ -63,6 +70,11 @@ def values_differ(page: PageSignature, other: PageSignature) -> bool:
         # A name that differs weighs more than a line that only one page has.
         replaced = max(replaced, int(places))
     return not _are_counters(found) and _reaches(bounds, found, places, replaced)
+
+
+def each_adds_values(page: PageSignature, other: PageSignature) -> bool:
+    """Has each of two texts a stretch of values that the other one has nothing in place of?"""
+    return _difference(page, other).longest_added_to_each >= MIN_ADDED_TO_EACH
 
 
 def few_are_renamed(page: PageSignature, other: PageSignature) -> bool:

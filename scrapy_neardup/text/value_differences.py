@@ -53,6 +53,10 @@ class Difference(NamedTuple):
         not counted above. 0 if anything else was moved, as in a list that is sorted differently.
     :ivar numbers: of one gap at most, numbers in whose places there are others, even if these were
         moved within it.
+    :ivar longest_added: values of the longest stretch that only one text has. If the texts continue
+        after the last of these values, the end does not count: there, one has more only because
+        the other has more elsewhere.
+    :ivar longest_added_to_each: values of the longest such stretch of either text; the lesser one.
     """
 
     places: float
@@ -64,17 +68,21 @@ class Difference(NamedTuple):
     added_to_each: int
     exchanged: int
     numbers: int
+    longest_added: int
+    longest_added_to_each: int
 
 
 class _Gap(NamedTuple):
     """The values of two texts between those that they share.
 
     :ivar is_within: whether shared values are on both sides of it.
+    :ivar is_last: whether no shared value is behind it.
     """
 
     values: Values
     others: Values
     is_within: bool
+    is_last: bool
 
 
 class _Range(NamedTuple):
@@ -100,7 +108,7 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
     """
     values, others = tuple(values), tuple(others)
     if values == others:
-        return Difference(0, 0, 0, 0, 0, 0, 0, 0, 0)
+        return Difference(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     # Sorted, so that the result is symmetric.
     values, others = sorted((values, others))
     more, more_of_others = _surplus(values, others), _surplus(others, values)
@@ -118,8 +126,19 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
     of_each = _added_to_each(gaps, own)
     exchanged = _exchanged(gaps, own)
     numbers = max(map(_replaced_numbers, gaps), default=0)
+    longest = _longest_added(gaps, own, is_cut=is_cut)
     return Difference(
-        sum(places), words, dates, share, replaced, added, of_each, exchanged, numbers
+        sum(places),
+        words,
+        dates,
+        share,
+        replaced,
+        added,
+        of_each,
+        exchanged,
+        numbers,
+        max(longest),
+        min(longest),
     )
 
 
@@ -149,6 +168,15 @@ def _added_to_each(gaps: Iterable[_Gap], own: Iterable[tuple[Values, Values]]) -
     within = [both for gap, both in zip(gaps, own, strict=True) if gap.is_within]
     of_first = sum(bool(a) and not b for a, b in within)
     return min(of_first, sum(bool(b) and not a for a, b in within))
+
+
+def _longest_added(
+    gaps: Iterable[_Gap], own: Iterable[tuple[Values, Values]], *, is_cut: bool
+) -> tuple[int, int]:
+    """Return the length of the longest stretch that only the first, or the second text has."""
+    counted = zip(gaps, own, strict=True)
+    added = [both for gap, both in counted if not (is_cut and gap.is_last) and not all(both)]
+    return max((len(a) for a, _ in added), default=0), max((len(b) for _, b in added), default=0)
 
 
 def _exchanged(gaps: Iterable[_Gap], own: Iterable[tuple[Values, Values]]) -> int:
@@ -202,7 +230,7 @@ def _gaps(values: Values, others: Values, *, is_cut: bool) -> Iterator[_Gap]:
     for a, b, c, d in _joined(ranges, inner, other):
         is_first = start == a == c == 0
         is_last = end == 0 and b == len(inner) and d == len(other)
-        gap = _Gap(inner[a:b], other[c:d], is_within=not (is_first or is_last))
+        gap = _Gap(inner[a:b], other[c:d], not (is_first or is_last), is_last)
         is_even = b - a == d - c or _are_tables(gap.values, gap.others)
         is_name = max(b - a, d - c) <= _MAX_NAME or (is_last and _are_addresses(*gap[:2]))
         if gap.is_within or is_even or (is_name and not (is_last and is_cut)):

@@ -400,6 +400,17 @@ def lists_that_share_most_of_their_entries(site: Site) -> Any:
     return ByEntry
 
 
+@situation(contents=9)
+def archives_of_months_and_of_years_that_have_one_entry_more(site: Site) -> Any:
+    for year in (2021, 2022, 2023):
+        entries = [f"<li>{year}-0{n}-1{n} {words(5, (year, n))}</li>" for n in range(1, 9)]
+        for folder, some in (("", entries), ("/04", entries[:-1]), ("/05", entries[1:])):
+            archive = f"<h1>{year}</h1><ul>{''.join(some)}</ul>"
+            site.put(f"/archives/{year}{folder}/", full("", "Archives", archive))
+    site.index()
+    return PromiseSpider
+
+
 class ByComment(PromiseSpider):
     """An item of each comment below an article."""
 
