@@ -31,6 +31,9 @@ Pair = tuple[int, int]
 
 #: Pairs that resemble each other by 0.8 and more, are not labelled, and were read to be distinct.
 READINGS = Path(__file__).with_name("readings.csv")
+#: What each of two readers called a pair who looked for any statement that one page lacks: hits,
+#: most of those of little resemblance and some at random, and pairs that were missed.
+CLOSE_READINGS = Path(__file__).with_name("close_readings.csv")
 _URLS = ("url_a", "url_b")
 _LABELS = ("duplicate", "distinct", "unclear")
 _DRAWN_FROM = ("hit", "near")
@@ -82,9 +85,23 @@ class Corpus:
     def distinct(self) -> frozenset[Pair]:
         """Pairs that readers called distinct: those of the labels, and ours in readings.csv."""
         labelled = (label.pair for label in self.all_labels if label.label == "distinct")
+        return frozenset((*labelled, *(pair for pair, _ in self._read(READINGS))))
+
+    @cached_property
+    def close_readings(self) -> dict[Pair, str]:
+        """What two close readers called a pair, ``"unclear"`` if they disagreed."""
+        return {
+            pair: row["first"] if row["first"] == row["second"] else "unclear"
+            for pair, row in self._read(CLOSE_READINGS)
+        }
+
+    def _read(self, path: Path) -> Iterator[tuple[Pair, dict[str, str]]]:
+        """Yield the rows of a table of readings that name pages of the corpus."""
         number = {url: place for place, url in enumerate(self.urls)}
-        read = _rows(READINGS, lambda row: tuple(number.get(row[name], -1) for name in _URLS))
-        return frozenset((*labelled, *((min(p), max(p)) for p in read if min(p) >= 0)))
+        for row in _rows(path, dict):
+            a, b = sorted(number.get(row[name], -1) for name in _URLS)
+            if a >= 0:
+                yield (a, b), row
 
     @property
     def sites(self) -> list[str]:

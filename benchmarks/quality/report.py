@@ -24,7 +24,7 @@ from .figures import (
 )
 from .floors import Figure
 from .known_pairs import Corpus, Label, Pair
-from .summary import labels2_figures, summary_table
+from .summary import close_table, labels2_figures, summary_table
 from .written_corpora import CorporaResult
 
 _NOISE = 0.02
@@ -49,12 +49,17 @@ class Result:
 def tables(result: Result) -> list[Table]:
     return [
         summary_table(result.yardstick, result.hits, result.corpora),
+        *([close_table(result.yardstick, result.hits)] if _is_closely_read(result) else []),
         *result.corpora.tables(),
         _pair_table(result),
         *([_extractor_table(result)] if result.by_extractor else []),
         _goal_table(result),
         _crawl_table(result),
     ]
+
+
+def _is_closely_read(result: Result) -> bool:
+    return bool(result.yardstick.corpus.close_readings)
 
 
 def _pair_table(result: Result) -> Table:

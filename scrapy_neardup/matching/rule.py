@@ -58,7 +58,7 @@ MAX_SIMILARITY_BY_SIZE = 0.84
 MIN_SHOWN_RATIO, MIN_TEXT_RATIO = 0.7, 0.85
 #: The same on two sites, whose templates add less than so many characters to a text.
 MAX_SIMILARITY_BY_TEXT = 0.8
-MIN_TEXT_RATIO_ACROSS_SITES, MIN_MORE_TEXT = 0.83, 100
+MIN_TEXT_RATIO_ACROSS_SITES, MIN_MORE_TEXT = 0.81, 100
 #: Two versions of a manual that resemble by less than this differ in what they say if more features
 #: than these are only in one of them, or if each has values of its own.
 MAX_SIMILARITY_OF_OTHER_VERSIONS = 0.8

@@ -42,6 +42,9 @@ MAX_PAGE_NUMBERS, MAX_NEIGHBOURS = 2, 3
 #: Of two lists, a longer stretch of values that only one of them has is an entry of its own: a name
 #: with a date or a second name. Labels and counters of templates are shorter.
 MAX_ADDED_TO_LIST = 1
+#: Of two lists with more values than are kept, one has an entry more if its text is longer by more
+#: characters than this.
+MAX_MORE_TEXT_OF_LIST = 12
 #: Each of two texts has a passage of its own if each has a stretch of so many values of its own.
 MIN_ADDED_TO_EACH = 3
 #: On two sites, texts under one title may resemble by less when so large a part of one text's
@@ -55,7 +58,7 @@ SAME_VALUES_LENIENCY = 1.57
 def values_differ(page: PageSignature, other: PageSignature) -> bool:
     """Do two similar texts differ in numbers and names as pages of one form do?"""
     is_cut, found = _is_cut(page, other), _difference(page, other)
-    if page.is_list and other.is_list and found.longest_added > MAX_ADDED_TO_LIST:
+    if page.is_list and other.is_list and _has_other_entries(page, other, found):
         return True
     if page.site != other.site:
         bounds = _ACROSS_SITES_CUT if is_cut else _ACROSS_SITES
@@ -82,6 +85,13 @@ def few_are_renamed(page: PageSignature, other: PageSignature) -> bool:
     found = _difference(page, other)
     only_words = found.words == found.replaced and not found.exchanged
     return only_words and not _is_filled_in(found) and found.share < MAX_RENAMED
+
+
+def _has_other_entries(page: PageSignature, other: PageSignature, found: Difference) -> bool:
+    """Has one of two lists an entry that the other one has not?"""
+    if found.longest_added > MAX_ADDED_TO_LIST:
+        return True
+    return _is_cut(page, other) and abs(page.n_text - other.n_text) > MAX_MORE_TEXT_OF_LIST
 
 
 def _difference(page: PageSignature, other: PageSignature) -> Difference:

@@ -39,8 +39,8 @@ _SEPARATOR = regex.compile(
 #: Left where the site's name is missing.
 _OPEN_END = regex.compile(r"\s[-–−]+$")
 
-#: A number of two or more short parts, such as 3.11, v2.4.2 or 3.15.0a1, in the words of a part of a
-#: title; not in a date with a year.
+#: A number of two or more short parts, such as 3.11, v2.4.2 or 3.15.0a1, in the words of a part of
+#: a title; not in a date with a year.
 _VERSION = regex.compile(
     r"(?<!\S)(?<!\d )v?\d{1,3}(?: \d{1,3}(?:(?:a|alpha|b|beta|c|rc|dev)\d{0,3})?)+(?!\S| \d)"
 )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import scrapy
 from scrapy.http import Response
 
+from benchmarks.corpora import articles
 from tests.promises.harness import (
     HOME,
     Answer,
@@ -22,6 +24,8 @@ from tests.promises.harness import (
     situation,
     words,
 )
+
+ARTICLE = Path(articles.__file__).with_name("articles") / "en-techblog-queue-latency.txt"
 
 
 @situation(contents=10)
@@ -401,12 +405,40 @@ def lists_that_share_most_of_their_entries(site: Site) -> Any:
 
 
 @situation(contents=9)
-def archives_of_months_and_of_years_that_have_one_entry_more(site: Site) -> Any:
+def archives_of_years_that_have_one_entry_more_than_their_months(site: Site) -> Any:
     for year in (2021, 2022, 2023):
-        entries = [f"<li>{year}-0{n}-1{n} {words(5, (year, n))}</li>" for n in range(1, 9)]
+        entries = [f"<li>{year}-04-{n:02} {words(6, (year, n))}</li>" for n in range(1, 25)]
         for folder, some in (("", entries), ("/04", entries[:-1]), ("/05", entries[1:])):
-            archive = f"<h1>{year}</h1><ul>{''.join(some)}</ul>"
-            site.put(f"/archives/{year}{folder}/", full("", "Archives", archive))
+            archive = f"<ul>{''.join(some)}</ul>"
+            url = f"/archives/{year}{folder}/"
+            site.put(url, full("", "Archives", archive), content=url)
+    site.index()
+    return PromiseSpider
+
+
+@situation(contents=3)
+def manual_pages_whose_versions_each_have_a_passage_of_their_own(site: Site) -> Any:
+    parts = ARTICLE.read_text("utf-8").splitlines()[6:]
+    own = {
+        "3.6.4": "A queue that grows is watched by poll_depth(), which asks the broker twice a "
+        "second and returns a pair of numbers. If poll_depth() is called from two threads, the "
+        "second one waits; set_poll_timeout() says for how long. Old brokers answer late, "
+        "and those before 2.8 only once a minute.",
+        "3.11.1": "Since this version the broker itself tells its clients when a queue grows: "
+        "subscribe_depth() takes a callback, and unsubscribe_depth() removes it. Callbacks run "
+        "in the thread of the connection, so they must be short and may not publish "
+        "anything; an exception ends the subscription.",
+        "3.15.0a1": "The module has a command now. It prints each queue with its depth, oldest "
+        "message and number of consumers; the option --watch prints them again every second, "
+        "and --json is meant for scripts. Exit status 3 says that the "
+        "broker did not answer, and 4 that it refused.",
+    }
+    for place, (version, passage) in enumerate(own.items()):
+        texts = [*parts[: place + 2], passage, *parts[place + 2 : 23]]
+        article = "".join(f"<p>{text}</p>" for text in texts)
+        title = f"Watching queues — Handbook {version} documentation"
+        url = f"http://handbook{place}.example/queues.html"
+        site.put(url, full("", title, article), content=version)
     site.index()
     return PromiseSpider
 

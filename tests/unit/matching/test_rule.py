@@ -419,6 +419,24 @@ def test_the_name_of_its_kind_does_not_tell_a_list_from_another(titles, reason):
 
 
 @pytest.mark.parametrize(
+    ("paths", "entry", "reason"),
+    [
+        (("archives/2022", "archives/2022/04"), "Lu", "similar_text"),
+        (("archives/2022", "archives/2022/04"), "Oglethorpe Pettigrew", "values_differ"),
+        (("archives/2022", "ferries"), "Oglethorpe Pettigrew", "similar_text"),
+    ],
+)
+@pytest.mark.parametrize("site", ["a", "b"])
+@pytest.mark.parametrize("place", [0, 100, 300])
+def test_a_list_that_has_one_entry_more_is_kept(paths, entry, reason, site, place):
+    text = article(300, 5)
+    one = f"https://a.example/{paths[0]}/", html("Ferry", " ".join(text))
+    longer = " ".join([*text[:place], entry, *text[place:]])
+    other = f"https://{site}.example/{paths[1]}/", html("Ferry", longer)
+    assert why(detector(), one, other) == reason
+
+
+@pytest.mark.parametrize(
     ("count", "rest", "reason"),
     [
         (300, "", "similar_text"),
@@ -433,6 +451,14 @@ def test_on_one_site_a_page_that_has_much_more_is_kept(count, rest, reason):
     # What is more resembles by less already; so does the rest where three words of 100 are others.
     changed = " ".join(text[:count] if count > 300 else replaced(text[:count], 0.03))
     other = ("https://a.example/2", html("Ferry", changed, rest))
+    assert why(detector(), one, other) == reason
+
+
+@pytest.mark.parametrize(("more", "reason"), [(20, "similar_text"), (85, "size_differs")])
+def test_on_two_sites_a_text_that_is_much_longer_is_kept(more, reason):
+    text = article(300 + more, 5)
+    one = "https://a.example/1", html("Ferry", " ".join(text[:300]))
+    other = "https://b.example/1", html("Ferry", " ".join(text))
     assert why(detector(), one, other) == reason
 
 
@@ -456,6 +482,26 @@ def test_texts_whose_values_agree_may_differ_more(title, changed, reason):
         (f"https://{site}.example/", html(name, " ".join(each)))
         for site, name, each in (("a", "Ferry", text), ("b", title, edited))
     ]
+    assert why(detector(), *pages) == reason
+
+
+@pytest.mark.parametrize(
+    ("versions", "own", "reason"),
+    [
+        (("1.2", "3.0a1"), (40, 40), "text_differs"),
+        # one version; only one has a passage of its own, that is not much longer
+        (("1.2", "1.2"), (40, 40), "similar_text"),
+        (("1.2", "3.0a1"), (60, 0), "similar_text"),
+    ],
+)
+def test_versions_that_each_have_a_passage_of_their_own_are_kept(versions, own, reason):
+    text = article(320, 9)
+    pages = []
+    for place, (version, count) in enumerate(zip(versions, own, strict=True)):
+        at = 100 + 100 * place
+        longer = " ".join([*text[:at], words(20 + place, count), *text[at:]])
+        title = f"Using magics — Handbook {version} documentation"
+        pages.append((f"https://{'ab'[place]}.example/1", html(title, longer)))
     assert why(detector(), *pages) == reason
 
 

@@ -190,6 +190,8 @@ def test_a_heading_with_signs_is_the_texts_heading(name):
         ("handbook 1 2", "handbook 2 0 1", True),
         ("lib v0 12 documentation", "lib 0 13 manual", True),
         ("lib 3 2 an afternoon hack", "lib 2 4", True),
+        ("handbook 3 6 4 documentation", "handbook 3 15 0a1 documentation", True),
+        ("handbook 2 0rc1", "handbook 2 0", True),
         ("handbook 1 2", "handbook 1 2 documentation", False),
         ("handbook 1 2", "manual 2 0", False),
         # models, years, numbers of chapters, dates

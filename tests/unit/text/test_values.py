@@ -183,8 +183,10 @@ def test_replaced_places_are_counted_one_by_one(values, places):
 @given(DISTINCT, st.integers(0, 60), st.integers(1, 40))
 def test_what_is_added_replaces_nothing(values, place, count):
     added = values[:place] + bytes(range(128, 128 + count)) + values[place:]
-    assert difference(values, added) == difference(added, values) == (
-        (0, 0, 0, 0, 0, 1, 0, 0, 0, count, 0)
+    assert (
+        difference(values, added)
+        == difference(added, values)
+        == ((0, 0, 0, 0, 0, 1, 0, 0, 0, count, 0))
     )
     assert agreement(values, added) == (1, 60 / (60 + count))
 
@@ -197,6 +199,26 @@ def test_what_each_text_has_for_itself_is_counted_within_the_texts():
     assert difference(behind_two, at_the_end).added_to_each == 0
 
 
+@given(DISTINCT, st.integers(0, 20), st.integers(30, 60), st.integers(0, 30), st.integers(0, 30))
+def test_the_longest_stretch_that_only_one_text_has(values, place, other_place, count, other):
+    """What is added to each, at two places apart from each other."""
+    own, of_other = bytes(range(128, 128 + count)), bytes(range(158, 158 + other))
+    one = values[:place] + own + values[place:]
+    two = values[:other_place] + of_other + values[other_place:]
+    found = difference(one, two)
+    assert (found.longest_added, found.longest_added_to_each) == (
+        max(count, other),
+        min(count, other),
+    )
+
+
+def test_of_cut_texts_the_end_is_no_addition():
+    added, cut = b"\5\6\7\1\2\3\4", b"\1\2\3\4\x08\x09\x0a"
+    assert difference(added, cut).longest_added_to_each == 3
+    found = difference(added, cut, is_cut=True)
+    assert (found.longest_added, found.longest_added_to_each) == (3, 0)
+
+
 def test_a_range_that_moved_on_replaces_what_was_there():
     found = difference(b"\1\xc1\xc2\2", b"\1\xc2\xc3\2")
     assert (found.places, found.replaced, found.added) == (0.4, 1, 0)
@@ -206,12 +228,12 @@ def test_a_range_that_moved_on_replaces_what_was_there():
 def test_an_order_of_paragraphs_changes_nothing(values, random):
     paragraphs = [values[start : start + 10] for start in range(0, 60, 10)]
     random.shuffle(paragraphs)
-    assert difference(values, b"".join(paragraphs)) == (0, 0, 0, 0, 0, 0, 0, 0, 0)
+    assert difference(values, b"".join(paragraphs)) == (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def test_what_has_changed_places_is_told_from_what_was_moved():
     there, back = b"\1\5\2\3\6\4", b"\1\6\2\3\5\4"
-    assert difference(there, back) == (0, 0, 0, 0, 0, 0, 0, 2, 0)
+    assert difference(there, back) == (0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0)
 
 
 def test_where_paragraphs_were_moved_nothing_was_exchanged():
@@ -322,5 +344,5 @@ def test_repetitive_texts_are_aligned_by_a_longest_common_subsequence(one, other
 def test_either_order_says_the_same(one, other):
     assert difference(one, other) == difference(other, one)
     assert difference(one, other).share >= 0
-    assert difference(one, one) == (0, 0, 0, 0, 0, 0, 0, 0, 0)
+    assert difference(one, one) == (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     assert agreement(one, other) == agreement(other, one)[::-1]
