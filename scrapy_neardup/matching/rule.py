@@ -15,16 +15,11 @@ from ..hashing.simhash_index import MAX_DISTANCE
 from ..reasons import Reason
 from ..signatures.facts import states_more
 from ..signatures.signature import PageSignature
-from ..text.titles import Title, is_other_version, may_be_one, title_words, without_list_kind
+from ..text.titles import Title, may_be_one, title_words, without_list_kind
 from .site_boilerplate import Boilerplates, SiteBoilerplate
-from .value_rules import (
-    SAME_VALUES_LENIENCY,
-    each_adds_values,
-    few_are_renamed,
-    values_agree,
-    values_differ,
-)
+from .value_rules import SAME_VALUES_LENIENCY, values_agree, values_differ
 from .verdict import Match, Mismatch
+from .version_rules import are_renamed_versions, versions_differ
 
 Scope = Literal["all", "site"]
 
@@ -59,12 +54,6 @@ MIN_SHOWN_RATIO, MIN_TEXT_RATIO = 0.7, 0.85
 #: The same on two sites, whose templates add less than so many characters to a text.
 MAX_SIMILARITY_BY_TEXT = 0.8
 MIN_TEXT_RATIO_ACROSS_SITES, MIN_MORE_TEXT = 0.81, 100
-#: Two versions of a manual that resemble by less than this differ in what they say if more features
-#: than these are only in one of them, or if each has values of its own.
-MAX_SIMILARITY_OF_OTHER_VERSIONS = 0.8
-MAX_FEATURES_IN_ONE_VERSION = 120
-#: Least resemblance of two versions of a page in which words were renamed: little else has changed.
-MIN_VERSION_SIMILARITY = 0.84
 #: Least resemblance of two texts beside which facts are compared.
 MIN_SAME_TEXT = 0.9
 #: Least resemblance of a look-alike that a verdict names.
@@ -211,13 +200,16 @@ class Rule:
             return Mismatch(Reason.SITE_UNKNOWN)
         if _has_much_more(page, other, similarity):
             return Mismatch(Reason.SIZE_DIFFERS)
-        if self.min_similarity and _are_other_versions(page, other, similarity):
+        match = Match(distance, similarity, Reason.SIMILAR_TEXT)
+        if not self.min_similarity:
+            return match
+        if versions_differ(page, other, similarity):
             return Mismatch(Reason.TEXT_DIFFERS)
-        if self.min_similarity and values_differ(page, other):
-            is_near = similarity >= MIN_VERSION_SIMILARITY
-            if not (is_near and _are_renamed_versions(page, other, boilerplates)):
-                return Mismatch(Reason.VALUES_DIFFER)
-        return Match(distance, similarity, Reason.SIMILAR_TEXT)
+        if values_differ(page, other) and not are_renamed_versions(
+            page, other, similarity, boilerplates
+        ):
+            return Mismatch(Reason.VALUES_DIFFER)
+        return match
 
 
 def is_thin(page: PageSignature) -> bool:
@@ -311,31 +303,6 @@ def _share_only_boilerplate_title(
     return not boilerplate.titles.own_words(common)
 
 
-def _are_renamed_versions(
-    page: PageSignature, other: PageSignature, boilerplates: Boilerplates
-) -> bool:
-    """Are these one page of two versions of a manual, in which few words were renamed?
-
-    The titles share the page's name, which may have a label of many pages in front, and each has
-    boilerplate of its site with another version of the manual: "Module: Magics — Handbook 1.2
-    documentation".
-    """
-    titles, other_titles = (boilerplates.of(p.site).titles for p in (page, other))
-    names, other_names = (
-        titles.with_unlabelled(page.title),
-        other_titles.with_unlabelled(other.title),
-    )
-    shared = tuple(names & other_names)
-    if not (titles.own_words(shared) and other_titles.own_words(shared)):
-        return False
-    return few_are_renamed(page, other) and any(
-        is_other_version(part, other_part)
-        and not (titles.own_parts((part,)) or other_titles.own_parts((other_part,)))
-        for part in page.title
-        for other_part in other.title
-    )
-
-
 def _is_all_boilerplate(page: PageSignature, boilerplate: SiteBoilerplate) -> bool:
     """Is nearly all of the page's text boilerplate of its site?"""
     own = boilerplate.texts.own(page.sketch_values)
@@ -387,18 +354,6 @@ def _has_much_more(page: PageSignature, other: PageSignature, similarity: float)
         return similarity < MAX_SIMILARITY_BY_SIZE and is_small
     is_small = least < MIN_TEXT_RATIO_ACROSS_SITES * most and most - least > MIN_MORE_TEXT
     return similarity < MAX_SIMILARITY_BY_TEXT and is_small
-
-
-def _are_other_versions(page: PageSignature, other: PageSignature, similarity: float) -> bool:
-    """Are these one page of two versions of a manual, each of which says something of its own?"""
-    if similarity >= MAX_SIMILARITY_OF_OTHER_VERSIONS:
-        return False
-    if not any(is_other_version(part, each) for part in page.title for each in other.title):
-        return False
-    # Of all features, two sets that resemble by s have (1 - s) / (1 + s) in one of them only.
-    n_features = page.n_features + other.n_features
-    in_one_only = n_features * (1 - similarity) / (1 + similarity)
-    return in_one_only > MAX_FEATURES_IN_ONE_VERSION or each_adds_values(page, other)
 
 
 def _title_overlap(page: PageSignature, other: PageSignature) -> float:
