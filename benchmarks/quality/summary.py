@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from itertools import pairwise
+from collections.abc import Callable, Collection, Mapping
+
+from scrapy_neardup.matching.verdict import Match
 
 from ..common.tables import Table
 from .figures import Share, Yardstick, share, wilson
@@ -12,8 +13,8 @@ from .forms import SITUATIONS
 from .known_pairs import Label, Pair
 from .written_corpora import CorporaResult
 
-#: Bounds of the resemblances in the table of close readings.
-_BOUNDS = 0.0, 0.7, 0.8, 0.9, 1.1
+#: Rows of the table of close readings; 0 is the rule as it is.
+_LEAST_SIMILARITIES = 0.0, 0.8, 0.85, 0.9, 0.95
 _INTERVAL_NOTE = (
     "The intervals (Wilson) take pairs as independent. The random sample is of what an earlier "
     "version of the rule dropped; what has been hit only since then was not read."
@@ -48,27 +49,30 @@ def summary_table(yardstick: Yardstick, hits: Collection[Pair], corpora: Corpora
     return table
 
 
-def close_table(yardstick: Yardstick, hits: Collection[Pair]) -> Table:
-    """Return how many pairs that two readers compared line by line are hit, by resemblance."""
+def close_table(yardstick: Yardstick, hits: Mapping[Pair, Match]) -> Table:
+    """Return how many pairs that two readers compared line by line are hit, by similarity."""
     table = Table(
         "pairs that two readers compared line by line",
-        ("resemblance", "both called them duplicates: hit", "both called them distinct: hit"),
+        (
+            "similarity from",
+            "both called them duplicates: hit",
+            "both called them distinct: hit",
+            "no lists, no theme notice: J>=0.8 found",
+        ),
     )
-    for least, below in pairwise(_BOUNDS):
-        read = {
-            pair: verdict
-            for pair, verdict in yardstick.corpus.close_readings.items()
-            if least <= yardstick.truth.resemblance(pair) < below
-        }
+    readings = yardstick.corpus.close_readings
+    for least in _LEAST_SIMILARITIES:
+        found = {pair for pair, match in hits.items() if match.similarity >= least}
         duplicate, distinct = (
-            share((pair for pair, verdict in read.items() if verdict == wanted), hits)
+            share((pair for pair, verdict in readings.items() if verdict == wanted), found)
             for wanted in ("duplicate", "distinct")
         )
-        table.add(f"{least} to {min(below, 1.0)}", duplicate, distinct)
+        articles = yardstick.of_pairs(found, yardstick.is_article_pair)
+        table.add(f"{least:.2f}" if least else "the rule", duplicate, distinct, articles.found_80)
     table.notes.append(
-        "Distinct: one page states something that the other does not. Hits of an earlier version "
-        "of the rule, most of those with a similarity below 0.8 and a random sample of the others, "
-        "and missed pairs; none of them labelled distinct."
+        "Distinct: one page states something that the other does not. The pairs are hits of an "
+        "earlier version of the rule, most of those with a similarity below 0.8 and a random "
+        "sample of the others, and missed pairs; none of them is labelled distinct."
     )
     return table
 
