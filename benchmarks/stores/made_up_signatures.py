@@ -38,7 +38,7 @@ class Maker:
             "n_text": 3000,
             "n_shown": 4000,
             # In the 17th place stands that it is no list.
-            "shown_digest": self._bytes.bytes(16) + b"\0" + self._bytes.bytes(8),
+            "shown_digest": self._bytes.bytes(16) + b"\0" + self._bytes.bytes(12),
             **parts,
         }
         return PageSignature(

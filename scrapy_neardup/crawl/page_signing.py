@@ -14,6 +14,7 @@ from scrapy.utils.datatypes import LocalCache
 
 from .._util.urls import site_of
 from ..exceptions import InvalidOption, LimitExceeded
+from ..html.addresses import folder_of
 from ..signatures.signature import PageSignature
 from ..signatures.signer import Signer
 from ..sources.record import Record
@@ -176,7 +177,7 @@ class PageSigning:
         key = self._body_hash(record)
         if (packed := self._signed.get(key)) is not None:
             self._signed.move_to_end(key)
-            return self._reused(SignedPage(packed), record)
+            return await self._reused(SignedPage(packed), record)
         if key not in self._read:
             self._read[key] = _Body(self.pool.submit(record))
         body = self._read[key]
@@ -189,13 +190,23 @@ class PageSigning:
         if isinstance(result, Failure):
             return result
         if is_reused:
-            return self._reused(result, record)
-        self._signed[key] = result.packed
-        signature, reading = result.unpacked()
-        return Signed(signature.found_at(record.url), reading, result.body)
+            return await self._reused(result, record)
+        return self._new(result, record, key)
 
-    def _reused(self, page: SignedPage, record: Record) -> Signed:
+    def _new(self, page: SignedPage, record: Record, key: bytes) -> Signed:
+        self._signed[key] = page.packed
         signature, reading = page.unpacked()
+        return Signed(signature.found_at(record.url), reading, page.body)
+
+    async def _reused(self, page: SignedPage, record: Record) -> Signed | Failure:
+        """Return the signature of an equal body, at the URL of this page."""
+        signature, reading = page.unpacked()
+        is_elsewhere = folder_of(signature.url) != folder_of(record.url)
+        if signature.depends_on_folder and is_elsewhere:
+            result = await result_of(self.pool.submit(record))
+            if isinstance(result, Failure):
+                return result
+            return self._new(result, record, self._body_hash(record))
         self.reused += 1
         return Signed(signature.found_at(record.url), reading)
 

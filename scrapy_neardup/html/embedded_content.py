@@ -10,10 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from typing import cast
-from urllib.parse import unquote
 
 from lxml import etree
 from lxml.html import HtmlElement
+
+from .addresses import (
+    IDENTIFIER,
+    VOLATILE_VALUE,
+    is_file,
+    is_relative,
+    is_volatile,
+    leads_to_file,
+    path_of,
+    said_by,
+    stable_address,
+)
 
 #: Elements with content in their attributes.
 _CONTENT_TAGS = (
@@ -35,73 +46,45 @@ _SVG = etree.XPath(
     "concat('|', local-name(), '|')))] | descendant::svg//text()",
     smart_strings=False,
 )
+#: Objects and arrays, in attributes such as ``data-product``, ``:product`` and ``x-data``.
 _DATA_ATTRIBUTES = etree.XPath(
-    "descendant-or-self::*/@*[starts-with(name(), 'data-') and "
-    "(starts-with(., '{') or starts-with(., '['))]",
+    "descendant-or-self::*/@*[(starts-with(., '{') or starts-with(., '[')) and "
+    "not(contains('|class|style|id|', concat('|', name(), '|')))]",
+    smart_strings=False,
+)
+#: Values of microdata that are not shown: a content, or a value of schema.org.
+_MICRODATA = etree.XPath(
+    "descendant-or-self::*[@itemprop]/@content[not(contains(., '://'))] | "
+    "descendant-or-self::*[@itemprop]/@href[contains(., 'schema.org/')]",
+    smart_strings=False,
+)
+_LATE_MEDIA = etree.XPath(
+    "descendant-or-self::*/@*[starts-with(name(), 'data-') and contains(., '.') and "
+    "not(contains('|data-src|data-original|data-lazy-src|data-srcset|', "
+    "concat('|', name(), '|')))]",
     smart_strings=False,
 )
 #: Matches the HTML of every page that has such an attribute.
 _DATA_ATTRIBUTE = re.compile(r"""=\s*["']?(?:[{]|\[)""")
 
 _CSS_URL = re.compile(r"url\(\s*['\"]?([^'\")]+)")
-#: A document, media file or archive, by the end of its path.
-_FILE = re.compile(
-    r"\.(?:pdf|docx?|xlsx?|pptx?|od[tsp]|rtf|epub|mobi|djvu|ps|txt|csv|tsv|zip|rar|7z|tar|t?gz|bz2|"
-    r"xz|exe|msi|dmg|apk|deb|rpm|jar|iso|mp3|m4a|ogg|wav|flac|mp4|m4v|webm|avi|mov|mkv|jpe?g|png|"
-    r"gif|webp|avif|svg|tiff?|bmp|ics|vcf|kml|gpx|stl|torrent)$",
-    re.I,
-)
-#: A download that a server-side script delivers.
-_DOWNLOAD = re.compile(r"(?:^|[/_.-])(?:download|attachment|getfile|file)s?(?:[/_.?-]|$)", re.I)
-#: Schemes of links that lead to no page, but say something: whom to call, what to load, where
-#: something is.
-_CONTENT_SCHEMES = frozenset(
-    "mailto tel callto sms sip sips xmpp skype magnet ed2k thunder geo bitcoin litecoin monero "
-    "ethereum lightning urn doi spotify".split()
-)
-#: Parts of numbers of telephones that copies may write in another way.
-_PHONE_SCHEMES, _PHONE_SIGNS = frozenset(("tel", "callto", "sms")), re.compile(r"[\s().\-/]+")
-#: What a magnet link names; the rest are names of servers.
-_MAGNET_TOPIC = re.compile(r"[?&]xt(?:\.\d+)?=([^&]+)", re.I)
-_ORIGIN = re.compile(r"^(?:https?:)?//[^/?#]*", re.I)
-#: Stripped, because copies may lie at other depths.
-_RELATIVE_PREFIX = re.compile(r"^(?:\.{0,2}/)+")
-#: Names of parameters and fields that differ from one copy of a page to the next.
-_VOLATILE_NAME = re.compile(
-    r"token|nonce|csrf|xsrf|session|sess?id|captcha|viewstate|eventvalidation|authenticity|"
-    r"form_build_id|timestamp|signature|expires|^(?:_|t|ts|time|rand|random|sid|"
-    r"utm_\w+|fbclid|gclid|ref|referr?er|return\w*|redirect\w*|next|url|uri|back\w*)$",
-    re.I,
-)
-#: Names of parameters that sign or number a request for what the others name.
-_SIGNING_NAME = re.compile(
-    r"^(?:sig|hmac|auth|policy|key-pair-id|oh|oe|cb|rnd|nocache|cache\w*|v|ver|version|"
-    r"x-(?:amz|goog)-\w+(?:-\w+)*)$",
-    re.I,
-)
-#: Names of parameters with the address of what a script delivers in another size.
-_SOURCE_NAMES = frozenset(("url", "uri"))
-#: A moment or a random number, which tells no two files apart.
-_PASSING_VALUE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|0\.\d{8,}|1[4-9]\d{8}(?:\d{3})?$", re.A)
-#: Volatile in a file's address only; in a video player's ``v`` may name the video.
-_VERSION_NAMES = frozenset(("v", "ver", "version"))
-#: Values that differ likewise: long numbers, random letters and digits, timestamps.
-_VOLATILE_VALUE = re.compile(
-    r"\b(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.+Z-]*|0\.\d{8,}|\d{9,}\b|"
-    r"(?=[A-Za-z+/=_-]{0,40}\d)(?=[\d+/=_-]{0,40}[A-Za-z])[\w+/=-]{12,})",
-    re.A,
-)
-#: An object or array that a script assigns.
+#: An object or array that a script assigns, or the numbers of a chart.
 _ASSIGNED = re.compile(
-    r"""=\s*(?:JSON\.parse\(|[\[{]\s*["{\[])|__NUXT__|__next_f|__INITIAL|__PRELOADED|__sveltekit"""
+    r"""=\s*(?:JSON\.parse\(|[\[{]\s*["{\[])|[=:]\s*\[\s*-?\d[\d.]*\s*,|__NUXT__|__next_f|__INITIAL|__PRELOADED|__sveltekit"""
 )
 #: A value within such an object that is not empty.
 _NON_EMPTY_VALUE = re.compile(r"""[:,\[(]\s*(?:["'][^"']|[\w{\[])""")
 #: A script with more functions than this is a program, whatever it assigns.
 _MAX_FUNCTIONS = 5
 _DATA_TYPES = ("json", "html", "template")
-#: In script data, absolute URLs are volatile as well.
-_VOLATILE_DATA = re.compile(rf"{_VOLATILE_VALUE.pattern}|(?:\\{{0,3}}/){{2}}[^\s\"'<>]*", re.A)
+#: In script data, absolute URLs are volatile as well, but not those of media, and not the values of
+#: schema.org ("OutOfStock"). Neither are the numbers that a product has everywhere.
+_VOLATILE_DATA = re.compile(
+    rf"(?P<named>(?i:\b{IDENTIFIER})[\"']?\s*[:=]\s*[\"']?[^\s\"',}}]+)|"
+    rf"(?P<url>(?:\\{{0,3}}/){{2}}[^\s\"'<>]*)|{VOLATILE_VALUE.pattern}",
+    re.A,
+)
+_SCHEMA_ORG = re.compile(r"//(?:www\.)?schema\.org/\w+$", re.I)
 
 
 def embedded_content(body: HtmlElement, html: str) -> str:
@@ -116,8 +99,11 @@ def embedded_content(body: HtmlElement, html: str) -> str:
     known = set(elements)
     elements += (e for e in cast("list[HtmlElement]", _OTHER_MEDIA(body)) if e not in known)
     found = [*_attribute_content(elements), *_linked(body.iter("a", "area"))]
+    found += map(stable_address, _late_media(body, html))
+    if "itemprop" in html:
+        found += (value for value in _microdata(body) if not VOLATILE_VALUE.search(value))
     if "url(" in html:
-        found += map(_stable_address, _style_urls(body))
+        found += map(stable_address, _style_urls(body))
     if "<svg" in html:
         found += cast("list[str]", _SVG(body))
     for element in _inert(body):
@@ -134,9 +120,16 @@ def files_of(body: HtmlElement) -> list[str]:
     """
     shown = (e for e in body.iter(*_CONTENT_TAGS) if not _is_tracking_pixel(e))
     media = [url for element in shown for url in _media(element)]
-    media += (_stable_address(url) for url in _style_urls(body))
-    found = [url for url in media if url and url[:5].lower() != "data:"]
-    return [*found, *_documents(body.iter("a", "area"))]
+    found = [*media, *_style_urls(body), *_files_behind(body.iter("a", "area"))]
+    return [url for url in map(stable_address, found) if url and url[:5].lower() != "data:"]
+
+
+def relative_addresses(body: HtmlElement, html: str) -> list[str]:
+    """Return the addresses of media and linked files that lead elsewhere from another folder."""
+    elements = body.iter(*_CONTENT_TAGS)
+    found = [url for element in elements for url in _media(element)]
+    found += (*_late_media(body, html), *_files_behind(body.iter("a", "area")))
+    return [url for url in map(str.strip, found) if is_relative(url)]
 
 
 def _inert(body: HtmlElement) -> Iterator[HtmlElement]:
@@ -168,7 +161,15 @@ def is_data(kind: str, text: str) -> bool:
 
 def without_volatile(data: str) -> str:
     """Remove from script data what differs from one copy of a page to the next."""
-    return _VOLATILE_DATA.sub("", data)
+    return _VOLATILE_DATA.sub(_lasting, data)
+
+
+def _lasting(found: re.Match[str]) -> str:
+    """Return what every copy of a page has of a part of its data that may be volatile."""
+    url = (found["url"] or "").replace("\\", "")
+    if is_file(path_of(url)):
+        return stable_address(url)
+    return url if _SCHEMA_ORG.match(url) else found["named"] or ""
 
 
 def _attribute_content(elements: Iterable[HtmlElement]) -> Iterator[str]:
@@ -181,19 +182,30 @@ def _attribute_content(elements: Iterable[HtmlElement]) -> Iterator[str]:
 
 
 def _attributes(element: HtmlElement) -> Iterator[str]:
-    yield from _media(element)
+    yield from map(stable_address, _media(element))
     yield from filter(None, map(element.get, _TEXT_ATTRIBUTES))
     if element.tag in _VALUE_TAGS:
         yield from _value(element)
 
 
 def _media(element: HtmlElement) -> Iterator[str]:
-    """Yield the addresses of the files that an element shows."""
-    yield from (_stable_address(url) for url in map(element.get, _URL_ATTRIBUTES) if url)
+    """Yield the addresses of the files that an element shows, as they stand there."""
+    yield from filter(None, map(element.get, _URL_ATTRIBUTES))
     for candidates in filter(None, map(element.get, _SRCSET_ATTRIBUTES)):
         # "a.png 1x, b.png 2x"; addresses may contain commas.
-        parts = map(str.split, candidates.split(", "))
-        yield from (_stable_address(part[0]) for part in parts if part)
+        yield from (part[0] for part in map(str.split, candidates.split(", ")) if part)
+
+
+def _late_media(body: HtmlElement, html: str) -> Iterator[str]:
+    """Yield the addresses of media in other attributes, from which scripts load them."""
+    if "data-" not in html:
+        return
+    for value in cast("list[str]", _LATE_MEDIA(body)):
+        yield from (url for url in _CSS_URL.findall(value) or [value] if is_file(path_of(url)))
+
+
+def _microdata(body: HtmlElement) -> list[str]:
+    return cast("list[str]", _MICRODATA(body))
 
 
 def _style_urls(body: HtmlElement) -> Iterator[str]:
@@ -203,7 +215,7 @@ def _style_urls(body: HtmlElement) -> Iterator[str]:
 
 def _value(element: HtmlElement) -> Iterator[str]:
     name, value = element.get("name") or "", element.get("value") or ""
-    if not _VOLATILE_NAME.search(name) and not _VOLATILE_VALUE.search(value):
+    if not is_volatile(name, value):
         yield f"{name}={value}"
     yield from (state for state in _STATE_ATTRIBUTES if element.get(state) is not None)
 
@@ -211,75 +223,13 @@ def _value(element: HtmlElement) -> Iterator[str]:
 def _linked(links: Iterable[HtmlElement]) -> Iterator[str]:
     """Yield what links lead to that is no page."""
     links = list(links)
-    yield from _documents(links)
-    yield from filter(None, (_said_by(link.get("href") or "") for link in links))
+    yield from map(stable_address, _files_behind(links))
+    yield from filter(None, (said_by(link.get("href") or "") for link in links))
 
 
-def _documents(links: Iterable[HtmlElement]) -> Iterator[str]:
+def _files_behind(links: Iterable[HtmlElement]) -> Iterator[str]:
     """Yield the addresses of linked files; linked pages are crawled and judged by themselves."""
-    for link in links:
-        href = link.get("href") or ""
-        path = _path(href)
-        if _FILE.search(path) or link.get("download") is not None or _DOWNLOAD.search(path):
-            yield _stable_address(href)
-
-
-def _said_by(href: str) -> str:
-    """Return whom or what a link names that leads to no page; empty where that is nobody.
-
-    Links to share a page name nobody: ``mailto:?subject=...``.
-    """
-    scheme, _, rest = href.strip().partition(":")
-    scheme = scheme.lower()
-    if scheme not in _CONTENT_SCHEMES:
-        return ""
-    if scheme == "magnet":
-        named = "&".join(sorted(map(str.lower, _MAGNET_TOPIC.findall(rest))))
-    else:
-        named = unquote(rest.partition("?")[0]).strip("/ ")
-    if scheme == "mailto":
-        named = named.lower()
-    if scheme in _PHONE_SCHEMES:
-        named = _PHONE_SIGNS.sub("", named)
-    return f"{scheme}:{named}" if named else ""
-
-
-def _stable_address(url: str) -> str:
-    """Return a URL without its host and its volatile parts."""
-    url = url.strip()
-    if url[:5].lower() == "data:":
-        return url
-    path, _, query = _ORIGIN.sub("", url).partition("#")[0].partition("?")
-    is_file = _FILE.search(path) is not None
-    params = [(name, value) for name, _, value in (p.partition("=") for p in query.split("&"))]
-    if is_file or "captcha" in path.lower():
-        kept = [
-            (name, value)
-            for name, value in params
-            if name and not (is_file and name in _VERSION_NAMES)
-            if not _VOLATILE_NAME.search(name) and not _VOLATILE_VALUE.search(value)
-        ]
-    else:
-        kept = _identifying(params)
-    named = (f"{name}={value}" for name, value in kept)
-    return "&".join((_RELATIVE_PREFIX.sub("", path.partition(";")[0]), *named))
-
-
-def _identifying(params: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the parameters that tell a script which file to deliver: a hash may be all of it."""
-    kept = []
-    for name, value in params:
-        if name in _SOURCE_NAMES and value:
-            kept.append((name, _stable_address(unquote(value))))
-        elif name and not _VOLATILE_NAME.search(name):
-            is_id = name.lower().endswith("id")
-            if is_id or not _PASSING_VALUE.match(value):
-                kept.append((name, value))
-    return [pair for pair in kept if not _SIGNING_NAME.search(pair[0])] or kept
-
-
-def _path(url: str) -> str:
-    return _ORIGIN.sub("", url.strip()).partition("#")[0].partition("?")[0].partition(";")[0]
+    return (link.get("href") or "" for link in links if leads_to_file(link))
 
 
 def _is_tracking_pixel(element: HtmlElement) -> bool:

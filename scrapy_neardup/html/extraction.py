@@ -20,7 +20,12 @@ from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HtmlProcessingInstru
 
 from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, MissingPackage, NeedsScripts
 from .consent_overlays import remove_consent_overlays
-from .embedded_content import embedded_content, script_data, without_volatile
+from .embedded_content import (
+    embedded_content,
+    relative_addresses,
+    script_data,
+    without_volatile,
+)
 from .limits import PageLimits
 from .page_facts import Fact, page_facts, page_properties
 from .sanitizing import repaired
@@ -43,6 +48,7 @@ _INVISIBLE = frozenset("script style noscript template head title svg canvas".sp
 _NOT_CONTENT = _INVISIBLE | frozenset(
     "nav header footer aside menu select option button textarea iframe object".split()
 )
+_base = etree.XPath("string(descendant::base/@href)", smart_strings=False)
 #: With fewer characters, resiliparse has often missed the content.
 _MIN_RESILIPARSE = 400
 #: Elements whose header is content: the title of an article, not the masthead of a site.
@@ -66,6 +72,8 @@ class MainText(NamedTuple):
     :ivar whole: the whole page except comments, in UTF-8.
     :ivar facts: what the page states outside its main text, see
         :func:`~scrapy_neardup.html.page_facts.page_facts`.
+    :ivar relative: addresses of media and linked files that lead elsewhere from another folder.
+    :ivar base: the address that they are relative to; empty if it is the page's.
     """
 
     title: str
@@ -74,6 +82,8 @@ class MainText(NamedTuple):
     held: str | None = None
     whole: bytes = b""
     facts: Sequence[Fact] = ()
+    relative: Sequence[str] = ()
+    base: str = ""
 
 
 class Extractor(Protocol):
@@ -135,7 +145,9 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
         # Scripts may show the rest, so the visible text alone does not identify this page.
         held = f"{title}\n{held}"
     facts = [*page_facts(body, title, shown, text), *properties]
-    return MainText(title, text, shown, held, whole, facts)
+    relative = relative_addresses(body, html)
+    base = cast("str", _base(tree)).strip() if relative else ""
+    return MainText(title, text, shown, held, whole, facts, relative, base)
 
 
 def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:

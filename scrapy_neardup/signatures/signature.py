@@ -7,17 +7,21 @@ from typing import Literal
 
 import numpy as np
 
-from .._util.urls import page_key, site_of
+from .._util.urls import is_list, page_key, site_of
 from ..hashing import power_sums
 from ..hashing.minhash import Sketch
 from ..hashing.simhash import to_hex
 from ..text.titles import Title
 from ..text.values import CODE
 
-#: Parts of ``shown_digest``: whole page, visible text, other content, list flag, and sums over the
-#: lines of the other content.
+#: Parts of ``shown_digest``: whole page, visible text, other content, list flag, sums over the
+#: lines of the other content, and where its relative addresses lead.
 WHOLE, SHOWN, HELD, LIST_FLAG = slice(6), slice(6, 11), slice(11, 16), slice(16, 17)
 SUMS = slice(17, 17 + power_sums.SIZE)
+LED_TO_SIZE = 4
+LED_TO = slice(SUMS.stop, SUMS.stop + LED_TO_SIZE)
+#: Length of ``shown_digest``, unless it is empty.
+SHOWN_SIZE = LED_TO.stop
 LIST, NO_LIST = b"\1", b"\0"
 
 #: The part of a lazy signer that makes passages, see ``Signer.parts``.
@@ -130,11 +134,16 @@ class PageSignature:
         return self.shown_digest[parts] == other.shown_digest[parts] != b""
 
     def holds_other(self, other: PageSignature) -> bool:
-        """Return whether the visible text agrees but the other content differs."""
+        """Return whether the visible text agrees but the other content differs.
+
+        On one site that includes where relative addresses lead; copies on another site may lie in
+        other folders, with their files.
+        """
         if not (self.shown_digest and other.shown_digest):
             return False
+        parts = (HELD, LED_TO) if self.site == other.site else (HELD,)
         same_text = self.shown_digest[SHOWN] == other.shown_digest[SHOWN]
-        return same_text and self.shown_digest[HELD] != other.shown_digest[HELD]
+        return same_text and any(self.shown_digest[p] != other.shown_digest[p] for p in parts)
 
     def lacks_one_of(self, other: PageSignature) -> bool:
         """Return whether the other page has all other content of this one, and one element more."""
@@ -148,10 +157,22 @@ class PageSignature:
         return self.shown_digest[LIST_FLAG] == LIST
 
     def found_at(self, url: str) -> PageSignature:
-        """Return the signature of the same page at a URL."""
+        """Return the signature of a page with the same bytes at another URL.
+
+        Its folder must be the same if the signature :attr:`depends_on_folder`.
+        """
         if url == self.url:
             return self
-        return replace(self, url=url, key=page_key(url), site=site_of(url))
+        flag = LIST if is_list(url) else NO_LIST
+        shown = self.shown_digest
+        if shown:
+            shown = shown[: LIST_FLAG.start] + flag + shown[LIST_FLAG.stop :]
+        return replace(self, url=url, key=page_key(url), site=site_of(url), shown_digest=shown)
+
+    @property
+    def depends_on_folder(self) -> bool:
+        """Return whether the page has relative addresses, which lead elsewhere from others."""
+        return any(self.shown_digest[LED_TO])
 
     def __str__(self) -> str:
         return f"{self.url} ({to_hex(self.fingerprint)}, {self.n_features} features)"

@@ -17,6 +17,7 @@ from ..hashing import minhash as sketch
 from ..hashing import power_sums
 from ..hashing.minhash import ShingleKey, Sketch, shingle_hashes_of_each, sketches_of
 from ..hashing.simhash import simhash
+from ..html.addresses import places
 from ..html.encoding_detection import decode
 from ..html.extraction import Extractor, MainText, read_fragment, read_page, shipped_extractor
 from ..html.limits import PageLimits
@@ -37,6 +38,7 @@ from . import facts, passages
 from .plugins import component, idf_table, require_extraction
 from .signature import (
     HELD,
+    LED_TO_SIZE,
     LIST,
     METHOD_PART,
     NO_LIST,
@@ -48,7 +50,7 @@ from .signature import (
 )
 
 #: Version of the digest ``shown_digest``, for the recipe.
-_SHOWN_VERSION = "shown-5"
+_SHOWN_VERSION = "shown-6"
 #: Versions of what a signature has beside the weighted words, for the recipe.
 _VERSIONS = (VALUES_VERSION, TITLES_VERSION, facts.VERSION, _SHOWN_VERSION)
 #: A page with fewer passages is read in full at once.
@@ -361,7 +363,14 @@ class Signer:
         lines = main.held.split("\n") if main.held else []
         held = token_hashes(lines, self._shingle_key.seed)
         flag = LIST if is_list(page.url) else NO_LIST
-        return b"".join((*digests, flag, power_sums.power_sums(held)))
+        return b"".join((*digests, flag, power_sums.power_sums(held), self._led_to(page)))
+
+    def _led_to(self, page: ReadPage) -> bytes:
+        """Return the digest of where relative addresses lead; zeros if there are none."""
+        if not page.main.relative:
+            return bytes(LED_TO_SIZE)
+        led_to = places(page.main.relative, page.url, page.main.base)
+        return self._digest(_utf8("\n".join(led_to)))[:LED_TO_SIZE]
 
     def _digest(self, data: bytes) -> bytes:
         return blake2b(data, key=self._digest_key, digest_size=16).digest()

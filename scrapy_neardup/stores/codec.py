@@ -17,18 +17,18 @@ import xxhash
 from ..hashing.minhash import SKETCH_BINS
 from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Summaries, packed_summary
 from ..matching.stored_items import NO_ITEMS
-from ..signatures.signature import PageSignature
+from ..signatures.signature import SHOWN_SIZE, PageSignature
 from ..text.values import CODE
 
 #: Fingerprint, number of features, lengths of text and of all that is shown, two digests, how many
 #: values stand behind the sketch, of all and of the heading, how many facts, how many passages, and
 #: flags: the page was read in full, and thus has a sketch; a method's value stands behind passages.
-_HEAD = struct.Struct("<QIII16s25sBBBBB")
+_HEAD = struct.Struct(f"<QIII16s{SHOWN_SIZE}sBBBBB")
 _IS_READ, _HAS_VALUE = 1, 2
 _PASSAGE_BYTES = 8
 #: Length of a method's value, in front of it.
 _LENGTH = struct.Struct("<I")
-_NO_DIGEST = bytes(25)
+_NO_DIGEST = bytes(SHOWN_SIZE)
 _as_json = json.JSONEncoder(separators=(",", ":")).encode
 #: Of a string; to guess the encoding of bytes takes as long as to decode them.
 _from_json = json.JSONDecoder().decode

@@ -18,7 +18,7 @@ from ..hashing.minhash import SKETCH_BINS
 from ..hashing.simhash import from_hex, to_hex
 from ..matching.stored_items import OWN_ITEMS
 from ..signatures.facts import MAX_FACTS
-from ..signatures.signature import PageSignature
+from ..signatures.signature import SHOWN_SIZE, PageSignature
 from ..sources.readers import LineReader
 from ..text.values import CODE, MAX_VALUES
 from .reading import StoredPage
@@ -204,7 +204,7 @@ _FIELDS: Mapping[str, tuple[Callable[[Any], object], Callable[[Any], Any]]] = {
     "n_text": (int, _count),
     "n_shown": (int, _count),
     "text_digest": (_text, partial(_bytes, lengths=(16,))),
-    "shown_digest": (_text, partial(_bytes, lengths=(25, 0))),
+    "shown_digest": (_text, partial(_bytes, lengths=(SHOWN_SIZE, 0))),
     "sketch": (_text, partial(_bytes, lengths=(SKETCH_BINS,))),
     "values": (_text, partial(_bytes, lengths=_VALUE_LENGTHS)),
     "n_heading": (int, _count),

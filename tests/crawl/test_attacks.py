@@ -21,7 +21,7 @@ from scrapy_neardup.hashing.minhash import (
 )
 from scrapy_neardup.hashing.simhash import hamming_distance
 from scrapy_neardup.matching import candidates as search
-from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.signatures.signature import SHOWN_SIZE, PageSignature
 from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.stores import MemoryStore, Store
 from scrapy_neardup.text.idf import shipped_table, token_hashes
@@ -175,7 +175,7 @@ def flood(
             fingerprint=fingerprint(rng),
             sketch=sketches.integers(1, 256, SKETCH_BINS, np.uint8).tobytes(),
             text_digest=rng.randbytes(16),
-            shown_digest=rng.randbytes(25),
+            shown_digest=rng.randbytes(SHOWN_SIZE),
         )
         for n in range(count)
     ]

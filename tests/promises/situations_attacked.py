@@ -289,3 +289,32 @@ def entries_of_lists_that_differ_in_keys_alone(site: Site) -> Any:
 def entries_of_lists_that_are_bytes(site: Site) -> Any:
     _lists(site)
     return type("OfBytes", (Entries,), {"entry": lambda self, address: address.encode()})
+
+
+@situation(contents=6)
+def equal_pages_in_several_folders_with_files_beside_them(site: Site) -> Any:
+    for month in range(3):
+        link = '<a href="minutes.pdf">Minutes as PDF</a>'
+        url = f"/council/{month}/"
+        site.put(url, full(words(200, "council"), "Council", link), content=url)
+        pictures = '<h1>Gallery</h1><img src="01.jpg"><img src="02.jpg">'
+        album = f"<html><head><title>Gallery</title></head><body>{pictures}</body></html>"
+        site.put(f"/album/{month}/", album, content=f"album {month}")
+    site.index()
+    return PromiseSpider
+
+
+@situation(contents=9)
+def wares_that_differ_in_data_alone(site: Site) -> Any:
+    for n, state in enumerate(("InStock", "OutOfStock", "PreOrder")):
+        offer = {"@type": "Offer", "availability": f"https://schema.org/{state}"}
+        for name, data in {
+            "offer": {"@type": "Product", "name": "Kettle", "offers": offer},
+            "picture": {"image": f"https://cdn.example/{n}.jpg"},
+            "number": {"ean": f"400638133393{n}"},
+        }.items():
+            script = f'<script type="application/ld+json">{json.dumps(data)}</script>'
+            url = f"/{name}/{n}"
+            site.put(url, full(words(200, name), "Kettle", script), content=url)
+    site.index()
+    return PromiseSpider

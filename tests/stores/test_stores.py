@@ -26,7 +26,7 @@ from scrapy_neardup.matching import site_boilerplate as frame
 from scrapy_neardup.matching.rule import MIN_LOOK_ALIKE
 from scrapy_neardup.matching.verdict import Kind, LookAlike, Match, Mismatch
 from scrapy_neardup.reasons import Reason
-from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.signatures.signature import SHOWN_SIZE, PageSignature
 from scrapy_neardup.stores import MemoryStore, Store, better_urls, open_store
 from scrapy_neardup.stores import hints as advice
 from scrapy_neardup.stores.better_urls import BetterUrl
@@ -91,7 +91,7 @@ def signatures(draw: st.DrawFn) -> PageSignature:
         text_digest=digest(text if text < 4 else draw(st.integers(4, 2**32))),
         n_text=390,
         n_shown=n_shown,
-        shown_digest=draw(st.sampled_from([b"", b"1" * 25, b"2" * 25])),
+        shown_digest=draw(st.sampled_from([b"", b"1" * SHOWN_SIZE, b"2" * SHOWN_SIZE])),
         recipe="one",
     )
 

@@ -55,6 +55,25 @@ CARRIERS = {
     "assigned data": '<script>var ware = {{"price": {}}};</script>',
     "data attribute": "<div data-ware='{{\"price\": {}}}'></div>",
     "template": "<template><p>Kettle {}</p></template>",
+    "document of a script": '<a href="/getdoc.aspx?id={}">Report</a>',
+    "document by a parameter": '<a href="/view.php?doc={}">Report</a>',
+    "document without a suffix": '<a href="/pdf/{}">Report</a>',
+    "document by its type": '<a type="application/pdf" href="/media/{}">Report</a>',
+    "film elsewhere": '<a href="https://www.youtube.com/watch?v={}&amp;t=3">Report</a>',
+    "publication": '<a href="https://doi.org/10.1000/{}">Report</a>',
+    "picture that scripts load": '<div data-bg="/{}.jpg"></div>',
+    "background that scripts load": "<div data-style=\"background: url('/{}.jpg')\"></div>",
+    "long number of a product": '<input type="hidden" name="ean" value="400638133393{}">',
+    "state of an offer": '<script type="application/ld+json">'
+    '{{"offers": {{"availability": "https://schema.org/Stock{}"}}}}</script>',
+    "picture in data": '<script type="application/json">'
+    '{{"image": "https:\\/\\/cdn.example\\/{}.jpg"}}</script>',
+    "number of a product in data": '<script type="application/json">'
+    '{{"gtin13": "400638133393{}"}}</script>',
+    "chart": "<script>var temperatures = [1{}, 12, 13];</script>",
+    "property of a component": "<x-card :product='{{\"price\": {}}}'></x-card>",
+    "microdata": '<link itemprop="availability" href="https://schema.org/Stock{}">',
+    "microdata's content": '<meta itemprop="price" content="1{}.90">',
 }
 #: What differs from one copy to the next.
 PASSING = {
@@ -83,6 +102,11 @@ PASSING = {
     "other page": '<a href="https://b.example/{}">Report</a>',
     "link": '<a href="/login?next=/{}">Log in</a>',
     "class": '<p class="k{}"></p>',
+    "address of a page in data": '<script type="application/json">'
+    '{{"next": "https://a.example/page/{}"}}</script>',
+    "address of a page in microdata": '<link itemprop="url" href="https://a.example/{}">',
+    "moment of a picture in data": '<script type="application/json">'
+    '{{"image": "https://cdn{}.example/a.jpg?t={}"}}</script>',
     "depth": '<img src="{}/a.jpg">',
 }
 
@@ -111,6 +135,11 @@ MORE_THAN_ONE = {"source", "film", "drawing", "structured data", "state"} | {
     "assigned data",
     "data attribute",
     "template",
+    "state of an offer",
+    "picture in data",
+    "number of a product in data",
+    "chart",
+    "property of a component",
 }
 
 
@@ -158,6 +187,45 @@ def test_a_page_whose_files_have_changed_has_changed():
     for number, reason in (1, "no_match"), (1, "unchanged"), (2, "changed"):
         [*_, (_, html)] = two(CARRIERS["document"])[:number]
         assert judge.check(url="https://a.example/", html=html).reason == reason
+
+
+RELATIVE = (
+    '<img src="{}">',
+    '<img data-src="{}">',
+    '<a href="{}">Report</a>',
+    '<i data-bg="{}"></i>',
+)
+
+
+@pytest.mark.parametrize("markup", RELATIVE)
+@pytest.mark.parametrize(
+    ("one", "other", "is_one"),
+    [
+        (("/a/", "1.jpg"), ("/b/", "1.jpg"), False),
+        (("/a/", "1.jpg"), ("/a/index.html", "1.jpg"), True),
+        (("/a/", "../1.jpg"), ("/b/", "../1.jpg"), True),
+        (("/a/b/", "../../1.jpg"), ("/b", "1.jpg"), True),
+        (("/a/", "/1.jpg"), ("/b/", "/1.jpg"), True),
+        (("/a/(S(x1))/", "1.jpg"), ("/a/(S(y2))/", "1.jpg"), True),
+        (("/a/", "https://c.example/1.jpg"), ("/b/", "//c.example/1.jpg"), True),
+    ],
+)
+def test_a_relative_address_counts_with_the_folder_of_its_page(markup, one, other, is_one):
+    page = f"<html><head><title>Wares</title></head><body><p>{FERRY}</p>{markup}</body></html>"
+    both = [(f"https://a.example{path}", page.format(address)) for path, address in (one, other)]
+    reason = why(detector(), *both)
+    assert reason in ({"same_page", "same_text"} if is_one else {"parts_differ"})
+
+
+def test_but_not_on_two_sites_or_with_a_base():
+    page = (
+        f"<html><head><title>Wares</title>{{}}</head><body><p>{FERRY}</p>"
+        '<img src="1.jpg"></body></html>'
+    )
+    on_two = [(f"https://{site}.example/{site}/", page.format("")) for site in "ab"]
+    assert why(detector(), *on_two) == "same_text"
+    base = page.format('<base href="/files/">')
+    assert why(detector(), *((f"https://a.example/{n}/", base) for n in "ab")) == "same_page"
 
 
 def test_short_pages_are_one_only_when_all_of_them_is_equal():

@@ -1,0 +1,190 @@
+"""Tells what an address in a page leads to, whatever copy of the page it stands in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import unquote, urljoin
+
+from lxml.html import HtmlElement
+
+#: A document, media file or archive, by the end of its path.
+_FILE = re.compile(
+    r"\.(?:pdf|docx?|xlsx?|pptx?|od[tsp]|rtf|epub|mobi|djvu|ps|txt|csv|tsv|zip|rar|7z|tar|t?gz|bz2|"
+    r"xz|exe|msi|dmg|apk|deb|rpm|jar|iso|mp3|m4a|ogg|wav|flac|mp4|m4v|webm|avi|mov|mkv|jpe?g|png|"
+    r"gif|webp|avif|svg|tiff?|bmp|ics|vcf|kml|gpx|stl|torrent)$",
+    re.I,
+)
+#: A download that a server-side script delivers, by a part of its path or by a parameter.
+_DOWNLOAD = re.compile(
+    r"(?:^|[/_.-])(?:download|attachment|file|(?:get|view|show)(?:file|doc(?:ument)?))s?(?:[/_.?-]|$)"
+    r"|(?:^|/)(?:pdf|dl|bitstream)(?:/|\.\w{2,4}$|$)",
+    re.I,
+)
+_DOCUMENT_PARAMETER = re.compile(
+    r"[?&](?:doc|document|file|attachment|pdf|download)(?:_?id|_?name)?=[^&#]", re.I
+)
+#: A film or a publication of which a link shows no more than its name.
+_WORK = re.compile(
+    r"^(?:https?:)?//(?:(?:www\.|m\.)?(?:youtube\.com/watch|vimeo\.com/\d)|youtu\.be/\w|"
+    r"(?:dx\.)?doi\.org/10\.)",
+    re.I,
+)
+#: Schemes of links that lead to no page, but say something: whom to call, what to load, where
+#: something is.
+_CONTENT_SCHEMES = frozenset(
+    "mailto tel callto sms sip sips xmpp skype magnet ed2k thunder geo bitcoin litecoin monero "
+    "ethereum lightning urn doi spotify".split()
+)
+#: Parts of numbers of telephones that copies may write in another way.
+_PHONE_SCHEMES, _PHONE_SIGNS = frozenset(("tel", "callto", "sms")), re.compile(r"[\s().\-/]+")
+#: What a magnet link names; the rest are names of servers.
+_MAGNET_TOPIC = re.compile(r"[?&]xt(?:\.\d+)?=([^&]+)", re.I)
+_SCHEME = re.compile(r"[a-z][a-z\d+.-]*:", re.I)
+_ORIGIN = re.compile(r"^(?:https?:)?//[^/?#]*", re.I)
+#: A visit's id, in the folder of a page.
+_SESSION = re.compile(r"/\((?:[A-Z]\([\w-]+\))+\)|;[^/?#]*", re.A)
+#: Stripped, because copies may lie at other depths.
+_RELATIVE_PREFIX = re.compile(r"^(?:\.{0,2}/)+")
+#: Names of parameters and fields that differ from one copy of a page to the next.
+_VOLATILE_NAME = re.compile(
+    r"token|nonce|csrf|xsrf|session|sess?id|captcha|viewstate|eventvalidation|authenticity|"
+    r"form_build_id|timestamp|signature|expires|^(?:_|t|ts|time|rand|random|sid|"
+    r"utm_\w+|fbclid|gclid|ref|referr?er|return\w*|redirect\w*|next|url|uri|back\w*)$",
+    re.I,
+)
+#: Names of parameters that sign or number a request for what the others name.
+_SIGNING_NAME = re.compile(
+    r"^(?:sig|hmac|auth|policy|key-pair-id|oh|oe|cb|rnd|nocache|cache\w*|v|ver|version|"
+    r"x-(?:amz|goog)-\w+(?:-\w+)*)$",
+    re.I,
+)
+#: Names of parameters with the address of what a script delivers in another size.
+_SOURCE_NAMES = frozenset(("url", "uri"))
+#: A moment or a random number, which tells no two files apart.
+_PASSING_VALUE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|0\.\d{8,}|1[4-9]\d{8}(?:\d{3})?$", re.A)
+#: Volatile in a file's address only; in a video player's ``v`` may name the video.
+_VERSION_NAMES = frozenset(("v", "ver", "version"))
+#: Values that differ likewise: long numbers, random letters and digits, timestamps.
+VOLATILE_VALUE = re.compile(
+    r"\b(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.+Z-]*|0\.\d{8,}|\d{9,}\b|"
+    r"(?=[A-Za-z+/=_-]{0,40}\d)(?=[\d+/=_-]{0,40}[A-Za-z])[\w+/=-]{12,})",
+    re.A,
+)
+#: Names of numbers that a product or a book has everywhere: long, but not volatile.
+IDENTIFIER = (
+    r"(?:gtin(?:-?\d{1,2})?|ean(?:-?\d{1,2})?|isbn(?:-?1[03])?|issn|upc|asin|mpn|sku|barcode|doi)"
+)
+_IDENTIFIER = re.compile(rf"(?:^|[\W_]){IDENTIFIER}\]?$", re.I)
+
+
+def leads_to_file(link: HtmlElement) -> bool:
+    """Return whether a link leads to a file, a film or a publication, and not to another page."""
+    href = link.get("href") or ""
+    path, kind = path_of(href), link.get("type") or ""
+    return bool(
+        is_file(path)
+        or link.get("download") is not None
+        or _DOWNLOAD.search(path)
+        or _DOCUMENT_PARAMETER.search(href)
+        or _WORK.match(href.strip())
+        or (kind.startswith("application/") and "html" not in kind)
+    )
+
+
+def is_file(path: str) -> bool:
+    """Return whether a path is that of a document, a media file or an archive."""
+    return _FILE.search(path) is not None
+
+
+def is_relative(address: str) -> bool:
+    """Return whether an address leads elsewhere from another folder."""
+    return bool(address) and address[0] not in "/#?" and not _SCHEME.match(address)
+
+
+def is_volatile(name: str, value: str) -> bool:
+    """Return whether a named value differs from one copy of a page to the next."""
+    if _VOLATILE_NAME.search(name):
+        return True
+    return bool(VOLATILE_VALUE.search(value)) and not _IDENTIFIER.search(name)
+
+
+def said_by(href: str) -> str:
+    """Return whom or what a link names that leads to no page; empty where that is nobody.
+
+    Links to share a page name nobody: ``mailto:?subject=...``.
+    """
+    scheme, _, rest = href.strip().partition(":")
+    scheme = scheme.lower()
+    if scheme not in _CONTENT_SCHEMES:
+        return ""
+    if scheme == "magnet":
+        named = "&".join(sorted(map(str.lower, _MAGNET_TOPIC.findall(rest))))
+    else:
+        named = unquote(rest.partition("?")[0]).strip("/ ")
+    if scheme == "mailto":
+        named = named.lower()
+    if scheme in _PHONE_SCHEMES:
+        named = _PHONE_SIGNS.sub("", named)
+    return f"{scheme}:{named}" if named else ""
+
+
+def stable_address(url: str) -> str:
+    """Return a URL without its host and its volatile parts."""
+    url = url.strip()
+    if url[:5].lower() == "data:":
+        return url
+    path, _, query = _ORIGIN.sub("", url).partition("#")[0].partition("?")
+    leads_to_media = is_file(path)
+    params = [(name, value) for name, _, value in (p.partition("=") for p in query.split("&"))]
+    if leads_to_media or "captcha" in path.lower():
+        kept = [
+            (name, value)
+            for name, value in params
+            if name and not (leads_to_media and name in _VERSION_NAMES)
+            if not is_volatile(name, value)
+        ]
+    else:
+        kept = _identifying(params)
+    named = (f"{name}={value}" for name, value in kept)
+    return "&".join((_RELATIVE_PREFIX.sub("", path.partition(";")[0]), *named))
+
+
+def folder_of(url: str) -> str:
+    """Return the path of the folder that a page's relative addresses are relative to."""
+    return path_of(_SESSION.sub("", url)).rpartition("/")[0]
+
+
+def places(addresses: Iterable[str], url: str, base: str = "") -> list[str]:
+    """Return where relative addresses of a page lead, without hosts and volatile parts.
+
+    :param url: of the page.
+    :param base: the address, relative to the page's, that they are relative to.
+    """
+    folder = _joined(_SESSION.sub("", url), base)
+    return [stable_address(_joined(folder, address)) for address in addresses]
+
+
+def _joined(url: str, address: str) -> str:
+    try:
+        return urljoin(url, address)
+    except ValueError:  # such as an IPv6 address without its bracket
+        return address
+
+
+def _identifying(params: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the parameters that tell a script which file to deliver: a hash may be all of it."""
+    kept = []
+    for name, value in params:
+        if name in _SOURCE_NAMES and value:
+            kept.append((name, stable_address(unquote(value))))
+        elif name and not _VOLATILE_NAME.search(name):
+            is_id = name.lower().endswith("id")
+            if is_id or not _PASSING_VALUE.match(value):
+                kept.append((name, value))
+    return [pair for pair in kept if not _SIGNING_NAME.search(pair[0])] or kept
+
+
+def path_of(url: str) -> str:
+    """Return the path of an address, without its host, its query and its parameters."""
+    return _ORIGIN.sub("", url.strip()).partition("#")[0].partition("?")[0].partition(";")[0]
