@@ -173,7 +173,7 @@ class PageSigning:
             return refusal
         if record.kind == "fragment":
             result = await result_of(self.pool.submit(record))
-            return result if isinstance(result, Failure) else Signed(*result.unpacked())
+            return result if isinstance(result, Failure) else Signed(*result.unpacked()[:2])
         key = self._body_hash(record)
         if (packed := self._signed.get(key)) is not None:
             self._signed.move_to_end(key)
@@ -195,14 +195,13 @@ class PageSigning:
 
     def _new(self, page: SignedPage, record: Record, key: bytes) -> Signed:
         self._signed[key] = page.packed
-        signature, reading = page.unpacked()
+        signature, reading, _ = page.unpacked()
         return Signed(signature.found_at(record.url), reading, page.body)
 
     async def _reused(self, page: SignedPage, record: Record) -> Signed | Failure:
         """Return the signature of an equal body, at the URL of this page."""
-        signature, reading = page.unpacked()
-        is_elsewhere = folder_of(signature.url) != folder_of(record.url)
-        if signature.depends_on_folder and is_elsewhere:
+        signature, reading, depends_on_folder = page.unpacked()
+        if depends_on_folder and folder_of(signature.url) != folder_of(record.url):
             result = await result_of(self.pool.submit(record))
             if isinstance(result, Failure):
                 return result

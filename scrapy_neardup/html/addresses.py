@@ -97,9 +97,14 @@ def is_file(path: str) -> bool:
     return _FILE.search(path) is not None
 
 
-def is_relative(address: str) -> bool:
-    """Return whether an address leads elsewhere from another folder."""
-    return bool(address) and address[0] not in "/#?" and not _SCHEME.match(address)
+def is_beside_page(address: str) -> bool:
+    """Return whether an address leads to the folder of its page, or below it.
+
+    An address that leads out of the folder (``../``) is mostly that of a template's file, which
+    the whole tree of a manual's next version brings along.
+    """
+    is_relative = bool(address) and address[0] not in "/#?" and not _SCHEME.match(address)
+    return is_relative and not address.startswith("../")
 
 
 def is_volatile(name: str, value: str) -> bool:
@@ -156,12 +161,16 @@ def folder_of(url: str) -> str:
 
 
 def places(addresses: Iterable[str], url: str, base: str = "") -> list[str]:
-    """Return where relative addresses of a page lead, without hosts and volatile parts.
+    """Return where files beside a page are, without hosts and volatile parts.
 
+    :param addresses: see :func:`is_beside_page`. None is beside a page in the root folder, of
+        which there is one only: its copies in other folders lead to its files by ``../``.
     :param url: of the page.
     :param base: the address, relative to the page's, that they are relative to.
     """
     folder = _joined(_SESSION.sub("", url), base)
+    if not folder_of(folder):
+        return []
     return [stable_address(_joined(folder, address)) for address in addresses]
 
 

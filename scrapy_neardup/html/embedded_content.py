@@ -17,8 +17,8 @@ from lxml.html import HtmlElement
 from .addresses import (
     IDENTIFIER,
     VOLATILE_VALUE,
+    is_beside_page,
     is_file,
-    is_relative,
     is_volatile,
     leads_to_file,
     path_of,
@@ -124,12 +124,12 @@ def files_of(body: HtmlElement) -> list[str]:
     return [url for url in map(stable_address, found) if url and url[:5].lower() != "data:"]
 
 
-def relative_addresses(body: HtmlElement, html: str) -> list[str]:
-    """Return the addresses of media and linked files that lead elsewhere from another folder."""
+def addresses_beside_page(body: HtmlElement, html: str) -> list[str]:
+    """Return the addresses of media and linked files that lie beside the page."""
     elements = body.iter(*_CONTENT_TAGS)
     found = [url for element in elements for url in _media(element)]
     found += (*_late_media(body, html), *_files_behind(body.iter("a", "area")))
-    return [url for url in map(str.strip, found) if is_relative(url)]
+    return [url for url in map(str.strip, found) if is_beside_page(url)]
 
 
 def _inert(body: HtmlElement) -> Iterator[HtmlElement]:

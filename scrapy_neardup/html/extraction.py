@@ -21,8 +21,8 @@ from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HtmlProcessingInstru
 from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, MissingPackage, NeedsScripts
 from .consent_overlays import remove_consent_overlays
 from .embedded_content import (
+    addresses_beside_page,
     embedded_content,
-    relative_addresses,
     script_data,
     without_volatile,
 )
@@ -72,7 +72,7 @@ class MainText(NamedTuple):
     :ivar whole: the whole page except comments, in UTF-8.
     :ivar facts: what the page states outside its main text, see
         :func:`~scrapy_neardup.html.page_facts.page_facts`.
-    :ivar relative: addresses of media and linked files that lead elsewhere from another folder.
+    :ivar relative: addresses of media and linked files in the page's folder, or below it.
     :ivar base: the address that they are relative to; empty if it is the page's.
     """
 
@@ -145,7 +145,7 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
         # Scripts may show the rest, so the visible text alone does not identify this page.
         held = f"{title}\n{held}"
     facts = [*page_facts(body, title, shown, text), *properties]
-    relative = relative_addresses(body, html)
+    relative = addresses_beside_page(body, html)
     base = cast("str", _base(tree)).strip() if relative else ""
     return MainText(title, text, shown, held, whole, facts, relative, base)
 

@@ -159,7 +159,7 @@ class PageSignature:
     def found_at(self, url: str) -> PageSignature:
         """Return the signature of a page with the same bytes at another URL.
 
-        Its folder must be the same if the signature :attr:`depends_on_folder`.
+        Its folder must be the same if the page has files beside it.
         """
         if url == self.url:
             return self
@@ -168,11 +168,6 @@ class PageSignature:
         if shown:
             shown = shown[: LIST_FLAG.start] + flag + shown[LIST_FLAG.stop :]
         return replace(self, url=url, key=page_key(url), site=site_of(url), shown_digest=shown)
-
-    @property
-    def depends_on_folder(self) -> bool:
-        """Return whether the page has relative addresses, which lead elsewhere from others."""
-        return any(self.shown_digest[LED_TO])
 
     def __str__(self) -> str:
         return f"{self.url} ({to_hex(self.fingerprint)}, {self.n_features} features)"

@@ -366,11 +366,11 @@ class Signer:
         return b"".join((*digests, flag, power_sums.power_sums(held), self._led_to(page)))
 
     def _led_to(self, page: ReadPage) -> bytes:
-        """Return the digest of where relative addresses lead; zeros if there are none."""
-        if not page.main.relative:
-            return bytes(LED_TO_SIZE)
+        """Return the digest of where the files beside a page are; zeros if there are none."""
         led_to = places(page.main.relative, page.url, page.main.base)
-        return self._digest(_utf8("\n".join(led_to)))[:LED_TO_SIZE]
+        return (
+            self._digest(_utf8("\n".join(led_to)))[:LED_TO_SIZE] if led_to else bytes(LED_TO_SIZE)
+        )
 
     def _digest(self, data: bytes) -> bytes:
         return blake2b(data, key=self._digest_key, digest_size=16).digest()

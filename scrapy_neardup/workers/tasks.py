@@ -172,8 +172,8 @@ def sign_and_read(
 class SignedPage(NamedTuple):
     """The result for a page of a crawl, which keeps many of them.
 
-    :ivar packed: its signature and its :class:`Reading`, pickled: the garbage collector, which
-        stops the event loop, skips bytes.
+    :ivar packed: its signature, its :class:`Reading`, and whether it has files beside it, pickled:
+        the garbage collector, which stops the event loop, skips bytes.
     :ivar body: the page's body, see :func:`~scrapy_neardup.sources.compression.packed_body`, if it
         was read quickly only and may have to be read in full later.
     """
@@ -181,9 +181,9 @@ class SignedPage(NamedTuple):
     packed: bytes
     body: bytes = b""
 
-    def unpacked(self) -> tuple[PageSignature, Reading]:
-        """Return the signature and the reading."""
-        signed: tuple[PageSignature, Reading] = pickle.loads(self.packed)
+    def unpacked(self) -> tuple[PageSignature, Reading, bool]:
+        """Return the signature, the reading, and whether they depend on the page's folder."""
+        signed: tuple[PageSignature, Reading, bool] = pickle.loads(self.packed)
         return signed
 
 
@@ -192,7 +192,9 @@ def _signed_pages(
 ) -> list[SignedPage]:
     results = _signatures_and_readings(signer, pages, keep_text=keep_text, fingerprint=fingerprint)
     return [
-        SignedPage(pickle.dumps(result, pickle.HIGHEST_PROTOCOL), page.body)
+        SignedPage(
+            pickle.dumps((*result, bool(page.main.relative)), pickle.HIGHEST_PROTOCOL), page.body
+        )
         for page, result in zip(pages, results, strict=True)
     ]
 
