@@ -144,7 +144,7 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     if data and has_hidden_text(shown, data):
         # Scripts may show the rest, so the visible text alone does not identify this page.
         held = f"{title}\n{held}"
-    facts = [*page_facts(body, title, shown, text), *properties]
+    facts = [*page_facts(body, title, text), *properties]
     relative = addresses_beside_page(body, html)
     base = cast("str", _base(tree)).strip() if relative else ""
     return MainText(title, text, shown, held, whole, facts, relative, base)

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from typing import Any, NamedTuple, cast
 
 from lxml import etree
 from lxml.html import HtmlElement
 
-from ..text.symbols import CURRENCY_SIGNS, has_named_price, prices_in
+from ..text.currencies import price_places, prices_in, without_direction
 
 #: Of each kind, so many are looked at.
 _MAX_FACTS = 200
@@ -39,14 +40,10 @@ _OF_BYLINE = re.compile(
 _LINES = ("p", "li", "div")
 #: Numbers that are no part of a name such as AB-12.
 _NUMBER = re.compile(r"(?<![A-Za-zА-я_\d])(?<![A-Za-zА-я]-)\d[\d.,:/-]*")
-_WITH_PART = etree.XPath("descendant::text()[contains(., $part)]", smart_strings=True)
+_TEXTS = etree.XPath("descendant::text()", smart_strings=True)
 _TEXT = etree.XPath("string()")
-_DIGITS = re.compile(r"\d+")
 #: A price may have its sign, its digits and its cents in elements of their own.
 _MAX_LEVELS, _MAX_ANCESTORS = 2, 6
-#: So many numbers of prices are looked for.
-_MAX_NUMBERS = 8
-_SIGN_OF_PRICE = re.compile(rf"[{CURRENCY_SIGNS}](?:(?= ?\d)|(?<=[\d.,].)|(?<=[\d.,] .))")
 
 #: Properties of schema.org that tell products, events and offers apart.
 _PROPERTIES = frozenset(
@@ -100,12 +97,12 @@ class _Content:
     :param heading: ``None`` if the page has none; the whole body is its content then.
     :param last: last line of the main text.
     :ivar root: smallest element that has all of it.
-    :ivar text: text of the root in one line, nothing between its elements; tells what to look for.
+    :ivar text: text of the root, nothing between its elements; tells what to look for.
     """
 
     def __init__(self, body: HtmlElement, heading: HtmlElement | None, last: HtmlElement) -> None:
         self.root = body if heading is None else _around(heading, last)
-        self.text = " ".join(cast("str", _TEXT(self.root)).split())
+        self.text = cast("str", _TEXT(self.root))
         self._places = {element: place for place, element in enumerate(self.root.iter())}
         self._start = self._places[self.root if heading is None else heading]
         end = self._places[last]
@@ -125,11 +122,10 @@ class _Content:
         return (row for row in self.root.iter(*tags) if self._places[row] > self._start)
 
 
-def page_facts(body: HtmlElement, title: str, shown: str, text: str) -> list[Fact]:
+def page_facts(body: HtmlElement, title: str, text: str) -> list[Fact]:
     """Return the facts that a page states outside its main text.
 
     :param body: as parsed.
-    :param shown: all text of the body.
     :param text: main text of the page.
     """
     main = _solid(text)
@@ -139,7 +135,7 @@ def page_facts(body: HtmlElement, title: str, shown: str, text: str) -> list[Fac
     heading = _heading(body, title)
     content = _Content(body, heading, last)
     # What stands beside the text cannot be told without a heading; prices are rarely others' then.
-    stated = [_prices(content, shown)]
+    stated = [_prices(content)]
     if heading is not None:
         stated += [_name(heading, title), _labels(content), _rows(content), _terms(content)]
     found = (
@@ -266,21 +262,35 @@ def _stated(element: HtmlElement, label: str, stated: str) -> Iterator[_Stated]:
         yield _Stated(element, label, stated, fact)
 
 
-def _prices(content: _Content, shown: str) -> Iterator[_Stated]:
+def _prices(content: _Content) -> Iterator[_Stated]:
     """Yield the prices that are not within links; their parts may be in several elements."""
-    parts = [*dict.fromkeys(_SIGN_OF_PRICE.findall(content.text))]
-    if has_named_price(content.text):
-        # A number of the element before may seem to be a part of a price.
-        named = _DIGITS.findall("\n".join(prices_in(" ".join(shown.split()))))
-        parts += list(dict.fromkeys(named))[:_MAX_NUMBERS]
-    of_parts = (cast("list[Any]", _WITH_PART(content.root, part=part)) for part in parts)
-    elements = map(_element_of_price, chain.from_iterable(of_parts))
-    own = (each for each in elements if each is not None and content.is_before_end(each))
+    own = (each for each in _elements_of_prices(content) if content.is_before_end(each))
     for element in islice(own, _MAX_FACTS):
         around = chain([element], islice(element.iterancestors(), _MAX_LEVELS))
         found = (prices_in(_short_text(each) or "") for each in around)
         for price in next(filter(None, found), []):
             yield _Stated(element, "", price, Fact("", price.replace(" ", "")))
+
+
+def _elements_of_prices(content: _Content) -> Iterator[HtmlElement]:
+    """Yield the elements of all texts that a price is or begins in, or extends to."""
+    if not any(map(str.isdigit, content.text)):
+        return
+    texts = [text for text in cast("list[Any]", _TEXTS(content.root)) if not text.isspace()]
+    # What is too long keeps those around it apart.
+    pieces = [
+        without_direction(" ".join(text.split())) if len(text) <= _MAX_STATED else "\n"
+        for text in texts
+    ]
+    ends = [*accumulate(len(piece) + 1 for piece in pieces)]
+    last = 0
+    for begin, end in price_places(" ".join(pieces)):
+        place = max(last, bisect_right(ends, begin))
+        while place < len(ends) and (place == 0 or ends[place - 1] < end):
+            last = place + 1
+            if (element := _element_of_price(texts[place])) is not None:
+                yield element
+            place += 1
 
 
 def _element_of_price(text: Any) -> HtmlElement | None:

@@ -15,7 +15,7 @@ from .signature import PageSignature
 #: Of a hash of 64 bits, a code has the first 32.
 _UNUSED_BITS = np.uint64(32)
 #: Version of the facts, for the recipe.
-VERSION = "facts-2"
+VERSION = "facts-3"
 #: Number of facts that are kept of a page.
 MAX_FACTS = 16
 

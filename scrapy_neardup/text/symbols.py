@@ -17,39 +17,17 @@ import numpy.typing as npt
 import regex
 
 from .characters import as_text
+from .currencies import NAMED_PRICE, PRICE
 from .idf import token_hashes
 from .tokenization import Places, Spans
 
-#: Names of currencies behind a number; some also stand in front of it.
-_NAMES = (
-    "[万億千]?円|[万亿]?(?:元|美元|欧元)|[万億千]?(?:ドル|ユーロ)|[만억천]?원|달러|유로|"
-    "zł(?:otych|ote)?|руб(?:ль|ля|лей)?|євро|евро|доллар(?:а|ов)?|kč|ft|forint|lei|лв|грн|chf|kr|"
-    "kron(?:er|or|en)|eur|euros?|usd|dollars?|dollari|d[oó]lares|gbp|pounds?|cents?|pence|"
-    "fran(?:cs|ken|cos|chi)|pesos?|reais|rupees?|rupiah|yuan|yen|baht|lira(?:sı)?|tl|"
-    "cad|aud|jpy|cny|rmb|inr|aed|sar|ευρώ|يورو|دولار|ريال|درهم|रुपये|रुपए|บาท|đồng"
-)
-_NAMES_IN_FRONT = "eur|euro|usd|gbp|chf|rs|rs[.]"
-#: A number in a price; blanks or apostrophes may separate thousands, and a blank the cents. Its
-#: length is bounded, so that a long run of digits takes linear time.
-_NUMBER = r"(?:\d{1,3}(?:[ '’]\d{3}){1,6}(?!\d)(?:[.,]\d{1,2})?|\d[\d.,]{0,20}+(?: \d\d(?!\w))?)"
-#: A price in a text in lower case.
-PRICE = regex.compile(
-    rf"(?:\p{{Sc}}|\b(?:{_NAMES_IN_FRONT})) ?{_NUMBER}|"
-    rf"(?<![\d.,]){_NUMBER} ?(?:\p{{Sc}}|(?:{_NAMES})(?![a-z]))",
-    regex.VERSION1,
-)
-#: Where prices with names and signed numbers may be, found in a fraction of the time.
-_AFTER_NAME = "|".join(rf"(?<={name}\d)|(?<={name} \d)" for name in _NAMES_IN_FRONT.split("|"))
-_NAMED_PRICE = re.compile(rf"\d(?: ?(?:{_NAMES})|{_AFTER_NAME})")
 _SIGNED_NUMBER = re.compile(r"[+\-−–](?=\d)(?<![^\s(].)")
-#: The signs of currencies that are met.
-CURRENCY_SIGNS = "$€£¥￥₹₽₩₺₴₫฿₪元円원"
 #: Symbols that say something: ticks, stars, emoji, and characters for private use, in which
 #: some sites hide their numbers. Not marks of trade, lines, arrows to other pages, single bullets.
 _MARK = r"[\p{So}\p{Co}×√↑↓≠≤≥--[©®°℠™\u2500-\u257f■▪▫▶►◀◄●◆◾◽➔-➾❖✦]]"
 #: The sign of a number.
 _SIGN = r"(?<![^\s(])[+\-−–](?=\d)"
-_FOUND = regex.compile(rf"{PRICE.pattern}|{_MARK}++|[●■◆]{{2,}}+|{_SIGN}", regex.VERSION1)
+_FOUND = regex.compile(rf"{PRICE}|{_MARK}++|[●■◆]{{2,}}+|{_SIGN}", regex.VERSION1)
 #: What the number of a price has besides its digits: 1,200.50 is 1.200,50 elsewhere.
 _FORMAT = str.maketrans("", "", " .,'’")
 #: A price extends by fewer characters on either side of its sign.
@@ -97,7 +75,7 @@ def _matches(text: str, start: int, end: int, signs: list[int]) -> list[regex.Ma
 
     They are looked for around these places alone, which takes a fraction of the time.
     """
-    hints = (_NAMED_PRICE.finditer(text, start, end), _SIGNED_NUMBER.finditer(text, start, end))
+    hints = (NAMED_PRICE.finditer(text, start, end), _SIGNED_NUMBER.finditer(text, start, end))
     places = sorted([*signs, *(match.start() for match in chain(*hints))])
     found: list[regex.Match[str]] = []
     first = last = start
@@ -106,17 +84,6 @@ def _matches(text: str, start: int, end: int, signs: list[int]) -> list[regex.Ma
             found += _FOUND.finditer(text, first, min(last, end))
             first = place - _REACH
         last = place + _REACH
-    return found
-
-
-def has_named_price(text: str) -> bool:
-    """Decide whether a text may have a price with the name of a currency."""
-    return _NAMED_PRICE.search(text.casefold()) is not None
-
-
-def prices_in(text: str) -> list[str]:
-    """Return the prices in a text, in lower case."""
-    found: list[str] = PRICE.findall(text.casefold())
     return found
 
 

@@ -25,7 +25,7 @@ from .titles import LIST_KINDS
 from .tokenization import Spans
 
 #: Version of the values, for the recipe.
-VERSION = "values-7"
+VERSION = "values-8"
 
 #: Number of values of a text that are kept, from its beginning.
 MAX_VALUES = 248
