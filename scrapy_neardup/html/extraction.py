@@ -28,6 +28,7 @@ from .embedded_content import (
 )
 from .limits import PageLimits
 from .page_facts import Fact, page_facts, page_properties
+from .page_lines import INLINE
 from .sanitizing import repaired
 from .script_shells import has_empty_root, has_hidden_text, needs_scripts
 
@@ -53,11 +54,6 @@ _base = etree.XPath("string(descendant::base/@href)", smart_strings=False)
 _MIN_RESILIPARSE = 400
 #: Elements whose header is content: the title of an article, not the masthead of a site.
 _WITH_HEADER = frozenset("article main section li".split())
-#: Elements that do not break a word or a line.
-INLINE = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rp ruby s samp "
-    "small span strike strong sub sup time tt u var wbr".split()
-)
 
 
 class MainText(NamedTuple):

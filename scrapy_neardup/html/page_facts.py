@@ -19,6 +19,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from ..text.currencies import price_places, prices_in, without_direction
+from .page_lines import BESIDE, Line, last_line, short_text, solid
 
 #: Of each kind, so many are looked at.
 _MAX_FACTS = 200
@@ -57,8 +58,7 @@ _META = etree.XPath("descendant::meta[@property]")
 _OF_OTHERS = frozenset("isrelatedto issimilarto itemlistelement isaccessoryorsparepartfor".split())
 _MAX_JSON = 1 << 18
 
-#: Elements, and words of classes and ids, of what a page shows beside its own content.
-_BESIDE = frozenset("nav footer aside menu template noscript".split())
+#: Words of classes and ids of what a page shows beside its own content.
 _BESIDE_NAME = re.compile(
     r"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?"
     r"(?:related|recommend(?:ed|ations?)?|similar|up-?sells?|cross-?sells?|comments?|respond|"
@@ -67,8 +67,10 @@ _BESIDE_NAME = re.compile(
     r"container|block|section|module))?",
     re.IGNORECASE,
 )
-#: Characters of a line by which it is recognised, and how many lines are tried.
-_SHORTEST_LINE, _MAX_LINES = 12, 1000
+#: With so many characters, the main text says the same whatever label stands before it.
+_TELLING = 12
+#: So many places of the main text are looked at for a price.
+_MAX_PLACES = 50
 
 
 class Fact(NamedTuple):
@@ -100,18 +102,19 @@ class _Content:
     :ivar text: text of the root, nothing between its elements; tells what to look for.
     """
 
-    def __init__(self, body: HtmlElement, heading: HtmlElement | None, last: HtmlElement) -> None:
-        self.root = body if heading is None else _around(heading, last)
+    def __init__(self, body: HtmlElement, heading: HtmlElement | None, last: Line) -> None:
+        self.root = body if heading is None else _around(heading, last.around)
         self.text = cast("str", _TEXT(self.root))
         self._places = {element: place for place, element in enumerate(self.root.iter())}
         self._start = self._places[self.root if heading is None else heading]
-        end = self._places[last]
-        # A heading may stand behind the text.
-        self._end = end if self._start < end else len(self._places)
+        end = self._places[last.before]
+        # A heading may stand behind the text, or be its last line.
+        is_behind = end < self._start or last.around is heading
+        self._end = len(self._places) if is_behind else end
 
     def is_before_end(self, element: HtmlElement) -> bool:
         """Is an element between the heading and the end of the text?"""
-        return self._start < self._places.get(element, -1) < self._end
+        return self._start < self._places.get(element, -1) <= self._end
 
     def lines(self, *tags: str) -> Iterator[HtmlElement]:
         """Yield elements between the heading and the end of the text."""
@@ -128,8 +131,8 @@ def page_facts(body: HtmlElement, title: str, text: str) -> list[Fact]:
     :param body: as parsed.
     :param text: main text of the page.
     """
-    main = _solid(text)
-    last = _last_line(body, main)
+    main = solid(text)
+    last = last_line(body, main)
     if last is None:
         return []
     heading = _heading(body, title)
@@ -149,7 +152,7 @@ def page_facts(body: HtmlElement, title: str, text: str) -> list[Fact]:
 def _around(heading: HtmlElement, line: HtmlElement) -> HtmlElement:
     """Return the smallest element that has both."""
     around = {*heading.iterancestors()}
-    return next(each for each in line.iterancestors() if each in around)
+    return next(each for each in chain([line], line.iterancestors()) if each in around)
 
 
 def page_properties(tree: HtmlElement, html: str) -> list[Fact]:
@@ -172,10 +175,10 @@ def page_properties(tree: HtmlElement, html: str) -> list[Fact]:
 def _heading(body: HtmlElement, title: str) -> HtmlElement | None:
     """Return the heading that the title repeats most of, or else the first one of the page."""
     first, best, most = None, None, 1
-    solid = _solid(title).lower()
+    titled = solid(title)
     for heading in islice(body.iter("h1", "h2"), _MAX_FACTS):
-        name = _solid(_short_text(heading) or "").lower()
-        if len(name) > most and name in solid:
+        name = solid(_short_text(heading) or "")
+        if len(name) > most and name in titled:
             best, most = heading, len(name)
         if first is None and heading.tag == "h1":
             first = heading
@@ -185,24 +188,27 @@ def _heading(body: HtmlElement, title: str) -> HtmlElement | None:
 def _name(heading: HtmlElement, title: str) -> Iterator[_Stated]:
     """Yield what a heading says if the title does not say it, as on a site with one title."""
     name = _short_text(heading) or ""
-    if name and _solid(name).lower() not in _solid(title).lower():
+    if name and solid(name) not in solid(title):
         yield _Stated(heading, "", name, Fact("heading", name))
-
-
-def _last_line(body: HtmlElement, main: str) -> HtmlElement | None:
-    """Return the last line of the page that its main text has."""
-    lines = [each for each in body.iter("p", "li", "td", "pre", "div", "dd") if not len(each)]
-    for line in islice(reversed(lines), _MAX_LINES):
-        solid = _solid(line.text or "")
-        if len(solid) >= _SHORTEST_LINE and solid in main:
-            return line
-    return None
 
 
 def _is_in(stated: _Stated, main: str) -> bool:
     """Does the main text say the same, in the same way or with the label in another line?"""
-    solid = _solid(stated.text)
-    return _solid(stated.label) + solid in main or (len(solid) >= _SHORTEST_LINE and solid in main)
+    text = solid(stated.text)
+    return _has(main, solid(stated.label) + text) or (len(text) >= _TELLING and text in main)
+
+
+def _has(main: str, text: str) -> bool:
+    """Does the main text have a text, and not as a part of a longer number?"""
+    place = main.find(text)
+    for _ in range(_MAX_PLACES):
+        if place < 0 or not text:
+            break
+        around = ((main[place - 1 : place], text[0]), (main[place + len(text) :][:1], text[-1]))
+        if not any(each.isdigit() and end.isdigit() for each, end in around):
+            return True
+        place = main.find(text, place + 1)
+    return not text
 
 
 def _is_beside(element: HtmlElement, content: HtmlElement) -> bool:
@@ -211,7 +217,7 @@ def _is_beside(element: HtmlElement, content: HtmlElement) -> bool:
         if each is content:
             return False
         names = f"{each.get('class', '')} {each.get('id', '')}".split()
-        if each.tag in _BESIDE or any(map(_BESIDE_NAME.fullmatch, names)):
+        if each.tag in BESIDE or any(map(_BESIDE_NAME.fullmatch, names)):
             return True
     return False
 
@@ -337,13 +343,4 @@ def _properties(data: Any) -> Iterator[Fact]:
 
 
 def _short_text(element: HtmlElement) -> str | None:
-    """Return the text of an element in one line; ``None`` if it has too much in it for a line."""
-    if next(islice(element.iterdescendants(), _MAX_DESCENDANTS, None), None) is not None:
-        return None
-    text = " ".join(" ".join(cast("Iterator[str]", element.itertext())).split())
-    return text if len(text) <= _MAX_LABEL + _MAX_STATED else None
-
-
-def _solid(text: str) -> str:
-    """Return a text without white space, colons, and the bars between the cells of a table."""
-    return "".join(text.split()).replace("|", "").replace(":", "").replace("：", "")
+    return short_text(element, _MAX_DESCENDANTS, _MAX_LABEL + _MAX_STATED)

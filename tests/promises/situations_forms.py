@@ -194,3 +194,35 @@ def categories_whose_wares_come_with_scripts(site: Site) -> Any:
         site.put(f"/category/{words(1, n)}", page, f"category {n}")
     site.index()
     return PromiseSpider
+
+
+def _kettles(site: Site, beside: list[str]) -> None:
+    """Wares of one title and one description, in which each paragraph has markup."""
+    text = "".join(
+        f"<p><b>So</b> {paragraph(words(80, ('kettle', part)))}<br>See <a href=/help>here</a>.</p>"
+        for part in range(3)
+    )
+    for n, own in enumerate(beside):
+        page = (
+            "<html><head><title>Kettle</title></head><body><main><h1>Kettle</h1>"
+            f"<div class=buy>{own}</div><div class=text>{text}</div></main></body></html>"
+        )
+        site.put(f"/kettle/{n}", page, f"kettle {n}")
+    site.index()
+
+
+@situation(contents=6)
+def prices_and_colours_beside_a_text_with_markup(site: Site) -> Any:
+    prices = [f"<span class=price>{n}9.90 €</span>" for n in (1, 2, 3)]
+    colours = [f"<div>Colour: {colour}</div>" for colour in ("red", "blue", "green")]
+    _kettles(site, [*prices, *colours])
+    return PromiseSpider
+
+
+@situation(contents=20)
+def prices_in_ten_currencies(site: Site) -> Any:
+    forms = (
+        "{}9,- €|{}99 SEK|DKK {}99|{}9,99 PLN|₱{}99|₦{}900|Rp {}99.000|RM{}9.90|{}99.000đ|AED {}9"
+    )
+    _kettles(site, [f"<span>{each.format(n)}</span>" for each in forms.split("|") for n in (1, 2)])
+    return PromiseSpider

@@ -1,0 +1,127 @@
+"""Cuts a page into lines, and finds the last line of its main text.
+
+A line is the text between two elements that break it, whatever words in it are bold or links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple, cast
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+#: Elements that do not break a word or a line.
+INLINE = frozenset(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rp ruby s samp "
+    "small span strike strong sub sup time tt u var wbr".split()
+)
+#: Elements of what a page shows beside its own content.
+BESIDE = frozenset("nav footer aside menu template noscript".split())
+#: Characters of a line by which it is recognised; the second if there is no longer line.
+_SHORTEST = (12, 4)
+#: Characters of the main text that are searched for lines, all in all.
+_MAX_SEARCHED = 1 << 27
+_WITHOUT = str.maketrans("", "", "|:：")
+
+
+class Line(NamedTuple):
+    """A line of a page.
+
+    :ivar around: innermost element around it that breaks lines.
+    :ivar before: last element that begins before its text.
+    :ivar texts: its text nodes.
+    :ivar is_beside: is it in a part such as a footer?
+    """
+
+    around: HtmlElement
+    before: HtmlElement
+    texts: list[str]
+    is_beside: bool
+
+
+def last_line(body: HtmlElement, main: str) -> Line | None:
+    """Return the line of the page that is closest to the end of its main text.
+
+    A footer may repeat a line of the text. So its place in the text counts, and of equal lines the
+    last one that is not in a part such as a footer.
+
+    :param main: :func:`solid` main text.
+    """
+    lines = [*_lines(body)][::-1]
+    inside = [line for line in lines if not line.is_beside]
+    turned = main[::-1]
+    n_lines = _MAX_SEARCHED // (len(main) + 1)
+    choices = ((of, shortest) for shortest in _SHORTEST for of in (inside, lines))
+    found = (_closest(islice(of, n_lines), turned, shortest) for of, shortest in choices)
+    return next((line for line in found if line is not None), None)
+
+
+def _closest(lines: Iterator[Line], turned: str, shortest: int) -> Line | None:
+    """Return the first line that is closest to the beginning of a text, both from right to left."""
+    best, least = None, len(turned)
+    for line in lines:
+        for text in _recognisable(line, shortest):
+            if -1 < (place := turned.find(text[::-1])) < least:
+                best, least = line, place
+        if not least:
+            break
+    return best
+
+
+def _recognisable(line: Line, shortest: int) -> Iterator[str]:
+    """Yield a line, and the longest part of it: an extractor may leave a part out."""
+    whole = solid("".join(line.texts))
+    if len(whole) >= shortest:
+        yield whole
+        if len(line.texts) > 1 and len(part := solid(max(line.texts, key=len))) >= shortest:
+            yield part
+
+
+def _lines(body: HtmlElement) -> Iterator[Line]:
+    """Yield the lines that have a text, in reading order."""
+    around = before = body
+    texts: list[str] = []
+    line = Line(around, before, texts, is_beside=False)
+    n_beside = 0
+    for event, element in etree.iterwalk(body, events=("start", "end")):
+        is_start = event == "start"
+        if element.tag not in INLINE:
+            if texts:
+                yield line
+                texts = []
+            if element.tag in BESIDE:
+                n_beside += 1 if is_start else -1
+            around = element if is_start else _parent(element, body)
+        if is_start:
+            before = element
+        text = element.text if is_start else element.tail
+        if text and not text.isspace() and (is_start or element is not body):
+            if not texts:
+                line = Line(around, before, texts, is_beside=n_beside > 0)
+            texts.append(text)
+    if texts:
+        yield line
+
+
+def _parent(element: HtmlElement, body: HtmlElement) -> HtmlElement:
+    parent = element.getparent()
+    return body if parent is None or element is body else parent
+
+
+def short_text(element: HtmlElement, n_elements: int, length: int) -> str | None:
+    """Return the text of an element in one line; ``None`` if it has too much in it for a line.
+
+    :param n_elements: so many elements may be in it.
+    :param length: so many characters are allowed.
+    """
+    if next(islice(element.iterdescendants(), n_elements, None), None) is not None:
+        return None
+    text = " ".join(" ".join(cast("Iterator[str]", element.itertext())).split())
+    return text if len(text) <= length else None
+
+
+def solid(text: str) -> str:
+    """Return a text in lower case, without white space, colons, and the bars between cells."""
+    return "".join(text.split()).translate(_WITHOUT).casefold()
