@@ -20,11 +20,12 @@ from lxml.html import HtmlElement
 
 from ..text.currencies import price_places, prices_in, without_direction
 from .page_lines import BESIDE, Line, last_line, short_text, solid
+from .table_rows import table_rows
 
 #: Of each kind, so many are looked at.
 _MAX_FACTS = 200
-#: An element with more descendants is no line, and a row of more cells none of a fact.
-_MAX_DESCENDANTS, _MAX_CELLS = 8, 32
+#: An element with more descendants is no line.
+_MAX_DESCENDANTS = 8
 _MAX_LABEL, _MAX_STATED, _MAX_LINE = 40, 120, 100
 #: A line that is longer behind its label, or has another one there, is a sentence or several facts.
 #: The colon of "12:30" is none of a label.
@@ -85,12 +86,16 @@ class Fact(NamedTuple):
 
 
 class _Stated(NamedTuple):
-    """A fact, and where and how it is stated."""
+    """A fact, and where and how it is stated.
+
+    :ivar has_place: does it matter where it stands? The main text does not tell then.
+    """
 
     element: HtmlElement
     label: str
     text: str
     fact: Fact
+    has_place: bool = False
 
 
 class _Content:
@@ -144,7 +149,7 @@ def page_facts(body: HtmlElement, title: str, text: str) -> list[Fact]:
     found = (
         each.fact
         for each in chain.from_iterable(stated)
-        if not _is_in(each, main) and not _is_beside(each.element, content.root)
+        if (each.has_place or not _is_in(each, main)) and not _is_beside(each.element, content.root)
     )
     return list(dict.fromkeys(found))
 
@@ -223,13 +228,8 @@ def _is_beside(element: HtmlElement, content: HtmlElement) -> bool:
 
 
 def _rows(content: _Content) -> Iterator[_Stated]:
-    """Yield the rows of two or more cells that have lines only."""
-    for row in islice(content.rows("tr"), _MAX_FACTS):
-        cells = list(islice(row.iterchildren("td", "th"), _MAX_CELLS))
-        texts = [_short_text(cell) for cell in cells]
-        if len(cells) > 1 and None not in texts:
-            label, *stated = texts
-            yield from _stated(row, label or "", " ".join(filter(None, stated)))
+    for row in table_rows([*islice(content.rows("tr"), _MAX_FACTS)], _short_text):
+        yield from _stated(row.element, row.label, row.stated, has_place=row.has_gaps)
 
 
 def _terms(content: _Content) -> Iterator[_Stated]:
@@ -259,13 +259,18 @@ def _labels(content: _Content) -> Iterator[_Stated]:
                 return
 
 
-def _stated(element: HtmlElement, label: str, stated: str) -> Iterator[_Stated]:
-    """Yield a fact without its numbers, if words or prices are left."""
+def _stated(
+    element: HtmlElement, label: str, stated: str, *, has_place: bool = False
+) -> Iterator[_Stated]:
+    """Yield a fact without its numbers, if words, prices or its place are left.
+
+    :param has_place: does it matter where cells stand? Then it says where there was a number.
+    """
     prices = [price.replace(" ", "") for price in prices_in(stated)]
-    words = " ".join(_NUMBER.sub(" ", stated).split())
-    if prices or any(map(str.isalpha, words)):
+    words = " ".join(_NUMBER.sub(" 0 " if has_place else " ", stated).split())
+    if prices or has_place or any(map(str.isalpha, words)):
         fact = Fact(label.rstrip(":： "), " ".join([*prices, words]))
-        yield _Stated(element, label, stated, fact)
+        yield _Stated(element, label, stated, fact, has_place)
 
 
 def _prices(content: _Content) -> Iterator[_Stated]:

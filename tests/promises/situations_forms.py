@@ -226,3 +226,15 @@ def prices_in_ten_currencies(site: Site) -> Any:
     )
     _kettles(site, [f"<span>{each.format(n)}</span>" for each in forms.split("|") for n in (1, 2)])
     return PromiseSpider
+
+
+@situation(contents=6)
+def medals_in_another_column(site: Site) -> Any:
+    head = "<tr><th>Medals<th>Gold<th>Silver<th>Bronze"
+    won = [
+        ["5" if column in of else "" for column in "abc"]
+        for of in ("a", "b", "c", "ab", "bc", "ac")
+    ]
+    rows = ["".join(f"<td>{cell}</td>" for cell in cells) for cells in won]
+    _notices(site, [f"<table>{head}<tr><td>Total</td>{row}</table>" for row in rows], is_last=True)
+    return PromiseSpider
