@@ -5,7 +5,7 @@ A line is the text between two elements that break it, whatever words in it are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple, cast
 
@@ -20,9 +20,9 @@ INLINE = frozenset(
 #: Elements of what a page shows beside its own content.
 BESIDE = frozenset("nav footer aside menu template noscript".split())
 #: Characters of a line by which it is recognised; the second if there is no longer line.
-_SHORTEST = (12, 4)
+_LENGTHS = (range(12, 1 << 30), range(4, 12))
 #: Characters of the main text that are searched for lines, all in all.
-_MAX_SEARCHED = 1 << 27
+_MAX_SEARCHED = 1 << 26
 _WITHOUT = str.maketrans("", "", "|:：")
 
 
@@ -50,19 +50,19 @@ def last_line(body: HtmlElement, main: str) -> Line | None:
     :param main: :func:`solid` main text.
     """
     lines = [*_lines(body)][::-1]
-    inside = [line for line in lines if not line.is_beside]
+    parts = [[line for line in lines if line.is_beside is beside] for beside in (False, True)]
     turned = main[::-1]
     n_lines = _MAX_SEARCHED // (len(main) + 1)
-    choices = ((of, shortest) for shortest in _SHORTEST for of in (inside, lines))
-    found = (_closest(islice(of, n_lines), turned, shortest) for of, shortest in choices)
+    choices = ((part, lengths) for lengths in _LENGTHS for part in parts)
+    found = (_closest(islice(part, n_lines), turned, lengths) for part, lengths in choices)
     return next((line for line in found if line is not None), None)
 
 
-def _closest(lines: Iterator[Line], turned: str, shortest: int) -> Line | None:
+def _closest(lines: Iterable[Line], turned: str, lengths: range) -> Line | None:
     """Return the first line that is closest to the beginning of a text, both from right to left."""
     best, least = None, len(turned)
     for line in lines:
-        for text in _recognisable(line, shortest):
+        for text in _recognisable(line, lengths):
             if -1 < (place := turned.find(text[::-1])) < least:
                 best, least = line, place
         if not least:
@@ -70,12 +70,12 @@ def _closest(lines: Iterator[Line], turned: str, shortest: int) -> Line | None:
     return best
 
 
-def _recognisable(line: Line, shortest: int) -> Iterator[str]:
+def _recognisable(line: Line, lengths: range) -> Iterator[str]:
     """Yield a line, and the longest part of it: an extractor may leave a part out."""
     whole = solid("".join(line.texts))
-    if len(whole) >= shortest:
+    if len(whole) in lengths:
         yield whole
-        if len(line.texts) > 1 and len(part := solid(max(line.texts, key=len))) >= shortest:
+        if len(line.texts) > 1 and len(part := solid(max(line.texts, key=len))) in lengths:
             yield part
 
 
