@@ -51,8 +51,7 @@ _WORDS = (
     "lanyard ppms_cm hs-banner sd-cmp metomic ch2- sp_message".split()
 )
 _NAMES_ONE = re.compile("|".join(map(re.escape, _WORDS)), re.I)
-#: Choices that an overlay offers, in the languages of most of the web. A product in a
-#: ``cookie-box`` has none of these words.
+#: Choices that an overlay offers, in the languages of most of the web.
 _CHOICES = re.compile(
     r"accept|agree|allow|reject|declin|refus|deny|settings|preferences|privacy|consent to|we use|"
     r"akzept|zustimm|einwillig|ablehn|einstellung|datenschutz|verwend|autoris|paramètr|"
@@ -69,8 +68,43 @@ _SUBJECTS = re.compile(
     r"samtykke|zgod|prywatno|соглас|файлы|同意|隐私|隱私|クッキー|プライバシー|쿠키|동의",
     re.I,
 )
+#: What an overlay says. The words for choices and subjects alone may be those of a recipe or of a
+#: court case, in a box that is named like an overlay.
+_PHRASES = re.compile(
+    r"\b(?:we|(?:web ?)?site|page|partners|portal|shop)\b[^.!?]{0,60}"
+    r"\b(?:uses?|using|stores?|sets?|place)\b[^.!?]{0,40}\bcookies?\b|"
+    r"\byour privacy is important\b|\bwe (?:value|respect|care about) your privacy\b|"
+    r"\buse of (?:\w+ ){0,2}cookies|cookie (?:settings|preferences|policy|consent)|"
+    r"\b(?:accept|reject|decline|deny|refuse|manage) (?:all|(?:\w+ ){0,2}cookies|choices)\b|"
+    r"(?:verwende[nt]|nutz(?:en|t)|setz(?:en|t))\b[^.!?]{0,60}cookies|cookies[^.!?]{0,30}verwende|"
+    r"cookies? (?:akzeptieren|ablehnen|zulassen)|alle akzeptieren|cookie-?einstellung|"
+    r"utilis[^.!?]{0,40}cookies|tout (?:accepter|refuser)|(?:accept|refus)e[rz] (?:tou|les)\b|"
+    r"(?:utili[zs]|usa)[^.!?]{0,40}cookies?\b|"
+    r"(?:acept|aceit|accett|rechaz|rejeit|rifiut)\w+ (?:tod[ao]s|tutt[io]|(?:\w+ )?cookies?)|"
+    r"gebruik[^.!?]{0,40}cookies|cookies accepteren|"
+    r"(?:använder|bruger|bruker)[^.!?]{0,40}(?:cookies|kakor|informasjonskapsler)|"
+    r"używa[^.!?]{0,40}cookie|pli(?:ki|ków) cookie|"
+    r"использу[^.!?]{0,40}(?:cookie|куки)|файл\w* cookie|çerez|"
+    r"cookies?.{0,12}(?:使用|同意|許可|동의|사용)|(?:使用|同意|接受|拒绝|拒絕).{0,12}cookie|クッキー|쿠키",
+    re.I,
+)
+#: The beginning of a label of an overlay's control; the buttons of other forms have other labels.
+_LABEL = re.compile(
+    r"\W*(?:(?:i|yes|no|only|select|save|manage|change|your|cookies?|ja|nein|alle[ns]?|nur|ich|tout|"
+    r"je|j['’]|todas?|todos|tutti|solo|non|s[ií]|só|не|да)\W*)*"
+    rf"(?:{_CHOICES.pattern}|ok(?:ay)?\b|got it|understood|verstanden|einverstanden|d['’]accord|"
+    r"entendi|ho capito|begrepen|rozumiem|понятно|anladım|知道了|了解|확인)",
+    re.I,
+)
+#: Characters of the longest label, and of a text in which phrases are looked for.
+_MAX_LABEL, _MAX_SEARCHED = 40, 10_000
 _CLASSES = etree.XPath("descendant::*/@class", smart_strings=False)
 _IDS = etree.XPath("descendant::*/@id", smart_strings=False)
+_CONTROLS = etree.XPath(
+    "descendant::button | descendant::input[@type='button' or @type='submit' or @type='checkbox']"
+    " | descendant::*[@role='button'] | descendant::a[not(@href) or starts-with(@href, '#')"
+    " or starts-with(@href, 'javascript:')]"
+)
 _TAGS = ("div", "section", "aside", "dialog", "form", "footer", "header", "p", "ul", "span")
 #: Elements of the page proper: an element that contains one of them is no overlay.
 _PAGE_TAGS = ("main", "article", "nav")
@@ -104,16 +138,38 @@ def _overlays(body: HtmlElement) -> Iterator[HtmlElement]:
 
 
 def _is_named(element: HtmlElement) -> bool:
+    return any(_is_manager(name) or _NAMED.fullmatch(name) for name in _names_of(element))
+
+
+def _names_of(element: HtmlElement) -> list[str]:
+    """Return id and classes of an element; none if none of them can be that of an overlay."""
     attributes = f"{element.get('id', '')} {element.get('class', '')}"
-    if not _NAMES_ONE.search(attributes):
-        return False
-    names = attributes.split()
-    return any(
-        name.lower() in _MANAGERS or _MANAGER_NUMBERED.fullmatch(name) or _NAMED.fullmatch(name)
-        for name in names
-    )
+    return attributes.split() if _NAMES_ONE.search(attributes) else []
+
+
+def _is_manager(name: str) -> bool:
+    return name.lower() in _MANAGERS or _MANAGER_NUMBERED.fullmatch(name) is not None
 
 
 def _asks_for_consent(element: HtmlElement) -> bool:
+    """Return whether an element that is named like an overlay is one.
+
+    The name of a consent manager says more than one that the site made up: ``cookie-box`` may hold
+    recipes.
+    """
     text = " ".join(map(str, element.itertext()))
-    return bool(_SUBJECTS.search(text) and _CHOICES.search(text))
+    if not (_SUBJECTS.search(text) and _CHOICES.search(text)):
+        return False
+    if any(map(_is_manager, _names_of(element))):
+        return True
+    return _PHRASES.search(text, 0, _MAX_SEARCHED) is not None or _has_control(element)
+
+
+def _has_control(element: HtmlElement) -> bool:
+    """Return whether an element has a control to accept, reject or configure something."""
+    for control in cast("list[HtmlElement]", _CONTROLS(element)):
+        said = (" ".join(map(str, control.itertext())), control.get("value", ""))
+        labels = [*said, control.get("aria-label", ""), control.get("title", "")]
+        if any(len(label.strip()) <= _MAX_LABEL and _LABEL.match(label) for label in labels):
+            return True
+    return False

@@ -17,9 +17,11 @@ from tests.promises.harness import (
     PromiseSpider,
     Run,
     Site,
+    bare,
     content_of,
     follow,
     full,
+    paragraph,
     situation,
     words,
 )
@@ -316,5 +318,17 @@ def wares_that_differ_in_data_alone(site: Site) -> Any:
             script = f'<script type="application/ld+json">{json.dumps(data)}</script>'
             url = f"/{name}/{n}"
             site.put(url, full(words(200, name), "Kettle", script), content=url)
+    site.index()
+    return PromiseSpider
+
+
+@situation(contents=4)
+def recipes_in_a_box_that_is_named_like_a_consent_overlay(site: Site) -> Any:
+    for n in range(4):
+        recipe = (
+            '<div class="cookie-box"><h2>Cookies of the week</h2><p>We use only fresh things. '
+            f"{paragraph(words(40, n))} Allow the cookies to cool.</p></div>"
+        )
+        site.put(f"/recipe/{n}", bare(words(60, "baking"), "Baking", recipe), f"recipe {n}")
     site.index()
     return PromiseSpider

@@ -55,6 +55,30 @@ def test_an_overlay_is_no_content(element):
 
 
 @pytest.mark.parametrize(
+    "asks",
+    [
+        "We use cookies. <a href=/privacy>Privacy</a>",
+        "This website uses cookies to work, as our privacy notice says.",
+        "Your privacy is important to us. We have updated our privacy policy.",
+        "Wir verwenden auf dieser Seite Cookies.",
+        "Nous utilisons des cookies. Tout accepter",
+        "Utilizamos cookies propias. Configurar",
+        "本网站使用cookie",
+        "Cookies help us. <button>Accept</button>",
+        "Cookies help us. <button><span>I agree</span></button>",
+        "Cookies help us. <a href='#' class=btn>Allow</a>",
+        "Cookies help us. <a role=button href=/ok>Reject</a>",
+        "Cookies help us. Do you accept? <input type=submit value='Yes, I accept'>",
+        "Privacy settings <button aria-label='Save settings'>✓</button>",
+        "Datenschutz und Einstellungen <button>Alle ablehnen</button>",
+    ],
+)
+def test_a_box_that_says_so_or_has_a_control_is_an_overlay(asks):
+    page = f'<h1>Ferry</h1><div class="cookie-box">{asks}</div>'
+    assert shown(page) == "Ferry"
+
+
+@pytest.mark.parametrize(
     "element",
     [
         # recipes, a form of a clinic, a wrapper of the whole page, and what does not ask anything
@@ -63,6 +87,11 @@ def test_an_overlay_is_no_content(element):
         f'<div class="cookie-banner-visible wrapper has-cookie-notice"><main>{ASKS}</main></div>',
         '<div class="cookie-box">Twelve biscuits with almonds, in a tin.</div>',
         '<div class="cookie-box">Twelve butter cookies in a tin, 14.50</div>',
+        '<div class="cookie-box"><h2>Cookies of the week</h2>'
+        "<p>We use only fresh things. Allow the cookies to cool. <a href=/r>Use it</a></div>",
+        '<div class="cookie-box">Allow them, the cookies. <button>Print</button></div>',
+        '<div class="gdpr-panel"><h3>Case 7</h3><p>The court refused consent to it.</div>',
+        '<div class="gdpr-panel">Consent was refused. <a href="/8">Accepted: case 8</a></div>',
         '<div class="informed-consent-panel">A form of consent for each operation.</div>',
         f'<p class="text">{ASKS}</p>',
     ],
