@@ -34,7 +34,7 @@ from .page_claims import PageClaims
 from .page_signing import PageSigning
 from .report_recorder import ReportRecorder
 from .requests.request_filter import RequestFilter
-from .setting_names import ineffective_settings, unknown_settings
+from .setting_names import closing_settings, ineffective_settings, unknown_settings
 from .settings import Config, as_setting
 from .soft_404.detector import Soft404Detector
 from .store_client import StoreClient
@@ -182,12 +182,20 @@ class CrawlSession:
         self._ticking = create_looping_call(lambda: start(self._tick()))
         self._ticking.start(_TICK_SECONDS, now=False)
         garbage_collection.freeze()
-        settings = self._crawler.settings
-        for warning in (*unknown_settings(settings), *ineffective_settings(settings)):
-            self._logger.warning("%s", warning)
+        self._warn_of_settings()
         self.stats.count("store/forgotten", store.forgotten)
         self.log.begin(self.detector)
         self.metrics = MetricsFile.begun(self._crawler, self.config, self.log.floods.named)
+
+    def _warn_of_settings(self) -> None:
+        """Warn of settings whose effect users may not expect."""
+        settings, action = self._crawler.settings, self.config.policy.action
+        for warning in (
+            *unknown_settings(settings),
+            *ineffective_settings(settings),
+            *closing_settings(settings, action),
+        ):
+            self._logger.warning("%s", warning)
 
     def _item_scraped(self, item: Any, response: Any, spider: Spider) -> None:
         """Note that an item has passed all pipelines: it is stored unless a feed rejects it."""

@@ -1,4 +1,4 @@
-"""Warns of settings that are unknown, or have no effect beside another one."""
+"""Warns of settings that are unknown, that have no effect, or that end a crawl early."""
 
 from __future__ import annotations
 
@@ -85,4 +85,23 @@ def ineffective_settings(settings: BaseSettings) -> Iterator[str]:
             yield (
                 f"{PREFIX}{name} has no effect with {PREFIX}METHOD: write the method's own "
                 "parameters behind its name"
+            )
+
+
+def closing_settings(settings: BaseSettings, action: str) -> Iterator[str]:
+    """Yield a warning for each setting that closes a crawl in which no item is stored for a time.
+
+    :param action: what is done with duplicates; Scrapy does not count items that are dropped.
+    """
+    if action != "drop":
+        return
+    for name, unit in (
+        ("CLOSESPIDER_TIMEOUT_NO_ITEM", "seconds"),
+        ("CLOSESPIDER_PAGECOUNT_NO_ITEM", "pages"),
+    ):
+        if limit := settings.getint(name):
+            yield (
+                f"{name} does not count the items of duplicates, which are dropped: the spider is "
+                f"closed after {limit} {unit} of duplicates, although other pages may follow. Set "
+                "it to more than the longest series of duplicates, or to 0"
             )

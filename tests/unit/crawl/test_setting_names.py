@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_neardup.crawl.setting_names import SYNONYMS, unknown_settings
+from scrapy_neardup.crawl.setting_names import SYNONYMS, closing_settings, unknown_settings
 from scrapy_neardup.crawl.settings import PREFIX, SETTINGS
 
 NONE: tuple[str, ...] = ()
@@ -39,3 +39,11 @@ def test_unknown_setting_name_gets_suggestions(name, meant):
 
 def test_synonyms_name_existing_settings():
     assert {PREFIX + name for name in SYNONYMS} <= set(SETTINGS)
+
+
+@pytest.mark.parametrize("name", ["CLOSESPIDER_TIMEOUT_NO_ITEM", "CLOSESPIDER_PAGECOUNT_NO_ITEM"])
+def test_limits_that_dropped_items_do_not_reset_are_named(name):
+    [said] = closing_settings(Settings({name: 60}), "drop")
+    assert said.startswith(f"{name} does not count the items of duplicates")
+    assert not [*closing_settings(Settings({name: 60}), "tag")]
+    assert not [*closing_settings(Settings({"CLOSESPIDER_TIMEOUT": 60}), "drop")]
