@@ -11,16 +11,18 @@ filter of one hash; Bloom, CACM 1970), and which values of earlier pages they ca
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import xxhash
+
+from .item_texts import ItemTexts
 
 #: No item of the page was stored; its callback yielded only links. Its copies may yield the item,
 #: so it is the original of their links only.
 NO_ITEMS = 0
 
-#: Items of one crawl whose digests are remembered.
-_MAX_DIGESTS = 100_000
+#: Items of one crawl whose digests are remembered, and those of one page whose texts are.
+_MAX_DIGESTS, _MAX_TEXTS = 100_000, 32
 
 _POSITIONS, _FIELDS, _CARRIED = 16, 24, 24
 _LISTED = 1 << _POSITIONS - 1
@@ -83,19 +85,28 @@ class StoredItems:
 
     def __init__(self) -> None:
         self._digests: OrderedDict[str, list[int]] = OrderedDict()
+        self._texts: dict[str, list[ItemTexts]] = {}
         self._size = 0
 
-    def note(self, url: str, digest: int) -> None:
+    def note(self, url: str, digest: int, texts: ItemTexts | None = None) -> None:
         """Record that an item of a page was stored."""
         self._digests.setdefault(url, []).append(digest)
+        if texts is not None and len(self._texts.setdefault(url, [])) < _MAX_TEXTS:
+            self._texts[url].append(texts)
         self._digests.move_to_end(url)
         self._size += 1
         while self._size > _MAX_DIGESTS:
-            self._size -= len(self._digests.popitem(last=False)[1])
+            oldest, digests = self._digests.popitem(last=False)
+            self._texts.pop(oldest, None)
+            self._size -= len(digests)
 
     def has(self, url: str, digest: int) -> bool:
         """Was an item with this digest stored of the page?"""
         return digest in self._digests.get(url, ())
+
+    def texts_of(self, url: str) -> Sequence[ItemTexts]:
+        """Return the texts of items of the page, where they were recorded."""
+        return self._texts.get(url, ())
 
     def knows(self, url: str) -> bool:
         """Were items of the page stored, and are all of them remembered?"""

@@ -322,6 +322,79 @@ def wares_that_differ_in_data_alone(site: Site) -> Any:
     return PromiseSpider
 
 
+class Comments(PromiseSpider):
+    """An item of each comment below an article."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        for comment in response.css(".comment"):
+            yield {"content": comment.css("p::text").get(), "author": comment.css("b::text").get()}
+        yield from self.links(response)
+
+
+def _comments(site: Site, *per_page: int) -> None:
+    """One article at several URLs, each with other comments."""
+    n_before = 0
+    for page, n in enumerate(per_page):
+        below = "".join(
+            f'<div class="comment"><b>{words(2, ("author", number))}</b>'
+            f"<p>{paragraph(words(6, ('comment', number)))}</p></div>"
+            for number in range(n_before, n_before + n)
+        )
+        site.put(f"/kettle?comments={page}", full(words(150, "kettle"), "Kettle", below))
+        n_before += n
+    site.index()
+
+
+@situation(contents=7, CONCURRENT_REQUESTS=1)
+def comments_of_an_article_of_which_the_first_page_has_one(site: Site) -> Any:
+    _comments(site, 1, 3, 3)
+    return Comments
+
+
+@situation(contents=4)
+def comments_of_an_article_one_a_page(site: Site) -> Any:
+    _comments(site, 1, 1, 1, 1)
+    return Comments
+
+
+@situation(contents=4)
+def comments_one_a_page_with_the_title_of_the_article(site: Site) -> Any:
+    class WithTitle(Comments):
+        def parse(self, response: Response, **kwargs: Any) -> Any:
+            title = response.css("title::text").get()
+            for output in super().parse(response):
+                yield {**output, "article": title} if isinstance(output, dict) else output
+
+    _comments(site, 1, 1, 1, 1)
+    return WithTitle
+
+
+class Articles(PromiseSpider):
+    """Ordinary items of articles: some values differ each time that an article is fetched."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        if label := content_of(response):
+            yield {
+                "content": label,
+                "title": response.css("title::text").get(),
+                "text": " ".join(response.css("p::text, .note::text").getall()),
+                "url": response.url,
+                "scraped": f"2026-01-02T03:04:{len(response.url):02}.{len(response.body)}",
+                "crawl": f"{len(response.body):x}-job",
+            }
+        yield from self.links(response)
+
+
+@situation(contents=WARES, finds=WARES)
+def articles_whose_items_differ_in_times_and_in_the_frame_of_the_text(site: Site) -> Any:
+    for n in range(WARES):
+        text, note = words(seed=n), '<span class="note">Printed from our site.</span>'
+        site.put(f"/print/{n}", bare(text, f"Story {n}", note), f"story {n}")
+        site.put(f"/story/{n}", full(text, f"Story {n}"), f"story {n}")
+    site.index()
+    return Articles
+
+
 @situation(contents=4)
 def recipes_in_a_box_that_is_named_like_a_consent_overlay(site: Site) -> Any:
     for n in range(4):

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 from scrapy.http import Request, Response
 from scrapy.utils.datatypes import LocalCache
 
+from ...matching.item_texts import ItemTexts
 from ...matching.stored_items import OWN_ITEMS, StoredItems, covers, is_list, item_bits
 from ...signatures.signature import PageSignature
 from ..monitoring.crawl_log import CrawlStats
@@ -78,6 +79,8 @@ class BuiltItems:
         self._here: WeakKeyDictionary[Response, Origin] = WeakKeyDictionary()
         self._visits = LocalCache[str, Judgement](_MAX_VISITS)
         self._stored = StoredItems()
+        #: Items that were kept although their page is a duplicate, by its original.
+        self._kept = StoredItems()
 
     def record_carried_values(self, response: Response) -> None:
         """Record the values that a request carries, before the callback can change them."""
@@ -112,16 +115,18 @@ class BuiltItems:
         items = item_bits(place.number, fields, parts.held, is_listed=place.is_listed)
         is_explicit = carried.judged_by == "parent"
         page = page and page.for_item(is_carried=bool(parts.held or is_explicit))
+        texts = _texts_of(parts, page, place)
         if page is not None and page.is_soft_404:
             return ItemJudgement(page, items)
         if page is not None and page.is_superfluous and not is_explicit:
-            if not self._is_stored(page, digest, item_bits(place.number, fields), place):
+            if not self._is_stored(page, digest, item_bits(place.number, fields), texts):
                 self._stats.count("kept_items")
-                return ItemJudgement(replace(page, is_kept=True), items, digest=digest)
+                kept = replace(page, is_kept=True)
+                return ItemJudgement(kept, items, digest=digest, texts=texts)
             if not parts.held or covers(page.items, items):
                 return ItemJudgement(page, items)
         if not (parts.held or is_explicit):
-            return ItemJudgement(page, items, digest=digest)
+            return ItemJudgement(page, items, digest=digest, texts=texts)
         self._stats.count("built_items")
         began = None
         if is_explicit or (page and page.is_superfluous) or parts.carried >= parts.own:
@@ -168,21 +173,35 @@ class BuiltItems:
             or covers(began.items, _whole(digest))
         )
 
-    def stored(self, page: Judgement, digest: int) -> None:
+    def stored(self, sent: ItemJudgement) -> None:
         """Record an item that was stored, because copies of its page may yield the same one."""
-        self._stored.note(page.verdict.url, digest)
+        if sent.judgement is None:
+            return
+        verdict = sent.judgement.verdict
+        self._stored.note(verdict.url, sent.digest, sent.texts)
+        if verdict.duplicate_of is not None:
+            self._kept.note(verdict.duplicate_of, sent.digest, sent.texts)
 
-    def _is_stored(self, page: Judgement, digest: int, bits: int, place: ItemPosition) -> bool:
-        """Was an equivalent item of the page's original stored?"""
+    def _is_stored(self, page: Judgement, digest: int, bits: int, texts: ItemTexts | None) -> bool:
+        """Was an equivalent item of the page's original stored?
+
+        :param texts: ``None`` for an item of a list.
+        """
         original = page.verdict.duplicate_of or page.verdict.url
-        if self._stored.has(original, digest):
+        if self._stored.has(original, digest) or self._kept.has(original, digest):
             return True
-        if not (place.is_listed or is_list(page.items)):
-            return covers(page.items, bits)
-        # The text of a list says little about a single entry, so the whole page must be equal;
-        # URLs are not shown.
-        is_known = self._stored.knows(original)
-        return covers(page.items, bits) and page.verdict.same_shown and not is_known
+        if not covers(page.items, bits):
+            return False
+        if texts is None or is_list(page.items):
+            # The text of a list says little about a single entry, so the whole page must be equal;
+            # URLs are not shown.
+            return page.verdict.same_shown and not self._stored.knows(original)
+        return page.verdict.same_shown or not self._has_other_texts(original, texts)
+
+    def _has_other_texts(self, original: str, texts: ItemTexts) -> bool:
+        """Return whether each known item of a page and its copies lacks texts of this item."""
+        known = [*self._stored.texts_of(original), *self._kept.texts_of(original)]
+        return bool(known) and all(map(texts.differ_from, known))
 
     def _keep_untied(self, page: Judgement | None, response: Response) -> Judgement | None:
         """Return the judgement on an item whose origin is unknown: it is kept."""
@@ -221,6 +240,14 @@ class BuiltItems:
             is_known = judgement is not None and judgement.is_superfluous
             self._here[response] = Origin.of(response.url, signature, is_known=is_known)
         return self._here[response]
+
+
+def _texts_of(parts: ItemParts, page: Judgement | None, place: ItemPosition) -> ItemTexts | None:
+    """Return the texts of an item that did not come with its request; ``None`` within a list."""
+    if page is None or place.is_listed:
+        return None
+    title = () if page.signature is None else page.signature.title
+    return ItemTexts.of(parts.rest, title)
 
 
 def _whole(digest: int) -> int:

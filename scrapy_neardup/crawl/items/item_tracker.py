@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary, WeakSet, finalize
 from scrapy.http import Request, Response
 from scrapy.utils.datatypes import LocalCache
 
+from ...matching.item_texts import ItemTexts
 from ...matching.stored_items import NO_ITEMS, OWN_ITEMS, merge
 from ...matching.verdict import Verdict
 from ...reasons import Reason
@@ -174,12 +175,14 @@ class ItemJudgement:
     :ivar items: the item's bits, see :mod:`~scrapy_neardup.matching.stored_items`.
     :ivar share: a claim of this item alone, for its part in that of the page where it began.
     :ivar digest: digest of the item's content.
+    :ivar texts: the item's texts, if it is the first of its class on its page.
     """
 
     judgement: Judgement | None
     items: int = OWN_ITEMS
     share: PendingClaim | None = None
     digest: int = 0
+    texts: ItemTexts | None = None
 
 
 #: Stands for an item that was not sent: another component built or replaced it, or no page did.
@@ -206,14 +209,13 @@ class ItemTracker:
 
     :param active: returns the requests whose responses Scrapy is still processing.
     :param by_item: whether items are judged, not pages.
-    :ivar on_stored: called for each stored item with the judgement on it or its page, and a digest
-        of the item's content.
+    :ivar on_stored: called for each stored item that a judgement applies to.
     """
 
     def __init__(self, active: Callable[[], Container[Request]], *, by_item: bool) -> None:
         self._active = active
         self._by_item = by_item
-        self.on_stored: Callable[[Judgement, int], None] = lambda judgement, digest: None
+        self.on_stored: Callable[[ItemJudgement], None] = lambda sent: None
         self._sent = LocalCache[int, tuple[Any, deque[ItemJudgement]]](_MAX_ITEMS)
         self._pending_claims: WeakKeyDictionary[Response, list[PendingClaim]] = WeakKeyDictionary()
         #: What to settle when Scrapy has finished processing a response.
@@ -268,7 +270,7 @@ class ItemTracker:
         """Note that an item has passed all pipelines, which may have replaced it."""
         sent, pending = self._end_of(item, response)
         if sent.judgement is not None:
-            self.on_stored(sent.judgement, sent.digest)
+            self.on_stored(sent)
         if pending is not None:
             pending.item_stored(sent.items)
         if sent.share is not None:

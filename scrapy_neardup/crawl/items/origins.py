@@ -100,7 +100,8 @@ class CarriedValues:
         within = values_within(others, self.values, shown)
         held += (value for value in within if value not in held)
         of_item, of_others = weight_of(values), weight_of(held)
-        return ItemParts(tuple(held), of_others, max(0, of_item - of_others), within)
+        rest = tuple(value for value in others if value not in held)
+        return ItemParts(tuple(held), rest, of_others, max(0, of_item - of_others), within)
 
     def origin_of(self, parts: ItemParts) -> Origin | None:
         """Return the page that gave most of the carried values; ``None`` where none is known."""
@@ -123,12 +124,14 @@ class ItemParts:
 
     held: tuple[str, ...]
     carried: int
+    :ivar rest: the other values.
     own: int
     within: Mapping[str, str]
 
 
 def carried_values_of(request: Request | None, judged_by: ItemOrigin) -> CarriedValues:
     """Return the values that a request carries, before its callback can change them."""
+    rest: tuple[str, ...]
     if request is None or judged_by == "own":
         return CarriedValues(judged_by=judged_by)
     try:

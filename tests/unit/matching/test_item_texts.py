@@ -1,0 +1,77 @@
+"""An item has other texts if another one lacks a fair share of them."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+
+from scrapy_neardup.matching.item_texts import ItemTexts, is_text
+from scrapy_neardup.matching.stored_items import StoredItems
+from tests.support.texts import FERRY, MUSEUM, article
+
+TITLE = (("kettle", "in", "steel"), ("morning", "post"))
+LONG = " ".join(article(400, seed=1))
+OTHER = " ".join(article(400, seed=2))
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["thanks, that helped.", "miller", "3 hours ago", "茶叶博物馆", "спасибо", "c# and c++", "no."],
+)
+def test_words_are_texts(value):
+    assert is_text(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["https://a.example/kettle", "/kettle", "29.50 €", "2026-01-02t03:04:05", "a3f9c2e1", "kx-200",
+     "17", "02.01.2026 03:04", "", "★★★"],
+)  # fmt: skip
+def test_numbers_dates_identifiers_and_urls_are_none(value):
+    assert not is_text(value)
+
+
+@pytest.mark.parametrize(
+    ("values", "stored", "differs"),
+    [
+        (["thanks, that helped."], ["no idea, sorry."], True),
+        (["thanks, that helped."], ["thanks, that helped."], False),
+        (["thanks, that helped."], ["thanks, that helped a lot."], True),
+        (["thanks!", "christopher miller"], ["no.", "christopher miller"], True),
+        # The title is judged with the page.
+        (["kettle in steel", "thanks!"], ["kettle in steel", "no."], True),
+        (["kettle in steel"], ["kettle"], False),
+        (["kettle in steel | morning post"], ["kettle"], False),
+        # What each view of a page has for itself.
+        ([LONG, "https://a.example/2", "a3f9c2e1"], [LONG, "https://a.example/1", "17"], False),
+        ([LONG, "section: sport"], [LONG, "section: football"], False),
+        (["printed from our site", LONG], [LONG], False),
+        ([f"home news sport {LONG} all rights reserved"], [LONG], False),
+        ([LONG], [f"home news sport {LONG}"], False),
+        ([LONG], [OTHER], True),
+        ([FERRY.casefold()], [MUSEUM.casefold()], True),
+        # Without texts there is nothing to compare.
+        (["17", "29.50 €"], ["18", "30.50 €"], False),
+        ([], ["thanks"], False),
+        (["thanks, that helped."], [], True),
+    ],
+)
+def test_an_item_differs_by_its_own_texts(values, stored, differs):
+    assert ItemTexts.of(values, TITLE).differ_from(ItemTexts.of(stored, TITLE)) is differs
+
+
+def test_many_and_long_values_are_compared_in_bounded_time():
+    values = [*(f"{word} {number}" for number, word in enumerate(article(20_000))), "x " * 100_000]
+    start = perf_counter()
+    assert not ItemTexts.of(values).differ_from(ItemTexts.of(values))
+    assert perf_counter() - start < 1
+
+
+def test_texts_are_forgotten_with_the_items(monkeypatch):
+    monkeypatch.setattr("scrapy_neardup.matching.stored_items._MAX_DIGESTS", 2)
+    items, texts = StoredItems(), ItemTexts.of(["thanks"])
+    for number in range(4):
+        items.note(f"u{number}", number, texts)
+    items.note("u3", 4)
+    assert [len(items.texts_of(f"u{number}")) for number in range(4)] == [0, 0, 0, 1]
