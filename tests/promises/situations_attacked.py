@@ -6,6 +6,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
+from html import unescape
 from types import SimpleNamespace
 from typing import Any
 
@@ -393,6 +394,60 @@ def articles_whose_items_differ_in_times_and_in_the_frame_of_the_text(site: Site
         site.put(f"/story/{n}", full(text, f"Story {n}"), f"story {n}")
     site.index()
     return Articles
+
+
+class Keyed(PromiseSpider):
+    """Keys the reviews of a ware by its URL."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        given = {"ware": response.url}
+        yield from follow(response, "a.reviews", callback=self.reviews, cb_kwargs=given)
+        yield from self.links(response)
+
+    def reviews(self, response: Response, ware: str) -> Any:
+        yield {"content": ware, "ware": ware, "reviews": response.css(".review::text").getall()}
+
+
+@situation(contents=WARES)
+def reviews_that_are_keyed_by_the_url_of_the_ware(site: Site) -> Any:
+    _wares(site)
+    return Keyed
+
+
+def _writing(value: Callable[[int], Any], written: Callable[[Any], str]) -> type[PromiseSpider]:
+    class Writing(Onward):
+        def onward(self, response: Response, label: str) -> Iterator[Any]:
+            given = {"value": value(int(label.split()[1]))}
+            yield from follow(response, "a.reviews", callback=self.reviews, cb_kwargs=given)
+
+        def reviews(self, response: Response, value: Any) -> Any:
+            yield {"content": written(value), "reviews": "none"}
+
+    return Writing
+
+
+@situation(contents=WARES)
+def values_of_one_character_with_a_label(site: Site) -> Any:
+    _wares(site)
+    return _writing(str, "Size: {}".format)
+
+
+@situation(contents=WARES)
+def prices_that_are_written_with_two_decimals(site: Site) -> Any:
+    _wares(site)
+    return _writing(lambda n: n + 0.5, "{:.2f}".format)
+
+
+@situation(contents=WARES)
+def prices_that_are_read_from_a_text_with_a_decimal_comma(site: Site) -> Any:
+    _wares(site)
+    return _writing("{},50 €".format, lambda price: price.rstrip(" €").replace(",", "."))
+
+
+@situation(contents=WARES)
+def values_whose_entities_are_replaced(site: Site) -> Any:
+    _wares(site)
+    return _writing("Pot &amp; Kettle {}".format, unescape)
 
 
 @situation(contents=4)

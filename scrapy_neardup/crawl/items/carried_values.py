@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import lru_cache, partial
+from html import unescape
 from itertools import chain, islice
 from numbers import Number
 from pathlib import PurePath
@@ -48,9 +49,11 @@ _TEXT_TYPE_MODULES = frozenset(["datetime", "decimal"])
 _INFRASTRUCTURE = sys.stdlib_module_names | {
     "scrapy", "twisted", "zope", "parsel", "lxml", "playwright"
 }  # fmt: skip
+_ENTITY = re.compile(r"&#?\w+;")
 _ASCII_WORD = re.compile("[a-zA-Z0-9]")
-#: Lengths of the values that are searched within an item's text; others must equal a value.
-_MIN_CONTAINED, _MAX_CONTAINED = 3, 500
+#: Lengths of the values that are searched within an item's text; for others see
+#: ``rewritten_values.py``.
+MIN_CONTAINED, _MAX_CONTAINED = 3, 500
 #: Characters of the carried texts in which an item's values are searched.
 _MAX_SEARCHED_CARRIED = 500_000
 #: Carried texts whose contents are kept, because a page may yield many items.
@@ -146,7 +149,7 @@ def held_by(item_values: Collection[str], carried: Iterable[str]) -> list[str]:
     return [
         value
         for number, value in enumerate(carried)
-        if value in exact or (number < _MAX_SEARCHED_VALUES and _is_within(value, text))
+        if value in exact or (number < _MAX_SEARCHED_VALUES and is_within(value, text))
     ]
 
 
@@ -171,13 +174,13 @@ def values_within(
         shortest = min(map(len, left))
         if len(text) > shortest:
             parts, whole = _contents_of(text)
-            taken = [value for value in left if value in parts or _is_within(value, whole)]
+            taken = [value for value in left if value in parts or is_within(value, whole)]
             found.update(dict.fromkeys(taken, text))
             left -= set(taken)
     if not found:
         return found
     page = shown()
-    return {value: text for value, text in found.items() if not _is_within(value, page, shortest=1)}
+    return {value: text for value, text in found.items() if not is_within(value, page, shortest=1)}
 
 
 def shown_by(response: Response) -> str:
@@ -313,6 +316,9 @@ def _contents_of(text: str) -> tuple[frozenset[str], str]:
         elif "<" in text:
             found = Selector(text=text, type="html").xpath(f".//text() | {_SAID}").getall()
             parts = [*filter(None, map(_folded, found))]
+        elif _ENTITY.search(text):
+            # The callback may have replaced the entities.
+            text = f"{_folded(unescape(text))} \n {text}"
     except (ValueError, RecursionError):
         logger.debug("Cannot read a text that was carried", exc_info=True)
     return frozenset(parts), " ".join(parts) or text
@@ -337,7 +343,7 @@ def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _is_within(value: str, text: str, shortest: int = _MIN_CONTAINED) -> bool:
+def is_within(value: str, text: str, shortest: int = MIN_CONTAINED) -> bool:
     """Return whether the text contains the value; parts of longer ASCII words do not count."""
     if not shortest <= len(value) <= _MAX_CONTAINED or value not in text:
         return False

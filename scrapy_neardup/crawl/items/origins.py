@@ -14,10 +14,12 @@ from typing import Any, Literal
 
 from scrapy.http import Request
 
+from ...matching.item_texts import is_text
 from ...signatures.signature import PageSignature
 from ...stores.codec import packed, unpacked
 from ..settings import META_KEY
 from .carried_values import carried_by, hash_of, held_by, item_values, values_within, weight_of
+from .rewritten_values import rewritten_values
 
 #: Key of ``meta`` for the origins.
 _KEY = "_neardup_origins"
@@ -97,8 +99,12 @@ class CarriedValues:
         values = item_values(item)
         held = [value for value in held_by(values, self.values) if value not in urls]
         others = [value for value in values if value not in urls]
-        within = values_within(others, self.values, shown)
+        within = rewritten_values(others, self.values, shown)
+        within |= values_within(others, self.values, shown)
         held += (value for value in within if value not in held)
+        if urls and not held and not any(map(is_text, others)):
+            # Nothing but the URL tells this item from those of other pages.
+            held = [url for url in self.values if url in urls and url in values]
         of_item, of_others = weight_of(values), weight_of(held)
         rest = tuple(value for value in others if value not in held)
         return ItemParts(tuple(held), rest, of_others, max(0, of_item - of_others), within)
@@ -109,7 +115,8 @@ class CarriedValues:
             return self.origins[0] if self.origins else None
         gave = [(origin, origin.provided_of(parts)) for origin in self.origins]
         weights = [(origin, weight_of(values)) for origin, values in gave if values]
-        return max(weights, key=lambda weight: weight[1], default=(None, 0))[0]
+        # Of URLs alone, which weigh nothing, that of the last page counts.
+        return max(reversed(weights), key=lambda weight: weight[1], default=(None, 0))[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,21 +124,21 @@ class ItemParts:
     """The values of an item, split by where they come from.
 
     :ivar held: the values that came with its request.
+    :ivar rest: the other values.
     :ivar carried: number of their characters.
     :ivar own: number of characters of the other values.
     :ivar within: the longer text that came with the request, of those values that are part of one.
     """
 
     held: tuple[str, ...]
+    rest: tuple[str, ...]
     carried: int
-    :ivar rest: the other values.
     own: int
     within: Mapping[str, str]
 
 
 def carried_values_of(request: Request | None, judged_by: ItemOrigin) -> CarriedValues:
     """Return the values that a request carries, before its callback can change them."""
-    rest: tuple[str, ...]
     if request is None or judged_by == "own":
         return CarriedValues(judged_by=judged_by)
     try:

@@ -180,6 +180,25 @@ ROW = """<div class="ware in stock" data-code="17"><h3>Tea &amp; Kettle</h3>
         ("参观茶叶博物馆的人", "茶叶博物馆", True),
         ("[Kettle", "kettle", True),
         ("<<<", "kettle", False),
+        ("Tea &amp; Kettle; 12", "Tea & Kettle", True),
+        ("Tea &amp; Kettle; 12", "Tea &amp; Kettle", True),
+        # Short values beside a label, and numbers in another form.
+        ("M", "Size: M", True),
+        (3, "3 cm", True),
+        (3, "Sizes: 2/3", False),
+        (3, "2026-03-03", False),
+        (3, "/kettle/3", False),
+        ("M", "Size: XM", False),
+        ("M", "Any size, " * 12 + "also M", False),  # no label
+        (29.5, "29.50", True),
+        (29.5, "$ 29.50", True),
+        ("29,50 €", 29.5, True),
+        ("1.299,00 EUR", 1299.0, True),
+        ("$1,299", 1299, True),
+        (3, 3.0, False),  # too common
+        (29.5, "29.51", False),
+        (29.5, "29.50 for the kettle", False),
+        ("10:30", "1030", False),
     ],
 )
 def test_an_item_holds_what_was_taken_from_a_longer_text(carried, value, is_within):
@@ -208,6 +227,39 @@ def test_but_not_what_the_page_shows_itself(body, is_carried):
     request = Request("http://a.example/", meta={"row": "<h3>Kettle</h3><b>Hot</b>"})
     parts = carried_values_of(request, "auto").parts_of({"name": "Kettle"}, partial(shown_by, page))
     assert bool(parts.held) is is_carried
+
+
+@pytest.mark.parametrize(
+    ("carried", "value"), [("M", "Size: M"), (29.5, "29.50 €"), (2, "Chapter 2")]
+)
+def test_nor_what_the_page_shows_of_short_values_and_numbers(carried, value):
+    request = Request("http://a.example/", meta={"given": carried})
+    body = f"<h1>Kettle</h1><p>{value}</p>".encode()
+    page = HtmlResponse("http://a.example/", body=body, encoding="utf-8")
+    parts = carried_values_of(request, "auto").parts_of({"of": value}, partial(shown_by, page))
+    assert not parts.held
+
+
+@pytest.mark.parametrize(
+    ("item", "origin"),
+    [
+        ({"reviews": []}, "list"),
+        ({"rating": 4.5, "picture": "https://a.example/1.png"}, "list"),
+        # The item of a page that holds a text names where it was found.
+        ({"title": "Kettle"}, None),
+    ],
+)
+def test_the_url_of_the_origin_counts_for_an_item_without_texts(item, origin):
+    url = "http://a.example/list"
+    request = follow(Request("http://a.example/"), "list", cb_kwargs={"of": url})
+    assert origin_of(request, {"of": url, **item}) == origin
+
+
+def test_of_several_urls_that_of_the_last_page_counts():
+    urls = [f"http://a.example/{name}" for name in ("list", "ware")]
+    at_ware = follow(Request("http://a.example/"), "list", cb_kwargs={"list": urls[0]})
+    request = follow(at_ware, "ware", cb_kwargs={"list": urls[0], "ware": urls[1]})
+    assert origin_of(request, {"list": urls[0], "ware": urls[1], "reviews": []}) == "ware"
 
 
 def test_what_cannot_be_read_shows_nothing():
