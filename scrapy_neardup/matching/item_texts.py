@@ -2,8 +2,8 @@
 
 The main text of a page says little about an item that does not hold it, such as one of a comment
 below the article. So the texts of an item are compared with those of the original's items: equal
-texts by a checksum, long ones by a sample of their pairs of words (bottom-k sketch; Broder,
-SEQUENCES 1997), because the views of a page add words to its text.
+texts by a checksum, long ones by samples of their pairs of words and of their long words (bottom-k
+sketches; Broder, SEQUENCES 1997), because the views of a page add words to its text.
 """
 
 from __future__ import annotations
@@ -20,8 +20,14 @@ from zlib import crc32
 _MAX_TEXTS, _MAX_SAMPLES = 48, 2
 #: Texts with fewer words are compared as a whole.
 _MIN_SAMPLED_WORDS = 20
-#: Characters that are sampled, and pairs of words in a sample.
-_SAMPLED, _SAMPLE = 800, 16
+#: Characters whose pairs of words are sampled, and numbers in a sample.
+_SAMPLED, _SAMPLE = 600, 16
+#: Characters of texts whose long words are sampled: the whole text of a page may begin with a menu.
+_MIN_LONG, _MAX_LONG = 600, 12_000
+#: Letters of a long word; fewer such words than this say too little.
+_LONG, _MIN_LONG_WORDS = 9, 5
+#: Characters a blank, at most, in texts whose words are separated by blanks.
+_MAX_UNSPACED = 20
 #: Least share of a sample that two views of one text have in common.
 _MIN_RESEMBLANCE = 0.3
 #: An item differs from another that lacks at least this share of its texts, in characters.
@@ -29,6 +35,9 @@ _MIN_OTHER = 0.25
 #: Characters that tell whether a value is a text.
 _LOOKED_AT = 60
 _WORD = re.compile(r"\w+")
+_TAG = re.compile(r"<[^>]*>")
+#: Stands for a value that is a whole page in HTML, which has been judged as such.
+_PAGE = "the page " * 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +46,12 @@ class ItemTexts:
 
     :ivar sums: a checksum of each, the longest first.
     :ivar lengths: how many characters each has; 0 for a part of the page's title.
-    :ivar samples: of the longest texts, each empty for a short one.
+    :ivar samples: of the longest texts, two each, empty for a short one.
     """
 
     sums: bytes
     lengths: bytes
-    samples: tuple[bytes, ...]
+    samples: tuple[tuple[bytes, bytes], ...]
 
     @classmethod
     def of(cls, values: Iterable[str], title: Iterable[Iterable[str]] = ()) -> ItemTexts:
@@ -51,12 +60,13 @@ class ItemTexts:
         :param values: folded. URLs, numbers, dates and identifiers are no texts.
         :param title: the parts of the page's title, which is judged with the page.
         """
-        texts = nlargest(_MAX_TEXTS, dict.fromkeys(filter(is_text, values)), key=len)
+        found = filter(is_text, map(_without_tags, values))
+        texts = nlargest(_MAX_TEXTS, dict.fromkeys(found), key=len)
         title_words = f" {' '.join(word for part in title for word in part)} "
         return cls(
             _packed(map(_sum_of, texts)),
             _packed(len(text) * (not _is_within(text, title_words)) for text in texts),
-            tuple(map(_sample_of, texts[:_MAX_SAMPLES])),
+            tuple((_pairs_of(text), _long_words_of(text)) for text in texts[:_MAX_SAMPLES]),
         )
 
     def differ_from(self, other: ItemTexts) -> bool:
@@ -64,14 +74,14 @@ class ItemTexts:
         known = frozenset(_numbers(other.sums))
         lacking = sum(
             length
-            for number, length, sample in self._each()
-            if number not in known and not _resembles_any(sample, other.samples)
+            for number, length, samples in self._each()
+            if number not in known and not _resemble_any(samples, other.samples)
         )
         return lacking > 0 and lacking >= _MIN_OTHER * sum(_numbers(self.lengths))
 
-    def _each(self) -> Iterator[tuple[int, int, bytes]]:
-        """Yield the checksum, the length and the sample of each text."""
-        samples = chain(self.samples, repeat(b""))
+    def _each(self) -> Iterator[tuple[int, int, tuple[bytes, bytes]]]:
+        """Yield the checksum, the length and the samples of each text."""
+        samples = chain(self.samples, repeat((b"", b"")))
         yield from zip(_numbers(self.sums), _numbers(self.lengths), samples, strict=False)
 
 
@@ -85,6 +95,15 @@ def is_text(value: str) -> bool:
         return False
     n_blanks = beginning.count(" ")
     return 2 * sum(map(str.isalpha, beginning)) > len(beginning) - n_blanks
+
+
+def _without_tags(value: str) -> str:
+    """Return the text of a value that is HTML, and other values as they are."""
+    if not value.startswith("<"):
+        return value
+    if value.startswith(("<!doctype", "<html", "<?xml")):
+        return _PAGE
+    return " ".join(_TAG.sub(" ", value[:_MAX_LONG]).split())
 
 
 def _is_within(text: str, title: str) -> bool:
@@ -102,7 +121,7 @@ def _sum_of(text: str) -> int:
     return crc32(text.encode("utf-8", "surrogatepass"))
 
 
-def _sample_of(text: str) -> bytes:
+def _pairs_of(text: str) -> bytes:
     """Return the least checksums of the pairs of words in the first part of a text."""
     words = _WORD.findall(text[:_SAMPLED])
     if len(words) < _MIN_SAMPLED_WORDS:
@@ -112,16 +131,36 @@ def _sample_of(text: str) -> bytes:
     return _packed(sorted(sums)[:_SAMPLE])
 
 
-def _resembles_any(sample: bytes, others: Iterable[bytes]) -> bool:
-    """Return whether a sample is of nearly the same text as one of the others."""
-    pairs = set(_numbers(sample))
-    if not pairs:
+def _long_words_of(text: str) -> bytes:
+    """Return the least checksums of the long words of a long text."""
+    if len(text) < _MIN_LONG:
+        return b""
+    searched = text[:_MAX_LONG]
+    is_spaced = searched.count(" ") * _MAX_UNSPACED > len(searched)
+    # Splitting is several times as fast; without blanks, the parts between punctuation count.
+    words = searched.split() if is_spaced else _WORD.findall(searched)
+    sums = set(map(_sum_of, {word for word in words if len(word) >= _LONG}))
+    return b"" if len(sums) < _MIN_LONG_WORDS else _packed(sorted(sums)[:_SAMPLE])
+
+
+def _resemble_any(samples: tuple[bytes, bytes], others: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Return whether samples are of nearly the same text as others."""
+    pairs, long_words = samples
+    return any(
+        _resemble(long_words, other_words)
+        if long_words and other_words
+        else _resemble(pairs, other_pairs)
+        for other_pairs, other_words in others
+    )
+
+
+def _resemble(sample: bytes, other: bytes) -> bool:
+    """Return whether two samples are of nearly the same text; false if one is empty."""
+    if not (sample and other):
         return False
-    for other in map(set, map(_numbers, filter(None, others))):
-        union = sorted(pairs | other)[:_SAMPLE]
-        if len(pairs & other & set(union)) >= _MIN_RESEMBLANCE * len(union):
-            return True
-    return False
+    numbers, others = set(_numbers(sample)), set(_numbers(other))
+    union = sorted(numbers | others)[:_SAMPLE]
+    return len(numbers & others & set(union)) >= _MIN_RESEMBLANCE * len(union)
 
 
 def _packed(numbers: Iterable[int]) -> bytes:

@@ -396,6 +396,27 @@ def articles_whose_items_differ_in_times_and_in_the_frame_of_the_text(site: Site
     return Articles
 
 
+class WholePages(PromiseSpider):
+    """Items of the whole HTML of a page, or of all its text."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        if label := content_of(response):
+            is_html = int(label.split()[1]) % 2
+            text = " ".join(response.css("body ::text").getall())
+            yield {"content": label, "page": response.text if is_html else text}
+        yield from self.links(response)
+
+
+@situation(contents=WARES, finds=WARES)
+def articles_whose_items_hold_the_whole_page_with_its_frame(site: Site) -> Any:
+    for n in range(WARES):
+        text = " ".join(f"{word}{word}" for word in words(100, n).split())
+        site.put(f"/print/{n}", bare(text, f"Story {n}"), f"story {n}")
+        site.put(f"/story/{n}", full(text, f"Story {n}"), f"story {n}")
+    site.index()
+    return WholePages
+
+
 class Keyed(PromiseSpider):
     """Keys the reviews of a ware by its URL."""
 

@@ -11,8 +11,19 @@ from scrapy_neardup.matching.stored_items import StoredItems
 from tests.support.texts import FERRY, MUSEUM, article
 
 TITLE = (("kettle", "in", "steel"), ("morning", "post"))
-LONG = " ".join(article(400, seed=1))
-OTHER = " ".join(article(400, seed=2))
+
+
+def text_of(seed: int, n: int = 400) -> str:
+    """Return words of which every fifth is long."""
+    words = article(n, seed=seed)
+    return " ".join(
+        f"{word}{word}{number % 7}" if number % 5 == 0 else word
+        for number, word in enumerate(words)
+    )
+
+
+LONG = text_of(1)
+OTHER, MENU = text_of(2), text_of(3, 150)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +60,12 @@ def test_numbers_dates_identifiers_and_urls_are_none(value):
         (["printed from our site", LONG], [LONG], False),
         ([f"home news sport {LONG} all rights reserved"], [LONG], False),
         ([LONG], [f"home news sport {LONG}"], False),
+        ([f"{MENU} {LONG}"], [LONG], False),
+        ([f"{MENU} {LONG}"], [f"{MENU} {OTHER}"], True),
+        ([f"<article class='big'><p>{LONG}</p></article>"], [f"<div>{LONG}</div>"], False),
+        (["<p>thanks</p>"], ["<p>no</p>"], True),
+        (["<p class=a>thanks</p>"], ["<p>thanks</p>"], False),
+        ([f"<!doctype html><p>{LONG}", "sport"], [f"<html>{MENU} {LONG}", "football"], False),
         ([LONG], [OTHER], True),
         ([FERRY.casefold()], [MUSEUM.casefold()], True),
         # Without texts there is nothing to compare.
