@@ -198,11 +198,13 @@ class Rule:
             return Mismatch(Reason.TEXT_DIFFERS)
         if self.min_similarity <= similarity < self.least_similarity(page, other, boilerplates):
             return Mismatch(Reason.SITE_UNKNOWN)
-        if _has_much_more(page, other, similarity):
+        if page.site == other.site and _has_much_more(page, other, similarity):
             return Mismatch(Reason.SIZE_DIFFERS)
         match = Match(distance, similarity, Reason.SIMILAR_TEXT)
         if not self.min_similarity:
             return match
+        if page.site != other.site and _is_much_longer(page, other, similarity):
+            return Mismatch(Reason.SIZE_DIFFERS)
         if versions_differ(page, other, similarity):
             return Mismatch(Reason.TEXT_DIFFERS)
         if values_differ(page, other) and not are_renamed_versions(
@@ -344,14 +346,18 @@ def _is_post_in_list(page: PageSignature, other: PageSignature) -> bool:
 
 
 def _has_much_more(page: PageSignature, other: PageSignature, similarity: float) -> bool:
-    """Does one of two pages that resemble little show much more, or have much more text?
+    """Does one of two pages of a site that resemble little show much more, or have more text?"""
+    least, most = sorted((page.n_text, other.n_text))
+    is_small = _size_ratio(page, other) < MIN_SHOWN_RATIO or least < MIN_TEXT_RATIO * most
+    return similarity < MAX_SIMILARITY_BY_SIZE and is_small
 
-    How much is shown is compared on one site only: two sites surround a text by other things.
+
+def _is_much_longer(page: PageSignature, other: PageSignature, similarity: float) -> bool:
+    """Has one of two pages of two sites that resemble little much more text?
+
+    How much they show is not compared: two sites surround a text by other things.
     """
     least, most = sorted((page.n_text, other.n_text))
-    if page.site == other.site:
-        is_small = _size_ratio(page, other) < MIN_SHOWN_RATIO or least < MIN_TEXT_RATIO * most
-        return similarity < MAX_SIMILARITY_BY_SIZE and is_small
     is_small = least < MIN_TEXT_RATIO_ACROSS_SITES * most and most - least > MIN_MORE_TEXT
     return similarity < MAX_SIMILARITY_BY_TEXT and is_small
 
