@@ -200,18 +200,26 @@ class Rule:
             return Mismatch(Reason.SITE_UNKNOWN)
         if page.site == other.site and _has_much_more(page, other, similarity):
             return Mismatch(Reason.SIZE_DIFFERS)
-        match = Match(distance, similarity, Reason.SIMILAR_TEXT)
-        if not self.min_similarity:
-            return match
-        if page.site != other.site and _is_much_longer(page, other, similarity):
-            return Mismatch(Reason.SIZE_DIFFERS)
-        if versions_differ(page, other, similarity):
-            return Mismatch(Reason.TEXT_DIFFERS)
-        if values_differ(page, other) and not are_renamed_versions(
+        objection = self.min_similarity and _objection_in_detail(
             page, other, similarity, boilerplates
-        ):
-            return Mismatch(Reason.VALUES_DIFFER)
-        return match
+        )
+        return (
+            Mismatch(objection) if objection else Match(distance, similarity, Reason.SIMILAR_TEXT)
+        )
+
+
+def _objection_in_detail(
+    page: PageSignature, other: PageSignature, similarity: float, boilerplates: Boilerplates
+) -> Reason | None:
+    """Return an objection to two similar texts: to their lengths, versions, or values."""
+    if page.site != other.site and _is_much_longer(page, other, similarity):
+        return Reason.SIZE_DIFFERS
+    if versions_differ(page, other, similarity):
+        return Reason.TEXT_DIFFERS
+    if not values_differ(page, other):
+        return None
+    are_renamed = are_renamed_versions(page, other, similarity, boilerplates)
+    return None if are_renamed else Reason.VALUES_DIFFER
 
 
 def is_thin(page: PageSignature) -> bool:
