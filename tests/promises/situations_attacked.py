@@ -417,6 +417,25 @@ def articles_whose_items_hold_the_whole_page_with_its_frame(site: Site) -> Any:
     return WholePages
 
 
+class Slugs(PromiseSpider):
+    """Items that name their page by the end of its URL."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        if label := content_of(response):
+            yield {"content": label, "slug": response.url.rpartition("/")[2]}
+        yield from self.links(response)
+
+
+@situation(contents=WARES, finds=WARES)
+def articles_whose_items_differ_in_the_slug(site: Site) -> Any:
+    for n in range(WARES):
+        text, slugs = words(seed=n), words(2, ("slug", n)).split()
+        site.put(f"/print/{slugs[0]}", bare(text, f"Story {n}"), f"story {n}")
+        site.put(f"/story/{slugs[1]}", full(text, f"Story {n}"), f"story {n}")
+    site.index()
+    return Slugs
+
+
 class Keyed(PromiseSpider):
     """Keys the reviews of a ware by its URL."""
 

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
+from urllib.parse import unquote
 from weakref import WeakKeyDictionary
 
 from scrapy.http import Request, Response
@@ -115,7 +116,7 @@ class BuiltItems:
         items = item_bits(place.number, fields, parts.held, is_listed=place.is_listed)
         is_explicit = carried.judged_by == "parent"
         page = page and page.for_item(is_carried=bool(parts.held or is_explicit))
-        texts = _texts_of(parts, page, place)
+        texts = None if place.is_listed else _texts_of(parts, page, response)
         if page is not None and page.is_soft_404:
             return ItemJudgement(page, items)
         if page is not None and page.is_superfluous and not is_explicit:
@@ -242,12 +243,13 @@ class BuiltItems:
         return self._here[response]
 
 
-def _texts_of(parts: ItemParts, page: Judgement | None, place: ItemPosition) -> ItemTexts | None:
-    """Return the texts of an item that did not come with its request; ``None`` within a list."""
-    if page is None or place.is_listed:
+def _texts_of(parts: ItemParts, page: Judgement | None, response: Response) -> ItemTexts | None:
+    """Return the texts of an item that neither came with its request nor are part of its URL."""
+    if page is None:
         return None
     title = () if page.signature is None else page.signature.title
-    return ItemTexts.of(parts.rest, title)
+    url = unquote(response.url).casefold()
+    return ItemTexts.of((value for value in parts.rest if value not in url), title)
 
 
 def _whole(digest: int) -> int:
