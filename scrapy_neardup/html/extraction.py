@@ -207,16 +207,16 @@ def shipped_extractor(name: str) -> tuple[Extractor, str]:
     :raises InvalidOption: if the name is unknown, or its package is not installed.
     """
     if name == "trafilatura":
-        return article_text, "trafilatura-3"
+        return article_text, "trafilatura-4"
     if name == "visible":
-        return visible_text, "visible-2"
+        return visible_text, "visible-3"
     if name != "resiliparse":
         wanted = "'trafilatura', 'resiliparse', 'visible' or an import path"
         raise InvalidOption("extractor", name, wanted)
     if not find_spec("resiliparse"):
         wanted = "pip install \"scrapy-neardup[resiliparse]\", or choose 'trafilatura'"
         raise MissingPackage("extractor", name, wanted)
-    return resiliparse_text, "resiliparse-2"
+    return resiliparse_text, "resiliparse-3"
 
 
 def _parsed_page(html: str, limits: PageLimits) -> HtmlElement | None:

@@ -34,6 +34,28 @@ _REFERENCE = re.compile(
 #: the text on both sides might form another reference.
 _WORD_JOINER = "\u2060"
 
+#: Raised or lowered digits directly behind a digit, which may be in an element of its own. Two
+#: digits without a sign are the cents of a price, unless they are a power of ten.
+_TAG = "<su[pb]"
+_BEHIND_DIGIT = "|".join(
+    rf"(?<=\d{end}{_TAG})"
+    for end in ("", *(f"</{name}>" for name in "i b em var span strong".split()))
+)
+_BEHIND_TEN = "|".join(
+    f"(?<={times}{blank}10{_TAG}>)" for times in ("[×·⋅*x]", "&times;") for blank in ("", " ")
+)
+_SIGN = "(?:[-+−]|&minus;|&#8722;)"
+_RAISED = re.compile(
+    rf"<(?P<name>su[pb])(?:{_BEHIND_DIGIT})(?: [^<>]{{0,200}})?> ?"
+    rf"(?P<digits>{_SIGN}?[0-9]|{_SIGN}[0-9]{{2,3}}|n|(?:{_BEHIND_TEN})[0-9]{{2,3}}) ?</(?P=name)>",
+    re.IGNORECASE,
+)
+#: The characters for them.
+_CHARACTERS = {
+    "sup": str.maketrans("0123456789+-−n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻ⁿ"),
+    "sub": str.maketrans("0123456789+-−n", "₀₁₂₃₄₅₆₇₈₉₊₋₋ₙ"),
+}
+
 _DOCTYPE = re.compile(r"< ?! ?DOCTYPE[^>]*>", re.IGNORECASE)
 _EMPTY_ROOT = re.compile(r"(<html[^<>]*)/>", re.IGNORECASE)
 #: The root's tag is looked for in so many characters.
@@ -51,13 +73,22 @@ def repaired(html: str) -> str:
     """Repair a page for the parser, keeping everything that a browser would show.
 
     Characters that are invalid in a tree are removed, literal ones and references; lone surrogates
-    become U+FFFD. Runs of combining marks are bounded, see :func:`bounded_marks`.
+    become U+FFFD. Runs of combining marks are bounded, see :func:`bounded_marks`. Raised and
+    lowered digits behind a digit become characters of their own, because texts have no elements.
     """
     if _may_be_invalid(html):
         html = _INVALID.sub("", html).replace("\f", " ")
         html = _SURROGATE.sub("\ufffd", html)
     html = bounded_marks(_REFERENCE.sub(_resolved, html))
+    if "<su" in html or "<SU" in html:
+        html = _RAISED.sub(_as_characters, html)
     return without_early_ends(_without_faulty_start(html))
+
+
+def _as_characters(raised: re.Match[str]) -> str:
+    """Return raised or lowered digits as characters."""
+    digits = raised["digits"].lower().replace("&minus;", "−").replace("&#8722;", "−")
+    return digits.translate(_CHARACTERS[raised["name"].lower()])
 
 
 def _may_be_invalid(html: str) -> bool:

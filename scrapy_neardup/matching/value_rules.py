@@ -69,8 +69,8 @@ def values_differ(page: PageSignature, other: PageSignature) -> bool:
         return True
     bounds = _ON_ONE_SITE_CUT if is_cut else _ON_ONE_SITE
     places, replaced = found.places + found.exchanged, found.replaced + found.exchanged
-    if found.words and not is_cut:
-        # A name that differs weighs more than a line that only one page has.
+    if (found.words or found.signs) and not is_cut:
+        # A name or sign that differs weighs more than a line that only one page has.
         replaced = max(replaced, int(places))
     return not _are_counters(found) and _reaches(bounds, found, places, replaced)
 
@@ -115,7 +115,7 @@ def _is_filled_in(found: Difference) -> bool:
 
 
 def _are_counters(found: Difference) -> bool:
-    others = found.words or found.dates or found.exchanged
+    others = found.words or found.dates or found.signs or found.exchanged
     n_values = max(found.places, found.numbers)
     return not others and found.replaced <= MAX_COUNTERS and n_values <= MAX_COUNTER_VALUES
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..html.page_facts import Fact
 from ..text.idf import token_hashes
-from ..text.normalization import normalize
+from ..text.marks import marked_and_folded
 from ..text.values import CODE
 from .signature import PageSignature
 
@@ -25,7 +25,7 @@ def packed_facts(facts: Sequence[Fact]) -> bytes:
 
     Of more than :data:`MAX_FACTS`, the last code stands for all that are not kept.
     """
-    hashes = np.unique(token_hashes([normalize("\t".join(fact)) for fact in facts]))
+    hashes = np.unique(token_hashes([marked_and_folded("\t".join(fact)).text for fact in facts]))
     if hashes.size > MAX_FACTS:
         # A sum does not depend on the order of the facts on the page.
         others = hashes[MAX_FACTS - 1 :].sum(keepdims=True)

@@ -26,7 +26,8 @@ from ..methods import Method, identity_of, open_method
 from ..methods.base import guarded
 from ..text import weighting
 from ..text.idf import IdfTable, token_hashes
-from ..text.normalization import Folded, folded, normalize, single_spaced
+from ..text.marks import marked_and_folded, without_marks
+from ..text.normalization import Folded, normalize, single_spaced
 from ..text.titles import VERSION as TITLES_VERSION
 from ..text.titles import Title, signs, title_of, title_parts, without_signs
 from ..text.tokenization import ScriptTokenizer, Spans, Tokenizer, shipped_tokenizer
@@ -311,7 +312,7 @@ class Signer:
     def _signatures(self, pages: Sequence[ReadPage]) -> list[PageSignature]:
         if not pages:
             return []
-        texts = [folded(page.main.text) for page in pages]
+        texts = [marked_and_folded(page.main.text) for page in pages]
         parts = [title_parts(page.main.title) for page in pages]
         spans = self._spans([*(text for text, _ in texts), *chain.from_iterable(parts)])
         of_texts, of_parts = spans[: len(pages)], iter(spans[len(pages) :])
@@ -324,7 +325,7 @@ class Signer:
     def _spans(self, texts: Sequence[str]) -> list[Spans]:
         if isinstance(self._tokenize, ScriptTokenizer):
             return self._tokenize.spans(texts)
-        return [Spans.of(list(self._tokenize(text))) for text in texts]
+        return [Spans.of(list(self._tokenize(without_marks(text)))) for text in texts]
 
     def _signature(
         self, page: ReadPage, text: Folded, title: Title, sample: _Sample

@@ -18,7 +18,9 @@ BLANK = ord(" ")
 NO_WORD, SPACED, HAN, UNSPACED = range(4)
 _HAN = r"\p{Han}"
 _UNSPACED = r"[\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー]"
-_CLASSES = {SPACED: rf"[\w--[_{_HAN}{_UNSPACED}]]", HAN: _HAN, UNSPACED: _UNSPACED}
+#: A character of a word of a script with spaces, for ``regex`` with its flag ``V1``.
+SPACED_LETTER = rf"[\w--[_{_HAN}{_UNSPACED}]]"
+_CLASSES = {SPACED: SPACED_LETTER, HAN: _HAN, UNSPACED: _UNSPACED}
 
 #: Characters with a combining class other than 0, or that decompose (NFKD) into such ones.
 _MARKS = r"[\P{Canonical_Combining_Class=0}\u0f73\u0f75\u0f81\uff9e\uff9f]"

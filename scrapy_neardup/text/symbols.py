@@ -1,5 +1,6 @@
 """Finds the prices and symbols of a text: of two tables, ticks and crosses may be all that differs.
 
+The case of a code, such as aBcDeF, is a symbol too.
 Tokens are words and numbers only. A number with the sign of a currency is a price and no counter.
 A price or a run of other symbols, such as ``★★★☆☆``, belongs to the word before it: two lists of
 the same prices for other things differ.
@@ -19,12 +20,17 @@ import regex
 from .characters import as_text
 from .currencies import NAMED_PRICE, PRICE
 from .idf import token_hashes
+from .marks import FIRST_CASE_MARK, LAST_CASE_MARK
 from .tokenization import Places, Spans
 
 _SIGNED_NUMBER = re.compile(r"[+\-−–](?=\d)(?<![^\s(].)")
-#: Symbols that say something: ticks, stars, emoji, and characters for private use, in which
-#: some sites hide their numbers. Not marks of trade, lines, arrows to other pages, single bullets.
-_MARK = r"[\p{So}\p{Co}×√↑↓≠≤≥--[©®°℠™\u2500-\u257f■▪▫▶►◀◄●◆◾◽➔-➾❖✦]]"
+#: Symbols that say something: ticks, stars, emoji, characters for private use, in which some sites
+#: hide their numbers, and what stands behind a code of mixed case. Not marks of trade, lines,
+#: arrows to other pages, single bullets.
+_MARK = (
+    rf"[\p{{So}}\p{{Co}}{FIRST_CASE_MARK}-{LAST_CASE_MARK}×√↑↓≠≤≥--["
+    r"©®°℠™\u2500-\u257f■▪▫▶►◀◄●◆◾◽➔-➾❖✦]]"
+)
 #: The sign of a number.
 _SIGN = r"(?<![^\s(])[+\-−–](?=\d)"
 _FOUND = regex.compile(rf"{PRICE}|{_MARK}++|[●■◆]{{2,}}+|{_SIGN}", regex.VERSION1)

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from math import ceil
 from typing import NamedTuple
 
-from .values import has_date, has_word, is_of_date
+from .values import has_date, has_same_number, has_word, is_of_date
 
 #: A longer stretch on one side is an independent block, which was added or removed, unless both are
 #: the numbers of tables.
@@ -45,6 +45,7 @@ class Difference(NamedTuple):
     :ivar places: places at which both texts have values, and different ones; a date counts 0.4.
     :ivar words: stretches of such places in which both texts have words.
     :ivar dates: stretches in which both texts have dates.
+    :ivar signs: stretches in which both texts have a number, one of them with another sign.
     :ivar share: ``places`` divided by the number of values of the shorter text, at least 20.
     :ivar replaced: stretches of such places.
     :ivar added: stretches that only one text has.
@@ -62,6 +63,7 @@ class Difference(NamedTuple):
     places: float
     words: int
     dates: int
+    signs: int
     share: float
     replaced: int
     added: int
@@ -108,7 +110,7 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
     """
     values, others = tuple(values), tuple(others)
     if values == others:
-        return Difference(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        return Difference(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     # Sorted, so that the result is symmetric.
     values, others = sorted((values, others))
     more, more_of_others = _surplus(values, others), _surplus(others, values)
@@ -120,6 +122,7 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
         bool(place) and all(map(has_word, both)) for place, both in zip(places, found, strict=True)
     )
     dates = sum(all(map(has_date, both)) for both in found)
+    signs = sum(has_same_number(*both) for both in found)
     share = sum(places) / max(_MIN_VALUES, min(len(values), len(others)))
     added = places.count(0)
     replaced = len(places) - added
@@ -131,6 +134,7 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
         sum(places),
         words,
         dates,
+        signs,
         share,
         replaced,
         added,

@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .characters import CodePoints
+from .characters import BLANK, CodePoints
 from .idf import IdfTable, token_hashes
+from .marks import RAISED
 from .symbols import symbols_of
 from .titles import LIST_KINDS
 from .tokenization import Spans
@@ -34,10 +35,11 @@ CODE = np.dtype("<u4")
 
 #: A word is a value from this share of the weight of an unknown word on.
 _RARE = 0.5
-#: Ranges of codes: 0 is no value; then words, numbers, and parts of dates and times.
+#: Ranges of codes: 0 is no value; then words, numbers, parts of dates and times, and numbers with a
+#: minus, with raised digits or in per mille.
 _CODES = 2**30
 _UNUSED_BITS = np.uint64(34)
-FIRST_NUMBER, FIRST_OF_DATE = _CODES, 2 * _CODES
+FIRST_NUMBER, FIRST_OF_DATE, FIRST_SIGNED = _CODES, 2 * _CODES, 3 * _CODES
 
 #: Characters between the numbers of dates and times, and after them.
 _BETWEEN = np.array(list(map(ord, "-/:")), np.uint32)
@@ -45,6 +47,9 @@ _AFTER = np.array(list(map(ord, "年月日号號时時点點分년월일시분")
 #: Signs of a negative number, and what stands before one that is no dash.
 _MINUS = np.array(list(map(ord, "-−–")), np.uint32)
 _BEFORE_MINUS = np.array(list(map(ord, " \n(")), np.uint32)
+#: What stands behind a number in per mille, or one with raised digits.
+_PER_MILLE = np.array(list(map(ord, "‰‱")), np.uint32)
+_BEHIND = np.array([ord(RAISED), *_PER_MILLE], np.uint32)
 _ZERO, _NINE, _COLON = ord("0"), ord("9"), ord(":")
 #: The first two characters of a year, 19 or 20, as one number.
 _CENTURIES = np.array([ord("1") * 256 + _NINE, ord("2") * 256 + _ZERO], np.uint32)
@@ -179,9 +184,10 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
     numbers = np.flatnonzero((found >= FIRST_NUMBER) & (found < FIRST_OF_DATE))
     if numbers.size:
         places = tokens[numbers]
-        found[numbers] ^= _are_negative(spans, places)
         of_dates = _are_of_dates(spans, places, _are_near(is_month)[places])
+        is_signed = ~of_dates & (_are_negative(spans, places) | _have_sign_behind(spans, places))
         found[numbers[of_dates]] += FIRST_OF_DATE - FIRST_NUMBER
+        found[numbers[is_signed]] += FIRST_SIGNED - FIRST_NUMBER
     places, symbols = spans.starts[tokens], symbols_of(spans)
     if symbols is not None:
         places = np.concatenate([symbols.places, places])
@@ -213,7 +219,20 @@ def has_date(values: Sequence[int]) -> bool:
 
 def is_of_date(value: int) -> bool:
     """Return whether this value is part of a date or time."""
-    return value >= FIRST_OF_DATE
+    return FIRST_OF_DATE <= value < FIRST_SIGNED
+
+
+def has_same_number(values: Iterable[int], others: Iterable[int]) -> bool:
+    """Return whether one of two texts has a number with a sign that the other has without."""
+    (signed, plain), (others_signed, others_plain) = map(_numbers, (values, others))
+    return bool(signed & others_plain or plain & others_signed)
+
+
+def _numbers(values: Iterable[int]) -> tuple[set[int], set[int]]:
+    """Return the numbers with a sign and those without, dates left out."""
+    codes = list(values)
+    plain = {value % _CODES for value in codes if FIRST_NUMBER <= value < FIRST_OF_DATE}
+    return {value % _CODES for value in codes if value >= FIRST_SIGNED}, plain
 
 
 def _are_near(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -232,6 +251,17 @@ def _are_negative(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.
     has_sign = _are_in(spans.codes.take(before, mode="clip"), _MINUS)
     is_apart = _are_in(spans.codes.take(before - 1, mode="clip"), _BEFORE_MINUS) | (before == 0)
     found: npt.NDArray[np.bool_] = has_sign & is_apart
+    return found
+
+
+def _have_sign_behind(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    """Return whether each of these numbers has raised digits, or stands before a per mille sign."""
+    ends = spans.starts[places] + spans.lengths[places]
+    behind = spans.codes.take(ends, mode="clip")
+    next_to_it = spans.codes.take(ends + 1, mode="clip")
+    found: npt.NDArray[np.bool_] = _are_in(behind, _BEHIND) | (
+        (behind == BLANK) & _are_in(next_to_it, _PER_MILLE)
+    )
     return found
 
 

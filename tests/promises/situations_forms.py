@@ -92,6 +92,52 @@ def prices_in_characters_of_the_sites_own_font(site: Site) -> Any:
     return PromiseSpider
 
 
+def _measured(site: Site, values: list[str], *, is_copy: bool = False) -> None:
+    """Pages of one title and one text, with a value of their own in it."""
+    for n, value in enumerate(values):
+        text = f"{words(80, 'before')} {value} {words(80, 'behind')}"
+        page = full("", "Result").replace("<p></p>", f"<p>{text}</p>")
+        site.put(f"/result/{n}", page, "result" if is_copy else f"result {n}")
+    site.index()
+
+
+@situation(contents=2)
+def numbers_that_differ_in_raised_digits(site: Site) -> Any:
+    _measured(site, ["10<sup>2</sup>", "102"])
+    return PromiseSpider
+
+
+@situation(contents=1, finds=1)
+def copies_that_write_raised_digits_in_two_ways(site: Site) -> Any:
+    _measured(site, ["10<sup>2</sup>", "10²"], is_copy=True)
+    return PromiseSpider
+
+
+@situation(contents=2)
+def codes_that_differ_in_case(site: Site) -> Any:
+    _measured(site, ["aBcDeF", "AbCdEf"])
+    return PromiseSpider
+
+
+@situation(contents=1, finds=1)
+def copies_with_a_headline_in_capitals(site: Site) -> Any:
+    headline = "Our new iPhone and eBay guide with LaTeX"
+    _measured(site, [headline, headline.upper()], is_copy=True)
+    return PromiseSpider
+
+
+@situation(contents=2)
+def numbers_that_differ_in_a_minus(site: Site) -> Any:
+    _measured(site, ["-15", "15"])
+    return PromiseSpider
+
+
+@situation(contents=2)
+def per_cent_and_per_mille(site: Site) -> Any:
+    _measured(site, ["5 %", "5 ‰"])
+    return PromiseSpider
+
+
 def _notices(site: Site, own: list[str], *, is_last: bool) -> None:
     """Pages of one title and one text, above or below which stands something of their own."""
     text = f"<p>{paragraph(words(150, 'notice'))}</p>"

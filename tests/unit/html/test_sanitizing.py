@@ -157,3 +157,25 @@ def test_what_is_no_early_end_is_left_alone(html):
 def test_an_end_with_attributes_does_not_end_the_page():
     html = f"<html><body><p>one</p></html {' ' * 99} </body></html><p>{FERRY}</p></body></html>"
     assert FERRY in read_page(html, visible_text).text
+
+
+@pytest.mark.parametrize(
+    ("markup", "shown"),
+    [
+        ("10<sup>2</sup>", "10²"),
+        ("<i>10</i><SUP class='a'> 2 </SUP>", "10²"),
+        ("10<sup>&minus;3</sup>", "10⁻³"),
+        ("10<sup>-12</sup>", "10⁻¹²"),
+        ("101<sub>2</sub>", "101₂"),
+        ("2<sup>n</sup>", "2ⁿ"),
+        ("3 &times; 10<sup>12</sup>", "3 × 10¹²"),
+        # cents, ordinals, footnotes, and what stands behind a letter
+        ("19<sup>99</sup>", "1999"),
+        ("1<sup>st</sup>", "1st"),
+        ("1987<sup><a>[1]</a></sup>", "1987[1]"),
+        ("word<sup>1</sup>", "word1"),
+        ("H<sub>2</sub>O", "H2O"),
+    ],
+)
+def test_raised_digits_stay_raised(markup, shown):
+    assert text_of(f"<p>{markup}</p>") == shown

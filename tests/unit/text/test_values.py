@@ -46,11 +46,8 @@ def codes_of(tokens: list[str], idf: IdfTable) -> Codes:
 
 
 def kinds(text: str) -> str:
-    """Of each value of a text: a word, a number, or a number of a date."""
-    return "".join(
-        "w" if value < FIRST_NUMBER else "n" if value < FIRST_OF_DATE else "d"
-        for value in values_of(text)
-    )
+    """Of each value of a text: a word, a number, one of a date, or one with a sign."""
+    return "".join("wnds"[value // FIRST_NUMBER] for value in values_of(text))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +70,8 @@ def kinds(text: str) -> str:
         # symbols, prices and ticks
         ("for €12 or 12.50 $ or 5元", "wnwnnwn"),
         ("for 12 990 ₽ or 5 eur or 7.5万円", "wnnwnwwnnw"),
-        ("for $12 90 and at -5", "wnnwn"),
+        ("for $12 90 and at -5", "wnnws"),
+        ("5 ‰ of 10² or −7 at -12:30", "sswswdd"),
         ("in London, Paris or 上海", "www"),
         ("for 700 euros, rs. 700 and 700 доллара", "wnwwwnwnw"),
         ("this ✓ and that ✗✗ and ★★★☆☆", "www"),
@@ -98,6 +96,10 @@ def test_numbers_and_words_that_are_not_common_are_values(text, expected):
         ("it is 😀", "it is 😢"),
         ("it is \ue893", "it is \uf123"),
         ("ひらがな ○ ひらがな", "ひらがな × ひらがな"),
+        ("the 10² of it", "the 102 of it"),
+        ("code aBcDeF is", "code AbCdEf is"),
+        ("at 5 ‰ it is", "at 5 % it is"),
+        ("at 5‰ it is", "at 5% it is"),
     ],
 )
 def test_symbols_tell_texts_apart(one, other):
@@ -111,6 +113,16 @@ def test_symbols_tell_texts_apart(one, other):
         ("from 300-500 it is", "from 300–500 it is"),
         ("for $1,200.50", "for $1.200,50"),
         ("it is • so", "it is so"),
+        ("home | shop | it", "home / shop / it"),
+        ("this - that", "this – that"),
+        ("this → that => it -> so", "this that it so"),
+        ("* this * ", "this"),
+        ("==== this ====", "this"),
+        ("more >", "more <"),
+        ("read <<", "read"),
+        ("total+=price", "total += price"),
+        ("the m² of it", "the m2 of it"),
+        ("getElementById is", "getelementbyid is"),
     ],
 )
 def test_dashes_and_bullets_do_not(one, other):
@@ -186,7 +198,7 @@ def test_what_is_added_replaces_nothing(values, place, count):
     assert (
         difference(values, added)
         == difference(added, values)
-        == ((0, 0, 0, 0, 0, 1, 0, 0, 0, count, 0))
+        == ((0, 0, 0, 0, 0, 0, 1, 0, 0, 0, count, 0))
     )
     assert agreement(values, added) == (1, 60 / (60 + count))
 
@@ -228,12 +240,27 @@ def test_a_range_that_moved_on_replaces_what_was_there():
 def test_an_order_of_paragraphs_changes_nothing(values, random):
     paragraphs = [values[start : start + 10] for start in range(0, 60, 10)]
     random.shuffle(paragraphs)
-    assert difference(values, b"".join(paragraphs)) == (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    assert difference(values, b"".join(paragraphs)) == (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def test_what_has_changed_places_is_told_from_what_was_moved():
     there, back = b"\1\5\2\3\6\4", b"\1\6\2\3\5\4"
-    assert difference(there, back) == (0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0)
+    assert difference(there, back) == (0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0)
+
+
+def signed(text: str) -> int:
+    """How many numbers of a text have another sign than in "from 15 to 20"."""
+    return value_differences.difference(values_of(text), values_of("from 15 to 20")).signs
+
+
+def test_a_number_with_another_sign_is_told_from_another_number():
+    assert [signed("from -15 to 20"), signed("from 15² to 20"), signed("from 15 ‰ to 20")] == [
+        1,
+        0,
+        1,
+    ]
+    assert signed("from 1⁵ to 20") == 1
+    assert signed("from -16 to 20") == signed("from 16 to 20") == signed("from 15 to 20") == 0
 
 
 def test_where_paragraphs_were_moved_nothing_was_exchanged():
@@ -344,5 +371,5 @@ def test_repetitive_texts_are_aligned_by_a_longest_common_subsequence(one, other
 def test_either_order_says_the_same(one, other):
     assert difference(one, other) == difference(other, one)
     assert difference(one, other).share >= 0
-    assert difference(one, one) == (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    assert difference(one, one) == (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     assert agreement(one, other) == agreement(other, one)[::-1]
