@@ -1,6 +1,6 @@
 """Finds the prices and symbols of a text: of two tables, ticks and crosses may be all that differs.
 
-The case of a code, such as aBcDeF, is a symbol too.
+Operators of code are symbols too, and so is the case of a code, such as aBcDeF.
 Tokens are words and numbers only. A number with the sign of a currency is a price and no counter.
 A price or a run of other symbols, such as ``★★★☆☆``, belongs to the word before it: two lists of
 the same prices for other things differ.
@@ -21,6 +21,8 @@ from .characters import as_text
 from .currencies import NAMED_PRICE, PRICE
 from .idf import token_hashes
 from .marks import FIRST_CASE_MARK, LAST_CASE_MARK
+from .operators import CHARACTERS as OPERATOR_CHARACTERS
+from .operators import may_be_operators, operators_at
 from .tokenization import Places, Spans
 
 _SIGNED_NUMBER = re.compile(r"[+\-−–](?=\d)(?<![^\s(].)")
@@ -62,9 +64,12 @@ def symbols_of(spans: Spans) -> Symbols | None:
     end = spans.text.find("\n", int(spans.starts[-1]))
     end = len(spans.text) if end < 0 else end
     signs = np.flatnonzero(_table().take(spans.codes[start:end], mode="clip")) + start
-    found = _matches(spans.text, start, end, signs.tolist())
+    is_operator = may_be_operators(spans.codes.take(signs))
+    found = _matches(spans.text, start, end, signs[~is_operator].tolist())
+    found += operators_at(spans.text, spans.codes, signs[is_operator])
     if not found:
         return None
+    found.sort(key=regex.Match.start)
     places = np.fromiter((match.start() for match in found), np.intp, len(found))
     before = spans.starts.searchsorted(places) - 1
     words = spans.tokens(np.maximum(before, 0))
@@ -100,4 +105,5 @@ def _table() -> npt.NDArray[np.bool_]:
     characters = as_text(np.arange(_LAST, dtype=np.uint32))
     searched = regex.compile(rf"\p{{Sc}}|{_MARK}|[●■◆]", regex.VERSION1)
     table[[match.start() for match in searched.finditer(characters)]] = True
+    table[list(map(ord, OPERATOR_CHARACTERS))] = True
     return table

@@ -126,6 +126,13 @@ def copies_with_a_headline_in_capitals(site: Site) -> Any:
     return PromiseSpider
 
 
+@situation(contents=5)
+def programs_that_differ_in_an_operator(site: Site) -> Any:
+    operators = "+=", "-=", "*=", "/=", "=="
+    _measured(site, [f"total {operator} price * 3" for operator in operators])
+    return PromiseSpider
+
+
 @situation(contents=2)
 def numbers_that_differ_in_a_minus(site: Site) -> Any:
     _measured(site, ["-15", "15"])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scrapy_neardup.text import symbols
+from scrapy_neardup.text import operators, symbols
 from scrapy_neardup.text.normalization import normalize
 from scrapy_neardup.text.tokenization import ScriptTokenizer
 
@@ -15,7 +17,7 @@ TOKENIZER = ScriptTokenizer(None)
 NAMES = ("usd", "eur ", "rs", "kr", "krona", "zł", "万円")
 NUMBERS = ("5", "12", "990", "0 99", "2024", "٣")
 parts = st.sampled_from(
-    [*"$€元円★✓✗●■-+−.,('  ", *NAMES, *NUMBERS, "a word", " and so it went on" * 4]
+    [*"$€元円★✓✗●■-+−.,('=!<*&\ufde1  ", *NAMES, *NUMBERS, "a word", " and so it went on" * 4]
 )
 
 
@@ -27,7 +29,9 @@ def test_symbols_are_found_where_a_search_over_the_whole_text_finds_them(given_t
     offset = 0
     for text, spans in zip(texts, TOKENIZER.spans(texts), strict=True):
         if spans.starts.size:
-            expected = [match.start() + offset for match in symbols._FOUND.finditer(text)]
+            patterns = symbols._FOUND, operators._OPERATOR
+            matches = chain.from_iterable(pattern.finditer(text) for pattern in patterns)
+            expected = sorted(match.start() + offset for match in matches)
             found = symbols.symbols_of(spans)
             assert ([] if found is None else found.places.tolist()) == expected
         offset += len(text) + 1

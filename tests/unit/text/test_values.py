@@ -100,6 +100,14 @@ def test_numbers_and_words_that_are_not_common_are_values(text, expected):
         ("code aBcDeF is", "code AbCdEf is"),
         ("at 5 ‰ it is", "at 5 % it is"),
         ("at 5‰ it is", "at 5% it is"),
+        # operators
+        ("total += price", "total -= price"),
+        ("total *= price", "total /= price"),
+        ("total+=price", "total-=price"),
+        ("if (a == b) it", "if (a != b) it"),
+        ("if (a <= b) it", "if (a >= b) it"),
+        ("x[i] && y is", "x[i] || y is"),
+        ('is "a" === 5', 'is "a" !== 5'),
     ],
 )
 def test_symbols_tell_texts_apart(one, other):
