@@ -11,13 +11,11 @@ from hashlib import blake2b
 from itertools import chain
 from typing import NamedTuple
 
-from .._util.urls import is_list, page_key, site_of
+from .._util.urls import page_key, site_of
 from ..exceptions import InvalidOption
 from ..hashing import minhash as sketch
-from ..hashing import power_sums
 from ..hashing.minhash import ShingleKey, Sketch, shingle_hashes_of_each, sketches_of
 from ..hashing.simhash import simhash
-from ..html.addresses import places
 from ..html.encoding_detection import decode
 from ..html.extraction import Extractor, MainText, read_fragment, read_page, shipped_extractor
 from ..html.limits import PageLimits
@@ -25,7 +23,7 @@ from ..html.quick_text import QuickText, quick_text
 from ..methods import Method, identity_of, open_method
 from ..methods.base import guarded
 from ..text import weighting
-from ..text.idf import IdfTable, token_hashes
+from ..text.idf import IdfTable
 from ..text.marks import marked_and_folded, without_marks
 from ..text.normalization import Folded, normalize, single_spaced
 from ..text.titles import VERSION as TITLES_VERSION
@@ -37,23 +35,12 @@ from ..text.vocabulary import Vocabulary
 from ..text.weighting import Features
 from . import facts, passages
 from .plugins import component, idf_table, require_extraction
-from .signature import (
-    HELD,
-    LED_TO_SIZE,
-    LIST,
-    METHOD_PART,
-    NO_LIST,
-    PASSAGES_PART,
-    SHOWN,
-    WHOLE,
-    Extraction,
-    PageSignature,
-)
+from .shown_digest import VERSION as SHOWN_VERSION
+from .shown_digest import shown_digest
+from .signature import METHOD_PART, PASSAGES_PART, Extraction, PageSignature
 
-#: Version of the digest ``shown_digest``, for the recipe.
-_SHOWN_VERSION = "shown-6"
 #: Versions of what a signature has beside the weighted words, for the recipe.
-_VERSIONS = (VALUES_VERSION, TITLES_VERSION, facts.VERSION, _SHOWN_VERSION)
+_VERSIONS = (VALUES_VERSION, TITLES_VERSION, facts.VERSION, SHOWN_VERSION)
 #: A page with fewer passages is read in full at once.
 MIN_PASSAGES = 4
 
@@ -347,30 +334,14 @@ class Signer:
             text_digest=self._digest(_utf8(text.text)),
             n_text=text.length,
             n_shown=shown.length,
-            shown_digest=self._digest_of_shown(page, shown.data),
+            shown_digest=shown_digest(
+                page.url, page.main, shown.data, self._digest, self._shingle_key.seed
+            ),
             recipe=self.recipe,
             n_heading=n_heading,
             passages=page.passages,
             value=page.value,
             facts=facts.packed_facts(page.main.facts),
-        )
-
-    def _digest_of_shown(self, page: ReadPage, shown: bytes) -> bytes:
-        main = page.main
-        if main.held is None:
-            return b""
-        parts = ((main.whole, WHOLE), (shown, SHOWN), (_utf8(main.held), HELD))
-        digests = [self._digest(data)[part] for data, part in parts]
-        lines = main.held.split("\n") if main.held else []
-        held = token_hashes(lines, self._shingle_key.seed)
-        flag = LIST if is_list(page.url) else NO_LIST
-        return b"".join((*digests, flag, power_sums.power_sums(held), self._led_to(page)))
-
-    def _led_to(self, page: ReadPage) -> bytes:
-        """Return the digest of where the files beside a page are; zeros if there are none."""
-        led_to = places(page.main.relative, page.url, page.main.base)
-        return (
-            self._digest(_utf8("\n".join(led_to)))[:LED_TO_SIZE] if led_to else bytes(LED_TO_SIZE)
         )
 
     def _digest(self, data: bytes) -> bytes:

@@ -1,0 +1,42 @@
+"""Digests of a whole page, by which equal pages are found, and pages that hold other files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .._util.urls import is_list
+from ..hashing import power_sums
+from ..html.addresses import places
+from ..html.extraction import MainText
+from ..text.idf import token_hashes
+from .signature import HELD, LED_TO_SIZE, LIST, NO_LIST, SHOWN, WHOLE
+
+#: Version of the digests, for the recipe of signatures.
+VERSION = "shown-6"
+
+
+def shown_digest(
+    url: str, page: MainText, shown: bytes, digest: Callable[[bytes], bytes], seed: int
+) -> bytes:
+    """Return the ``shown_digest`` of a signature; empty if only the text of a page is known.
+
+    :param url: of the page.
+    :param shown: its visible text, with single blanks.
+    :param digest: returns 16 bytes.
+    :param seed: key of the hashes of its other content, 64 bits.
+    """
+    if page.held is None:
+        return b""
+    parts = ((page.whole, WHOLE), (shown, SHOWN), (_utf8(page.held), HELD))
+    digests = [digest(data)[part] for data, part in parts]
+    lines = page.held.split("\n") if page.held else []
+    held = power_sums.power_sums(token_hashes(lines, seed))
+    # Zeros if there are no files beside the page.
+    led_to = places(page.relative, url, page.base)
+    of_places = digest(_utf8("\n".join(led_to))) if led_to else bytes(LED_TO_SIZE)
+    flag = LIST if is_list(url) else NO_LIST
+    return b"".join((*digests, flag, held, of_places[:LED_TO_SIZE]))
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
