@@ -46,12 +46,20 @@ _SVG = etree.XPath(
     "concat('|', local-name(), '|')))] | descendant::svg//text()",
     smart_strings=False,
 )
-#: Objects and arrays, in attributes such as ``data-product``, ``:product`` and ``x-data``.
 _DATA_ATTRIBUTES = etree.XPath(
-    "descendant-or-self::*/@*[(starts-with(., '{') or starts-with(., '[')) and "
+    "descendant-or-self::*/@*[starts-with(name(), 'data-') and "
+    "(starts-with(., '{') or starts-with(., '['))]",
+    smart_strings=False,
+)
+#: The same of components, in attributes such as ``:product`` and ``x-data``.
+_COMPONENT_ATTRIBUTES = etree.XPath(
+    "descendant-or-self::*/@*[not(starts-with(name(), 'data-')) and "
+    "(starts-with(., '{') or starts-with(., '[')) and "
     "not(contains('|class|style|id|', concat('|', name(), '|')))]",
     smart_strings=False,
 )
+#: Two numbers or more, as a chart has them.
+_NUMBERS = re.compile(r"\[(?:\s{0,9}-?\d[\d.]{0,18}\s{0,9},)+\s{0,9}-?\d[\d.]{0,18}\s{0,9}\]")
 #: Values of microdata that are not shown: a content, or a value of schema.org.
 _MICRODATA = etree.XPath(
     "descendant-or-self::*[@itemprop]/@content[not(contains(., '://'))] | "
@@ -68,9 +76,9 @@ _LATE_MEDIA = etree.XPath(
 _DATA_ATTRIBUTE = re.compile(r"""=\s*["']?(?:[{]|\[)""")
 
 _CSS_URL = re.compile(r"url\(\s*['\"]?([^'\")]+)")
-#: An object or array that a script assigns, or the numbers of a chart.
+#: An object or array that a script assigns.
 _ASSIGNED = re.compile(
-    r"""=\s*(?:JSON\.parse\(|[\[{]\s*["{\[])|[=:]\s*\[\s*-?\d[\d.]*\s*,|__NUXT__|__next_f|__INITIAL|__PRELOADED|__sveltekit"""
+    r"""=\s*(?:JSON\.parse\(|[\[{]\s*["{\[])|__NUXT__|__next_f|__INITIAL|__PRELOADED|__sveltekit"""
 )
 #: A value within such an object that is not empty.
 _NON_EMPTY_VALUE = re.compile(r"""[:,\[(]\s*(?:["'][^"']|[\w{\[])""")
@@ -100,6 +108,8 @@ def embedded_content(body: HtmlElement, html: str) -> str:
     elements += (e for e in cast("list[HtmlElement]", _OTHER_MEDIA(body)) if e not in known)
     found = [*_attribute_content(elements), *_linked(body.iter("a", "area"))]
     found += map(stable_address, _late_media(body, html))
+    if _DATA_ATTRIBUTE.search(html):
+        found += map(without_volatile, cast("list[str]", _COMPONENT_ATTRIBUTES(body)))
     if "itemprop" in html:
         found += (value for value in _microdata(body) if not VOLATILE_VALUE.search(value))
     if "url(" in html:
@@ -149,6 +159,15 @@ def script_data(tree: HtmlElement, html: str) -> list[str]:
     if _DATA_ATTRIBUTE.search(html):
         found += cast("list[str]", _DATA_ATTRIBUTES(tree))
     return found
+
+
+def chart_numbers(tree: HtmlElement) -> list[str]:
+    """Return the lists of numbers in a page's scripts, but for large programs and data."""
+    texts = (
+        s.text for s in tree.iter("script") if s.text and not is_data(s.get("type") or "", s.text)
+    )
+    small = (text for text in texts if text.count("function") <= _MAX_FUNCTIONS)
+    return [without_volatile(each) for text in small for each in _NUMBERS.findall(text)]
 
 
 def is_data(kind: str, text: str) -> bool:

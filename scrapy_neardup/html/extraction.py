@@ -22,6 +22,7 @@ from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, MissingP
 from .consent_overlays import remove_consent_overlays
 from .embedded_content import (
     addresses_beside_page,
+    chart_numbers,
     embedded_content,
     script_data,
     without_volatile,
@@ -131,7 +132,7 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     # Two lines at least, as for templates: scripts may show another content on a page that lacks
     # them.
     blocks = [f"\n{without_volatile(each)}" for each in data]
-    held = "\n".join(filter(None, [embedded_content(body, html), *blocks]))
+    held = "\n".join(filter(None, [embedded_content(body, html), *blocks, *chart_numbers(tree)]))
     has_scripts = next(tree.iter("script"), None) is not None
     is_empty, properties = has_empty_root(body, html), page_properties(tree, html)
     shown = _shown(body)

@@ -138,8 +138,6 @@ MORE_THAN_ONE = {"source", "film", "drawing", "structured data", "state"} | {
     "state of an offer",
     "picture in data",
     "number of a product in data",
-    "chart",
-    "property of a component",
 }
 
 
