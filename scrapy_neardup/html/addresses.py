@@ -44,6 +44,8 @@ _SCHEME = re.compile(r"[a-z][a-z\d+.-]*:", re.I)
 _ORIGIN = re.compile(r"^(?:https?:)?//[^/?#]*", re.I)
 #: A visit's id, in the folder of a page.
 _SESSION = re.compile(r"/\((?:[A-Z]\([\w-]+\))+\)|;[^/?#]*", re.A)
+#: A long number in the name of a file, such as a moment or a hash.
+_OWN_NAME = re.compile(r"\d{6}|[\da-f]{12}", re.I)
 #: Stripped, because copies may lie at other depths.
 _RELATIVE_PREFIX = re.compile(r"^(?:\.{0,2}/)+")
 #: Names of parameters and fields that differ from one copy of a page to the next.
@@ -101,10 +103,12 @@ def is_beside_page(address: str) -> bool:
     """Return whether an address leads to the folder of its page, or below it.
 
     An address that leads out of the folder (``../``) is mostly that of a template's file, which
-    the whole tree of a manual's next version brings along.
+    the whole tree of a manual's next version brings along. A file with a long number in its name
+    is the same in any folder.
     """
-    is_relative = bool(address) and address[0] not in "/#?" and not _SCHEME.match(address)
-    return is_relative and not address.startswith("../")
+    if not address or address[0] in "/#?" or address.startswith("../") or _SCHEME.match(address):
+        return False
+    return not _OWN_NAME.search(path_of(address).rpartition("/")[2])
 
 
 def is_volatile(name: str, value: str) -> bool:

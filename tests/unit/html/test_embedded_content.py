@@ -204,6 +204,7 @@ RELATIVE = (
         (("/a/", "../1.jpg"), ("/b/", "../1.jpg"), True),
         (("/2/a/", "../images/1.jpg"), ("/3/a/", "../images/1.jpg"), True),
         (("/a/", "/1.jpg"), ("/b/", "/1.jpg"), True),
+        (("/a/", "files/x20240115.jpg"), ("/b/", "files/x20240115.jpg"), True),
         (("/a/(S(x1))/", "1.jpg"), ("/a/(S(y2))/", "1.jpg"), True),
         (("/a/", "https://c.example/1.jpg"), ("/b/", "//c.example/1.jpg"), True),
     ],
