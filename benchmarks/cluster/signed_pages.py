@@ -15,6 +15,7 @@ from scrapy_neardup.cluster.shuffle import arrow_file, of_width
 from scrapy_neardup.cluster.stages.signing import SIGNED, SIGNED_BATCH, SIGNED_PAGE
 from scrapy_neardup.matching.candidates import FIRST_BINS, site_digest, title_digest
 from scrapy_neardup.matching.stored_items import OWN_ITEMS
+from scrapy_neardup.signatures.signature import SHOWN_SIZE
 from scrapy_neardup.stores.codec import ROW
 from scrapy_neardup.text.values import CODE, MAX_VALUES
 
@@ -128,7 +129,7 @@ class Pages:
         is_same = texts.numbers == 0
         of_text = np.where(is_same, 0, indexes)
         heads["text"] = bits(of_text, OF_PAGE, 2).view(np.uint8)
-        heads["shown"] = bits(indexes, OF_PAGE, 6)[:, 2:].view(np.uint8)[:, :25]
+        heads["shown"] = bits(indexes, OF_PAGE, 6)[:, 2:].view(np.uint8)[:, :SHOWN_SIZE]
         heads["shown"][:, _LIST_FLAG] = 0
         return heads
 

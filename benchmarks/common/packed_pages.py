@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scrapy_neardup.hashing.minhash import SKETCH_BINS
+from scrapy_neardup.signatures.signature import SHOWN_SIZE
 
 #: A packed page up to its values.
 HEAD = np.dtype(
@@ -14,7 +15,7 @@ HEAD = np.dtype(
         ("n_text", "<u4"),
         ("n_shown", "<u4"),
         ("text", "u1", 16),
-        ("shown", "u1", 25),
+        ("shown", "u1", SHOWN_SIZE),
         ("n_values", "u1"),
         ("n_heading", "u1"),
         ("n_facts", "u1"),

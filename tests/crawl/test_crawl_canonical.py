@@ -161,6 +161,7 @@ def test_only_few_pages_wait_and_the_crawl_goes_on():
     with serving({"/": hub, **pages}) as site:
         crawl = crawled(site, "/", CONCURRENT_REQUESTS=2, NEARDUP_MAX_WAIT=60)
     assert len(crawl.stored) == 41
-    # A quarter of Scrapy's 5 MB.
-    assert crawl.counts("held/") == {"pages": 6, "too_many": 34}
-    assert sum("story/" in path for path in crawl.stored) == 6
+    # A quarter of Scrapy's 5 MB; in a slow crawl a story comes before the last print view.
+    held = crawl.counts("held/")
+    assert held in [{"pages": n, "too_many": 40 - n} for n in (6, 7)]
+    assert sum("story/" in path for path in crawl.stored) == held["pages"]
