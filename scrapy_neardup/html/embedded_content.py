@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import cast
+from itertools import chain
+from typing import NamedTuple, cast
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -95,23 +96,37 @@ _VOLATILE_DATA = re.compile(
 _SCHEMA_ORG = re.compile(r"//(?:www\.)?schema\.org/\w+$", re.I)
 
 
-def embedded_content(body: HtmlElement, html: str) -> str:
-    """Return the content of a page besides its visible text and script data.
+class EmbeddedContent(NamedTuple):
+    """The content of a page besides its visible text and script data.
 
-    It has a line for each element with content in its attributes, and for each other item.
+    :ivar content: a line for each element with content in its attributes, and for each other item.
+    :ivar beside: addresses of media and linked files that lie beside the page.
+    """
+
+    content: str
+    beside: list[str]
+
+
+def embedded_content(body: HtmlElement, html: str) -> EmbeddedContent:
+    """Return the content of a page besides its visible text and script data.
 
     :param body: as parsed, with invisible elements.
     :param html: source of the page, searched first to skip needless work on the tree.
     """
     elements = list(body.iter(*_CONTENT_TAGS))
+    links = list(body.iter("a", "area"))
+    files = [*_files_behind(links), *_late_media(body, html)]
+    addresses = chain(chain.from_iterable(map(_media, elements)), files)
+    beside = [url for url in map(str.strip, addresses) if is_beside_page(url)]
     known = set(elements)
     elements += (e for e in cast("list[HtmlElement]", _OTHER_MEDIA(body)) if e not in known)
-    found = [*_attribute_content(elements), *_linked(body.iter("a", "area"))]
-    found += map(stable_address, _late_media(body, html))
+    found = [*_attribute_content(elements), *map(stable_address, files)]
+    found += filter(None, (said_by(link.get("href") or "") for link in links))
     if _DATA_ATTRIBUTE.search(html):
         found += map(without_volatile, cast("list[str]", _COMPONENT_ATTRIBUTES(body)))
     if "itemprop" in html:
-        found += (value for value in _microdata(body) if not VOLATILE_VALUE.search(value))
+        values = cast("list[str]", _MICRODATA(body))
+        found += (value for value in values if not VOLATILE_VALUE.search(value))
     if "url(" in html:
         found += map(stable_address, _style_urls(body))
     if "<svg" in html:
@@ -120,7 +135,7 @@ def embedded_content(body: HtmlElement, html: str) -> str:
         if texts := [text.strip() for text in element.itertext()]:
             # Two lines at least: scripts may show another content on a page that lacks them.
             found += ["", *texts]
-    return "\n".join(found)
+    return EmbeddedContent("\n".join(found), beside)
 
 
 def files_of(body: HtmlElement) -> list[str]:
@@ -132,14 +147,6 @@ def files_of(body: HtmlElement) -> list[str]:
     media = [url for element in shown for url in _media(element)]
     found = [*media, *_style_urls(body), *_files_behind(body.iter("a", "area"))]
     return [url for url in map(stable_address, found) if url and url[:5].lower() != "data:"]
-
-
-def addresses_beside_page(body: HtmlElement, html: str) -> list[str]:
-    """Return the addresses of media and linked files that lie beside the page."""
-    elements = body.iter(*_CONTENT_TAGS)
-    found = [url for element in elements for url in _media(element)]
-    found += (*_late_media(body, html), *_files_behind(body.iter("a", "area")))
-    return [url for url in map(str.strip, found) if is_beside_page(url)]
 
 
 def _inert(body: HtmlElement) -> Iterator[HtmlElement]:
@@ -223,10 +230,6 @@ def _late_media(body: HtmlElement, html: str) -> Iterator[str]:
         yield from (url for url in _CSS_URL.findall(value) or [value] if is_file(path_of(url)))
 
 
-def _microdata(body: HtmlElement) -> list[str]:
-    return cast("list[str]", _MICRODATA(body))
-
-
 def _style_urls(body: HtmlElement) -> Iterator[str]:
     for style in cast("list[str]", _STYLED(body)):
         yield from _CSS_URL.findall(style)
@@ -237,13 +240,6 @@ def _value(element: HtmlElement) -> Iterator[str]:
     if not is_volatile(name, value):
         yield f"{name}={value}"
     yield from (state for state in _STATE_ATTRIBUTES if element.get(state) is not None)
-
-
-def _linked(links: Iterable[HtmlElement]) -> Iterator[str]:
-    """Yield what links lead to that is no page."""
-    links = list(links)
-    yield from map(stable_address, _files_behind(links))
-    yield from filter(None, (said_by(link.get("href") or "") for link in links))
 
 
 def _files_behind(links: Iterable[HtmlElement]) -> Iterator[str]:

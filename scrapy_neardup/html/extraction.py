@@ -21,7 +21,6 @@ from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HtmlProcessingInstru
 from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, MissingPackage, NeedsScripts
 from .consent_overlays import remove_consent_overlays
 from .embedded_content import (
-    addresses_beside_page,
     chart_numbers,
     embedded_content,
     script_data,
@@ -132,7 +131,8 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     # Two lines at least, as for templates: scripts may show another content on a page that lacks
     # them.
     blocks = [f"\n{without_volatile(each)}" for each in data]
-    held = "\n".join(filter(None, [embedded_content(body, html), *blocks, *chart_numbers(tree)]))
+    embedded = embedded_content(body, html)
+    held = "\n".join(filter(None, [embedded.content, *blocks, *chart_numbers(tree)]))
     has_scripts = next(tree.iter("script"), None) is not None
     is_empty, properties = has_empty_root(body, html), page_properties(tree, html)
     shown = _shown(body)
@@ -142,9 +142,8 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
         # Scripts may show the rest, so the visible text alone does not identify this page.
         held = f"{title}\n{held}"
     facts = [*page_facts(body, title, text), *properties]
-    relative = addresses_beside_page(body, html)
-    base = cast("str", _base(tree)).strip() if relative else ""
-    return MainText(title, text, shown, held, whole, facts, relative, base)
+    base = cast("str", _base(tree)).strip() if embedded.beside else ""
+    return MainText(title, text, shown, held, whole, facts, embedded.beside, base)
 
 
 def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:

@@ -5,6 +5,7 @@ A line is the text between two elements that break it, whatever words in it are 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple, cast
@@ -23,7 +24,7 @@ BESIDE = frozenset("nav footer aside menu template noscript".split())
 _LENGTHS = (range(12, 1 << 30), range(4, 12))
 #: Characters of the main text that are searched for lines, all in all.
 _MAX_SEARCHED = 1 << 26
-_WITHOUT = str.maketrans("", "", "|:：")
+_SEPARATORS = re.compile("[|:：]")
 
 
 class Line(NamedTuple):
@@ -124,4 +125,4 @@ def short_text(element: HtmlElement, n_elements: int, length: int) -> str | None
 
 def solid(text: str) -> str:
     """Return a text in lower case, without white space, colons, and the bars between cells."""
-    return "".join(text.split()).translate(_WITHOUT).casefold()
+    return _SEPARATORS.sub("", "".join(text.split())).casefold()

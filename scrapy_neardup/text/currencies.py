@@ -115,10 +115,9 @@ _CODED = regex.compile(
 )
 _MAY_HAVE_CODE = re.compile(r"[A-Zp/s]\.? ?\d|\d[.,:\-–—]{0,3} ?[A-Z]")
 _PRICE = regex.compile(PRICE, regex.VERSION1)
+_SIGN = regex.compile(r"\p{Sc} ?\d|\d[ \-–—:.,]{0,4}\p{Sc}", regex.VERSION1)
 #: Marks of the direction of writing stand between numbers and Arabic names.
-_OF_DIRECTION = dict.fromkeys(
-    [0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-)
+_OF_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def _behind(names: tuple[str, ...]) -> str:
@@ -137,17 +136,24 @@ NAMED_PRICE = re.compile(
 
 def without_direction(text: str) -> str:
     """Return a text without marks of the direction of writing."""
-    return text if text.isascii() else text.translate(_OF_DIRECTION)
+    return text if text.isascii() else _OF_DIRECTION.sub("", text)
 
 
 def price_places(text: str) -> list[tuple[int, int]]:
     """Return where prices begin and end, in ascending order; some may overlap."""
     if not any(map(str.isdigit, text)):
         return []
-    found = [*_PRICE.finditer(_folded(text))]
+    folded = _folded(text)
+    # To search most pages, which have none, takes a fraction of the time.
+    found = [*_PRICE.finditer(folded)] if _may_have_price(folded) else []
     if _MAY_HAVE_CODE.search(text):
         found += _CODED.finditer(text)
     return sorted({match.span() for match in found})
+
+
+def _may_have_price(text: str) -> bool:
+    """Return whether a text in lower case has a sign or a name of a currency beside a number."""
+    return _SIGN.search(text) is not None or NAMED_PRICE.search(text) is not None
 
 
 def prices_in(text: str) -> list[str]:
