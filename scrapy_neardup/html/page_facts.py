@@ -42,8 +42,10 @@ _OF_BYLINE = re.compile(
 _LINES = ("p", "li", "div")
 #: Numbers that are no part of a name such as AB-12.
 _NUMBER = re.compile(r"(?<![A-Za-zА-я_\d])(?<![A-Za-zА-я]-)\d[\d.,:/-]*")
-_TEXTS = etree.XPath("descendant::text()", smart_strings=True)
-_TEXT = etree.XPath("string()")
+_TEXTS = etree.XPath("descendant::text()", smart_strings=False)
+#: The same that know their elements.
+_PLACED_TEXTS = etree.XPath("descendant::text()", smart_strings=True)
+_TEXT = etree.XPath("string()", smart_strings=False)
 #: A price may have its sign, its digits and its cents in elements of their own.
 _MAX_LEVELS, _MAX_ANCESTORS = 2, 6
 
@@ -287,19 +289,23 @@ def _elements_of_prices(content: _Content) -> Iterator[HtmlElement]:
     """Yield the elements of all texts that a price is or begins in, or extends to."""
     if not any(map(str.isdigit, content.text)):
         return
-    texts = [text for text in cast("list[Any]", _TEXTS(content.root)) if not text.isspace()]
+    texts = [text for text in cast("list[str]", _TEXTS(content.root)) if not text.isspace()]
     # What is too long keeps those around it apart.
-    pieces = [
-        without_direction(" ".join(text.split())) if len(text) <= _MAX_STATED else "\n"
-        for text in texts
-    ]
+    pieces = [" ".join(text.split()) if len(text) <= _MAX_STATED else "\n" for text in texts]
+    joined = " ".join(pieces)
+    if without_direction(joined) != joined:
+        pieces = [*map(without_direction, pieces)]
+        joined = " ".join(pieces)
+    if not (prices := price_places(joined)):
+        return
+    placed = [text for text in cast("list[Any]", _PLACED_TEXTS(content.root)) if not text.isspace()]
     ends = [*accumulate(len(piece) + 1 for piece in pieces)]
     last = 0
-    for begin, end in price_places(" ".join(pieces)):
+    for begin, end in prices:
         place = max(last, bisect_right(ends, begin))
         while place < len(ends) and (place == 0 or ends[place - 1] < end):
             last = place + 1
-            if (element := _element_of_price(texts[place])) is not None:
+            if (element := _element_of_price(placed[place])) is not None:
                 yield element
             place += 1
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, product, tee
 from typing import NamedTuple, cast
 
-from lxml import etree
 from lxml.html import HtmlElement
 
 #: Elements that do not break a word or a line.
@@ -50,13 +49,16 @@ def last_line(body: HtmlElement, main: str) -> Line | None:
 
     :param main: :func:`solid` main text.
     """
-    lines = [*_lines(body)][::-1]
-    parts = [[line for line in lines if line.is_beside is beside] for beside in (False, True)]
     turned = main[::-1]
     n_lines = _MAX_SEARCHED // (len(main) + 1)
-    choices = ((part, lengths) for lengths in _LENGTHS for part in parts)
-    found = (_closest(islice(part, n_lines), turned, lengths) for part, lengths in choices)
-    return next((line for line in found if line is not None), None)
+    choices = [*product(_LENGTHS, (False, True))]
+    # Mostly one of the first lines is found, and the rest of the page is not walked through.
+    copies = tee(_lines_backwards(body), len(choices))
+    for lines, (lengths, is_beside) in zip(copies, choices, strict=True):
+        part = (line for line in lines if line.is_beside is is_beside)
+        if (found := _closest(islice(part, n_lines), turned, lengths)) is not None:
+            return found
+    return None
 
 
 def _closest(lines: Iterable[Line], turned: str, lengths: range) -> Line | None:
@@ -80,30 +82,49 @@ def _recognisable(line: Line, lengths: range) -> Iterator[str]:
             yield part
 
 
-def _lines(body: HtmlElement) -> Iterator[Line]:
-    """Yield the lines that have a text, in reading order."""
-    around = before = body
+def _lines_backwards(body: HtmlElement) -> Iterator[Line]:
+    """Yield the lines that have a text, from the last one on."""
     texts: list[str] = []
-    line = Line(around, before, texts, is_beside=False)
     n_beside = 0
-    for event, element in etree.iterwalk(body, events=("start", "end")):
-        is_start = event == "start"
-        if element.tag not in INLINE:
-            if texts:
-                yield line
-                texts = []
-            if element.tag in BESIDE:
-                n_beside += 1 if is_start else -1
-            around = element if is_start else _parent(element, body)
-        if is_start:
-            before = element
+    for is_start, element in _tags_backwards(body):
         text = element.text if is_start else element.tail
         if text and not text.isspace() and (is_start or element is not body):
-            if not texts:
-                line = Line(around, before, texts, is_beside=n_beside > 0)
             texts.append(text)
+            first = is_start, element
+        if element.tag not in INLINE:
+            if texts:
+                around = element if is_start else _parent(element, body)
+                yield Line(around, _begun_before(*first), texts[::-1], n_beside > 0)
+                texts = []
+            if element.tag in BESIDE:
+                n_beside += -1 if is_start else 1
     if texts:
-        yield line
+        yield Line(body, _begun_before(*first), texts[::-1], is_beside=False)
+
+
+def _tags_backwards(root: HtmlElement) -> Iterator[tuple[bool, HtmlElement]]:
+    """Yield each element twice, from the last tag of the source on, and whether it starts there."""
+    element: HtmlElement | None = root
+    while element is not None:
+        yield False, element
+        within = next(element.iterchildren(reversed=True), None)
+        while within is None:
+            yield True, element
+            if element is root:
+                return
+            within = element.getprevious()
+            if within is None:
+                element = cast("HtmlElement", element.getparent())
+        element = within
+
+
+def _begun_before(is_start: bool, element: HtmlElement) -> HtmlElement:
+    """Return the last element that begins before the text behind a tag of an element."""
+    if is_start:
+        return element
+    while (within := next(element.iterchildren(reversed=True), None)) is not None:
+        element = within
+    return element
 
 
 def _parent(element: HtmlElement, body: HtmlElement) -> HtmlElement:

@@ -5,8 +5,17 @@ from __future__ import annotations
 from time import perf_counter
 
 import pytest
+import regex
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from scrapy_neardup.text.currencies import NAMED_PRICE, prices_in
+from scrapy_neardup.text.currencies import (
+    CODED_PRICE,
+    NAMED_PRICE,
+    PRICE,
+    price_places,
+    prices_in,
+)
 
 PRICES = [
     "19,- €", "€ 19,-", "19,-", "199:-", "199 SEK", "DKK 199", "19,99 PLN", "199,00 NOK",
@@ -57,3 +66,20 @@ def test_hostile_texts_take_linear_time(piece):
     prices_in(text)
     list(NAMED_PRICE.finditer(text))
     assert perf_counter() - begin < 5
+
+
+PIECES = [
+    "19", "1 299", ".99", ",-", "€", " kr", "SEK ", "RM", "R", "Rp.", "fr. ", "EUR", "PHP", " TRY",
+    "円", "5p", "S/", "JPY", "DA", "1980", "1,299.00", " 000", "-", "'", " ", "x", " plain words ",
+    "a longer passage without any price, so that two of them are further apart than one reaches ",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
+@example(f"EUR 5 {'x' * 34} 00012DA1")  # what is searched around EUR ends before the last digit
+def test_prices_are_found_wherever_a_search_of_the_whole_text_finds_them(text):
+    whole = [
+        *regex.finditer(PRICE, text.casefold(), regex.VERSION1),
+        *regex.finditer(CODED_PRICE, text, regex.VERSION1),
+    ]
+    assert price_places(text) == sorted({match.span() for match in whole})
