@@ -25,8 +25,14 @@ _SECRET = bytes(range(32))
 _ORDERS = 3
 _HEAD = ("dropped", "by full alone", "by lazy alone", "read in full", "of pages without a copy")
 _TRUTH = ("J<0.5", "J<0.7", "duplicates merged", "distinct merged")
-#: Shares of common passages, of 32, that make a candidate; pages that a passage is recorded of.
-_SHARES, _MOST_PAGES = (5, 7, 10), (4, 6, 8)
+#: Shares of common passages, of 32, that make a candidate; pages that a passage is recorded of; how
+#: much texts must overlap. Each but one is as it is in use.
+_USED = 7, 6, 0.5
+_ALTERNATIVES = (
+    *((shared, *_USED[1:]) for shared in (5, 10)),
+    *((_USED[0], most, _USED[2]) for most in (4, 8)),
+    *((*_USED[:2], least) for least in (0.0, 0.4, 0.6)),
+)
 
 
 class Signed(NamedTuple):
@@ -56,14 +62,14 @@ def lazy_extraction(corpus: Corpus) -> list[Table]:
         lazy = _crawl(pages, order, is_lazy=True)
         table.add(f"{name}, full", len(full.drops), "", "", "", "", *_of_truth(yardstick, full))
         table.add(f"{name}, lazy", *_cells(full, lazy, pages, related), *_of_truth(yardstick, lazy))
-    variants = Table("candidates by passages", ("shared, of 32", "pages of a passage", *_HEAD))
+    head = ("shared, of 32", "pages of a passage", "overlap", *_HEAD)
+    variants = Table("candidates by passages and overlap", head)
     order = orders["of the files"]
     full = _crawl(pages, order, is_lazy=False)
-    for shared in _SHARES:
-        for most in _MOST_PAGES:
-            with _set(shared / 32, most):
-                lazy = _crawl(pages, order, is_lazy=True)
-            variants.add(shared, most, *_cells(full, lazy, pages, related))
+    for shared, most, least in (_USED, *_ALTERNATIVES):
+        with _set(shared / 32, most, least):
+            lazy = _crawl(pages, order, is_lazy=True)
+        variants.add(shared, most, least, *_cells(full, lazy, pages, related))
     return [table, variants]
 
 
@@ -72,7 +78,7 @@ def _signed(page: Page) -> Signed | None:
     read = page.url, page.body, page.content_type
     try:
         [quick] = signer.sign(signer.quick_page(*read))
-        return Signed(quick, replace(signer.sign_html(*read), passages=quick.passages))
+        return Signed(quick, signer.sign_html(*read).with_quick_parts_of(quick))
     except UnreadablePage:
         return None
 
@@ -124,11 +130,11 @@ def _of_truth(yardstick: Yardstick, crawl: Crawl) -> tuple[object, ...]:
 
 
 @contextmanager
-def _set(share: float, most_pages: int) -> Iterator[None]:
+def _set(share: float, most_pages: int, overlap: float) -> Iterator[None]:
     """Use other bounds for candidates meanwhile."""
     bounds = vars(passage_candidates)
-    before = {name: bounds[name] for name in ("MIN_SHARED", "MAX_PAGES")}
-    bounds.update(MIN_SHARED=share, MAX_PAGES=most_pages)
+    before = {name: bounds[name] for name in ("MIN_SHARED", "MAX_PAGES", "MIN_OVERLAP")}
+    bounds.update(MIN_SHARED=share, MAX_PAGES=most_pages, MIN_OVERLAP=overlap)
     try:
         yield
     finally:

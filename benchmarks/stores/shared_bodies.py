@@ -16,7 +16,6 @@ import logging
 import random
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
@@ -74,7 +73,7 @@ class Worker:
                 has_body = self._timed(self._bodies.take, key) is not None
                 full = site[key].full if has_body else None
                 self._timed(self.store.complete, key, full)
-            signature = replace(page.full, passages=page.quick.passages)
+            signature = page.full.with_quick_parts_of(page.quick)
         if claim.ticket is not None:
             if not signature.is_read:
                 body = packed_body(page.record.content)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from scrapy_neardup.matching.rule import Rule
 from scrapy_neardup.signatures.passages import SAMPLE_SIZE
+from scrapy_neardup.signatures.quick_sketch import SIZE
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.sources.record import Record
 from scrapy_neardup.stores import MemoryStore, Store
@@ -55,9 +56,14 @@ def unread_page(number: int, generator: Random) -> PageSignature:
     site = f"site{number // _SITE_PAGES}.example"
     url = f"https://{site}/articles/{number}/about-the-ferry-to-holm-island.html"
     title = (("about", "the", "ferry", f"{number:x}"), ("daily", "news"))
-    passages = generator.randbytes(8 * SAMPLE_SIZE)
     return PageSignature.unread(
-        url=url, key=f"{url}?", site=site, title=title, recipe="benchmark", passages=passages
+        url=url,
+        key=f"{url}?",
+        site=site,
+        title=title,
+        recipe="benchmark",
+        passages=generator.randbytes(8 * SAMPLE_SIZE),
+        quick_sketch=generator.randbytes(SIZE),
     )
 
 

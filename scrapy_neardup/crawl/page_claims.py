@@ -112,7 +112,7 @@ class PageClaims:
                 result = await self._in_full(signature, record)
                 if isinstance(result, Failure):
                     return result
-                signature = replace(result, passages=signature.passages)
+                signature = result.with_quick_parts_of(signature)
             claim = await self._client.claim(signature, rule)
         return Failure(Reason.WAITED, "pages that it may be a copy of cannot be read in full")
 

@@ -33,7 +33,6 @@ Sketch = npt.NDArray[np.uint8]
 
 _HASH_BITS = np.uint64(32)
 _NO_HASH = np.uint64(1 << 32)
-_BINS = np.uint64(SKETCH_BINS)
 #: Values that a filled bin can have, 1 to 255.
 _VALUES = np.uint64(255)
 
@@ -59,10 +58,13 @@ class ShingleKey:
         return cls(int(drawn[0]), drawn[1:].astype(np.uint64) | np.uint64(1))
 
 
-def shingle_hashes(units: npt.NDArray[np.uint64], key: ShingleKey) -> npt.NDArray[np.uint64]:
+def shingle_hashes(
+    units: npt.NDArray[np.uint64], key: ShingleKey, width: int = SHINGLE_UNITS
+) -> npt.NDArray[np.uint64]:
     """Hash every shingle of a document.
 
     :param units: shape ``(n,)``, the seeded hash of each unit in reading order.
+    :param width: units in a shingle, 1 to :data:`SHINGLE_UNITS`.
     :returns: 32-bit hashes in reading order. A text shorter than a shingle counts as one shingle;
         an empty text has none.
 
@@ -70,12 +72,12 @@ def shingle_hashes(units: npt.NDArray[np.uint64], key: ShingleKey) -> npt.NDArra
     """
     if units.size == 0:
         return np.empty(0, np.uint64)
-    width = min(SHINGLE_UNITS, units.size)
+    width = min(width, units.size)
     count = units.size - width + 1
-    mixed = units[:count] * key.factors[0]
+    sums = units[:count] * key.factors[0]
     for place in range(1, width):
-        mixed += units[place : place + count] * key.factors[place]
-    return _avalanche(mixed) >> _HASH_BITS
+        sums += units[place : place + count] * key.factors[place]
+    return mixed(sums) >> _HASH_BITS
 
 
 def shingle_hashes_of_each(
@@ -97,7 +99,7 @@ def shingle_hashes_of_each(
     ]
 
 
-def _avalanche(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Mix 64-bit values by the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)."""
     values = values ^ (values >> np.uint64(30))
     values *= np.uint64(0xBF58476D1CE4E5B9)
@@ -107,23 +109,25 @@ def _avalanche(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return values
 
 
-def sketches_of(documents: Sequence[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint8]:
+def sketches_of(
+    documents: Sequence[npt.NDArray[np.uint64]], n_bins: int = SKETCH_BINS
+) -> npt.NDArray[np.uint8]:
     """Return the sketches of several documents: one byte of the least hash in each bin.
 
     :param documents: the hashes of each, as returned by :func:`shingle_hashes`. The upper bits of
         a hash select its bin.
-    :returns: shape ``(n, SKETCH_BINS)``.
+    :returns: shape ``(n, n_bins)``.
     """
     hashes = np.concatenate(documents)
-    bins = (hashes * _BINS >> _HASH_BITS).astype(np.intp)
+    bins = (hashes * np.uint64(n_bins) >> _HASH_BITS).astype(np.intp)
     # One array holds the bins of all documents, one document after another.
-    first_bins = np.arange(0, len(documents) * SKETCH_BINS, SKETCH_BINS)
+    first_bins = np.arange(0, len(documents) * n_bins, n_bins)
     bins += first_bins.repeat(list(map(len, documents)))
-    least = np.full(len(documents) * SKETCH_BINS, _NO_HASH)
+    least = np.full(len(documents) * n_bins, _NO_HASH)
     np.minimum.at(least, bins, hashes)
     sketches = (least % _VALUES + np.uint64(1)).astype(np.uint8)
     sketches[least == _NO_HASH] = 0
-    return sketches.reshape(-1, SKETCH_BINS)
+    return sketches.reshape(-1, n_bins)
 
 
 def resemblance(a: Sketch, b: Sketch) -> float:

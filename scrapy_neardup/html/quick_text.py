@@ -45,12 +45,14 @@ class QuickText(NamedTuple):
     :ivar title: title of the page.
     :ivar passages: its sentences and lines of at least 4 characters, normalised and without white
         space, in reading order.
+    :ivar text: the text that they are from, normalised.
     :ivar needs_reading: whether scripts may have yet to fill in its content, which only a full
         reading tells.
     """
 
     title: str
     passages: list[str]
+    text: str
     needs_reading: bool
 
 
@@ -77,11 +79,11 @@ def quick_text(html: str, limits: PageLimits) -> QuickText:
             _join_inline_text(tree)
         shown = _text(tree)
         needs_reading = may_need_scripts(html, shown, _ids(tree))
-        text = _main_part(tree)
+        text = normalize(_main_part(tree).replace(_BREAK, ";"))
     except Exception as error:
         raise ExtractionError("quick_text", error) from error
     limits.check_text(title, shown)
-    return QuickText(title, list(_passages(text)), needs_reading)
+    return QuickText(title, list(_passages(text)), text, needs_reading)
 
 
 def _title(tree: LexborHTMLParser) -> str:
@@ -125,7 +127,7 @@ def _text(tree: LexborHTMLParser) -> str:
 
 
 def _passages(text: str) -> Iterator[str]:
-    text = normalize(text.replace(_BREAK, ";")).replace(". ", ";").replace(" ", "")
+    text = text.replace(". ", ";").replace(" ", "")
     # A full stop is left at the end of a line, but not within one.
     passages = (passage.rstrip(".") for passage in _ENDS.split(text))
     return (passage for passage in passages if len(passage) >= _MIN_CHARS)

@@ -60,8 +60,10 @@ class PageSignature:
         ``signatures/facts.py``.
     :ivar passages: sample of its passages, see ``signatures/passages.py``; empty if it was not read
         quickly.
-    :ivar is_read: whether the page was read in full. If not, only its address, title and passages
-        are known, and all that its main text decides is empty or 0.
+    :ivar quick_sketch: sketch of the text that was read quickly, see
+        ``signatures/quick_sketch.py``; empty if there is little text, or none was read quickly.
+    :ivar is_read: whether the page was read in full. If not, only its address, title, passages and
+        that sketch are known, and all that its main text decides is empty or 0.
     :ivar value: of the method that judges in place of the rule, see ``methods/base.py``; empty
         without one, and where there is too little to compare.
     """
@@ -84,10 +86,19 @@ class PageSignature:
     is_read: bool = True
     value: bytes = b""
     facts: bytes = b""
+    quick_sketch: bytes = b""
 
     @classmethod
     def unread(
-        cls, *, url: str, key: str, site: str, title: Title, recipe: str, passages: bytes
+        cls,
+        *,
+        url: str,
+        key: str,
+        site: str,
+        title: Title,
+        recipe: str,
+        passages: bytes,
+        quick_sketch: bytes = b"",
     ) -> PageSignature:
         """Return the signature of a page that was read quickly only."""
         return cls(
@@ -106,7 +117,12 @@ class PageSignature:
             recipe=recipe,
             passages=passages,
             is_read=False,
+            quick_sketch=quick_sketch,
         )
+
+    def with_quick_parts_of(self, other: PageSignature) -> PageSignature:
+        """Return the signature with what was read quickly, of the same page."""
+        return replace(self, passages=other.passages, quick_sketch=other.quick_sketch)
 
     @property
     def sketch_values(self) -> Sketch:

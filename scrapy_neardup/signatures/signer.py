@@ -34,6 +34,7 @@ from ..text.values import Codes, value_sequence
 from ..text.vocabulary import Vocabulary
 from ..text.weighting import Features
 from . import facts, passages
+from . import quick_sketch as sketching
 from .plugins import component, idf_table, require_extraction
 from .shown_digest import VERSION as SHOWN_VERSION
 from .shown_digest import shown_digest
@@ -51,6 +52,7 @@ class ReadPage(NamedTuple):
     :ivar main: its parts; of a page that was read quickly only the title.
     :ivar key: its identity, see :class:`PageSignature`; ``None`` to derive it from the URL.
     :ivar passages: sample of its passages, if it was read quickly.
+    :ivar quick_sketch: see :class:`PageSignature`.
     :ivar is_read: whether its main text is known.
     :ivar body: its compressed body, if it may have to be read in full later.
     :ivar value: see :class:`PageSignature`.
@@ -63,6 +65,7 @@ class ReadPage(NamedTuple):
     is_read: bool = True
     body: bytes = b""
     value: bytes = b""
+    quick_sketch: bytes = b""
 
 
 class _Sample(NamedTuple):
@@ -128,7 +131,7 @@ class Signer:
         #: Identities of the tokenizer, the extractor and the IDF table, for the log.
         self.parts = {"tokenizer": tokenizer_id, "extractor": extractor_id, "idf": self.idf.name}
         if self.is_lazy:
-            self.parts[PASSAGES_PART] = f"lazy ({passages.VERSION})"
+            self.parts[PASSAGES_PART] = f"lazy ({passages.VERSION}, {sketching.VERSION})"
         if self.method is not None:
             self.parts[METHOD_PART] = identity_of(self.method)
         #: Digest of everything that a signature depends on, the secret included.
@@ -139,7 +142,7 @@ class Signer:
             weighting.VERSION,
             *_VERSIONS,
             f"{sketch.SHINGLE_UNITS}-shingles, {sketch.SKETCH_BINS} bins",
-            *([passages.VERSION] if self.is_lazy else []),
+            *([passages.VERSION, sketching.VERSION] if self.is_lazy else []),
             *([] if self.method is None else [self.parts[METHOD_PART]]),
             key=self._digest_key,
         )
@@ -160,7 +163,7 @@ class Signer:
         text = self._decoded(html, content_type, encoding)
         page = self._with_value(ReadPage(url, self.read(text)), html)
         if self.is_lazy:
-            page = page._replace(passages=self._sample(quick_text(text, self.limits)))
+            page = self._with_quick_parts(page, quick_text(text, self.limits))
         return self.sign(page)[0]
 
     def sign_text(self, url: str, text: str, title: str = "") -> PageSignature:
@@ -215,10 +218,13 @@ class Signer:
         main = MainText(quick.title, "", "")
         if is_read:
             main = read_page(html, self._extract, self.limits)
-        return ReadPage(url, main, passages=self._sample(quick), is_read=is_read)
+        return self._with_quick_parts(ReadPage(url, main, is_read=is_read), quick)
 
-    def _sample(self, quick: QuickText) -> bytes:
-        return passages.sample(quick.passages, self._shingle_key.seed)
+    def _with_quick_parts(self, page: ReadPage, quick: QuickText) -> ReadPage:
+        return page._replace(
+            passages=passages.sample(quick.passages, self._shingle_key.seed),
+            quick_sketch=sketching.quick_sketch(quick.text, self._shingle_key),
+        )
 
     def text_page(
         self, url: str, text: str, title: str = "", *, is_whole: bool = False, body: bytes = b""
@@ -294,6 +300,7 @@ class Signer:
                 title=title_of(_with_signs(of_page, spans)),
                 recipe=self.recipe,
                 passages=page.passages,
+                quick_sketch=page.quick_sketch,
             )
 
     def _signatures(self, pages: Sequence[ReadPage]) -> list[PageSignature]:
@@ -342,6 +349,7 @@ class Signer:
             passages=page.passages,
             value=page.value,
             facts=facts.packed_facts(page.main.facts),
+            quick_sketch=page.quick_sketch,
         )
 
     def _digest(self, data: bytes) -> bytes:

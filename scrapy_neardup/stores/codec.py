@@ -17,14 +17,16 @@ import xxhash
 from ..hashing.minhash import SKETCH_BINS
 from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Summaries, packed_summary
 from ..matching.stored_items import NO_ITEMS
+from ..signatures import quick_sketch
 from ..signatures.signature import SHOWN_SIZE, PageSignature
 from ..text.values import CODE
 
 #: Fingerprint, number of features, lengths of text and of all that is shown, two digests, how many
 #: values stand behind the sketch, of all and of the heading, how many facts, how many passages, and
-#: flags: the page was read in full, and thus has a sketch; a method's value stands behind passages.
+#: flags: the page was read in full, and thus has a sketch; behind the passages stand a quick sketch
+#: and a method's value.
 _HEAD = struct.Struct(f"<QIII16s{SHOWN_SIZE}sBBBBB")
-_IS_READ, _HAS_VALUE = 1, 2
+_IS_READ, _HAS_VALUE, _HAS_QUICK_SKETCH = 1, 2, 4
 _PASSAGE_BYTES = 8
 #: Length of a method's value, in front of it.
 _LENGTH = struct.Struct("<I")
@@ -55,14 +57,16 @@ def packed(page: PageSignature) -> bytes:
         page.n_heading,
         len(page.facts) // CODE.itemsize,
         len(page.passages) // _PASSAGE_BYTES,
-        page.is_read * _IS_READ | bool(page.value) * _HAS_VALUE,
+        page.is_read * _IS_READ
+        | bool(page.value) * _HAS_VALUE
+        | bool(page.quick_sketch) * _HAS_QUICK_SKETCH,
     )
     value = _LENGTH.pack(len(page.value)) + page.value if page.value else b""
     words = [page.url, page.site, page.title]
     if page.key != page.url:
         words.append(page.key)
     # Escapes keep a lone surrogate, which UTF-8 has no bytes for.
-    behind = page.sketch + page.values + page.facts + page.passages + value
+    behind = page.sketch + page.values + page.facts + page.passages + page.quick_sketch + value
     return head + behind + _as_json(words).encode()
 
 
@@ -76,10 +80,11 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
     values_end = sketch_end + n_values * CODE.itemsize
     facts_end = values_end + n_facts * CODE.itemsize
     passages_end = facts_end + n_passages * _PASSAGE_BYTES
-    value, value_end = b"", passages_end
+    quick_end = passages_end + bool(flags & _HAS_QUICK_SKETCH) * quick_sketch.SIZE
+    value, value_end = b"", quick_end
     if flags & _HAS_VALUE:
-        start = passages_end + _LENGTH.size
-        value_end = start + _LENGTH.unpack_from(data, passages_end)[0]
+        start = quick_end + _LENGTH.size
+        value_end = start + _LENGTH.unpack_from(data, quick_end)[0]
         value = data[start:value_end]
     url, site, title, *key = _from_json(data[value_end:].decode("ascii"))
     return PageSignature(
@@ -101,6 +106,7 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
         passages=data[facts_end:passages_end],
         is_read=bool(is_read),
         value=value,
+        quick_sketch=data[passages_end:quick_end],
     )
 
 

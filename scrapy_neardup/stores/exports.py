@@ -17,6 +17,7 @@ from ..exceptions import InputError
 from ..hashing.minhash import SKETCH_BINS
 from ..hashing.simhash import from_hex, to_hex
 from ..matching.stored_items import OWN_ITEMS
+from ..signatures import quick_sketch
 from ..signatures.facts import MAX_FACTS
 from ..signatures.signature import SHOWN_SIZE, PageSignature
 from ..sources.readers import LineReader
@@ -64,7 +65,7 @@ def page_line(page: StoredPage) -> str:
         fields["key"] = signature.key
     for name, (write, _) in (_FIELDS if signature.is_read else _UNREAD_FIELDS).items():
         fields[name] = write(getattr(signature, name))
-    for name in ("facts", "passages"):
+    for name in ("facts", "passages", "quick_sketch"):
         if part := getattr(signature, name):
             fields[name] = _text(part)
     fields["stored_at"] = page.stored_at
@@ -153,6 +154,7 @@ def _page(fields: Mapping[str, Any], recipe: str) -> StoredPage:
     told["passages"] = _bytes(fields.get("passages", ""))
     if len(told["passages"]) % 8:
         raise ValueError("passages")
+    told["quick_sketch"] = _bytes(fields.get("quick_sketch", ""), (quick_sketch.SIZE, 0))
     key = _string(fields.get("key", url))
     make = PageSignature if is_read else PageSignature.unread
     signature = make(url=url, key=key, recipe=recipe, **told)

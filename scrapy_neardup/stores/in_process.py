@@ -134,7 +134,7 @@ class InProcessStore(HintMethods):
                 self._index.complete(number, replace(page, passages=b""))
                 return
             self._require_open(signature)
-            self._index.complete(number, replace(signature, passages=page.passages))
+            self._index.complete(number, signature.with_quick_parts_of(page))
             learn_text(self.boilerplates.of(page.site), signature)
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:

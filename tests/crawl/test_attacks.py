@@ -14,7 +14,7 @@ from scrapy_neardup import NearDupDetector, Rule, SignatureMismatch
 from scrapy_neardup.hashing.minhash import (
     SKETCH_BINS,
     ShingleKey,
-    _avalanche,
+    mixed,
     resemblance,
     shingle_hashes,
     sketches_of,
@@ -255,8 +255,8 @@ def crafted(target: list[str], key: ShingleKey) -> list[str]:
     text = pool[:3]
     while len(text) < 450:
         before = token_hashes(text[-3:], key.seed)
-        mixed = (before * key.factors[:3]).sum() + units * key.factors[3]
-        hashes = _avalanche(mixed) >> np.uint64(32)
+        sums = (before * key.factors[:3]).sum() + units * key.factors[3]
+        hashes = mixed(sums) >> np.uint64(32)
         bins = (hashes * np.uint64(SKETCH_BINS) >> np.uint64(32)).astype(np.intp)
         values = hashes % np.uint64(255) + np.uint64(1)
         is_least = hashes < least[bins]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.exceptions import InputError
+from scrapy_neardup.signatures.quick_sketch import SIZE
 from scrapy_neardup.stores import StoredPage
 from scrapy_neardup.stores.exports import ExportReader, Head, end_line, is_export, page_line
 from tests.stores.test_stores import signatures
@@ -26,7 +27,19 @@ def written(path: Path, *lines: str) -> str:
     return str(path)
 
 
-@given(st.lists(signatures(), max_size=4), st.text(), st.integers(0, 2**32 - 1))
+#: Parts that some pages have and others have not.
+PARTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "facts": st.binary(min_size=8, max_size=8),
+        "passages": st.binary(min_size=16, max_size=16),
+        "quick_sketch": st.binary(min_size=SIZE, max_size=SIZE),
+    },
+)
+PAGES = st.builds(lambda page, parts: replace(page, **parts), signatures(), PARTS)
+
+
+@given(st.lists(PAGES, max_size=4), st.text(), st.integers(0, 2**32 - 1))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_pages_come_back_as_they_were(tmp_path, pages, url, stored_at):
     sent = [
@@ -81,6 +94,7 @@ def signature():
         ("n_shown", True, "True is no whole number"),
         ("stored_at", 1.5, "1.5 is no whole number"),
         ("sketch", "AAAA", "3 bytes where there must be 384"),
+        ("quick_sketch", "AAAA", "3 bytes where there must be 68"),
         ("sketch", "no base64!", "line 2 is no page of an export"),
         ("text_digest", "", "0 bytes where there must be 16"),
         ("key", 1, "1 is no string"),

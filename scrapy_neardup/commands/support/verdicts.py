@@ -59,7 +59,7 @@ class LazyReader:
                 result = own.result()
                 if isinstance(result, Failure):
                     return result, claim.verdict
-                signature = replace(result, passages=signature.passages)
+                signature = result.with_quick_parts_of(signature)
             claim = self._detector.claim(signature)
         if claim.is_blocked:
             return signature, self._detector.check(signature)

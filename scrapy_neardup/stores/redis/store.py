@@ -319,7 +319,10 @@ class RedisStore(HintMethods):
         """Put a page that was read in full in the place of what was read of it quickly."""
         self.adopt(signature.recipe, {})
         complete = replace(
-            signature, url=before.url, key=before.key, site=before.site, passages=before.passages
+            signature.with_quick_parts_of(before),
+            url=before.url,
+            key=before.key,
+            site=before.site,
         )
         page = self._new_page(complete, stored.stored_at)
         if pages.complete(number, stored.page, page.row, page.page):

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from scrapy_neardup.hashing.minhash import ShingleKey
 from scrapy_neardup.hashing.postings import Postings
 from scrapy_neardup.matching.passage_candidates import (
     MAX_PAGES,
@@ -18,6 +19,7 @@ from scrapy_neardup.matching.passage_candidates import (
 )
 from scrapy_neardup.matching.rule import Rule
 from scrapy_neardup.matching.site_boilerplate import Boilerplates
+from scrapy_neardup.signatures.quick_sketch import quick_sketch
 from scrapy_neardup.signatures.signature import PageSignature
 
 
@@ -67,6 +69,34 @@ def test_pages_that_share_a_part_of_their_passages_are_candidates(site, shared, 
     shelf = Shelf()
     shelf.store(page(range(32)))
     other = page(range(32 - shared, 64 - shared), site)
+    assert shelf.candidates(other).numbers == [0] * is_found
+
+
+KEY = ShingleKey.from_secret(b"of a test, 16 bytes or more")
+
+
+def text_of(*ranges: range) -> bytes:
+    """Sketch of a text of so many words; equal numbers are equal words."""
+    return quick_sketch(" ".join(f"w{n}" for numbers in ranges for n in numbers), KEY)
+
+
+@pytest.mark.parametrize(
+    ("site", "title", "text", "is_found"),
+    [
+        ("a.example", "ferry", text_of(range(200), range(1000, 1800)), False),
+        ("a.example", "ferry", text_of(range(400), range(1000, 1020)), True),
+        ("b.example", "ferry", text_of(range(100), range(1000, 1800)), False),
+        # Two sites have more or less around a text.
+        ("b.example", "ferry", text_of(range(350), range(1000, 1800)), True),
+        ("a.example", "museum", text_of(range(320), range(1000, 1080)), False),
+        ("a.example", "museum", text_of(range(400), range(1000, 1002)), True),
+        ("b.example", "ferry", b"", True),
+    ],
+)
+def test_their_texts_must_have_as_much_in_common_as_the_rule_needs(site, title, text, is_found):
+    shelf = Shelf()
+    shelf.store(replace(page(range(32)), quick_sketch=text_of(range(400))))
+    other = replace(page(range(32), site, title), quick_sketch=text)
     assert shelf.candidates(other).numbers == [0] * is_found
 
 

@@ -1,0 +1,77 @@
+"""Sketches the text of a page that was read quickly, to estimate how much two pages have in common.
+
+Passages are whole lines and sentences, so an edited copy may share few of them with its original,
+and two other pages of a manual or a template many. The text's shingles tell these apart before
+either page is read in full. A sketch is made without a tokenizer, because that would take longer
+than all else that is read quickly.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..hashing import minhash
+from ..hashing.minhash import ShingleKey, shingle_hashes, sketches_of
+from ..text.characters import NO_WORD, SPACED, code_points, scripts_of
+
+#: Words in a shingle; a character of a script without spaces is a word.
+SHINGLE_WORDS = 3
+#: Bins, a byte each, behind the number of distinct shingles.
+BINS = 64
+_COUNT = struct.Struct("<I")
+#: Length of a sketch.
+SIZE = _COUNT.size + BINS
+#: A text with fewer distinct shingles than this has no sketch: an estimate would say little.
+MIN_SHINGLES = 32
+#: Version of the sketches, for the recipe.
+VERSION = "quick-sketch-1"
+
+
+class Overlap(NamedTuple):
+    """What two texts have in common, estimated.
+
+    :ivar resemblance: shared shingles as a part of those of both, 0.0 to 1.0.
+    :ivar containment: the same as a part of those of the shorter text, 0.0 to 1.0.
+    """
+
+    resemblance: float
+    containment: float
+
+
+def quick_sketch(text: str, key: ShingleKey) -> bytes:
+    """Return the sketch of a normalised text, :data:`SIZE` bytes; none of a very short text."""
+    hashes = np.unique(shingle_hashes(_word_hashes(text, key.seed), key, SHINGLE_WORDS))
+    if hashes.size < MIN_SHINGLES:
+        return b""
+    return _COUNT.pack(hashes.size) + sketches_of([hashes], BINS).tobytes()
+
+
+def overlap(sketch: bytes, other: bytes) -> Overlap | None:
+    """Compare two texts by their sketches; ``None`` if one has none."""
+    if not (sketch and other):
+        return None
+    bins = (np.frombuffer(data, np.uint8, offset=_COUNT.size) for data in (sketch, other))
+    resemblance = minhash.resemblance(*bins)
+    sizes = [_COUNT.unpack_from(data)[0] for data in (sketch, other)]
+    shared = resemblance * sum(sizes) / (1 + resemblance)
+    return Overlap(resemblance, min(1.0, shared / max(1, min(sizes))))
+
+
+def _word_hashes(text: str, seed: int) -> npt.NDArray[np.uint64]:
+    """Return a hash of each word, which is the sum of those of its characters."""
+    codes = code_points(text)
+    scripts = scripts_of(codes)
+    is_spaced = scripts == SPACED
+    is_start = scripts > SPACED
+    is_start[:1] |= is_spaced[:1]
+    is_start[1:] |= is_spaced[1:] & ~is_spaced[:-1]
+    starts = np.flatnonzero(is_start)
+    if not starts.size:
+        return np.empty(0, np.uint64)
+    hashes = minhash.mixed(codes.astype(np.uint64) ^ np.uint64(seed))
+    hashes[scripts == NO_WORD] = 0
+    return np.add.reduceat(hashes, starts)
