@@ -177,7 +177,7 @@ class PageSigning:
         key = self._body_hash(record)
         if (packed := self._signed.get(key)) is not None:
             self._signed.move_to_end(key)
-            return await self._reused(SignedPage(packed), record)
+            return await self._signed_at(SignedPage(packed), record, is_reused=True)
         if key not in self._read:
             self._read[key] = _Body(self.pool.submit(record))
         body = self._read[key]
@@ -189,25 +189,27 @@ class PageSigning:
                 del self._read[key]
         if isinstance(result, Failure):
             return result
-        if is_reused:
-            return await self._reused(result, record)
-        return self._new(result, record, key)
+        if not is_reused:
+            self._signed[key] = result.packed
+        return await self._signed_at(result, record, is_reused=is_reused)
 
-    def _new(self, page: SignedPage, record: Record, key: bytes) -> Signed:
-        self._signed[key] = page.packed
-        signature, reading, _ = page.unpacked()
-        return Signed(signature.found_at(record.url), reading, page.body)
+    async def _signed_at(
+        self, page: SignedPage, record: Record, *, is_reused: bool
+    ) -> Signed | Failure:
+        """Return the signature of a page from that of an equal body, if it holds for its URL too.
 
-    async def _reused(self, page: SignedPage, record: Record) -> Signed | Failure:
-        """Return the signature of an equal body, at the URL of this page."""
+        :param is_reused: whether another page had that signature before.
+        """
         signature, reading, depends_on_folder = page.unpacked()
         if depends_on_folder and folder_of(signature.url) != folder_of(record.url):
+            # The body may also have been read ahead, for a page whose callback takes longer.
             result = await result_of(self.pool.submit(record))
             if isinstance(result, Failure):
                 return result
-            return self._new(result, record, self._body_hash(record))
-        self.reused += 1
-        return Signed(signature.found_at(record.url), reading)
+            signature, reading, _ = result.unpacked()
+            return Signed(signature, reading, result.body)
+        self.reused += is_reused
+        return Signed(signature.found_at(record.url), reading, b"" if is_reused else page.body)
 
     def _refusal(self, record: Record) -> Failure | None:
         """Return the failure of a page that a worker would only refuse."""

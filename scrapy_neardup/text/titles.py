@@ -27,15 +27,25 @@ LIST_KINDS = frozenset(
 MAX_PARTS = 16
 
 #: The version of how titles are cut and which signs they have, for the recipe.
-VERSION = "titles-2"
+VERSION = "titles-3"
 
-#: Bars, dots, brackets, a long dash, or a dash or slash between blanks; but none that another one
-#: follows, as in "Operator / - Manual".
+#: Brackets around parameters, as in "Move(int)": behind an ASCII word, or with a comma in them.
+_PARAMETERS = r"(?:(?<=[a-z0-9])\([\x20-\x27*-\x7e]*\)|\([^()]*,[^()]*\))"
+#: Bars, dots, brackets, a long dash, or a dash or slash between blanks; an underscore, but not in
+#: an ASCII name such as "load_page". None that another one follows, as in "Operator / - Manual", or
+#: that stands at the end behind another one, as in "Index - |".
 _SEPARATOR = regex.compile(
-    r"(?:\s[-−/\\]|(?<=\s)\|\|)(?=\s[-–−|»·•]\s|$)(*SKIP)(*FAIL)|"
-    r"\s[-–−~/\\]+\s|[|•·»«›‹_()\[\]【】—―]+",
+    rf"(?:\s[-−/\\]|(?<=\s)\|\|)(?=\s[-–−|»·•]\s|$)(*SKIP)(*FAIL)|"
+    rf"(?<=\s[-–−]\s)\|+(?=\s*$)(*SKIP)(*FAIL)|{_PARAMETERS}(*SKIP)(*FAIL)|"
+    rf"(?<=[a-z0-9])_+(?=[a-z0-9])(*SKIP)(*FAIL)|"
+    rf"\s[-–−~/\\]+\s|[|•·»«›‹_()\[\]【】—―]+",
     regex.VERSION1,
 )
+#: A name of several words, as in code: its words are also those of shorter names.
+_NAME = regex.compile(r"(?<![\w.:])[a-z_]\w+(?:(?:\.|::|->)[a-z_]\w+)+(?![\w:])")
+_WITHIN_NAME = regex.compile(r"\.|::|->")
+#: Dashes, bullets and stars around words, or in place of them.
+_DECORATION = " \t-–−—―·•…«»‹›★☆"
 #: Left where the site's name is missing.
 _OPEN_END = regex.compile(r"\s[-–−]+$")
 
@@ -87,10 +97,14 @@ def signs(part: str) -> list[str]:
     """Return the signs of a part: ``C#`` is not ``C++``, ``-2`` not ``+2``, ``==`` not ``!=``.
 
     :param part: part of a title, normalised.
-    :returns: each sign, with the letter or digit next to it; no trade marks, no bullets.
+    :returns: each sign, with the letter or digit next to it, and each name such as ``os.path``; no
+        trade marks, no bullets.
     """
     part = part.strip()
-    found = []
+    if not any(map(str.isalnum, part)):
+        # An entry of an index of operators: "Index - +" is not "Index - *".
+        return [part] if part.strip(_DECORATION) else []
+    found = [_WITHIN_NAME.sub("::", name) for name in _NAME.findall(part)]
     for match in _SIGNS.finditer(part):
         sign = match[0]
         if match["number"]:

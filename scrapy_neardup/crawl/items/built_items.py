@@ -197,7 +197,7 @@ class BuiltItems:
             # The text of a list says little about a single entry, so the whole page must be equal;
             # URLs are not shown.
             return page.verdict.same_shown and not self._stored.knows(original)
-        return page.verdict.same_shown or not self._has_other_texts(original, texts)
+        return not self._has_other_texts(original, texts)
 
     def _has_other_texts(self, original: str, texts: ItemTexts) -> bool:
         """Return whether each known item of a page and its copies lacks texts of this item."""

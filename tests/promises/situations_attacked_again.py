@@ -1,0 +1,86 @@
+"""Contents that later attacks lost: equal bodies read ahead, other texts of equal pages, titles."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+from scrapy import Request
+from scrapy.http import Response
+
+from tests.promises.harness import PromiseSpider, Site, bare, content_of, full, situation, words
+
+
+class SlowFirst(PromiseSpider):
+    """A spider whose callbacks end in another order than their pages arrived in."""
+
+    async def parse(self, response: Response, **_: Any) -> Any:
+        await asyncio.sleep(0.5 if "/0/" in response.url else 0)
+        if label := content_of(response):
+            yield {"content": label, "url": response.url}
+        for request in self.links(response):
+            yield request
+
+
+def _councils(site: Site) -> Any:
+    for number in range(3):
+        url = f"/council/{number}/"
+        link = '<a href="minutes.pdf">Minutes as PDF</a>'
+        site.put(url, full(words(200, "council"), "Council", link), content=url)
+    site.index()
+    return SlowFirst
+
+
+@situation(contents=3, NEARDUP_WORKERS=1)
+def equal_pages_in_several_folders_whose_callbacks_take_longer(site: Site) -> Any:
+    return _councils(site)
+
+
+@situation(contents=3, NEARDUP_WORKERS=1, NEARDUP_EXTRACTION="lazy")
+def equal_pages_in_several_folders_of_a_lazy_crawl(site: Site) -> Any:
+    return _councils(site)
+
+
+class Variants(PromiseSpider):
+    """Each address of a ware shows all variants; the spider takes the one that it names."""
+
+    def parse(self, response: Response, **_: Any) -> Iterator[dict[str, str] | Request]:
+        if label := content_of(response):
+            texts = response.css(".variant::text").getall()
+            yield {"content": label, "text": texts[int(response.url[-1])]}
+        yield from self.links(response)
+
+
+@situation(contents=4)
+def variants_of_which_each_item_holds_one(site: Site) -> Any:
+    variants = "".join(f"<div class=variant>{words(30, n)}</div>" for n in range(4))
+    for n in range(4):
+        site.put(
+            f"/shirt?variant={n}", full(words(200, "rules"), "Shirt", variants), f"variant {n}"
+        )
+    site.index(*(f"/shirt?variant={n}" for n in range(4)))
+    return Variants
+
+
+#: Titles of references, two and two, of which one is not a copy of the other.
+TITLES = [
+    ("MPI_Gather", "MPI_Gather_init"),
+    ("Index - +", "Index - *"),
+    ("Index - |", "Index - ^"),
+    (">", ">="),
+    ("Move Method (Entry, Boolean)", "Move Method (Entry, Boolean, Locking)"),
+    ("footnote.number.symbols", "table.footnote.number.symbols"),
+    ("sigc::bound_functor", "sigc::const::bound_functor"),
+]
+
+
+@situation(contents=2 * len(TITLES))
+def entries_of_references_with_like_titles(site: Site) -> Any:
+    for number, titles in enumerate(TITLES):
+        for title in titles:
+            shown = title.replace("<", "&lt;").replace(">", "&gt;")
+            page = bare(words(200, number), shown)
+            site.put(f"/{number}/{titles.index(title)}", page, content=title)
+    site.index()
+    return PromiseSpider
