@@ -76,6 +76,17 @@ _TELLING = 12
 _MAX_PLACES = 50
 
 
+#: Label of the fact that is a page's heading.
+HEADING = "heading"
+#: What stands for a heading where there is none, as in references made by Doxygen.
+_TITLED = etree.XPath(
+    "descendant::*[self::div or self::span or self::p]"
+    "[contains(concat(' ', normalize-space(@class), ' '), ' title ')]"
+)
+#: Characters of a block of code by which it is told from others.
+_MAX_CODE = 4000
+
+
 class Fact(NamedTuple):
     """Something that a page states.
 
@@ -148,6 +159,7 @@ def page_facts(body: HtmlElement, title: str, text: str) -> list[Fact]:
     stated = [_prices(content)]
     if heading is not None:
         stated += [_name(heading, title), _labels(content), _rows(content), _terms(content)]
+        stated.append(_code(content))
     found = (
         each.fact
         for each in chain.from_iterable(stated)
@@ -189,6 +201,9 @@ def _heading(body: HtmlElement, title: str) -> HtmlElement | None:
             best, most = heading, len(name)
         if first is None and heading.tag == "h1":
             first = heading
+    if first is None and best is None:
+        titled_elements = islice(cast("list[HtmlElement]", _TITLED(body)), _MAX_FACTS)
+        return next((each for each in titled_elements if _short_text(each)), None)
     return first if best is None else best
 
 
@@ -196,7 +211,7 @@ def _name(heading: HtmlElement, title: str) -> Iterator[_Stated]:
     """Yield what a heading says if the title does not say it, as on a site with one title."""
     name = _short_text(heading) or ""
     if name and solid(name) not in solid(title):
-        yield _Stated(heading, "", name, Fact("heading", name))
+        yield _Stated(heading, "", name, Fact(HEADING, name))
 
 
 def _is_in(stated: _Stated, main: str) -> bool:
@@ -239,6 +254,14 @@ def _terms(content: _Content) -> Iterator[_Stated]:
         described = term.getnext()
         if described is not None and described.tag == "dd":
             yield from _stated(term, _short_text(term) or "", _short_text(described) or "")
+
+
+def _code(content: _Content) -> Iterator[_Stated]:
+    """Yield blocks of code: extractors leave some of them out. Numbers alone are those of lines."""
+    for block in islice(content.rows("pre"), _MAX_FACTS):
+        text = " ".join("".join(cast("Iterator[str]", block.itertext())).split())[:_MAX_CODE]
+        if any(map(str.isalpha, text)):
+            yield _Stated(block, "", text, Fact("code", text))
 
 
 def _labels(content: _Content) -> Iterator[_Stated]:

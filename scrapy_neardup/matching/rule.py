@@ -13,9 +13,16 @@ from ..hashing.minhash import resemblance
 from ..hashing.simhash import hamming_distance
 from ..hashing.simhash_index import MAX_DISTANCE
 from ..reasons import Reason
-from ..signatures.facts import states_more
+from ..signatures.facts import headings_differ, states_more
 from ..signatures.signature import PageSignature
-from ..text.titles import Title, may_be_one, title_words, without_list_kind
+from ..text.titles import (
+    Title,
+    may_be_one,
+    name_other_versions,
+    title_words,
+    without_list_kind,
+    without_names,
+)
 from .site_boilerplate import Boilerplates, SiteBoilerplate
 from .value_rules import SAME_VALUES_LENIENCY, values_agree, values_differ
 from .verdict import Match, Mismatch
@@ -248,6 +255,8 @@ def _objection_on_one_site(
     """
     if titles_differ(page, other, boilerplate):
         return Reason.TITLE_DIFFERS
+    if page.title == other.title and headings_differ(page, other):
+        return Reason.TITLE_DIFFERS
     core, other_core = map(title_words, _own_titles(page, other, boilerplate))
     same_title = core == other_core
     if not (same_title and core) and _size_ratio(page, other) < MIN_SIZE_RATIO:
@@ -271,6 +280,9 @@ def learn_text(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
 def titles_differ(page: PageSignature, other: PageSignature, boilerplate: SiteBoilerplate) -> bool:
     """Do the titles of two pages of a site tell them apart, unless the pages are equal?"""
     own, other_own = _own_titles(page, other, boilerplate)
+    if name_other_versions(page.title, other.title):
+        # A module may have been moved: "dispatch" is "utils.dispatch" in a later version.
+        own, other_own = without_names(own), without_names(other_own)
     if not may_be_one(own, other_own):
         return True
     nothing_left = not (title_words(own) or title_words(other_own))

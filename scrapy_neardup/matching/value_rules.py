@@ -34,10 +34,10 @@ _ACROSS_SITES_CUT = (_Bound(2, 0.045, 1),)
 #: Between two versions of a manual, few words are renamed or translated anew: a smaller part of the
 #: values than this, which is more than twice what pages of one form may differ in.
 MAX_RENAMED = 0.06
-#: A single number that differs may be a counter, as of a page's views; "4,812" is two values. In
-#: lists of one site, two numbers may be the numbers of their pages, and three in one stretch too:
-#: the page, with the one before and the one behind it.
-MAX_COUNTERS, MAX_COUNTER_VALUES = 1, 2
+#: A single number that differs may be a counter, as of a page's views. In lists of one site, two
+#: numbers may be the numbers of their pages, and three in one stretch too: the page, with the one
+#: before and the one behind it.
+MAX_COUNTERS, MAX_COUNTER_VALUES = 1, 1
 MAX_PAGE_NUMBERS, MAX_NEIGHBOURS = 2, 3
 #: Of two lists, a longer stretch of values that only one of them has is an entry of its own: a name
 #: with a date or a second name. Labels and counters of templates are shorter.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..signatures.signature import PageSignature
-from ..text.titles import is_other_version
+from ..text.titles import is_other_version, name_other_versions
 from .site_boilerplate import Boilerplates
 from .value_rules import each_adds_values, few_are_renamed
 
@@ -22,7 +22,7 @@ def versions_differ(page: PageSignature, other: PageSignature, similarity: float
     """
     if similarity >= MAX_OTHER_SIMILARITY:
         return False
-    if not any(is_other_version(part, each) for part in page.title for each in other.title):
+    if not name_other_versions(page.title, other.title):
         return False
     # Of all features, two sets that resemble by s have (1 - s) / (1 + s) in one of them only.
     n_features = page.n_features + other.n_features

@@ -139,6 +139,16 @@ def is_other_version(part: Segment, other: Segment) -> bool:
     return bool(versions and other_versions and words & others) and versions != other_versions
 
 
+def without_names(title: Title) -> Title:
+    """Remove names of several words, as in code, from a title; their words are left."""
+    return title_of([word for word in part if "::" not in word] for part in title)
+
+
+def name_other_versions(title: Title, other: Title) -> bool:
+    """Return whether two titles have parts for which :func:`is_other_version` is true."""
+    return any(is_other_version(part, each) for part in title for each in other)
+
+
 def may_be_one(title: Title, other: Title) -> bool:
     """Return whether these may be titles of two copies, without the site's parts.
 

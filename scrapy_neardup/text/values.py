@@ -26,7 +26,7 @@ from .titles import LIST_KINDS
 from .tokenization import Spans
 
 #: Version of the values, for the recipe.
-VERSION = "values-8"
+VERSION = "values-9"
 
 #: Number of values of a text that are kept, from its beginning.
 MAX_VALUES = 248
@@ -41,6 +41,8 @@ _CODES = 2**30
 _UNUSED_BITS = np.uint64(34)
 FIRST_NUMBER, FIRST_OF_DATE, FIRST_SIGNED = _CODES, 2 * _CODES, 3 * _CODES
 
+#: Characters between thousands, and how many digits stand behind them.
+_THOUSANDS, _OF_THOUSANDS = np.array(list(map(ord, ",.'’ ")), np.uint32), 3
 #: Characters between the numbers of dates and times, and after them.
 _BETWEEN = np.array(list(map(ord, "-/:")), np.uint32)
 _AFTER = np.array(list(map(ord, "年月日号號时時点點分년월일시분")), np.uint32)
@@ -133,6 +135,7 @@ class ValueSequence(NamedTuple):
 def value_codes(
     hashes: npt.NDArray[np.uint64],
     is_number: npt.NDArray[np.bool_],
+    is_name: npt.NDArray[np.bool_],
     weights: npt.NDArray[np.int64],
     idf: IdfTable,
 ) -> Codes:
@@ -140,6 +143,8 @@ def value_codes(
 
     :param hashes: hashes of the tokens, see :func:`~scrapy_neardup.text.idf.token_hashes`.
     :param is_number: whether each token has a digit.
+    :param is_name: whether each names something by digits, see
+        :func:`~scrapy_neardup.text.weighting.are_names`: it is a word, because nothing counts so.
     :param weights: IDF weight of each token.
 
     Names of kinds of lists (``tag``, ``category``) are no values, because lists of one subject
@@ -149,7 +154,8 @@ def value_codes(
     is_rare = ((weights >= _RARE * idf.default) & (kinds != _LIST_KIND)) | (kinds == _NAME)
     words = np.where(is_rare & (len(idf) > 0), _codes_of_words(hashes), 0)
     words = np.where(kinds == _MONTH, FIRST_OF_DATE - FIRST_NUMBER + numbers, words)
-    return np.where(is_number, numbers, words).astype(CODE)
+    codes = np.where(is_number, numbers, words)
+    return np.where(is_name, _codes_of_words(hashes), codes).astype(CODE)
 
 
 def _codes_of_words(hashes: npt.NDArray[np.uint64]) -> Codes:
@@ -177,6 +183,8 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
         # "May" is also a verb.
         is_month &= _are_near((codes >= FIRST_NUMBER) & ~is_month)
         codes = np.where((codes < FIRST_OF_DATE) | is_month, codes, 0)
+    if spans is not None:
+        codes = _with_joined_thousands(codes, spans)
     tokens = np.flatnonzero(codes)[:MAX_VALUES]
     found = codes[tokens]
     if spans is None:
@@ -233,6 +241,32 @@ def _numbers(values: Iterable[int]) -> tuple[set[int], set[int]]:
     codes = list(values)
     plain = {value % _CODES for value in codes if FIRST_NUMBER <= value < FIRST_OF_DATE}
     return {value % _CODES for value in codes if value >= FIRST_SIGNED}, plain
+
+
+def _with_joined_thousands(codes: Codes, spans: Spans) -> Codes:
+    """Return the codes of tokens with that of 4812 for a number such as 4,812 or 4.812."""
+    starts, lengths = spans.starts, spans.lengths
+    ends = starts + lengths
+    is_part = (lengths == _OF_THOUSANDS) & (codes >= FIRST_NUMBER) & (codes < FIRST_OF_DATE)
+    is_part[:1] = False
+    places = np.flatnonzero(is_part)
+    before = places - 1
+    is_joined = (
+        (starts[places] == ends[before] + 1)
+        & (lengths[before] <= _OF_THOUSANDS)
+        & (codes[before] >= FIRST_NUMBER)
+        & _are_in(spans.codes.take(ends[before], mode="clip"), _THOUSANDS)
+    )
+    if not is_joined.any():
+        return codes
+    codes = codes.copy()
+    numbers: dict[int, str] = {}
+    for place in places[is_joined][::-1].tolist():
+        more = numbers.pop(place, None) or spans.tokens(np.array([place]))[0]
+        numbers[place - 1] = spans.tokens(np.array([place - 1]))[0] + more
+        codes[place] = 0
+    codes[[*numbers]] = _codes_of_numbers(token_hashes(list(numbers.values())))
+    return codes
 
 
 def _are_near(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

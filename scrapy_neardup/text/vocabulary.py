@@ -20,7 +20,7 @@ from .idf import IdfTable, token_hashes
 from .token_ids import TokenIdTable
 from .tokenization import Spans, units_of
 from .values import CODE, Codes, value_codes
-from .weighting import NUMBER_WEIGHT, Features, are_numbers, saturated
+from .weighting import NUMBER_WEIGHT, Features, are_names, are_numbers, saturated
 
 #: Bounds of the cache: some 30 MB. Beyond either of them it is cleared: common words are back
 #: within a few pages, and rare ones do not stay for long.
@@ -138,7 +138,7 @@ class Vocabulary:
         words = np.empty(len(new), _WORD)
         is_number, weights = are_numbers(new), self._idf.weights(hashes)
         words["hash"], words["weight"] = hashes, np.where(is_number, NUMBER_WEIGHT, weights)
-        codes = value_codes(hashes, is_number, weights, self._idf)
+        codes = value_codes(hashes, is_number, are_names(new), weights, self._idf)
         self._words = append_values(self._words, known, words)
         self._codes = append_values(self._codes, known, codes)
         self._units = append_values(self._units, n_units, unit_hashes)

@@ -27,6 +27,7 @@ _SATURATED: npt.NDArray[np.float64] = np.rint(_UNITS * (1 + np.log(np.maximum(1,
 #: IDF weight of a token with a digit, whatever the table says.
 NUMBER_WEIGHT = 1
 _digit_in = re.compile(r"\d").search
+_NAME = re.compile(r"(?=.{4})\d*[^\W\d_]+\d\w*|\d{9,}")
 
 
 class Features(NamedTuple):
@@ -45,6 +46,14 @@ def are_numbers(tokens: Sequence[str]) -> npt.NDArray[np.bool_]:
     return np.array(
         [not token.isalpha() and _digit_in(token) is not None for token in tokens], bool
     )
+
+
+def are_names(tokens: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return whether each token names something by digits: a code such as AB12, or a long number.
+
+    What begins with a number, such as 15min, may count something.
+    """
+    return np.array([_NAME.fullmatch(token) is not None for token in tokens], bool)
 
 
 def saturated(counts: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:

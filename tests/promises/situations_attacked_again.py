@@ -63,6 +63,31 @@ def variants_of_which_each_item_holds_one(site: Site) -> Any:
     return Variants
 
 
+#: What two pages of one title may state in a single place.
+STATED = [
+    ("60 x 90 cm", "70 x 110 cm"),
+    ("Floor 1, room 101", "Floor 2, room 214"),
+    ("345 and 678 of them", "352 and 681 of them"),
+    ("It ended 2:1", "It ended 0:3"),
+    ("Call +49 30 1234567", "Call +49 40 7654321"),
+    ("Use the code AB12CD", "Use the code XK98ZQ"),
+    ("It is colour 3fa9c1", "It is colour 7be02d"),
+    ("Call 030 123456789", "Call 030 987654321"),
+    ("Play it in C♯ then", "Play it in C♭ then"),
+    ("It says ∀ of them", "It says ∃ of them"),
+]
+
+
+@situation(contents=2 * len(STATED))
+def pages_of_one_title_that_state_other_things_in_one_place(site: Site) -> Any:
+    for number, stated in enumerate(STATED):
+        for place, each in enumerate(stated):
+            page = full(words(60, number), "Notice", f"<p>{each}</p><p>{words(60, -number)}</p>")
+            site.put(f"/{number}/{place}", page, content=f"{number} {place}")
+    site.index()
+    return PromiseSpider
+
+
 #: Titles of references, two and two, of which one is not a copy of the other.
 TITLES = [
     ("MPI_Gather", "MPI_Gather_init"),
@@ -82,5 +107,24 @@ def entries_of_references_with_like_titles(site: Site) -> Any:
             shown = title.replace("<", "&lt;").replace(">", "&gt;")
             page = bare(words(200, number), shown)
             site.put(f"/{number}/{titles.index(title)}", page, content=title)
+    site.index()
+    return PromiseSpider
+
+
+#: The names of methods: common words, which are no values.
+OF_COMMON_WORDS = ("get", "put", "do"), ("open", "close", "do"), ("go", "stop", "put")
+
+
+@situation(contents=6)
+def references_of_one_title_that_differ_in_heading_or_code(site: Site) -> Any:
+    members = "".join(f"<tr><td>{word}()</td></tr>" for word in words(60, "inherited").split())
+    for number, name in enumerate(("Button", "Box", "Browser")):
+        head = f"<head><title>Toolkit: Member List</title></head><div class=title>{name} Members"
+        own = "".join(f"<tr><td>{word} it()</td></tr>" for word in OF_COMMON_WORDS[number])
+        page = f"<html>{head}</div><body><table>{members}{own}</table></body></html>"
+        site.put(f"/members/{number}", page, content=name)
+        code = f'<pre>&lt;param name="border" select="{number}"/&gt;</pre>'
+        page = full(words(60, "param"), "border", f"{code}<p>{words(60, 'more')}</p>")
+        site.put(f"/param/{number}", page, content=f"border {number}")
     site.index()
     return PromiseSpider

@@ -10,7 +10,8 @@ import pytest
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.html.extraction import read_page
 from scrapy_neardup.html.page_facts import Fact
-from scrapy_neardup.signatures.facts import MAX_FACTS, states_more
+from scrapy_neardup.signatures.facts import MAX_FACTS, headings_differ, states_more
+from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore
 from tests.support.texts import FERRY
 
@@ -88,6 +89,48 @@ def test_a_class_that_is_about_something_else_hides_nothing(name):
 def test_without_a_heading_only_prices_count():
     html = page("<p>Colour: red</p><div>$5</div>").replace("h1>", "b>")
     assert read_page(html, ferry).facts == [Fact("", "$5")]
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<div class='title'>Box Members</div>", [("heading", "Box Members")]),
+        ("<span class='sub title'>Kettle</span>", []),
+        ("<h1>Jug</h1><div class='title'>Box Members</div>", [("heading", "Jug")]),
+        ("<div class='titles'>Box Members</div>", []),
+        (f"<div class='title'>{FERRY}</div>", []),
+    ],
+)
+def test_what_is_called_a_title_stands_for_a_heading(markup, expected):
+    html = page(markup).replace("<h1>Kettle</h1>", "")
+    assert read_page(html, ferry).facts == expected
+
+
+def test_blocks_of_code_that_the_text_lacks_count_wherever_they_stand():
+    above, below = "<pre>if (a &lt; b)\n  c();</pre>", "<pre>x = 1</pre><pre>1\n2\n3</pre>"
+    above += f"<pre>{FERRY}</pre>"
+    assert facts(above, below=below) == [("code", "if (a < b) c();"), ("code", "x = 1")]
+
+
+def signed(markup: str) -> PageSignature:
+    html = page(markup).replace("<h1>Kettle</h1>", "")
+    return detector().signature(url="https://a.example/", html=html)
+
+
+def test_other_headings_are_told_from_one_heading_and_from_none():
+    box, jug, none = (signed(f"<h1>{name}</h1>$5") for name in ("Box", "Jug", "Kettle"))
+    cheap = signed("<h1>Box</h1><dl><dt>Colour<dd>red</dl>")
+    assert headings_differ(box, jug)
+    assert headings_differ(jug, box)
+    assert not any(headings_differ(box, other) for other in (box, cheap, none))
+    assert not headings_differ(none, box)
+
+
+def test_a_heading_is_kept_beside_many_other_facts():
+    rows = "".join(f"<tr><td>Label {'ab'[n % 2] * n}x<td>red</tr>" for n in range(1, 60))
+    box, jug = (signed(f"<h1>{name}</h1><table>{rows}</table>") for name in ("Box", "Jug"))
+    assert len(box.facts) == len(jug.facts) == 4 * MAX_FACTS
+    assert headings_differ(box, jug)
 
 
 def test_a_heading_may_stand_behind_the_text():
