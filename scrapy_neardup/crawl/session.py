@@ -21,7 +21,7 @@ from .backpressure import Throttle
 from .containment import CrawlContainment
 from .copies.canonical_holds import CanonicalHolds
 from .copies.recorder import CopyRecorder
-from .durability.feeds import Feeds
+from .durability.feeds import Feeds, warn_of_overwriting
 from .durability.job import Job, JobJournal
 from .items.item_tracker import ItemTracker
 from .monitoring.crawl_log import CrawlLog, CrawlStats
@@ -281,9 +281,12 @@ class CrawlSession:
         :raises StoreError: when the store fails to forget them.
         """
         self._feeds = Feeds.of(self._crawler)
-        if self.job is None or not self.job.begin():
-            return
         targets = {} if self._feeds is None else self._feeds.targets()
+        if self.job is None:
+            await in_thread(partial(warn_of_overwriting, targets, store))
+            return
+        if not self.job.begin():
+            return
         try:
             self.journal = await in_thread(partial(JobJournal, self.job, store.secret))
             forgotten = await in_thread(partial(self.journal.begin, store, targets))

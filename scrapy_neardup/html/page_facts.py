@@ -78,10 +78,11 @@ _MAX_PLACES = 50
 
 #: Label of the fact that is a page's heading.
 HEADING = "heading"
-#: What stands for a heading where there is none, as in references made by Doxygen.
+#: What stands for a heading where there is none, as in references made by Doxygen or Sandcastle.
 _TITLED = etree.XPath(
     "descendant::*[self::div or self::span or self::p]"
-    "[contains(concat(' ', normalize-space(@class), ' '), ' title ')]"
+    "[contains(concat(' ', normalize-space(@class), ' '), ' title ')"
+    " or @id = 'title' or contains(@id, 'Title')]"
 )
 #: Characters of a block of code by which it is told from others.
 _MAX_CODE = 4000

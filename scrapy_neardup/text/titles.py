@@ -30,13 +30,16 @@ MAX_PARTS = 16
 VERSION = "titles-3"
 
 #: Brackets around parameters, as in "Move(int)": behind an ASCII word, or with a comma in them.
-_PARAMETERS = r"(?:(?<=[a-z0-9])\([\x20-\x27*-\x7e]*\)|\([^()]*,[^()]*\))"
+_PARAMETERS = (
+    r"(?:(?<=[a-z0-9])\([\x20-\x27*-\x7e]*+\)|"
+    r"\((?:[^(),]++|\([^()]*+\))*+,(?:[^()]++|\([^()]*+\))*+\))"
+)
 #: Bars, dots, brackets, a long dash, or a dash or slash between blanks; an underscore, but not in
 #: an ASCII name such as "load_page". None that another one follows, as in "Operator / - Manual", or
 #: that stands at the end behind another one, as in "Index - |".
 _SEPARATOR = regex.compile(
-    rf"(?:\s[-−/\\]|(?<=\s)\|\|)(?=\s[-–−|»·•]\s|$)(*SKIP)(*FAIL)|"
-    rf"(?<=\s[-–−]\s)\|+(?=\s*$)(*SKIP)(*FAIL)|{_PARAMETERS}(*SKIP)(*FAIL)|"
+    rf"(?:\s[-−/\\]|(?<=\s)\|\|)(?=\s[-–−|»·•]\s|$|\))(*SKIP)(*FAIL)|"
+    rf"(?<=\s[-–−]\s)\|+(?=\s*$|\))(*SKIP)(*FAIL)|{_PARAMETERS}(*SKIP)(*FAIL)|"
     rf"(?<=[a-z0-9])_+(?=[a-z0-9])(*SKIP)(*FAIL)|"
     rf"\s[-–−~/\\]+\s|[|•·»«›‹_()\[\]【】—―]+",
     regex.VERSION1,
@@ -61,8 +64,10 @@ _MARK = r"[\p{S}#%*@--[+\-−®©™℠`^~<>|=]]"
 _NEXT_TO_WORD = rf"[\p{{L}}\p{{N}}](?:{_MARK}|[+\-−](?![\p{{L}}\p{{N}}]))+|{_MARK}[\p{{L}}\p{{N}}]"
 #: The sign of a number. A dash behind a letter or number joins two words or stands in a range.
 _OF_NUMBER = r"(?<![\p{L}\p{N}])(?<!\p{N} )[-−–](?=\p{N})|(?<!\p{N} ?)\+ ?(?=\p{N})"
-#: An operator: two signs or more, or one at the end of a part.
-_OPERATOR = r"(?:[=!<>&|^~+*%]|-(?=>)|(?<=<)-){2,}+|(?<=\s)[<>+*/%=^&~\\-]$"
+#: An operator: two signs or more, or one at the end of a part; that of a type, as in "<T &>".
+_OPERATOR = (
+    r"(?:[=!<>&|^~+*%]|-(?=>)|(?<=<)-){2,}+|(?<=\s)[<>+*/%=^&~\\-]$|(?<=\w\s)[*&](?=\s?[>,])"
+)
 #: A symbol that stands alone; not arrows, bullets, lines and what else separates or decorates.
 _SYMBOL = (
     r"[\p{So}\p{Sm}\p{Sc}--[\x00-\x23\x25-\x7f¦¬©®°℠™⁄∙⋅∣−←-⇿⟰-⟿⤀-⥿⬀-⯿☰★☆"
@@ -103,7 +108,7 @@ def signs(part: str) -> list[str]:
     part = part.strip()
     if not any(map(str.isalnum, part)):
         # An entry of an index of operators: "Index - +" is not "Index - *".
-        return [part] if part.strip(_DECORATION) else []
+        return [part] if part == "-" or part.strip(_DECORATION) else []
     found = [_WITHIN_NAME.sub("::", name) for name in _NAME.findall(part)]
     for match in _SIGNS.finditer(part):
         sign = match[0]

@@ -120,6 +120,24 @@ def test_copies_of_overwritten_items_are_stored(job, tmp_path):
     assert appended.logged("WARNING") == []
 
 
+def test_overwriting_what_the_store_knows_without_a_job_is_warned_of(tmp_path, served):
+    items, store = tmp_path / "items.jsonl", f"sqlite:///{tmp_path / 'pages.sqlite'}"
+
+    def run(path: str, **options: Any) -> list[str]:
+        settings = {"NEARDUP_STORE": store, "FEEDS": feed(items, **options)}
+        return run_crawl([served.url(path)], settings).logged("WARNING")
+
+    assert run("/1", overwrite=True) == []
+    assert run("/museum") == []
+    [warning] = run("/2", overwrite=True)
+    assert f"overwrites {items}" in warning
+    assert "knows 2 pages" in warning
+    # The store is new, so what the run deletes is stored again.
+    (tmp_path / "pages.sqlite").unlink()
+    assert run("/2", overwrite=True) == []
+    assert in_feed(items) == ["2"]
+
+
 def test_a_feed_that_was_moved_away_is_not_overwritten(job, tmp_path):
     items = tmp_path / "items.jsonl"
     job.run("/1", "/museum", FEEDS=feed(items, overwrite=True))

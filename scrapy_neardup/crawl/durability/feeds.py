@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from io import BufferedIOBase
 from pathlib import Path
@@ -27,12 +27,20 @@ from scrapy.extensions.feedexport import (
     StdoutFeedStorage,
 )
 
+from ...exceptions import StoreError
+from ...stores import Store
+
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.spiders import Spider
 
 logger = logging.getLogger(__name__)
 
+_OVERWRITTEN = (
+    "This run overwrites %s, but store %s knows %d pages of earlier runs: items of theirs that are "
+    "deleted here are not stored again from copies of these pages. To keep them, append "
+    "('overwrite': False, -o), or write each run to a file of its own ('%%(time)s' in its name)"
+)
 #: Formats with one item per line.
 _LINE_FORMATS = ("jsonlines", "jsonl", "jl")
 
@@ -166,6 +174,20 @@ class Feeds:
                     raise
 
         return synchronise
+
+
+def warn_of_overwriting(feeds: Mapping[str, bool], store: Store) -> None:
+    """Warn of feeds whose items a run without a job deletes while the store knows their pages.
+
+    :param feeds: see :meth:`Feeds.targets`.
+    """
+    overwritten = sorted(feed for feed, overwrites in feeds.items() if overwrites)
+    if not overwritten:
+        return
+    # A store that is out of reach is reported when it is used.
+    with suppress(StoreError):
+        if n_pages := len(store):
+            logger.warning(_OVERWRITTEN, ", ".join(overwritten), store.name, n_pages)
 
 
 def _id_of(slot: FeedSlot) -> str:
