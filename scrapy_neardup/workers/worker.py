@@ -21,8 +21,6 @@ from ..reasons import Reason
 from ..signatures.signer import Signer
 from .tasks import Failure, WorkerRecipe, attempt_all
 
-#: Where more wants to run than there are cores, the crawl's event loop goes first.
-_NICENESS = 5
 #: From this part of the memory limit on, what was read is not trusted.
 _TRUSTED_SHARE = 0.85
 _STATUS = Path("/proc/self/status")
@@ -52,8 +50,6 @@ def serve(end: socket.socket) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    if hasattr(os, "nice"):
-        os.nice(_NICENESS)
     _print_to_stderr()
     channel = Channel(end)
     with suppress(EOFError, OSError):  # the parent has gone

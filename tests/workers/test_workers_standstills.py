@@ -40,15 +40,6 @@ def server() -> Iterator[int]:
         os.kill(started.process.pid, signal.SIGKILL)
 
 
-@linux
-def test_workers_give_way_to_the_process_that_asks_them(server):
-    with WorkerPool(sign_record, SECRET, 1) as pool:
-        assert faults.answer(pool.submit(page(0))) == ""
-        [worker] = children_of(server)
-        own, niceness = (os.getpriority(os.PRIO_PROCESS, pid) for pid in (0, worker))
-    assert niceness == min(own + 5, 19)
-
-
 # --- processes that stand still ---
 
 
