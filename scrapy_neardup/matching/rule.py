@@ -280,11 +280,13 @@ def learn_text(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
 def titles_differ(page: PageSignature, other: PageSignature, boilerplate: SiteBoilerplate) -> bool:
     """Do the titles of two pages of a site tell them apart, unless the pages are equal?"""
     own, other_own = _own_titles(page, other, boilerplate)
-    if name_other_versions(page.title, other.title):
+    if not may_be_one(own, other_own):
+        if not name_other_versions(page.title, other.title):
+            return True
         # A module may have been moved: "dispatch" is "utils.dispatch" in a later version.
         own, other_own = without_names(own), without_names(other_own)
-    if not may_be_one(own, other_own):
-        return True
+        if not may_be_one(own, other_own):
+            return True
     nothing_left = not (title_words(own) or title_words(other_own))
     return nothing_left and _share_only_boilerplate_title(page, other, boilerplate)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import accumulate
 
 import regex
@@ -138,10 +139,17 @@ def is_other_version(part: Segment, other: Segment) -> bool:
 
     They share a word besides.
     """
-    texts = " ".join(part), " ".join(other)
-    versions, other_versions = map(_VERSION.findall, texts)
-    words, others = (set(_VERSION.sub("", text).split()) for text in texts)
-    return bool(versions and other_versions and words & others) and versions != other_versions
+    (versions, words), (other_versions, others) = _versions_in(part), _versions_in(other)
+    if not (versions and other_versions) or versions == other_versions:
+        return False
+    return not words.isdisjoint(others)
+
+
+@lru_cache(maxsize=1024)
+def _versions_in(part: Segment) -> tuple[list[str], frozenset[str]]:
+    """Return the versions that a part of a title names, and its other words."""
+    text = " ".join(part)
+    return _VERSION.findall(text), frozenset(_VERSION.sub("", text).split())
 
 
 def without_names(title: Title) -> Title:
