@@ -49,9 +49,10 @@ class PageSignature:
     :ivar text_digest: 16 bytes, keyed; equal for equal texts, punctuation included.
     :ivar n_text: characters of the main text without white space.
     :ivar n_shown: characters of all visible text without white space.
-    :ivar shown_digest: 25 bytes: keyed digests of the whole page (6), of its visible text (5) and
-        of its other content (5), a flag that says whether its URL is that of a list (1), and sums
-        over the lines of the other content (8), see ``hashing/power_sums.py``; empty if only the
+    :ivar shown_digest: 29 bytes: keyed digests of the whole page (6), of its visible text (5) and
+        of its other content (5), a flag that says whether its URL is that of a list (1), sums over
+        the lines of the other content (8), see ``hashing/power_sums.py``, and where its relative
+        addresses lead (4); empty if only the
         text is known.
     :ivar recipe: digest of everything that the other fields depend on.
     :ivar n_heading: number of leading values that belong to a heading that repeats part of the

@@ -30,7 +30,7 @@ _SIGNED_NUMBER = re.compile(r"[+\-−–](?=\d)(?<![^\s(].)")
 #: hide their numbers, and what stands behind a code of mixed case. Not marks of trade, lines,
 #: arrows to other pages, single bullets.
 _MARK = (
-    rf"[\p{{So}}\p{{Co}}{FIRST_CASE_MARK}-{LAST_CASE_MARK}×√↑↓♯∀-⋿--[∕∗∘∙∣∶∼⋅⋆"
+    rf"[\p{{So}}\p{{Co}}{FIRST_CASE_MARK}-{LAST_CASE_MARK}×↑↓♯∀-⋿--[−∕∗∘∙∣∶∼⋅⋆"
     r"©®°℠™\u2500-\u257f■▪▫▶►◀◄●◆◾◽➔-➾❖✦]]"
 )
 #: The sign of a number.

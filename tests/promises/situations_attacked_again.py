@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from typing import Any
 
 from scrapy import Request
@@ -63,6 +64,15 @@ def variants_of_which_each_item_holds_one(site: Site) -> Any:
     return Variants
 
 
+def _put_pairs(
+    site: Site, pairs: Sequence[tuple[str, str]], page: Callable[[int, str], str]
+) -> None:
+    """Serve a page for each of two things; pages of a pair are alike but for them."""
+    for number, pair in enumerate(pairs):
+        for place, each in enumerate(pair):
+            site.put(f"/{number}/{place}", page(number, each), content=f"{number} {place}")
+
+
 #: What two pages of one title may state in a single place.
 STATED = [
     ("60 x 90 cm", "70 x 110 cm"),
@@ -80,10 +90,13 @@ STATED = [
 
 @situation(contents=2 * len(STATED))
 def pages_of_one_title_that_state_other_things_in_one_place(site: Site) -> Any:
-    for number, stated in enumerate(STATED):
-        for place, each in enumerate(stated):
-            page = full(words(60, number), "Notice", f"<p>{each}</p><p>{words(60, -number)}</p>")
-            site.put(f"/{number}/{place}", page, content=f"{number} {place}")
+    _put_pairs(
+        site,
+        STATED,
+        lambda number, stated: full(
+            words(60, number), "Notice", f"<p>{stated}</p><p>{words(60, -number)}</p>"
+        ),
+    )
     site.index()
     return PromiseSpider
 
@@ -102,11 +115,7 @@ TITLES = [
 
 @situation(contents=2 * len(TITLES))
 def entries_of_references_with_like_titles(site: Site) -> Any:
-    for number, titles in enumerate(TITLES):
-        for title in titles:
-            shown = title.replace("<", "&lt;").replace(">", "&gt;")
-            page = bare(words(200, number), shown)
-            site.put(f"/{number}/{titles.index(title)}", page, content=title)
+    _put_pairs(site, TITLES, lambda number, title: bare(words(200, number), escape(title)))
     site.index()
     return PromiseSpider
 

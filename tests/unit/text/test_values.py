@@ -75,6 +75,7 @@ def kinds(text: str) -> str:
         ("for $12 90 and at -5", "wnnws"),
         ("5 ‰ of 10² or −7 at -12:30", "sswswdd"),
         ("in London, Paris or 上海", "www"),
+        ("this − that and ∀ these ♯", "ww"),
         ("for 700 euros, rs. 700 and 700 доллара", "wnwwwnwnw"),
         ("this ✓ and that ✗✗ and ★★★☆☆", "www"),
         ("more → here ● © 3 ■", "n"),
