@@ -6,7 +6,6 @@ pages that may have the same content; see :mod:`~scrapy_neardup.matching.passage
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
@@ -34,8 +33,10 @@ _INLINE = ["span", "b", "strong", "em", "i", "font", "code", "u", "sup", "sub"]
 _MAX_JOINED = 10_000
 #: Between two text nodes: a character that no repaired page contains.
 _BREAK = "\x1f"
-#: Passages end at elements and at the ends of sentences, not where a line of the source is wrapped.
-_ENDS = re.compile("[。!?;]+")
+#: Passages end at elements, for which this stands, and at the ends of sentences, not where a line of
+#: the source is wrapped.
+_END = ";"
+_ENDS_OF_SENTENCES = (". ", "。", "!", "?")
 _MIN_CHARS = 4
 
 
@@ -79,7 +80,7 @@ def quick_text(html: str, limits: PageLimits) -> QuickText:
             _join_inline_text(tree)
         shown = _text(tree)
         needs_reading = may_need_scripts(html, shown, _ids(tree))
-        text = normalize(_main_part(tree).replace(_BREAK, ";"))
+        text = normalize(_main_part(tree).replace(_BREAK, _END))
     except Exception as error:
         raise ExtractionError("quick_text", error) from error
     limits.check_text(title, shown)
@@ -118,7 +119,14 @@ def _main_part(tree: LexborHTMLParser) -> str:
     linked = _text(tree)
     tree.strip_tags(["a"])
     unlinked = _text(tree)
-    return unlinked if len("".join(unlinked.split())) >= _MIN_UNLINKED else linked
+    return unlinked if _has_so_many(unlinked, _MIN_UNLINKED) else linked
+
+
+def _has_so_many(text: str, characters: int) -> bool:
+    """Return whether a text has so many characters that are no white space."""
+    # The beginning of most texts has.
+    beginning = "".join(text[: 4 * characters].split())
+    return len(beginning) >= characters or len("".join(text.split())) >= characters
 
 
 def _text(tree: LexborHTMLParser) -> str:
@@ -127,7 +135,9 @@ def _text(tree: LexborHTMLParser) -> str:
 
 
 def _passages(text: str) -> Iterator[str]:
-    text = text.replace(". ", ";").replace(" ", "")
+    # One after the other, which takes less time than a regular expression.
+    for end in _ENDS_OF_SENTENCES:
+        text = text.replace(end, _END)
     # A full stop is left at the end of a line, but not within one.
-    passages = (passage.rstrip(".") for passage in _ENDS.split(text))
+    passages = (passage.rstrip(".") for passage in text.replace(" ", "").split(_END))
     return (passage for passage in passages if len(passage) >= _MIN_CHARS)

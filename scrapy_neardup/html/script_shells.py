@@ -46,6 +46,7 @@ _LITTLE_WEIGHT = 100
 #: Even with an empty root, a page is no shell from this weight of its main text or all its text on.
 _ENOUGH_TEXT = 1000
 _ENOUGH_SHOWN = 2500
+_BEGINNING = 4 * _ENOUGH_SHOWN
 #: The same for all text of a page without an empty root.
 _ENOUGH_WITHOUT_ROOT = 1500
 #: Hidden text in script data is the page's content from this weight on, if it is also this share of
@@ -101,7 +102,10 @@ def may_need_scripts(html: str, shown: str, ids: Iterable[str]) -> bool:
     :param shown: its visible text.
     :param ids: ids of its elements that may be the root of an application, read if necessary.
     """
-    text = " ".join(shown.split())
+    # The beginning of most texts suffices.
+    text = " ".join(shown[:_BEGINNING].split())
+    if len(text) < _ENOUGH_SHOWN:
+        text = " ".join(shown.split())
     # A character weighs 1 at least.
     weight = weight_of(text) if len(text) < _ENOUGH_SHOWN else _ENOUGH_SHOWN
     if weight >= _ENOUGH_SHOWN or not _SCRIPT.search(html):

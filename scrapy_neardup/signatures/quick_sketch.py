@@ -44,10 +44,13 @@ class Overlap(NamedTuple):
 
 def quick_sketch(text: str, key: ShingleKey) -> bytes:
     """Return the sketch of a normalised text, :data:`SIZE` bytes; none of a very short text."""
-    hashes = np.unique(shingle_hashes(_word_hashes(text, key.seed), key, SHINGLE_WORDS))
-    if hashes.size < MIN_SHINGLES:
+    hashes = shingle_hashes(_word_hashes(text, key.seed), key, SHINGLE_WORDS)
+    # Arrays of 32-bit integers are sorted in a fraction of the time.
+    ordered = np.sort(hashes.astype(np.uint32))
+    n_distinct = np.count_nonzero(np.diff(ordered)) + bool(ordered.size)
+    if n_distinct < MIN_SHINGLES:
         return b""
-    return _COUNT.pack(hashes.size) + sketches_of([hashes], BINS).tobytes()
+    return _COUNT.pack(n_distinct) + sketches_of([hashes], BINS).tobytes()
 
 
 def overlap(sketch: bytes, other: bytes) -> Overlap | None:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from .characters import BLANK, as_text, bounded_marks, code_points
+from .characters import BLANK, CodePoints, as_text, bounded_marks, code_points
 
 #: Invisible characters (soft hyphens, zero-width and direction marks) and the stroke that lengthens
 #: Arabic words.
@@ -87,7 +87,7 @@ def folded(text: str) -> Folded:
         for character in unsettled:
             text = text.replace(character, folds.longer[character])
         single = folds.single.take(code_points(text))
-    return Folded(_without_superfluous_blanks(as_text(single)), length)
+    return Folded(as_text(_single_blanks(single)), length)
 
 
 def single_spaced(text: str) -> Spaced:
@@ -107,6 +107,35 @@ def _without_superfluous_blanks(text: str) -> str:
     if _MAYBE_SUPERFLUOUS.search(text):
         text = _SUPERFLUOUS_BLANKS.sub("", text)
     return " ".join(text.split())
+
+
+def _single_blanks(codes: CodePoints) -> CodePoints:
+    """Do the same for the folded code points of the BMP, whose white space is blanks and line feeds.
+
+    In a third of the time.
+    """
+    is_line_feed = codes == _LINE_FEED
+    places = np.flatnonzero(~(is_line_feed | (codes == BLANK)))
+    kept = codes[places]
+    line = np.cumsum(is_line_feed, dtype=np.int32)[places]
+    is_unspaced = _unspaced_table().take(kept)
+    is_superfluous = is_unspaced[:-1] & is_unspaced[1:] & (line[:-1] == line[1:])
+    has_blank = (np.diff(places) > 1) & ~is_superfluous
+    target = np.arange(kept.size)
+    target[1:] += np.cumsum(has_blank)
+    spaced = np.full(kept.size + np.count_nonzero(has_blank), BLANK, codes.dtype)
+    spaced[target] = kept
+    return spaced
+
+
+@cache
+def _unspaced_table() -> npt.NDArray[np.bool_]:
+    """Return for each code point of the BMP whether it is written without blanks."""
+    plane = as_text(np.arange(_UNSETTLED + 1, dtype=np.uint32))
+    table = np.zeros(_UNSETTLED + 1, bool)
+    for run in regex.finditer(f"{_UNSPACED}+", plane, flags=regex.V1):
+        table[run.start() : run.end()] = True
+    return table
 
 
 @cache
