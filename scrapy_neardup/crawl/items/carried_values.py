@@ -50,7 +50,6 @@ _INFRASTRUCTURE = sys.stdlib_module_names | {
     "scrapy", "twisted", "zope", "parsel", "lxml", "playwright"
 }  # fmt: skip
 _ENTITY = re.compile(r"&#?\w+;")
-_ASCII_WORD = re.compile("[a-zA-Z0-9]")
 #: Lengths of the values that are searched within an item's text; for others see
 #: ``rewritten_values.py``.
 MIN_CONTAINED, _MAX_CONTAINED = 3, 500
@@ -345,8 +344,21 @@ def _folded(text: str) -> str:
 
 def is_within(value: str, text: str, shortest: int = MIN_CONTAINED) -> bool:
     """Return whether the text contains the value; parts of longer ASCII words do not count."""
-    if not shortest <= len(value) <= _MAX_CONTAINED or value not in text:
+    if not shortest <= len(value) <= _MAX_CONTAINED:
         return False
-    before = "(?<![a-zA-Z0-9])" if _ASCII_WORD.match(value[0]) else ""
-    after = "(?![a-zA-Z0-9])" if _ASCII_WORD.match(value[-1]) else ""
-    return re.search(before + re.escape(value) + after, text) is not None
+    # To compile a regular expression for each value would take longer.
+    is_word_at_start, is_word_at_end = map(_is_ascii_word, (value[0], value[-1]))
+    start = text.find(value)
+    while start >= 0:
+        end = start + len(value)
+        goes_on = (is_word_at_start and _is_ascii_word(text[start - 1 : start])) or (
+            is_word_at_end and _is_ascii_word(text[end : end + 1])
+        )
+        if not goes_on:
+            return True
+        start = text.find(value, start + 1)
+    return False
+
+
+def _is_ascii_word(character: str) -> bool:
+    return character.isascii() and character.isalnum()
