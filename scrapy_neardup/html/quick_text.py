@@ -33,8 +33,8 @@ _INLINE = ["span", "b", "strong", "em", "i", "font", "code", "u", "sup", "sub"]
 _MAX_JOINED = 10_000
 #: Between two text nodes: a character that no repaired page contains.
 _BREAK = "\x1f"
-#: Passages end at elements, for which this stands, and at the ends of sentences, not where a line of
-#: the source is wrapped.
+#: Passages end at elements, for which this stands, and at the ends of sentences, not where a line
+#: of the source is wrapped.
 _END = ";"
 _ENDS_OF_SENTENCES = (". ", "。", "!", "?")
 _MIN_CHARS = 4

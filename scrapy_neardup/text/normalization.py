@@ -110,9 +110,9 @@ def _without_superfluous_blanks(text: str) -> str:
 
 
 def _single_blanks(codes: CodePoints) -> CodePoints:
-    """Do the same for the folded code points of the BMP, whose white space is blanks and line feeds.
+    """Do the same for folded code points of the BMP, in a third of the time.
 
-    In a third of the time.
+    Their white space is blanks and line feeds.
     """
     is_line_feed = codes == _LINE_FEED
     places = np.flatnonzero(~(is_line_feed | (codes == BLANK)))
