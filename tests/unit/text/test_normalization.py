@@ -67,7 +67,8 @@ def test_every_character_is_folded_alike_whatever_stands_around_it(before, behin
 
 
 def test_lines_stay_apart():
-    assert normalize("第 一行 \n 第二 行") == "第一行 第二行"
+    text, apart = "第 一行 \n 第二 行", "第一行 第二行"
+    assert normalize(text) == folded(text).text == apart
 
 
 @given(TEXTS)
