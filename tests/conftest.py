@@ -21,6 +21,7 @@ FOLDERS = (
 # Speed is measured in benchmarks/, never asserted here. For more examples:
 # ``--hypothesis-profile=thorough``.
 settings.register_profile("default", deadline=None, max_examples=30)
+settings.register_profile("few", deadline=None, max_examples=5)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("default")
 
