@@ -46,6 +46,7 @@ _LITTLE_WEIGHT = 100
 #: Even with an empty root, a page is no shell from this weight of its main text or all its text on.
 _ENOUGH_TEXT = 1000
 _ENOUGH_SHOWN = 2500
+#: Characters at the beginning of a text that usually hold as much.
 _BEGINNING = 4 * _ENOUGH_SHOWN
 #: The same for all text of a page without an empty root.
 _ENOUGH_WITHOUT_ROOT = 1500
