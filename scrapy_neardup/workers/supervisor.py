@@ -71,6 +71,9 @@ class Supervisor(threading.Thread, Generic[T]):
         self._stopping = threading.Event()
         self._recipe = recipe
         self._worker: WorkerProcess | None = None
+        #: Tasks and their results, which are delivered once the worker has the next tasks: the code
+        #: that they wake holds the interpreter's lock, for which the worker would have to wait.
+        self._undelivered: tuple[Sequence[Task[T]], Sequence[T | Failure]] | None = None
         self._lock = threading.Lock()
 
     def start(self) -> None:
@@ -86,6 +89,7 @@ class Supervisor(threading.Thread, Generic[T]):
             self._supervise()
         finally:
             self._discard()
+            self._deliver_last()
             self._queue.leave(self, "the thread of a worker has ended")
 
     def stop(self) -> None:
@@ -162,7 +166,7 @@ class Supervisor(threading.Thread, Generic[T]):
         """Send the next tasks to the worker, and complete them or put them back."""
         expected = _PART_EXPECTED * self._batch_seconds
         most = _BATCH_PAGES if _BATCH_PAGES * self._pace <= expected else int(expected / self._pace)
-        tasks = self._queue.get(most, _BATCH_BYTES)
+        tasks = self._queue.get(most, _BATCH_BYTES, waits=self._undelivered is None)
         try:
             if self._stopping.is_set():
                 for task in tasks:
@@ -173,8 +177,11 @@ class Supervisor(threading.Thread, Generic[T]):
                 self._do_together(worker, tasks)
             elif tasks:
                 self._do_alone(worker, tasks[0])
+            else:
+                self._deliver_last()
         except BaseException as error:
             self._discard()
+            self._deliver_last()
             failure = Failure(Reason.FAILED, f"its supervisor failed: {error!r}")
             self._answer(tasks, [failure] * len(tasks))
 
@@ -192,7 +199,7 @@ class Supervisor(threading.Thread, Generic[T]):
             self._discard()
             self._put_back(tasks)
         else:
-            self._answer(tasks, answers)
+            self._undelivered = tasks, answers
 
     def _do_alone(self, worker: WorkerProcess, task: Task[T]) -> None:
         """Send one page; if the worker dies, it is retried within the rest of its time limit."""
@@ -212,15 +219,22 @@ class Supervisor(threading.Thread, Generic[T]):
             how = repr(error) if code is None else f"its process ended with {code}"
             answer = Failure(Reason.WORKER_DIED, how)
         else:
-            if lacks_memory(answer):
-                self._lose()
+            if not lacks_memory(answer):
+                self._undelivered = [task], [answer]
+                return
+            self._lose()
         self._answer([task], [answer])
 
     def _ask(self, worker: WorkerProcess, tasks: Sequence[Task[T]], seconds: float) -> Any:
-        """Return the worker's results, and update the pace."""
+        """Return the worker's results, and update the pace; deliver the last ones meanwhile."""
         started = monotonic()
+        deadline = started + seconds
         try:
-            answers = worker.ask([task.record for task in tasks], seconds)
+            try:
+                worker.send([task.record for task in tasks], deadline)
+            finally:
+                self._deliver_last()
+            answers = worker.receive(deadline)
         finally:
             took = (monotonic() - started) / len(tasks)
             self._pace = max(took, _DECAY * self._pace)
@@ -236,6 +250,12 @@ class Supervisor(threading.Thread, Generic[T]):
         for task in tasks:
             task.is_alone = True
             self._queue.put(task)
+
+    def _deliver_last(self) -> None:
+        """Complete the tasks that the worker answered last."""
+        if (last := self._undelivered) is not None:
+            self._undelivered = None
+            self._answer(*last)
 
     def _answer(self, tasks: Sequence[Task[T]], answers: Sequence[T | Failure]) -> None:
         """Complete tasks, except those that are complete."""
@@ -279,14 +299,20 @@ class WorkerProcess:
         if (answer := self._channel.receive(deadline)) is not True:
             raise WorkersFailed(f"the setup of a worker failed: {answer}")
 
-    def ask(self, records: Sequence[Record], seconds: float) -> Any:
-        """Have the worker do its job on these pages, and return its results, one for each.
+    def send(self, records: Sequence[Record], deadline: float) -> None:
+        """Have the worker do its job on these pages; :meth:`receive` returns the results.
 
         :raises OSError, EOFError: when it dies meanwhile.
-        :raises TimeoutError: when it takes longer than so many seconds.
+        :raises TimeoutError: when it has not taken them by the deadline.
         """
-        deadline = monotonic() + seconds
         self._channel.send(records, deadline)
+
+    def receive(self, deadline: float) -> Any:
+        """Return the results of the pages that were sent, one for each.
+
+        :raises OSError, EOFError: when the worker dies meanwhile.
+        :raises TimeoutError: when it has not answered by the deadline.
+        """
         return self._channel.receive(deadline)
 
     def kill(self) -> None:

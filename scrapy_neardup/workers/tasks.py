@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from heapq import heappop, heappush
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from .._util.validation import require_number
@@ -320,13 +320,18 @@ class TaskQueue(Generic[T]):
         else:
             self._refuse([task])
 
-    def get(self, most: int, max_bytes: int) -> list[Task[T]]:
+    def get(self, most: int, max_bytes: int, *, waits: bool = True) -> list[Task[T]]:
         """Wait for the next task; return it and those that fit in a batch, or none at the end.
 
         Tasks that would be another supervisor's share are left to it.
+
+        :param waits: if not, return none at once where no task is waiting.
         """
         while True:
-            self._wakings.get()
+            try:
+                self._wakings.get(block=waits)
+            except Empty:
+                return []
             with self._lock:
                 if self._waiting:
                     return self._next(most, max_bytes)
