@@ -18,7 +18,7 @@ from ..html.addresses import folder_of
 from ..signatures.signature import PageSignature
 from ..signatures.signer import Signer
 from ..sources.record import Record
-from ..text.normalization import normalize
+from ..text.normalization import folded
 from ..workers import (
     Failure,
     Reading,
@@ -235,13 +235,13 @@ def load_ahead(config: Config) -> None:
     if config.workers:
         prepare_workers()
     with suppress(RuntimeError):  # no more threads can be started
-        Thread(target=_load_tables, daemon=True).start()
+        Thread(target=load_tables, daemon=True).start()
 
 
-def _load_tables() -> None:
+def load_tables() -> None:
     """Load the tables of domains and of characters, each of which holds an event loop for long."""
     site_of("https://example.com/")
-    normalize("é")
+    folded("é")
 
 
 def require_parts(config: Config) -> None:

@@ -39,8 +39,9 @@ _UNSETTLED = 0xFFFF
 _SURROGATES = range(0xD800, 0xE000)
 _LINE_FEED = ord("\n")
 _LAST_SPACE = 0x3000
-#: Characters that compose with some before them (Unicode 3.11, D107 to D117).
-_SECOND_PART = regex.compile(r"\p{NFC_Quick_Check=Maybe}")
+#: Characters that may compose with others before them (Unicode 3.11, D107 to D117), or change
+#: places with them.
+_JOINING = regex.compile(r"[\p{NFC_Quick_Check=Maybe}\P{Canonical_Combining_Class=0}]")
 
 
 class Folded(NamedTuple):
@@ -187,14 +188,17 @@ def _folds() -> _Folds:
     single = np.full(_UNSETTLED + 1, _UNSETTLED, np.uint16)
     longer = {}
     last = chr(_UNSETTLED)
-    joining = set(filter(_may_join, set("".join(columns[1:]))))
-    for character, fold, plain, in_lower_case in zip(
-        plane, *(column.split("\n") for column in columns), strict=True
-    ):
-        if plain[:1] in joining or in_lower_case[:1] in joining or max(fold, default="") >= last:
+    joining = set(_JOINING.findall("".join(columns[1:])))
+    rows = zip(plane, *(column.split("\n") for column in columns), strict=True)
+    for character, fold, plain, in_lower_case in rows:
+        if plain[:1] in joining or in_lower_case[:1] in joining:
             continue
-        if character.isspace():
+        if character == fold:
+            single[ord(character)] = ord(fold)
+        elif character.isspace():
             single[ord(character)] = _same_letters()[ord(character)]
+        elif max(fold, default="") >= last:
+            continue
         elif len(fold) == 1:
             single[ord(character)] = ord(fold)
         else:
@@ -206,8 +210,3 @@ def _folds() -> _Folds:
         if all(single[ord(part)] in (ord(part), BLANK) for part in fold)
     }
     return _Folds(single, settled)
-
-
-def _may_join(character: str) -> bool:
-    """Return whether a character may compose with others before it."""
-    return bool(unicodedata.combining(character) or _SECOND_PART.match(character))

@@ -9,10 +9,12 @@ from typing import Any
 
 from scrapy.settings import Settings
 
+from scrapy_neardup.crawl import page_signing
 from scrapy_neardup.crawl.backpressure import Throttle
 from scrapy_neardup.crawl.page_signing import PageSigning
 from scrapy_neardup.crawl.settings import Config
 from scrapy_neardup.sources.record import Record
+from scrapy_neardup.text import normalization
 from scrapy_neardup.workers import Failure
 from tests.unit.crawl.test_backpressure import in_a_loop, no_reactor
 
@@ -102,3 +104,10 @@ def test_pages_that_nobody_asks_for_end_the_reading_ahead(monkeypatch):
             assert number > 8
 
     run()
+
+
+def test_the_table_of_characters_is_made_before_a_page_needs_it():
+    # It takes a tenth of a second, in which the event loop would stand.
+    normalization._folds.cache_clear()
+    page_signing.load_tables()
+    assert normalization._folds.cache_info().currsize == 1
