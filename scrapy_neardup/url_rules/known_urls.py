@@ -56,20 +56,36 @@ class SkippedUrl:
 _Url = TypeVar("_Url", VisitedUrl, SkippedUrl)
 
 
-class _Groups(dict[int, dict[int, _Url]], Generic[_Url]):
-    """URLs that have a number in common, by that and by their own digests."""
+class _Groups(Generic[_Url]):
+    """URLs that have a number in common, by that and by their own digests.
+
+    Most numbers have one URL, for which a dictionary would take several times its memory.
+    """
+
+    def __init__(self) -> None:
+        self._groups: dict[int, _Url | dict[int, _Url]] = {}
 
     def add(self, number: int, url: _Url) -> None:
-        self.setdefault(number, {})[url.digest] = url
+        held = self._groups.get(number)
+        if isinstance(held, dict):
+            held[url.digest] = url
+        elif held is None or held.digest == url.digest:
+            self._groups[number] = url
+        else:
+            self._groups[number] = {held.digest: held, url.digest: url}
 
     def remove(self, number: int, url: _Url) -> None:
-        group = self[number]
-        del group[url.digest]
-        if not group:
-            del self[number]
+        held = self._groups[number]
+        if isinstance(held, dict):
+            del held[url.digest]
+        if not (isinstance(held, dict) and held):
+            del self._groups[number]
 
     def of(self, number: int) -> Collection[_Url]:
-        return self.get(number, {}).values()
+        held = self._groups.get(number)
+        if held is None:
+            return ()
+        return held.values() if isinstance(held, dict) else (held,)
 
 
 class _Urls(Generic[_Url]):
@@ -118,8 +134,8 @@ class VisitedUrls(_Urls[VisitedUrl]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._by_trial = _Groups[VisitedUrl]()
-        self._by_content = _Groups[VisitedUrl]()
+        self._by_trial: _Groups[VisitedUrl] = _Groups()
+        self._by_content: _Groups[VisitedUrl] = _Groups()
 
     def get(self, digest: int) -> VisitedUrl | None:
         return self._all.get(digest)
@@ -192,6 +208,8 @@ class KnownUrls:
         """Add a URL that is being fetched."""
         normalized = self.normalizer.reduce(parts, digest)
         trial = self.trial_reducer.reduce(parts, digest)
+        if trial == normalized:  # mostly nothing is on trial, and one of them is enough
+            trial = normalized
         visited = VisitedUrl(parts, digest, normalized, trial)
         self.visited.add(visited)
         return visited
