@@ -47,6 +47,9 @@ class Throttle:
         """Wait until this page may go on; first come, first served."""
         if not self._most:
             return
+        if not self._waiting and self._has_room:
+            self._coming += 1
+            return
         place: Deferred[None] = Deferred()
         self._waiting.append(place)
         self._let_through()
@@ -68,8 +71,12 @@ class Throttle:
         self._coming = max(0, self._coming - 1)
         self._let_through()
 
+    @property
+    def _has_room(self) -> bool:
+        return self._being_read + self._coming < self._most
+
     def _let_through(self) -> None:
-        while self._waiting and self._being_read + self._coming < self._most:
+        while self._waiting and self._has_room:
             self._coming += 1
             self._waiting.popleft().callback(None)
         if self._waiting and self._coming and self._silence is None:
