@@ -1,7 +1,8 @@
 """What lazy extraction gains: one crawl without the add-on, with full and with lazy extraction.
 
 Pages are served and crawled as by overhead.py, the kinds of crawl in turn. Without stored pages,
-made-up ones are crawled none of which resembles another. Prints pages a second and per second of
+made-up ones are crawled none of which resembles another; of stored ones, ``--none-alike`` chooses
+such pages, by the pairs of a file. Prints pages a second and per second of
 processor time, their ratios to full extraction, how many pages were read in full, and which pages
 the two ways of extraction decide differently. What holds the reactor is measured in one more crawl
 of each kind, because watching it takes time itself.
@@ -12,17 +13,22 @@ Exit status: 0 when every page of every crawl is accounted for, else as that of 
 from __future__ import annotations
 
 import argparse
+import base64
+import csv
 import gzip
 import json
 import resource
 import sys
 import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from ..common.options import add_settings, at_least, command_parser
+from ..common.stored_pages import InputError, Page, read_pages
 from ..common.tables import Table
 from ..corpora import made_up_pages
 from .accounts import CatalogueEntry, Crawl, account_for, read_catalogue
@@ -37,13 +43,34 @@ _KINDS = {_WITHOUT: None, "full": "full", "lazy": "lazy"}
 _MADE_UP = 4000
 
 
-def made_up(count: int, folder: Path) -> str:
-    """Write so many pages, none of which resembles another, and return the file."""
+def none_alike(pages: Iterable[Page], pairs: Path) -> Iterator[Page]:
+    """Yield the pages that no row of a CSV file (``id_a``, ``id_b``) joins to an earlier one.
+
+    :raises InputError: when the file cannot be read.
+    """
+    others: defaultdict[str, set[str]] = defaultdict(set)
+    try:
+        with pairs.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                others[row["id_a"]].add(row["id_b"])
+                others[row["id_b"]].add(row["id_a"])
+    except (OSError, KeyError) as error:
+        raise InputError(f"{pairs}: no pairs of id_a and id_b in it: {error!r}") from error
+    yielded: set[str] = set()
+    for page in pages:
+        if others[page.id].isdisjoint(yielded):
+            yielded.add(page.id)
+            yield page
+
+
+def write_pages(pages: Iterable[Page], folder: Path) -> str:
+    """Write pages as stored ones, and return the file."""
     path = folder / "pages.jsonl.gz"
     with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as file:
-        for page in made_up_pages.pages(count):
-            record = {"id": page.id, "url": page.url, "html": page.body.decode()}
-            file.write(json.dumps(record) + "\n")
+        for page in pages:
+            body = base64.b64encode(page.body).decode()
+            record = {"id": page.id, "url": page.url, "html_b64": body}
+            file.write(json.dumps({**record, "content_type": page.content_type}) + "\n")
     return str(path)
 
 
@@ -184,6 +211,7 @@ def main() -> int:
     add = parser.add_argument
     add("pages", nargs="*", metavar="PAGES.jsonl.gz", help="stored pages, JSON lines, gzip or not")
     add("--made-up", type=at_least(1), default=_MADE_UP, metavar="N", help="pages to make up")
+    add("--none-alike", type=Path, metavar="PAIRS.csv", help="leave out pages paired with another")
     add("--workers", type=at_least(0), default=1)
     add("--repeat", type=at_least(1), default=1, metavar="N")
     add("--limit", type=at_least(1), metavar="N", help="only the first N pages")
@@ -192,8 +220,15 @@ def main() -> int:
     options = parser.parse_args()
     try:
         with tempfile.TemporaryDirectory(prefix="extraction-") as folder:
-            options.pages = options.pages or [made_up(options.made_up, Path(folder))]
+            if options.none_alike is not None:
+                chosen = none_alike(read_pages(options.pages, Counter()), options.none_alike)
+                options.pages = [write_pages(chosen, Path(folder))]
+            elif not options.pages:
+                options.pages = [write_pages(made_up_pages.pages(options.made_up), Path(folder))]
             done = crawls(options, Path(folder))
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     except Failed as error:
         return error.status
     except KeyboardInterrupt:

@@ -6,7 +6,29 @@ import re
 
 import pytest
 
+from benchmarks.common.stored_pages import InputError, Page
+from benchmarks.crawl.extraction import none_alike
 from tests.support.benchmarks import run
+
+
+def stored(name: str) -> Page:
+    return Page(name, f"https://a.example/{name}", "", "text/html", b"")
+
+
+def test_of_each_pair_of_chosen_pages_none_is_alike(tmp_path):
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("id_a,id_b,jaccard\nb,a,0.9\nb,c,0.8\ne,d,0.7\n")
+    chosen = none_alike(map(stored, "abcde"), pairs)
+    assert [page.id for page in chosen] == ["a", "c", "d"]
+
+
+@pytest.mark.parametrize("content", ["id_a,jaccard\nb,0.9\n", None])
+def test_pairs_that_cannot_be_read_are_named(tmp_path, content):
+    pairs = tmp_path / "pairs.csv"
+    if content:
+        pairs.write_text(content)
+    with pytest.raises(InputError, match=r"pairs\.csv"):
+        list(none_alike([], pairs))
 
 
 @pytest.mark.slow
