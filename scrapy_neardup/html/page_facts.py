@@ -26,6 +26,8 @@ from .table_rows import table_rows
 _MAX_FACTS = 200
 #: An element with more descendants is no line.
 _MAX_DESCENDANTS = 8
+#: Except for a heading that is put together of spans.
+_MAX_SPANS = 64
 _MAX_LABEL, _MAX_STATED, _MAX_LINE = 40, 120, 100
 #: A line that is longer behind its label, or has another one there, is a sentence or several facts.
 #: The colon of "12:30" is none of a label.
@@ -86,6 +88,10 @@ _TITLED = etree.XPath(
 )
 #: Characters of a block of code by which it is told from others.
 _MAX_CODE = 4000
+#: The name at the end of a heading, as in "Function load" and "load(3)".
+_NAME = re.compile(r"(operator[^\w\s]{1,3}|\w{3,})(?:\(\w*\))?$")
+#: A heading of more words is a sentence, and a longer block of code an example.
+_MAX_NAME_WORDS, _MAX_DECLARATION = 4, 1000
 
 
 class Fact(NamedTuple):
@@ -159,8 +165,8 @@ def page_facts(body: HtmlElement, title: str, text: str) -> list[Fact]:
     # What stands beside the text cannot be told without a heading; prices are rarely others' then.
     stated = [_prices(content)]
     if heading is not None:
-        stated += [_name(heading, title), _labels(content), _rows(content), _terms(content)]
-        stated.append(_code(content))
+        stated += [_name(heading, title), _declaration(content, heading), _labels(content)]
+        stated += [_rows(content), _terms(content), _code(content)]
     found = (
         each.fact
         for each in chain.from_iterable(stated)
@@ -197,20 +203,25 @@ def _heading(body: HtmlElement, title: str) -> HtmlElement | None:
     first, best, most = None, None, 1
     titled = solid(title)
     for heading in islice(body.iter("h1", "h2"), _MAX_FACTS):
-        name = solid(_short_text(heading) or "")
+        name = solid(_heading_text(heading))
         if len(name) > most and name in titled:
             best, most = heading, len(name)
         if first is None and heading.tag == "h1":
             first = heading
-    if first is None and best is None:
-        titled_elements = islice(cast("list[HtmlElement]", _TITLED(body)), _MAX_FACTS)
-        return next((each for each in titled_elements if _short_text(each)), None)
-    return first if best is None else best
+    if best is not None:
+        return best
+    others = [*islice(cast("list[HtmlElement]", _TITLED(body)), _MAX_FACTS)]
+    if first is not None:
+        # The headings may be those of sections, as in references made by Sandcastle.
+        return next(
+            (each for each in others if titled and titled in solid(_heading_text(each))), first
+        )
+    return next(filter(_heading_text, others), None)
 
 
 def _name(heading: HtmlElement, title: str) -> Iterator[_Stated]:
     """Yield what a heading says if the title does not say it, as on a site with one title."""
-    name = _short_text(heading) or ""
+    name = _heading_text(heading)
     if name and solid(name) not in solid(title):
         yield _Stated(heading, "", name, Fact(HEADING, name))
 
@@ -258,11 +269,32 @@ def _terms(content: _Content) -> Iterator[_Stated]:
 
 
 def _code(content: _Content) -> Iterator[_Stated]:
-    """Yield blocks of code: extractors leave some of them out. Numbers alone are those of lines."""
+    """Yield blocks of code: extractors leave some of them out."""
+    for block, text in _blocks_of_code(content):
+        yield _Stated(block, "", text, Fact("code", text))
+
+
+def _declaration(content: _Content, heading: HtmlElement) -> Iterator[_Stated]:
+    """Yield the code that declares what a heading names: overloads have one title and heading.
+
+    As in a reference, it is the first code behind the heading.
+    """
+    words = _heading_text(heading).split()
+    name = _NAME.search(words[-1]) if words and len(words) <= _MAX_NAME_WORDS else None
+    block, text = next(_blocks_of_code(content), (heading, ""))
+    if name is None or len(text) > _MAX_DECLARATION:
+        return
+    if re.search(rf"(?<![^\W_]){re.escape(name[1])}(?!\w)", text):
+        # It is told by its code even if the main text has it.
+        yield _Stated(block, "", text, Fact(HEADING, solid(text)), has_place=True)
+
+
+def _blocks_of_code(content: _Content) -> Iterator[tuple[HtmlElement, str]]:
+    """Yield blocks of code and their beginnings, in one line. Numbers alone are those of lines."""
     for block in islice(content.rows("pre"), _MAX_FACTS):
         text = " ".join("".join(cast("Iterator[str]", block.itertext())).split())[:_MAX_CODE]
         if any(map(str.isalpha, text)):
-            yield _Stated(block, "", text, Fact("code", text))
+            yield block, text
 
 
 def _labels(content: _Content) -> Iterator[_Stated]:
@@ -375,6 +407,14 @@ def _properties(data: Any) -> Iterator[Fact]:
                 left += [] if name.lower() in _OF_OTHERS else [stated]
             elif name.lower() in _PROPERTIES and stated is not None:
                 yield Fact(name.lower(), str(stated)[:_MAX_STATED])
+
+
+def _heading_text(heading: HtmlElement) -> str:
+    """Return the text of a heading, empty if it is too much for one; each sign may be a span."""
+    others = (each for each in heading.iterdescendants() if each.tag != "span")
+    if next(islice(others, _MAX_DESCENDANTS, None), None) is not None:
+        return ""
+    return short_text(heading, _MAX_SPANS, _MAX_LABEL + _MAX_STATED) or ""
 
 
 def _short_text(element: HtmlElement) -> str | None:

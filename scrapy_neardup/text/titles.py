@@ -28,12 +28,14 @@ LIST_KINDS = frozenset(
 MAX_PARTS = 16
 
 #: The version of how titles are cut and which signs they have, for the recipe.
-VERSION = "titles-3"
+VERSION = "titles-4"
 
+#: Brackets in brackets, which may have some in them again.
+_INNER = r"\((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))*+\)"
 #: Brackets around parameters, as in "Move(int)": behind an ASCII word, or with a comma in them.
 _PARAMETERS = (
     r"(?:(?<=[a-z0-9])\([\x20-\x27*-\x7e]*+\)|"
-    r"\((?:[^(),]++|\([^()]*+\))*+,(?:[^()]++|\([^()]*+\))*+\))"
+    rf"\((?:[^(),]++|{_INNER})*+,(?:[^()]++|{_INNER})*+\))"
 )
 #: Bars, dots, brackets, a long dash, or a dash or slash between blanks; an underscore, but not in
 #: an ASCII name such as "load_page". None that another one follows, as in "Operator / - Manual", or

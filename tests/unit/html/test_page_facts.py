@@ -133,6 +133,47 @@ def test_a_heading_is_kept_beside_many_other_facts():
     assert headings_differ(box, jug)
 
 
+@pytest.mark.parametrize(
+    ("heading", "code", "is_declared"),
+    [
+        ("load", "int load (char * name);", True),
+        ("Function template operator*", "V operator*(V a, double b);", True),
+        ("Gdk. KEY_a", "#define GDK_KEY_a 97", True),
+        ("load(3)", "<i>#include</i> 'io.h'\nint load(void);", True),
+        ("load", "reload(); loaded = 1", False),
+        ("How to load a large file", "load('large')", False),
+        ("load", f"load('large') {FERRY * 4}", False),
+        ("Introduction", "load('large')", False),
+    ],
+)
+def test_the_code_that_a_heading_names_is_part_of_the_heading(heading, code, is_declared):
+    html = page(f"<h1>{heading}</h1><pre>1 2</pre><pre>{code}</pre><pre>load()</pre>").replace(
+        "<title>Kettle", f"<title>{heading}"
+    )
+    found = read_page(html.replace("<h1>Kettle</h1>", ""), ferry).facts
+    declared = [fact.stated for fact in found if fact.label == "heading"]
+    bare = code.replace("<i>", "").replace("</i>", "")
+    assert declared == (["".join(bare.split()).lower()] if is_declared else [])
+
+
+def test_overloads_under_one_heading_are_told_apart():
+    one, other = (
+        signed(f"<h1>A kettle</h1><pre>void kettle({of} n);</pre>") for of in ("int", "double")
+    )
+    assert headings_differ(one, other)
+    assert not headings_differ(one, signed("<h1>A kettle</h1><p><pre>void  kettle(int n);</pre>"))
+
+
+def test_a_heading_may_be_put_together_of_spans():
+    sign = "<span class=n><span class=cs>.</span><span class=cpp>::</span></span>"
+    title = f"<span id=nsrTitle>Jug{sign * 5}Kettle</span><h1>Syntax</h1>"
+    html = page(title).replace("<h1>Kettle</h1>", "")
+    assert read_page(html, ferry).facts == [Fact("heading", f"Jug {'. :: ' * 5}Kettle")]
+    # What is no span makes it too much for a heading.
+    html = html.replace("span", "b")
+    assert read_page(html, ferry).facts == [Fact("heading", "Syntax")]
+
+
 def test_a_heading_may_stand_behind_the_text():
     below = "<section><h1>Kettle</h1><p>Colour: red</p><div>$5</div></section>"
     html = page("", below=below).replace("<h1>Kettle</h1>", "", 1)

@@ -64,6 +64,17 @@ def test_titles_of_very_many_parts_must_be_equal():
     assert not is_within(many[:-1], many)
 
 
+def test_parameters_in_brackets_within_brackets_are_no_parts_of_a_title():
+    signer = Signer(secret=bytes(16))
+    one, other = (
+        signer.sign_text(
+            "https://a.example/", "", f"Move (Pair(Key, Pair(Key, Value)), {rest})"
+        ).title
+        for rest in ("Exact", "Exact, Lock")
+    )
+    assert not may_be_one(one, other)
+
+
 def test_words_may_be_added_behind_the_name_of_the_page():
     assert may_be_one(title("core.macro | Lib 0.12"), title("core.macro | Lib 0.12 docs"))
     assert not may_be_one(title("Kettle X | Lib 0.12"), title("Kettle X Pro | Lib 0.12"))
