@@ -65,8 +65,8 @@ _WHY = {
     Reason.FAR: "their fingerprints differ in too many bits",
     Reason.TEXT_DIFFERS: "their texts are not similar enough",
     Reason.VALUES_DIFFER: "they have the same words with other numbers or names, like a form",
-    Reason.SITE_UNKNOWN: "small texts of a site with few known pages must be nearly equal "
-    "(--from with --learn reads more pages)",
+    Reason.SITE_UNKNOWN: "small texts of a site with few known pages must be equal if their titles "
+    "differ (--from with --learn reads more pages)",
     Reason.PARTS_DIFFER: "their texts are equal, but their files, pictures, values or data differ",
     Reason.NO_TEXT: "one has no text",
 }

@@ -19,6 +19,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from ..text.currencies import price_places, prices_in, without_direction
+from .headings import heading_text, main_heading
 from .page_lines import BESIDE, Line, last_line, short_text, solid
 from .table_rows import table_rows
 
@@ -26,8 +27,6 @@ from .table_rows import table_rows
 _MAX_FACTS = 200
 #: An element with more descendants is no line.
 _MAX_DESCENDANTS = 8
-#: Except for a heading that is put together of spans.
-_MAX_SPANS = 64
 _MAX_LABEL, _MAX_STATED, _MAX_LINE = 40, 120, 100
 #: A line that is longer behind its label, or has another one there, is a sentence or several facts.
 #: The colon of "12:30" is none of a label.
@@ -80,12 +79,6 @@ _MAX_PLACES = 50
 
 #: Label of the fact that is a page's heading.
 HEADING = "heading"
-#: What stands for a heading where there is none, as in references made by Doxygen or Sandcastle.
-_TITLED = etree.XPath(
-    "descendant::*[self::div or self::span or self::p]"
-    "[contains(concat(' ', normalize-space(@class), ' '), ' title ')"
-    " or @id = 'title' or contains(@id, 'Title')]"
-)
 #: Characters of a block of code by which it is told from others.
 _MAX_CODE = 4000
 #: The name at the end of a heading, as in "Function load" and "load(3)".
@@ -160,7 +153,7 @@ def page_facts(body: HtmlElement, title: str, text: str) -> list[Fact]:
     last = last_line(body, main)
     if last is None:
         return []
-    heading = _heading(body, title)
+    heading = main_heading(body, title)
     content = _Content(body, heading, last)
     # What stands beside the text cannot be told without a heading; prices are rarely others' then.
     stated = [_prices(content)]
@@ -198,30 +191,9 @@ def page_properties(tree: HtmlElement, html: str) -> list[Fact]:
     return list(dict.fromkeys(found))
 
 
-def _heading(body: HtmlElement, title: str) -> HtmlElement | None:
-    """Return the heading that the title repeats most of, or else the first one of the page."""
-    first, best, most = None, None, 1
-    titled = solid(title)
-    for heading in islice(body.iter("h1", "h2"), _MAX_FACTS):
-        name = solid(_heading_text(heading))
-        if len(name) > most and name in titled:
-            best, most = heading, len(name)
-        if first is None and heading.tag == "h1":
-            first = heading
-    if best is not None:
-        return best
-    others = [*islice(cast("list[HtmlElement]", _TITLED(body)), _MAX_FACTS)]
-    if first is not None:
-        # The headings may be those of sections, as in references made by Sandcastle.
-        return next(
-            (each for each in others if titled and titled in solid(_heading_text(each))), first
-        )
-    return next(filter(_heading_text, others), None)
-
-
 def _name(heading: HtmlElement, title: str) -> Iterator[_Stated]:
     """Yield what a heading says if the title does not say it, as on a site with one title."""
-    name = _heading_text(heading)
+    name = heading_text(heading)
     if name and solid(name) not in solid(title):
         yield _Stated(heading, "", name, Fact(HEADING, name))
 
@@ -279,7 +251,7 @@ def _declaration(content: _Content, heading: HtmlElement) -> Iterator[_Stated]:
 
     As in a reference, it is the first code behind the heading.
     """
-    words = _heading_text(heading).split()
+    words = heading_text(heading).split()
     name = _NAME.search(words[-1]) if words and len(words) <= _MAX_NAME_WORDS else None
     block, text = next(_blocks_of_code(content), (heading, ""))
     if name is None or len(text) > _MAX_DECLARATION:
@@ -407,14 +379,6 @@ def _properties(data: Any) -> Iterator[Fact]:
                 left += [] if name.lower() in _OF_OTHERS else [stated]
             elif name.lower() in _PROPERTIES and stated is not None:
                 yield Fact(name.lower(), str(stated)[:_MAX_STATED])
-
-
-def _heading_text(heading: HtmlElement) -> str:
-    """Return the text of a heading, empty if it is too much for one; each sign may be a span."""
-    others = (each for each in heading.iterdescendants() if each.tag != "span")
-    if next(islice(others, _MAX_DESCENDANTS, None), None) is not None:
-        return ""
-    return short_text(heading, _MAX_SPANS, _MAX_LABEL + _MAX_STATED) or ""
 
 
 def _short_text(element: HtmlElement) -> str | None:

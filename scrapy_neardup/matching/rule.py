@@ -46,12 +46,13 @@ MIN_SIZE_RATIO = 1 / 3
 MIN_OWN_SIMILARITY = 0.5
 #: A thin text is boilerplate when less than this part of it is the page's own.
 MIN_OWN_SHARE = 0.1
-#: On a site of which fewer titles were seen, the boilerplate is not known yet, and may be most of a
-#: text with fewer distinct tokens than this. Such texts must resemble by more if their titles are
-#: equal, and be equal if they are not.
+#: On one site, texts with fewer distinct tokens than this must resemble by more if their titles are
+#: equal: pages of a reference may have one title and differ in a line.
+SMALL_FEATURES = 100
+MIN_SMALL_SIMILARITY = 0.92
+#: If they are not, such texts must be equal on a site of which fewer titles were seen: most of them
+#: may be the site's boilerplate, which is not known yet.
 EARLY_TITLES = 10
-EARLY_FEATURES = 100
-MIN_EARLY_SIMILARITY = 0.92
 #: The text of a list page is a single entry when it is less than this part of what the page shows.
 MAX_ENTRY = 0.5
 #: On one site, when the texts resemble by less than this: how large the smaller page must be, as a
@@ -157,15 +158,15 @@ class Rule:
     ) -> float:
         """Return the estimated resemblance, 0.0 to 1.0, that confirms these two pages.
 
-        It is ``min_similarity``, but more for small texts of a site of which few titles were seen.
+        It is ``min_similarity``, but more for small texts of one site.
         """
-        small = min(page.n_features, other.n_features) < EARLY_FEATURES
+        small = min(page.n_features, other.n_features) < SMALL_FEATURES
         if not (small and page.site == other.site and self.min_similarity):
             return self.min_similarity
-        if boilerplates.of(page.site).titles.count >= EARLY_TITLES:
-            return self.min_similarity
-        same_title = page.title == other.title
-        return max(self.min_similarity, MIN_EARLY_SIMILARITY) if same_title else 1.0
+        if page.title == other.title:
+            return max(self.min_similarity, MIN_SMALL_SIMILARITY)
+        is_known = boilerplates.of(page.site).titles.count >= EARLY_TITLES
+        return self.min_similarity if is_known else 1.0
 
     def equal_texts_suffice(self, page: PageSignature, other: PageSignature) -> bool:
         """Decide whether the texts are equal, and either long enough or all of the pages equal."""
@@ -204,7 +205,8 @@ class Rule:
         ):
             return Mismatch(Reason.TEXT_DIFFERS)
         if self.min_similarity <= similarity < self.least_similarity(page, other, boilerplates):
-            return Mismatch(Reason.SITE_UNKNOWN)
+            is_titled = page.title == other.title
+            return Mismatch(Reason.TEXT_DIFFERS if is_titled else Reason.SITE_UNKNOWN)
         if page.site == other.site and _has_much_more(page, other, similarity):
             return Mismatch(Reason.SIZE_DIFFERS)
         objection = self.min_similarity and _objection_in_detail(

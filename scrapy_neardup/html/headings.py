@@ -1,0 +1,52 @@
+"""Finds the heading of a page, which names its content where the title does not."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import cast
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+from .page_lines import short_text, solid
+
+#: What stands for a heading where there is none, as in references made by Doxygen or Sandcastle.
+_TITLED = etree.XPath(
+    "descendant::*[self::div or self::span or self::p]"
+    "[contains(concat(' ', normalize-space(@class), ' '), ' title ')"
+    " or @id = 'title' or contains(@id, 'Title')]"
+)
+#: So many headings are looked at.
+_MAX_HEADINGS = 200
+#: Elements in a heading, spans apart, and characters of it; of more it is none.
+_MAX_ELEMENTS, _MAX_SPANS, _MAX_LENGTH = 8, 64, 160
+
+
+def main_heading(body: HtmlElement, title: str) -> HtmlElement | None:
+    """Return the heading that the title repeats most of, or else the first one of the page.
+
+    What is called a title stands for a heading if there is none, or if it has all of the title.
+    """
+    first, best, most = None, None, 1
+    titled = solid(title)
+    for heading in islice(body.iter("h1", "h2"), _MAX_HEADINGS):
+        name = solid(heading_text(heading))
+        if len(name) > most and name in titled:
+            best, most = heading, len(name)
+        if first is None and heading.tag == "h1":
+            first = heading
+    if best is not None:
+        return best
+    others = [*islice(cast("list[HtmlElement]", _TITLED(body)), _MAX_HEADINGS)]
+    if first is None:
+        return next(filter(heading_text, others), None)
+    # The headings may be those of sections, as in references made by Sandcastle.
+    return next((each for each in others if titled and titled in solid(heading_text(each))), first)
+
+
+def heading_text(heading: HtmlElement) -> str:
+    """Return the text of a heading, empty if it is too much for one; each sign may be a span."""
+    others = (each for each in heading.iterdescendants() if each.tag != "span")
+    if next(islice(others, _MAX_ELEMENTS, None), None) is not None:
+        return ""
+    return short_text(heading, _MAX_SPANS, _MAX_LENGTH) or ""
