@@ -39,7 +39,8 @@ GRID: dict[str, tuple[float, ...]] = {
     "MIN_OWN_SIMILARITY": (0.3, 0.4, 0.5, 0.6, 0.7),
     "MIN_OWN_SHARE": (0.05, 0.1, 0.2),
     "EARLY_TITLES": (5, 10, 20),
-    "SMALL_FEATURES": (50, 100, 200),
+    "EARLY_FEATURES": (50, 100, 200),
+    "SMALL_FEATURES": (50, 100, 200, 400),
     "MIN_SMALL_SIMILARITY": (0.73, 0.86, 0.92, 0.96),
     "SHARE": (0.2, 0.25, 0.3, 0.4, 0.5),
 }

@@ -48,10 +48,11 @@ MIN_OWN_SIMILARITY = 0.5
 MIN_OWN_SHARE = 0.1
 #: On one site, texts with fewer distinct tokens than this must resemble by more if their titles are
 #: equal: pages of a reference may have one title and differ in a line.
-SMALL_FEATURES = 100
+SMALL_FEATURES = 200
 MIN_SMALL_SIMILARITY = 0.92
-#: If they are not, such texts must be equal on a site of which fewer titles were seen: most of them
-#: may be the site's boilerplate, which is not known yet.
+#: If they are not, texts with fewer tokens than this must be equal on a site of which fewer titles
+#: were seen: most of them may be the site's boilerplate, which is not known yet.
+EARLY_FEATURES = 100
 EARLY_TITLES = 10
 #: The text of a list page is a single entry when it is less than this part of what the page shows.
 MAX_ENTRY = 0.5
@@ -160,13 +161,14 @@ class Rule:
 
         It is ``min_similarity``, but more for small texts of one site.
         """
-        small = min(page.n_features, other.n_features) < SMALL_FEATURES
-        if not (small and page.site == other.site and self.min_similarity):
+        if page.site != other.site or not self.min_similarity:
             return self.min_similarity
+        n_features = min(page.n_features, other.n_features)
         if page.title == other.title:
-            return max(self.min_similarity, MIN_SMALL_SIMILARITY)
+            is_small = n_features < SMALL_FEATURES
+            return max(self.min_similarity, MIN_SMALL_SIMILARITY * is_small)
         is_known = boilerplates.of(page.site).titles.count >= EARLY_TITLES
-        return self.min_similarity if is_known else 1.0
+        return self.min_similarity if is_known or n_features >= EARLY_FEATURES else 1.0
 
     def equal_texts_suffice(self, page: PageSignature, other: PageSignature) -> bool:
         """Decide whether the texts are equal, and either long enough or all of the pages equal."""

@@ -133,6 +133,7 @@ def differing(seed: int, count: int, share: float = 0.03) -> tuple[str, str]:
         (90, 0.03, 0, 0.73, "text_differs"),
         (90, 0.03, 9, 0.73, "text_differs"),
         (90, 0.03, 10, 0.73, "text_differs"),
+        (190, 0.03, 10, 0.73, "text_differs"),
         (90, 0, 0, 0.73, "similar_text"),
         (400, 0.03, 0, 0.73, "similar_text"),
         (90, 0.03, 0, 0, "similar_text"),
@@ -213,8 +214,8 @@ def test_a_heading_counts_on_two_sites():
 
 
 def form(*values: str) -> str:
-    """A page of a form: the same 150 words, and these values in them."""
-    text = article(150, 3)
+    """A page of a form: the same 230 words, and these values in them."""
+    text = article(230, 3)
     for place, value in enumerate(values):
         text.insert(20 * place + 10, value)
     return " ".join(text)
