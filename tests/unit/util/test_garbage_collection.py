@@ -21,7 +21,8 @@ def collector() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("before", "during"),
     [
-        pytest.param((700, 10, 10), (5000, 10, 10), id="python's own"),
+        pytest.param((700, 10, 10), (5000, 10, 30), id="python's own"),
+        pytest.param((700, 10, 99), (5000, 10, 99), id="full ones rarer already"),
         pytest.param((0, 10, 10), (0, 10, 10), id="switched off"),
         pytest.param((50_000, 5, 5), (50_000, 5, 5), id="rarer already"),
     ],
