@@ -115,18 +115,21 @@ const isEqual = (row) => EQUAL.has(reasonOf(row));
 const pairs = [];
 for (let row = 0; row < ROWS; row += 1) if (isPair(row)) pairs.push(row);
 const similar = pairs.filter((row) => !isEqual(row) && columns.similarity[row] !== null);
-/** Kept pages with which a threshold alone stood against a match. */
+const passes = (row, distance, similarity) =>
+  columns.distance[row] <= distance && columns.similarity[row] >= similarity;
+/** Kept pages with which a threshold alone stood against a match: by other rules, too, texts differ. */
+const isNearMiss = (row) =>
+  hasOther(row) &&
+  !isPair(row) &&
+  objectionOf(row) === "text_differs" &&
+  !passes(row, HELD.distance, HELD.similarity);
 const nearMisses = [];
-for (let row = 0; row < ROWS; row += 1) {
-  if (hasOther(row) && !isPair(row) && objectionOf(row) === "text_differs") nearMisses.push(row);
-}
+for (let row = 0; row < ROWS; row += 1) if (isNearMiss(row)) nearMisses.push(row);
 const measured = [...similar, ...nearMisses];
 const isMeasured = new Set(measured);
 const borderOf = (row) => Math.abs(columns.similarity[row] - HELD.similarity);
 
-const passes = (row, distance, similarity) =>
-  columns.distance[row] <= distance && columns.similarity[row] >= similarity;
 const drops = (row, distance = state.distance, similarity = state.similarity) =>
   isPair(row)
     ? isEqual(row) || columns.similarity[row] === null || passes(row, distance, similarity)
-    : objectionOf(row) === "text_differs" && passes(row, distance, similarity);
+    : isNearMiss(row) && passes(row, distance, similarity);
