@@ -179,15 +179,11 @@ def _head_links(html: bytes) -> Iterator[Link]:
 
     :param html: the first bytes of the page: the parser's time grows with their number.
     """
-    # Most pages write one of these in lower case, so that little has to be converted.
-    for end in _HEAD_ENDS:
-        html = html.partition(end)[0]
     lower = html.lower()
-    for end in _HEAD_ENDS:
-        lower = lower.partition(end)[0]
-    if b"canonical" not in lower and b"hreflang" not in lower:
+    end = min((at for at in map(lower.find, _HEAD_ENDS) if at >= 0), default=len(html))
+    if lower.find(b"canonical", 0, end) < 0 and lower.find(b"hreflang", 0, end) < 0:
         return
-    html = html[: len(lower)]
+    html = html[:end]
     text = html.decode("utf-8", "replace").replace("\0", "")
     root = etree.fromstring(text.encode(), etree.HTMLParser(encoding="utf-8"))
     base = ""
