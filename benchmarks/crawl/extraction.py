@@ -1,11 +1,11 @@
 """What lazy extraction gains: one crawl without the add-on, with full and with lazy extraction.
 
 Pages are served and crawled as by overhead.py, the kinds of crawl in turn. Without stored pages,
-made-up ones are crawled none of which resembles another; of stored ones, ``--none-alike`` chooses
-such pages, by the pairs of a file. Prints pages a second and per second of
-processor time, their ratios to full extraction, how many pages were read in full, and which pages
-the two ways of extraction decide differently. What holds the reactor is measured in one more crawl
-of each kind, because watching it takes time itself.
+made-up ones are crawled none of which resembles another; ``--none-alike`` chooses such pages of the
+stored ones, by a file of pairs. Prints pages a second and per second of processor time, their
+ratios to full extraction, how many pages were read in full, and which pages the two ways of
+extraction decide differently. What holds the reactor is measured in one more crawl of each kind,
+because watching it takes time itself.
 
 Exit status: 0 when every page of every crawl is accounted for, else as that of overhead.py.
 """
@@ -211,13 +211,20 @@ def main() -> int:
     add = parser.add_argument
     add("pages", nargs="*", metavar="PAGES.jsonl.gz", help="stored pages, JSON lines, gzip or not")
     add("--made-up", type=at_least(1), default=_MADE_UP, metavar="N", help="pages to make up")
-    add("--none-alike", type=Path, metavar="PAIRS.csv", help="leave out pages paired with another")
+    add(
+        "--none-alike",
+        type=Path,
+        metavar="PAIRS.csv",
+        help="crawl no page that a row of this file (id_a, id_b) pairs with an earlier one",
+    )
     add("--workers", type=at_least(0), default=1)
     add("--repeat", type=at_least(1), default=1, metavar="N")
     add("--limit", type=at_least(1), metavar="N", help="only the first N pages")
     add_settings(parser, "a Scrapy setting for all crawls")
     parser.set_defaults(ports=False)
     options = parser.parse_args()
+    if options.none_alike is not None and not options.pages:
+        parser.error("--none-alike chooses among stored pages: name their files, PAGES.jsonl.gz")
     try:
         with tempfile.TemporaryDirectory(prefix="extraction-") as folder:
             if options.none_alike is not None:

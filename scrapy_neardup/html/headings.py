@@ -18,14 +18,15 @@ _TITLED = etree.XPath(
 )
 #: So many headings are looked at.
 _MAX_HEADINGS = 200
-#: Elements in a heading, spans apart, and characters of it; of more it is none.
+#: What has more elements, not counting spans, more spans, or more characters is no heading.
 _MAX_ELEMENTS, _MAX_SPANS, _MAX_LENGTH = 8, 64, 160
 
 
 def main_heading(body: HtmlElement, title: str) -> HtmlElement | None:
     """Return the heading that the title repeats most of, or else the first one of the page.
 
-    What is called a title stands for a heading if there is none, or if it has all of the title.
+    An element whose class or id says title stands for a heading if there is none, or if it contains
+    all of the page's title while the headings do not.
     """
     first, best, most = None, None, 1
     titled = solid(title)
@@ -45,7 +46,10 @@ def main_heading(body: HtmlElement, title: str) -> HtmlElement | None:
 
 
 def heading_text(heading: HtmlElement) -> str:
-    """Return the text of a heading, empty if it is too much for one; each sign may be a span."""
+    """Return the text of a heading; empty if it has too much in it for one.
+
+    Each sign may be in a span of its own.
+    """
     others = (each for each in heading.iterdescendants() if each.tag != "span")
     if next(islice(others, _MAX_ELEMENTS, None), None) is not None:
         return ""

@@ -253,11 +253,11 @@ def _declaration(content: _Content, heading: HtmlElement) -> Iterator[_Stated]:
     """
     words = heading_text(heading).split()
     name = _NAME.search(words[-1]) if words and len(words) <= _MAX_NAME_WORDS else None
-    block, text = next(_blocks_of_code(content), (heading, ""))
-    if name is None or len(text) > _MAX_DECLARATION:
+    if name is None:
         return
-    if re.search(rf"(?<![^\W_]){re.escape(name[1])}(?!\w)", text):
-        # It is told by its code even if the main text has it.
+    block, text = next(_blocks_of_code(content), (heading, ""))
+    if len(text) <= _MAX_DECLARATION and re.search(rf"(?<![^\W_]){re.escape(name[1])}(?!\w)", text):
+        # Unlike other facts it counts even if the main text has it.
         yield _Stated(block, "", text, Fact(HEADING, solid(text)), has_place=True)
 
 

@@ -166,7 +166,9 @@ class Rule:
         n_features = min(page.n_features, other.n_features)
         if page.title == other.title:
             is_small = n_features < SMALL_FEATURES
-            return max(self.min_similarity, MIN_SMALL_SIMILARITY * is_small)
+            return (
+                max(self.min_similarity, MIN_SMALL_SIMILARITY) if is_small else self.min_similarity
+            )
         is_known = boilerplates.of(page.site).titles.count >= EARLY_TITLES
         return self.min_similarity if is_known or n_features >= EARLY_FEATURES else 1.0
 
@@ -207,8 +209,8 @@ class Rule:
         ):
             return Mismatch(Reason.TEXT_DIFFERS)
         if self.min_similarity <= similarity < self.least_similarity(page, other, boilerplates):
-            is_titled = page.title == other.title
-            return Mismatch(Reason.TEXT_DIFFERS if is_titled else Reason.SITE_UNKNOWN)
+            same_title = page.title == other.title
+            return Mismatch(Reason.TEXT_DIFFERS if same_title else Reason.SITE_UNKNOWN)
         if page.site == other.site and _has_much_more(page, other, similarity):
             return Mismatch(Reason.SIZE_DIFFERS)
         objection = self.min_similarity and _objection_in_detail(

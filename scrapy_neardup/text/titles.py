@@ -30,7 +30,7 @@ MAX_PARTS = 16
 #: The version of how titles are cut and which signs they have, for the recipe.
 VERSION = "titles-4"
 
-#: Brackets in brackets, which may have some in them again.
+#: Brackets within those of parameters, nested up to three deep.
 _INNER = r"\((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))*+\)"
 #: Brackets around parameters, as in "Move(int)": behind an ASCII word, or with a comma in them.
 _PARAMETERS = (

@@ -59,7 +59,7 @@ _Url = TypeVar("_Url", VisitedUrl, SkippedUrl)
 class _Groups(Generic[_Url]):
     """URLs that have a number in common, by that and by their own digests.
 
-    Most numbers have one URL, for which a dictionary would take several times its memory.
+    Most numbers have one URL, which is held without a dictionary of its own, to save memory.
     """
 
     def __init__(self) -> None:
@@ -78,8 +78,9 @@ class _Groups(Generic[_Url]):
         held = self._groups[number]
         if isinstance(held, dict):
             del held[url.digest]
-        if not (isinstance(held, dict) and held):
-            del self._groups[number]
+            if held:
+                return
+        del self._groups[number]
 
     def of(self, number: int) -> Collection[_Url]:
         held = self._groups.get(number)
@@ -208,7 +209,7 @@ class KnownUrls:
         """Add a URL that is being fetched."""
         normalized = self.normalizer.reduce(parts, digest)
         trial = self.trial_reducer.reduce(parts, digest)
-        if trial == normalized:  # mostly nothing is on trial, and one of them is enough
+        if trial == normalized:  # as mostly; one object is enough then
             trial = normalized
         visited = VisitedUrl(parts, digest, normalized, trial)
         self.visited.add(visited)

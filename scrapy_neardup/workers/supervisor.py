@@ -71,8 +71,8 @@ class Supervisor(threading.Thread, Generic[T]):
         self._stopping = threading.Event()
         self._recipe = recipe
         self._worker: WorkerProcess | None = None
-        #: Tasks and their results, which are delivered once the worker has the next tasks: the code
-        #: that they wake holds the interpreter's lock, for which the worker would have to wait.
+        #: Tasks and their results that have yet to be delivered. They are once the worker has its
+        #: next tasks: the code that results wake holds the interpreter's lock, which sending needs.
         self._undelivered: tuple[Sequence[Task[T]], Sequence[T | Failure]] | None = None
         self._lock = threading.Lock()
 
@@ -226,14 +226,11 @@ class Supervisor(threading.Thread, Generic[T]):
         self._answer([task], [answer])
 
     def _ask(self, worker: WorkerProcess, tasks: Sequence[Task[T]], seconds: float) -> Any:
-        """Return the worker's results, and update the pace; deliver the last ones meanwhile."""
+        """Return the worker's results, and update the pace."""
         started = monotonic()
         deadline = started + seconds
         try:
-            try:
-                worker.send([task.record for task in tasks], deadline)
-            finally:
-                self._deliver_last()
+            self._send(worker, tasks, deadline)
             answers = worker.receive(deadline)
         finally:
             took = (monotonic() - started) / len(tasks)
@@ -241,6 +238,13 @@ class Supervisor(threading.Thread, Generic[T]):
         if len(answers) != len(tasks):
             raise ValueError(f"{len(answers)} results for {len(tasks)} pages")
         return answers
+
+    def _send(self, worker: WorkerProcess, tasks: Sequence[Task[T]], deadline: float) -> None:
+        """Send pages to the worker, then deliver its last results, even if it cannot be reached."""
+        try:
+            worker.send([task.record for task in tasks], deadline)
+        finally:
+            self._deliver_last()
 
     def _put_back(self, tasks: Sequence[Task[T]]) -> None:
         """Put tasks back into the queue, to be retried alone.
@@ -252,7 +256,7 @@ class Supervisor(threading.Thread, Generic[T]):
             self._queue.put(task)
 
     def _deliver_last(self) -> None:
-        """Complete the tasks that the worker answered last."""
+        """Complete the tasks whose results have yet to be delivered, if there are any."""
         if (last := self._undelivered) is not None:
             self._undelivered = None
             self._answer(*last)

@@ -31,6 +31,12 @@ def test_pairs_that_cannot_be_read_are_named(tmp_path, content):
         list(none_alike([], pairs))
 
 
+def test_a_choice_of_stored_pages_needs_some():
+    done = run("crawl.extraction", "--none-alike", "pairs.csv")
+    assert done.returncode == 2
+    assert "name their files, PAGES.jsonl.gz" in done.stderr
+
+
 @pytest.mark.slow
 def test_unlike_pages_are_read_in_full_by_full_extraction_only():
     done = run("crawl.extraction", "--made-up", "40")

@@ -9,8 +9,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,6 +56,32 @@ def test_a_server_that_is_stopped_is_replaced(server, monkeypatch):
         assert faults.answer(pool.submit(page(1, "kill it"))) == "worker_died"
         assert faults.answer(pool.submit(page(2))) == ""
     assert server not in children_of(os.getpid())
+
+
+def test_results_are_delivered_when_the_worker_dies_before_its_next_pages(monkeypatch):
+    first, second = page(0), page(1)
+    futures: list[Future[Any]] = []
+    at_replacement: list[bool] = []
+    send, start = supervisor.WorkerProcess.send, supervisor.WorkerProcess.__init__
+
+    def send_to_dead(worker, records, deadline):
+        if not at_replacement and records == [second]:
+            worker.close()
+        send(worker, records, deadline)
+
+    def started(worker, recipe, deadline):
+        at_replacement.append(futures[0].done())
+        start(worker, recipe, deadline)
+
+    monkeypatch.setattr(supervisor.WorkerProcess, "send", send_to_dead)
+    monkeypatch.setattr(supervisor, "_BATCH_PAGES", 1)
+    with WorkerPool(sign_record, SECRET, 1) as pool:
+        assert faults.answer(pool.submit(page(2))) == ""
+        monkeypatch.setattr(supervisor.WorkerProcess, "__init__", started)
+        futures.extend(map(pool.submit, (first, second)))
+        assert [faults.answer(future) for future in futures] == ["", ""]
+    # A new worker may take a minute to start, and the first page has been read.
+    assert at_replacement == [True]
 
 
 @pytest.mark.slow

@@ -117,7 +117,7 @@ for (let row = 0; row < ROWS; row += 1) if (isPair(row)) pairs.push(row);
 const similar = pairs.filter((row) => !isEqual(row) && columns.similarity[row] !== null);
 const passes = (row, distance, similarity) =>
   columns.distance[row] <= distance && columns.similarity[row] >= similarity;
-/** Kept pages with which a threshold alone stood against a match: by other rules, too, texts differ. */
+/** A kept page that a threshold alone keeps; one that passes both was kept by another rule. */
 const isNearMiss = (row) =>
   hasOther(row) &&
   !isPair(row) &&
