@@ -10,8 +10,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TypeVar
 
+from .._util.urls import page_key
 from ..matching.rule import Rule
 from ..matching.verdict import Verdict
 from ..reasons import Reason
@@ -23,7 +25,7 @@ from ..stores import Claim
 from ..stores.body_cache import BodyCache
 from ..workers import Failure, Reading
 from .async_bridge import result_of
-from .page_signing import PageSigning
+from .page_signing import PageSigning, Signed
 from .settings import Config
 from .store_client import StoreClient
 
@@ -56,7 +58,10 @@ class PageClaims:
 
     async def read_ahead(self, record: Record) -> None:
         """Sign a page before its callback runs, see :meth:`PageSigning.read_ahead`."""
-        await self._signing.read_ahead(record)
+        if self._unchanged(record) is None:
+            await self._signing.read_ahead(record)
+        else:
+            self._signing.pass_unread()
 
     def forget(self, record: Record) -> None:
         """Note that a page is not judged, which may have been read ahead."""
@@ -69,23 +74,45 @@ class PageClaims:
 
         :raises WorkersFailed: when no worker can be started.
         """
-        result = await self._signing.sign(record)
-        if isinstance(result, Failure):
-            return result
+        result = self._unchanged(record)
+        if result is not None:
+            self._signing.pass_unread()
+        else:
+            signed = await self._signing.sign(record)
+            if isinstance(signed, Failure):
+                return signed
+            result = signed
+            self.n_read += result.signature.is_read and record.quick
         signature = result.signature
-        self.n_read += signature.is_read and record.quick
         claimed = await self._claim(signature, rule, record)
         if isinstance(claimed, Failure):
             return claimed
         signature, claim = claimed
         if claim.ticket is not None and not signature.is_read:
-            if claim.verdict.kind == "new":
+            if claim.unchanged is not None and self.bodies.keeps(signature.key):
+                pass
+            elif claim.verdict.kind == "new" or claim.unchanged is not None:
                 body = result.body or packed_body(record.content)
                 await self._call_bodies(partial(self.bodies.put, signature.key, record, body))
             else:
                 # The store fails, and may hold an earlier version of the page.
                 self.bodies.discard(signature.key)
         return signature, claim, result.reading
+
+    def _unchanged(self, record: Record) -> Signed | None:
+        """Return the signature of a page whose body is that of its stored version, unread.
+
+        A store out of reach would have to be asked for each page, so that compares the bodies when
+        the page is claimed. A report shows the title as it was read.
+        """
+        store = self._client.store
+        if store.is_remote or not record.quick or self._signing.is_recorded:
+            return None
+        entry = store.find(page_key(record.url))
+        if entry is None or entry.signature.body_digest != self._signing.body_digest(record):
+            return None
+        title = " ".join(chain.from_iterable(entry.signature.title))
+        return Signed(entry.signature.found_at(record.url), Reading(title))
 
     async def claim_again(self, signature: PageSignature, rule: Rule) -> Claim:
         """Return the claim of a page that was signed earlier.
@@ -103,7 +130,7 @@ class PageClaims:
         claim = await self._client.claim(signature, rule)
         for _ in range(_MAX_ROUNDS):
             if not (claim.must_read or claim.unread):
-                return signature, claim
+                return claim.unchanged or signature, claim
             if record is not None and not signature.is_read:
                 self._signing.begin(replace(record, quick=False))
             for key in claim.unread:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pickle
-import secrets
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 from threading import Thread
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from ..html.addresses import folder_of
 from ..signatures.signature import PageSignature
 from ..signatures.signer import Signer
 from ..sources.record import Record
+from ..stores.codec import key_seed
 from ..text.normalization import folded
 from ..workers import (
     Failure,
@@ -91,8 +92,10 @@ class PageSigning:
             config.limits,
             deliver=from_any_thread(call_here),
         )
-        # A random seed, so that nobody can craft two pages with one hash.
-        self._seed = secrets.randbits(64)
+        # Nobody knows it, so nobody can craft two pages with one digest.
+        self._seed = key_seed(secret)
+        # A report shows the texts of unchanged pages too, so they are read again.
+        self._rereads_unchanged = recorder is not None and config.keep_text
         self._read = LocalCache[bytes, _Body](_READ)
         #: Results without bodies, which would take too much memory.
         self._signed = LocalCache[bytes, bytes](_SIGNED)
@@ -113,7 +116,7 @@ class PageSigning:
         """
         if not self.reads_ahead or self._refusal(record):
             return
-        key = self._body_hash(record)
+        key = self._body_key(record)
         if key in self._signed:
             return
         if key not in self._read:
@@ -129,9 +132,14 @@ class PageSigning:
 
         Pages that are read at the same time are signed together, which is faster.
         """
-        key = self._body_hash(record)
+        key = self._body_key(record)
         if self._has_workers and not (key in self._signed or key in self._read):
             self._read[key] = _Body(self.pool.submit(record))
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether what is read of pages is recorded for a report."""
+        return self._recorder is not None
 
     @property
     def reads_ahead(self) -> bool:
@@ -143,7 +151,7 @@ class PageSigning:
         """Note that a page that may have been read ahead is not judged."""
         if not self._n_ahead:
             return
-        key = self._body_hash(record)
+        key = self._body_key(record)
         body = self._read.get(key)
         if body is not None and not body.is_used:
             self._n_in_vain += 1
@@ -156,6 +164,10 @@ class PageSigning:
         """
         if len(self._read) == _READ and not next(iter(self._read.values())).is_used:
             self._n_in_vain += 1
+
+    def pass_unread(self) -> None:
+        """Note that a page need not be read."""
+        self._throttle.settle()
 
     async def sign(self, record: Record, *, is_judged: bool = True) -> Signed | Failure:
         """Return the signature of a page and its reading, or the failure to make one.
@@ -175,7 +187,7 @@ class PageSigning:
         if record.kind == "fragment":
             result = await result_of(self.pool.submit(record))
             return result if isinstance(result, Failure) else Signed(*result.unpacked()[:2])
-        key = self._body_hash(record)
+        key = self._body_key(record)
         if (packed := self._signed.get(key)) is not None:
             self._signed.move_to_end(key)
             return await self._signed_at(SignedPage(packed), record, is_reused=True)
@@ -202,13 +214,15 @@ class PageSigning:
         :param is_reused: whether another page had that signature before.
         """
         signature, reading, depends_on_folder = page.unpacked()
+        digest = b"" if record.quick and self._rereads_unchanged else self.body_digest(record)
+        signature = replace(signature, body_digest=digest)
         if depends_on_folder and folder_of(signature.url) != folder_of(record.url):
             # The body may also have been read ahead, for a page whose callback takes longer.
             result = await result_of(self.pool.submit(record))
             if isinstance(result, Failure):
                 return result
             signature, reading, _ = result.unpacked()
-            return Signed(signature, reading, result.body)
+            return Signed(replace(signature, body_digest=digest), reading, result.body)
         self.reused += is_reused
         return Signed(signature.found_at(record.url), reading, b"" if is_reused else page.body)
 
@@ -220,11 +234,16 @@ class PageSigning:
             return Failure(error.reason, str(error))
         return None
 
-    def _body_hash(self, record: Record) -> bytes:
+    def _body_key(self, record: Record) -> bytes:
+        """Return what equal bodies that are read in the same way have in common."""
+        return self.body_digest(record) + bytes([record.quick])
+
+    def body_digest(self, record: Record) -> bytes:
+        """Return the ``body_digest`` of a page's signature, which its encoding is part of."""
         content = record.content
         data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
-        labels = f"{record.kind}\n{record.content_type}\n{record.encoding}\n{record.quick}".encode()
-        return xxhash.xxh3_128_digest(data, self._seed) + xxhash.xxh3_128_digest(labels, self._seed)
+        labels = f"{record.kind}\n{record.content_type}\n{record.encoding}".encode()
+        return xxhash.xxh3_128_digest(xxhash.xxh3_128_digest(data, self._seed) + labels, self._seed)
 
 
 def load_ahead(config: Config) -> None:

@@ -187,7 +187,7 @@ class StoreClient:
             return self._claim_without_store(signature)
         self.calls.succeeded()
         if claim.ticket is not None:
-            self._claimed[claim.ticket] = signature
+            self._claimed[claim.ticket] = claim.unchanged or signature
         return claim
 
     async def complete(self, key: str, signature: PageSignature | None) -> None:

@@ -73,8 +73,8 @@ class Verdict:
         that was stored. It is not an original: the items of this page are kept, its links are
         known.
     :ivar original_text: of a duplicate, the ``text_digest`` of the original's stored
-        :class:`~scrapy_neardup.signatures.signature.PageSignature`; of an unchanged page, its own;
-        of others ``None``.
+        :class:`~scrapy_neardup.signatures.signature.PageSignature`; of an unchanged page that was
+        read in full, its own; of others ``None``.
     :ivar change: of a page that has changed since it was stored, the estimated share of its text
         that is other, 0.0 to 1.0; 0.0 if only its title, links, images or data are.
     :ivar same_shown: is all that the page shows and holds, menus and data included, equal to that
@@ -119,6 +119,6 @@ def revisit(page: PageSignature, before: PageSignature) -> Verdict:
         "revisit",
         page.url,
         Reason.UNCHANGED,
-        original_text=page.text_digest,
+        original_text=page.text_digest if page.is_read else None,
         same_shown=page.shows_and_holds(before) or not (page.shown_digest and before.shown_digest),
     )

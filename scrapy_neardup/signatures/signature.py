@@ -23,6 +23,8 @@ LED_TO = slice(SUMS.stop, SUMS.stop + LED_TO_SIZE)
 #: Length of ``shown_digest``, unless it is empty.
 SHOWN_SIZE = LED_TO.stop
 LIST, NO_LIST = b"\1", b"\0"
+#: Length of ``body_digest``, unless it is empty.
+BODY_DIGEST_SIZE = 16
 
 #: The part of a lazy signer that makes passages, see ``Signer.parts``.
 PASSAGES_PART = "extraction"
@@ -65,6 +67,8 @@ class PageSignature:
         ``signatures/quick_sketch.py``; empty if there is little text, or none was read quickly.
     :ivar is_read: whether the page was read in full. If not, only its address, title, passages and
         that sketch are known, and all that its main text decides is empty or 0.
+    :ivar body_digest: 16 bytes, keyed; equal for equal bodies with equal declared encodings; empty
+        if the body is not known.
     :ivar value: of the method that judges in place of the rule, see ``methods/base.py``; empty
         without one, and where there is too little to compare.
     """
@@ -88,6 +92,7 @@ class PageSignature:
     value: bytes = b""
     facts: bytes = b""
     quick_sketch: bytes = b""
+    body_digest: bytes = b""
 
     @classmethod
     def unread(
@@ -100,6 +105,7 @@ class PageSignature:
         recipe: str,
         passages: bytes,
         quick_sketch: bytes = b"",
+        body_digest: bytes = b"",
     ) -> PageSignature:
         """Return the signature of a page that was read quickly only."""
         return cls(
@@ -119,11 +125,17 @@ class PageSignature:
             passages=passages,
             is_read=False,
             quick_sketch=quick_sketch,
+            body_digest=body_digest,
         )
 
     def with_quick_parts_of(self, other: PageSignature) -> PageSignature:
         """Return the signature with what was read quickly, of the same page."""
-        return replace(self, passages=other.passages, quick_sketch=other.quick_sketch)
+        return replace(
+            self,
+            passages=other.passages,
+            quick_sketch=other.quick_sketch,
+            body_digest=self.body_digest or other.body_digest,
+        )
 
     @property
     def sketch_values(self) -> Sketch:
@@ -144,6 +156,10 @@ class PageSignature:
     def equals(self, other: PageSignature) -> bool:
         """Return whether the pages are equal except for comments; false if only a text is known."""
         return self.shown_digest == other.shown_digest != b""
+
+    def has_body_of(self, other: PageSignature) -> bool:
+        """Return whether the pages were made from equal bodies; false if one is not known."""
+        return self.body_digest == other.body_digest != b""
 
     def shows_and_holds(self, other: PageSignature) -> bool:
         """Return whether visible text and other content agree; false if only a text is known."""

@@ -41,6 +41,8 @@ class Claim:
         claimed again. The verdict then means nothing.
     :ivar unread: keys of pages that may have its content and were read quickly; they have to be
         read in full and completed before it is claimed again.
+    :ivar unchanged: the stored signature of this page, if its body is still the same: it takes the
+        place of the page's own.
     :ivar outcome: done when there is one; ``None`` where another process will know it, so that
         one has to ask again from time to time.
     """
@@ -52,6 +54,7 @@ class Claim:
     items: int = OWN_ITEMS
     must_read: bool = False
     unread: tuple[str, ...] = ()
+    unchanged: PageSignature | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,16 @@ class Entry:
     signature: PageSignature
     stored_at: int
     items: int = OWN_ITEMS
+
+
+def unchanged_since(before: PageSignature, page: PageSignature) -> PageSignature | None:
+    """Return the stored signature of a page if it holds for it still, because the body is the same.
+
+    It does not if it says less than the page's own one. Nor does that of a page that can no longer
+    be read in full, with which nothing is compared: the page is judged anew.
+    """
+    says_enough = before.is_read or (before.passages and not page.is_read)
+    return before.found_at(page.url) if says_enough and page.has_body_of(before) else None
 
 
 def require_time(name: str, seconds: int) -> None:

@@ -72,6 +72,10 @@ class BodyCache:
             return None
         return self._unpacked(*found)
 
+    def keeps(self, key: str) -> bool:
+        """Return whether the body of a page need not be put again as long as it stays the same."""
+        return key in self._sizes
+
     def discard(self, key: str) -> None:
         """Remove the body of a page, if it is kept."""
         if (size := self._sizes.pop(key, None)) is not None:

@@ -1,6 +1,6 @@
-"""A page's signature as bytes, as stores keep it: some 580, its values, address and title.
+"""A page's signature as bytes, as stores keep it: some 600, its values, address and title.
 
-A page that was read quickly has no sketch: it takes some 300 bytes, its address and title.
+A page that was read quickly has no sketch: it takes some 320 bytes, its address and title.
 
 A row beside it has what is asked of many pages at once.
 """
@@ -18,15 +18,15 @@ from ..hashing.minhash import SKETCH_BINS
 from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Summaries, packed_summary
 from ..matching.stored_items import NO_ITEMS
 from ..signatures import quick_sketch
-from ..signatures.signature import SHOWN_SIZE, PageSignature
+from ..signatures.signature import BODY_DIGEST_SIZE, SHOWN_SIZE, PageSignature
 from ..text.values import CODE
 
 #: Fingerprint, number of features, lengths of text and of all that is shown, two digests, how many
 #: values stand behind the sketch, of all and of the heading, how many facts, how many passages, and
-#: flags: the page was read in full, and thus has a sketch; behind the passages stand a quick sketch
-#: and a method's value.
+#: flags: the page was read in full, and thus has a sketch; behind the passages stand a quick
+#: sketch, the body's digest and a method's value.
 _HEAD = struct.Struct(f"<QIII16s{SHOWN_SIZE}sBBBBB")
-_IS_READ, _HAS_VALUE, _HAS_QUICK_SKETCH = 1, 2, 4
+_IS_READ, _HAS_VALUE, _HAS_QUICK_SKETCH, _HAS_BODY_DIGEST = 1, 2, 4, 8
 _PASSAGE_BYTES = 8
 #: Length of a method's value, in front of it.
 _LENGTH = struct.Struct("<I")
@@ -59,15 +59,16 @@ def packed(page: PageSignature) -> bytes:
         len(page.passages) // _PASSAGE_BYTES,
         page.is_read * _IS_READ
         | bool(page.value) * _HAS_VALUE
-        | bool(page.quick_sketch) * _HAS_QUICK_SKETCH,
+        | bool(page.quick_sketch) * _HAS_QUICK_SKETCH
+        | bool(page.body_digest) * _HAS_BODY_DIGEST,
     )
     value = _LENGTH.pack(len(page.value)) + page.value if page.value else b""
     words = [page.url, page.site, page.title]
     if page.key != page.url:
         words.append(page.key)
     # Escapes keep a lone surrogate, which UTF-8 has no bytes for.
-    behind = page.sketch + page.values + page.facts + page.passages + page.quick_sketch + value
-    return head + behind + _as_json(words).encode()
+    behind = page.sketch + page.values + page.facts + page.passages + page.quick_sketch
+    return head + behind + page.body_digest + value + _as_json(words).encode()
 
 
 def unpacked(data: bytes, recipe: str) -> PageSignature:
@@ -81,10 +82,11 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
     facts_end = values_end + n_facts * CODE.itemsize
     passages_end = facts_end + n_passages * _PASSAGE_BYTES
     quick_end = passages_end + bool(flags & _HAS_QUICK_SKETCH) * quick_sketch.SIZE
-    value, value_end = b"", quick_end
+    digest_end = quick_end + bool(flags & _HAS_BODY_DIGEST) * BODY_DIGEST_SIZE
+    value, value_end = b"", digest_end
     if flags & _HAS_VALUE:
-        start = quick_end + _LENGTH.size
-        value_end = start + _LENGTH.unpack_from(data, quick_end)[0]
+        start = digest_end + _LENGTH.size
+        value_end = start + _LENGTH.unpack_from(data, digest_end)[0]
         value = data[start:value_end]
     url, site, title, *key = _from_json(data[value_end:].decode("ascii"))
     return PageSignature(
@@ -107,6 +109,7 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
         is_read=bool(is_read),
         value=value,
         quick_sketch=data[passages_end:quick_end],
+        body_digest=data[quick_end:digest_end],
     )
 
 

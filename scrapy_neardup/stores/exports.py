@@ -19,7 +19,7 @@ from ..hashing.simhash import from_hex, to_hex
 from ..matching.stored_items import OWN_ITEMS
 from ..signatures import quick_sketch
 from ..signatures.facts import MAX_FACTS
-from ..signatures.signature import SHOWN_SIZE, PageSignature
+from ..signatures.signature import BODY_DIGEST_SIZE, SHOWN_SIZE, PageSignature
 from ..sources.readers import LineReader
 from ..text.values import CODE, MAX_VALUES
 from .reading import StoredPage
@@ -65,7 +65,7 @@ def page_line(page: StoredPage) -> str:
         fields["key"] = signature.key
     for name, (write, _) in (_FIELDS if signature.is_read else _UNREAD_FIELDS).items():
         fields[name] = write(getattr(signature, name))
-    for name in ("facts", "passages", "quick_sketch"):
+    for name in ("facts", "passages", "quick_sketch", "body_digest"):
         if part := getattr(signature, name):
             fields[name] = _text(part)
     fields["stored_at"] = page.stored_at
@@ -155,6 +155,7 @@ def _page(fields: Mapping[str, Any], recipe: str) -> StoredPage:
     if len(told["passages"]) % 8:
         raise ValueError("passages")
     told["quick_sketch"] = _bytes(fields.get("quick_sketch", ""), (quick_sketch.SIZE, 0))
+    told["body_digest"] = _bytes(fields.get("body_digest", ""), (BODY_DIGEST_SIZE, 0))
     key = _string(fields.get("key", url))
     make = PageSignature if is_read else PageSignature.unread
     signature = make(url=url, key=key, recipe=recipe, **told)

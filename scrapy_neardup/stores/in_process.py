@@ -25,7 +25,7 @@ from ..reasons import Reason
 from ..signatures.passages import Passages
 from ..signatures.signature import PASSAGES_PART, Extraction, PageSignature
 from .archive import Archive
-from .base import Claim, Entry, Ticket, Users, require_time
+from .base import Claim, Entry, Ticket, Users, require_time, unchanged_since
 from .body_cache import BodyCache
 from .hints import HintMethods, MemoryHints
 from .page_index import PageIndex
@@ -104,38 +104,28 @@ class InProcessStore(HintMethods):
             if (reserved := self._index.reserved(signature.key)) is not None:
                 return _blocked_by(reserved, revisit(signature, reserved.page))
             known = self._index.committed(signature.key)
-            if signature.passages:
+            if known is not None and self._index.has_expired(known[0]):
+                known = None
+            unchanged = None if known is None else unchanged_since(known[1], signature)
+            if unchanged is not None:
+                signature = unchanged
+            elif signature.passages:
                 recorded = self._passages_to_record(signature, rule, known)
                 if isinstance(recorded, Claim):
                     return recorded
                 signature = replace(signature, passages=recorded.tobytes())
             learn(self.boilerplates.of(signature.site), signature)
-            if known is None or self._index.has_expired(known[0]):
-                return self._judged(signature, rule)
-            if (items := self._index.table.items(known[0])) != NO_ITEMS:
-                ticket = self._index.reserve(signature)
-                return Claim(revisit(signature, known[1]), ticket, items=items)
-            claim = self._judged(signature, rule)
-            if claim.is_blocked or claim.verdict.is_duplicate:
-                return claim
-            return replace(claim, verdict=revisit_of_links(claim.verdict, signature, known[1]))
+            claim = self._judged_beside(known, signature, rule)
+            return claim if unchanged is None else replace(claim, unchanged=unchanged)
 
     def complete(self, key: str, signature: PageSignature | None) -> None:
         with self._lock:
-            if (reserved := self._index.reserved(key)) is not None:
-                number, page = reserved.number, reserved.page
-            elif (known := self._index.committed(key)) is not None:
-                number, page = known
-            else:
-                return
-            if page.is_read:
-                return
-            if signature is None:
-                self._index.complete(number, replace(page, passages=b""))
-                return
-            self._require_open(signature)
-            self._index.complete(number, signature.with_quick_parts_of(page))
-            learn_text(self.boilerplates.of(page.site), signature)
+            versions = self._index.versions(key)
+            for number, page in versions:
+                # A page that has not changed since it was stored may be reserved once more.
+                is_meant = page is versions[0][1] or page.has_body_of(versions[0][1])
+                if is_meant and not page.is_read:
+                    self._complete(number, page, signature)
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         with self._lock:
@@ -301,6 +291,14 @@ class InProcessStore(HintMethods):
         with suppress(StoreError):
             self.complete(key, None)
 
+    def _complete(self, number: int, page: PageSignature, signature: PageSignature | None) -> None:
+        if signature is None:
+            self._index.complete(number, replace(page, passages=b""))
+            return
+        self._require_open(signature)
+        self._index.complete(number, signature.with_quick_parts_of(page))
+        learn_text(self.boilerplates.of(page.site), signature)
+
     def _require_open(self, signature: PageSignature) -> None:
         """Check that the store is open and holds signatures of the same recipe."""
         if self.users.is_closed:
@@ -322,6 +320,20 @@ class InProcessStore(HintMethods):
             return alike.recorded
         waiting = Verdict("undecided", signature.url, Reason.WAITED)
         return Claim(waiting, must_read=must_read, unread=tuple(unread))
+
+    def _judged_beside(
+        self, known: tuple[int, PageSignature] | None, signature: PageSignature, rule: Rule
+    ) -> Claim:
+        """Judge a page by what is known under its own key, then by the other pages."""
+        if known is None:
+            return self._judged(signature, rule)
+        if (items := self._index.table.items(known[0])) != NO_ITEMS:
+            ticket = self._index.reserve(signature)
+            return Claim(revisit(signature, known[1]), ticket, items=items)
+        claim = self._judged(signature, rule)
+        if claim.is_blocked or claim.verdict.is_duplicate:
+            return claim
+        return replace(claim, verdict=revisit_of_links(claim.verdict, signature, known[1]))
 
     def _judged(self, signature: PageSignature, rule: Rule) -> Claim:
         """Judge a page by the committed ones; a reserved one may have to be waited for."""

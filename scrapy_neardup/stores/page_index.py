@@ -82,6 +82,12 @@ class PageIndex:
                 return number, page
         return None
 
+    def versions(self, key: str) -> list[tuple[int, PageSignature]]:
+        """Return numbers and signatures of the page under this key: reserved, then committed."""
+        reserved, known = self.reserved(key), self.committed(key)
+        open_one = [] if reserved is None else [(reserved.number, reserved.page)]
+        return open_one + ([] if known is None else [known])
+
     def has_expired(self, number: int) -> bool:
         if self._ttl is None:
             return False

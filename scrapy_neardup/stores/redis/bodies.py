@@ -17,6 +17,7 @@ from ...sources.record import Record
 from ..body_cache import OVERHEAD_BYTES, BodyCache, record_of_head, told_head
 from .connection import RedisConnection, Script
 from .layout import KeySpace
+from .pages import Holder
 
 T = TypeVar("T")
 
@@ -93,12 +94,29 @@ class RedisBodyCache(BodyCache):
         head = record_of_head(body[_LENGTH.size : content].decode())
         return None if head is None else self._unpacked(head, body[content:])
 
+    def keeps(self, key: str) -> bool:
+        """Return false: the next version of a page needs a body of its own."""
+        return False
+
     def discard(self, key: str) -> None:
         """Do nothing: a body goes with its version of the page."""
 
     def taken(self, key: str) -> Taken | None:
         """Return the version of a page whose body was taken last, once."""
         return self._taken.pop(key, None)
+
+    def may_be_elsewhere(self, holder: Holder | None, taken: Taken | None) -> bool:
+        """Return whether another process may be able to read a page in full that this one cannot.
+
+        The body of a reserved page may be on its way, and that of any page out of reach.
+
+        :param holder: of the page.
+        :param taken: its version whose body was taken last, if one was.
+        """
+        if not self.is_used:
+            return False
+        is_reserved = holder is not None and holder.is_reserved
+        return taken is None or (is_reserved and not taken.has_body)
 
     def remove(self, place: PagePlace) -> None:
         """Remove the body of a version of a page."""

@@ -1,21 +1,15 @@
-"""Claims: judges a page by those that Redis holds, and keeps what this process reserved there."""
+"""Judges a page by those that Redis holds."""
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ...exceptions import StoreError
 from ...hashing.minhash import SKETCH_BINS
 from ...hashing.simhash import hamming_distance
 from ...hashing.simhash_index import Candidates
@@ -27,14 +21,13 @@ from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
 from ...matching.verdict import Verdict, revisit, revisit_of_links
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
-from ..base import Claim, Ticket
+from ..base import Claim, unchanged_since
 from ..codec import ROW, sketch_in, unpacked
 from .bodies import PagePlace, RedisBodyCache
 from .layout import packed_number
 from .pages import (
     Holder,
     Lookup,
-    NewPage,
     PageReader,
     RedisPages,
     StoredRow,
@@ -42,9 +35,6 @@ from .pages import (
     parsed_rows,
 )
 from .passages import FoundSharers, SharingPage, SharingPages, bucket_fields
-
-#: Milliseconds that an attempt that was given up may still be on its way to the server.
-_ON_ITS_WAY = 3_600_000
 
 
 class Changed(Exception):
@@ -58,6 +48,7 @@ class Judgement(NamedTuple):
     :ivar items: see :attr:`~scrapy_neardup.stores.base.Claim.items`.
     :ivar passages: those that are to be recorded of the page.
     :ivar answer: the claim, where other pages have to be read or to be waited for first.
+    :ivar unchanged: see :attr:`~scrapy_neardup.stores.base.Claim.unchanged`.
     """
 
     verdict: Verdict
@@ -66,6 +57,7 @@ class Judgement(NamedTuple):
     items: int = OWN_ITEMS
     passages: bytes = b""
     answer: Claim | None = None
+    unchanged: PageSignature | None = None
 
 
 class RedisSignatureSource:
@@ -158,6 +150,11 @@ class PageJudge:
             return Judgement(revisit(page, before or page), lookup, lookup.reserved)
         stored = self._stored(lookup.known) if lookup.known else None
         before = None if stored is None else self._page(stored)
+        if stored is not None and before is not None:
+            unchanged = unchanged_since(before, page)
+            if unchanged is not None:
+                judge = replace(self, signature=unchanged)
+                return judge._unchanged(lookup, stored, before)
         recorded = b""
         if page.passages:
             by_passages = self._by_passages(lookup, before)
@@ -172,6 +169,16 @@ class PageJudge:
             return self._revisited(lookup, stored, before)._replace(passages=recorded)
         with self.judging():
             return self._judged(lookup)._replace(passages=recorded)
+
+    def _unchanged(self, lookup: Lookup, stored: StoredRow, before: PageSignature) -> Judgement:
+        """Judge a page by its stored signature, which holds for it still."""
+        page = self.signature
+        if page.is_read and stored.items == NO_ITEMS:
+            lookup = self.pages.look(page.fingerprint, self.rule.max_distance, self.key)
+        with self.judging():
+            learn(self.boilerplates.of(page.site), page)
+        found = self._revisited(lookup, stored, before)
+        return found._replace(passages=page.passages, unchanged=page)
 
     def _by_passages(self, lookup: Lookup, before: PageSignature | None) -> Judgement:
         """Judge by passages alone: by them the page is new, or others have to be read first.
@@ -261,6 +268,8 @@ class PageJudge:
 
     def _judged(self, lookup: Lookup) -> Judgement:
         """Judge by what is settled; what is not may have to be waited for."""
+        if not self.signature.is_read:
+            return Judgement(Verdict("new", self.signature.url, Reason.NO_MATCH), lookup)
         source = RedisSignatureSource(self.pages, self.signature.recipe)
         near, holders = source.load(lookup.near)
         if any(self.is_gone(run) for run in {holder.run for holder in holders if holder}):
@@ -277,112 +286,3 @@ class PageJudge:
         )
         blocker = b"" if found.blocker is None else packed_number(found.blocker)
         return Judgement(found.verdict, lookup, blocker, found.items)
-
-
-@dataclass(frozen=True, slots=True)
-class Reservation:
-    """A reserved page.
-
-    :ivar token: of the attempt that reserved it.
-    :ivar has_body: was it read quickly only, so that its body may be kept?
-    """
-
-    pages: RedisPages
-    number: bytes
-    token: bytes
-    page: NewPage
-    has_body: bool = False
-    outcome: Future[None] = field(default_factory=Future)
-
-    @property
-    def ticket(self) -> Ticket:
-        """Its number, and the site where each has numbers of its own."""
-        return self.pages.part.site, self.number
-
-
-class Reservations(dict[Ticket, Reservation]):
-    """The reservations of one run by their tickets, for any thread."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        #: Calls that remove from the server what could not be removed in time.
-        self._overdue: deque[Callable[[], None]] = deque()
-
-    def settle(self, ticket: Ticket) -> Reservation | None:
-        """Drop a reservation, notify those who wait for it, and return it."""
-        reservation = self.pop(ticket, None)
-        if reservation is not None:
-            reservation.outcome.set_result(None)
-        return reservation
-
-    def settle_key(self, site: str | None, key: bytes) -> None:
-        for ticket, held in list(self.items()):
-            if (held.pages.part.site, held.page.key) == (site, key):
-                self.settle(ticket)
-
-    def release(self, ticket: Ticket) -> None:
-        """Remove a reservation from the server, now or when that answers again."""
-        if (held := self.settle(ticket)) is None:
-            return
-        try:
-            held.pages.release(held.page.key, held.token)
-        except StoreError:
-            self.release_later(held.pages, held.page.key, held.token)
-            raise
-
-    def release_later(self, pages: RedisPages, key: bytes, token: bytes) -> None:
-        """Remove what an attempt may have reserved when the server answers again."""
-        self._overdue.append(partial(pages.release, key, token, _ON_ITS_WAY))
-
-    def release_overdue(self) -> None:
-        """Remove from the server what could not be removed in time."""
-        # Other threads may do the same.
-        with contextlib.suppress(IndexError):
-            while True:
-                release = self._overdue.popleft()
-                try:
-                    release()
-                except StoreError:
-                    self._overdue.appendleft(release)
-                    raise
-
-
-class CommitMarks:
-    """Counts commits, for the marks up to which they are confirmed."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._commits = 0
-        self._committing: set[int] = set()
-        self._unconfirmed: set[str | None] = set()
-
-    @property
-    def sites(self) -> list[str | None]:
-        """Sites with pages that may not be confirmed."""
-        return list(self._unconfirmed)
-
-    def last(self) -> int:
-        """Return a mark behind all commits that have ended, and before all others."""
-        with self._lock:
-            return min(self._committing, default=self._commits + 1) - 1
-
-    @contextlib.contextmanager
-    def next(self, site: str | None, *, confirmed: bool) -> Iterator[int]:
-        """Return the mark of a commit, or 0 when it is confirmed."""
-        with self._lock:
-            self._commits += 1
-            mark = self._commits
-            self._committing.add(mark)
-            if not confirmed:
-                self._unconfirmed.add(site)
-        try:
-            yield 0 if confirmed else mark
-        finally:
-            with self._lock:
-                self._committing.remove(mark)
-
-    def confirm(self, site: str | None, mark: int) -> None:
-        """Record that a site's commits up to a mark are confirmed."""
-        with self._lock:
-            if mark == self._commits and not self._committing:
-                self._unconfirmed.discard(site)

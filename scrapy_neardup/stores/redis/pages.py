@@ -144,11 +144,16 @@ class PageReader:
 
     def present(self, key: bytes) -> bytes:
         """Return the number of the page that is reserved or else committed under a key."""
+        return next(iter(self.versions(key)), b"")
+
+    def versions(self, key: bytes) -> list[bytes]:
+        """Return the numbers of the pages under a key: the reserved one, then the committed one."""
         place = place_of(int.from_bytes(key, "little"))
         reserved, known = self._connection.commands(
             ("HGET", self.part.reserved, key), ("HGET", self.part.known, place.field)
         )
-        return unpacked_numbers(reserved)[0] if reserved else number_in(known, place.rest)
+        numbers = unpacked_numbers(reserved)[:1] if reserved else []
+        return [number for number in (*numbers, number_in(known, place.rest)) if number]
 
     def known(self, key: bytes) -> bytes:
         """Return the number of the page committed under a key; empty where there is none."""

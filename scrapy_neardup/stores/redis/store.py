@@ -37,11 +37,12 @@ from ..codec import key_digest, key_seed, packed, row_of, unpacked, with_items
 from ..hints import HintMethods
 from .address import RedisAddress
 from .bodies import PagePlace, RedisBodyCache, Taken
-from .claims import Changed, CommitMarks, PageJudge, Reservation, Reservations
+from .claims import Changed, PageJudge
 from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection, check_server, is_refusal
 from .hints import RedisHints
 from .namespace import LEASE_SECONDS, RedisNamespace
 from .pages import NewPage, RedisPages, StoredRow
+from .reservations import CommitMarks, Reservation, Reservations
 
 #: After so many seconds, a claim asks the server nothing more.
 CLAIM_SECONDS = 6.0
@@ -163,21 +164,9 @@ class RedisStore(HintMethods):
             place = self._place_of(key) if taken is None else taken.place
             if place is None:
                 return
-            pages = self._namespace.of(place.site)
-            [stored] = pages.stored_many([place.number])
-            if stored is None:
-                return
-            before = unpacked(stored.page, self._recipe)
-            if before.key != key:
-                return
-            if not before.is_read:
-                if signature is not None:
-                    self._complete(pages, place.number, stored, before, signature)
-                elif not self._may_have_body(stored, taken):
-                    pages.give_up(place.number, stored.page, before)
-                else:
-                    return
-            self._bodies.remove(place)
+            self._complete_at(place, key, signature, taken)
+            if signature is not None:
+                self._complete_others(place, key, signature)
 
     def body_cache(self, max_bytes: int) -> BodyCache:
         self._bodies.is_used = True
@@ -290,8 +279,9 @@ class RedisStore(HintMethods):
                 own = self._reservations.get((pages.part.site, found.blocker))
                 return Claim(found.verdict, is_blocked=True, outcome=own.outcome if own else None)
             if found.verdict.is_duplicate:
-                return Claim(found.verdict, items=found.items)
-            page = self._new_page(_with_passages(signature, found.passages), now)
+                return Claim(found.verdict, items=found.items, unchanged=found.unchanged)
+            claimed = _with_passages(found.unchanged or signature, found.passages)
+            page = self._new_page(claimed, now)
             try:
                 number = pages.reserve(page, token, found.lookup, rule.max_distance)
             except StoreUnreachable as error:
@@ -300,13 +290,45 @@ class RedisStore(HintMethods):
                     self._reservations.release_later(pages, page.key, token)
                 raise
             if number is not None:
-                has_body = not signature.is_read
-                held = Reservation(pages, number, token, page, has_body=has_body)
+                held = Reservation(pages, number, token, page, has_body=not claimed.is_read)
                 self._reservations[held.ticket] = held
-                if has_body:
+                if held.has_body:
                     self._bodies.expect(signature.key, PagePlace(pages.part.site, number))
-                return Claim(found.verdict, held.ticket, items=found.items)
+                return Claim(
+                    found.verdict, held.ticket, items=found.items, unchanged=found.unchanged
+                )
         return Claim(Verdict("undecided", signature.url, Reason.WAITED), is_blocked=True)
+
+    def _complete_at(
+        self, place: PagePlace, key: str, signature: PageSignature | None, taken: Taken | None
+    ) -> None:
+        """Complete one version of a page, and remove its body."""
+        pages = self._namespace.of(place.site)
+        [stored] = pages.stored_many([place.number])
+        if stored is None:
+            return
+        before = unpacked(stored.page, self._recipe)
+        if before.key != key:
+            return
+        if not before.is_read:
+            if signature is not None:
+                self._complete(pages, place.number, stored, before, signature)
+            elif not self._bodies.may_be_elsewhere(stored.holder, taken):
+                pages.give_up(place.number, stored.page, before)
+            else:
+                return
+        self._bodies.remove(place)
+
+    def _complete_others(self, done: PagePlace, key: str, signature: PageSignature) -> None:
+        """Complete the other version of a page, if it has the same body.
+
+        A page that has not changed since it was stored may be reserved once more.
+        """
+        pages = self._namespace.of(done.site)
+        others = [n for n in pages.versions(self._digest(key)) if n != done.number]
+        for number, stored in zip(others, pages.stored_many(others), strict=True):
+            if stored and signature.has_body_of(unpacked(stored.page, self._recipe)):
+                self._complete_at(PagePlace(done.site, number), key, signature, None)
 
     def _complete(
         self,
@@ -328,16 +350,6 @@ class RedisStore(HintMethods):
         if pages.complete(number, stored.page, page.row, page.page):
             with self._alone():
                 learn_text(self.boilerplates.of(before.site), complete)
-
-    def _may_have_body(self, stored: StoredRow, taken: Taken | None) -> bool:
-        """Return whether another process may be able to read a page in full that this one cannot.
-
-        The body of a reserved page may be on its way, and that of any page out of reach.
-        """
-        if not self._bodies.is_used:
-            return False
-        is_reserved = stored.holder is not None and stored.holder.is_reserved
-        return taken is None or (is_reserved and not taken.has_body)
 
     def _counts(self, stored: StoredRow) -> bool:
         return stored.holder is None or self._leases.is_alive(stored.holder.run)
