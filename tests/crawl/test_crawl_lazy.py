@@ -11,7 +11,7 @@ from scrapy_neardup.exceptions import MissingPackage
 from scrapy_neardup.signatures.signer import Signer
 from tests.support.crawl import LOOPS, Crawl, run_crawl
 from tests.support.reports import data_of, neardup, texts_of
-from tests.support.server import Site, serving
+from tests.support.server import Answer, Site, serving
 from tests.support.texts import FERRY, MUSEUM, article
 
 LAZY: dict[str, Any] = {"NEARDUP_EXTRACTION": "lazy", "CONCURRENT_REQUESTS": 1}
@@ -126,6 +126,66 @@ def test_a_crawl_does_without_the_file_of_bodies(tmp_path):
     assert crawl.logged("ERROR") == []
 
 
+@pytest.mark.parametrize("extraction", ["lazy", "full"])
+def test_unchanged_pages_are_not_read_again(tmp_path, extraction):
+    settings = {
+        "NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite",
+        "NEARDUP_EXTRACTION": extraction,
+    }
+    pages = {path: PAGES[path] for path in ("/ferry", "/museum", "/story")}
+    with serving(pages) as site:
+        for _ in range(2):
+            again = crawled(site, *pages, **settings)
+        pages["/museum"] = page(f"{MUSEUM} New opening hours.", "Museum")
+        pages["/copy"] = PAGES["/copy"]
+        changed = crawled(site, *pages, **settings)
+    assert again.stored == ["ferry", "museum", "story"]
+    assert again.counts()["revisits/unchanged"] == 3
+    # The copy, its original and both versions of the museum.
+    assert changed.counts().get("read_in_full", 4) == 4
+    assert [found["path"] for found in changed.dropped] == ["copy"]
+    assert changed.counts()["revisits/changed"] == 1
+    if extraction == "lazy":
+        assert "read_in_full" not in again.counts()
+
+
+@pytest.mark.slow
+def test_unchanged_pages_are_not_read_again_with_redis(redis_server):
+    pages = {path: PAGES[path] for path in ("/ferry", "/museum", "/story")}
+    redis = {"NEARDUP_STORE": redis_server.address}
+    with serving(pages) as site:
+        crawls = [crawled(site, *pages, **redis) for _ in range(3)]
+        pages["/copy"] = PAGES["/copy"]
+        copied = crawled(site, *pages, **redis)
+    assert [statistics(crawl) for crawl in crawls] == [{"pages/new": 3}, {}, {}]
+    assert crawls[-1].counts()["revisits/unchanged"] == 3
+    # The body of the original has gone from one of its versions to the next.
+    assert statistics(copied) == {"pages/duplicate": 1, "read_in_full": 2}
+
+
+def test_the_report_shows_the_texts_of_unchanged_pages(tmp_path):
+    report = tmp_path / "report.html"
+    settings = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    with serving(PAGES) as site:
+        crawled(site, "/ferry", **settings)
+        shown = {"NEARDUP_REPORT": str(report), "NEARDUP_KEEP_TEXT": True}
+        crawled(site, "/ferry", "/copy", **settings, **shown)
+        assert texts_of(report).keys() == {site.url("/ferry"), site.url("/copy")}
+    assert sorted(data_of(report)["titles"].values()) == ["Ferry", "Ferry"]
+
+
+@pytest.mark.parametrize("content_type", ["text/html; charset=koi8-r", "text/html"])
+def test_a_body_in_another_encoding_is_another_one(tmp_path, content_type):
+    settings = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    body = page(FERRY, "Паром").encode("koi8-r")
+    pages = {"/1": Answer(body, "text/html; charset=koi8-r")}
+    with serving(pages) as site:
+        crawled(site, "/1", **settings)
+        pages["/1"] = Answer(body, content_type)
+        again = crawled(site, "/1", **settings)
+    assert again.counts().get("read_in_full", 0) == (0 if "koi8" in content_type else 2)
+
+
 def test_a_changed_page_is_stored_again(tmp_path):
     settings = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite", "NEARDUP_REVISIT": "drop"}
     pages = {"/1": PAGES["/ferry"], "/2": PAGES["/story"]}
@@ -163,7 +223,7 @@ def test_verdicts_with_redis_are_those_in_memory(redis_server):
         # Another process reads the pages of the first one.
         again = crawled(site, "/again", "/museum", **redis)
         assert again.stored == ["museum"]
-        assert statistics(again) == {"pages/duplicate": 1, "read_in_full": 3}
+        assert statistics(again) == {"pages/duplicate": 1, "read_in_full": 1}
         assert again.counts()["pages/revisit"] == 1
     assert shared.logged("WARNING") == again.logged("WARNING") == []
 

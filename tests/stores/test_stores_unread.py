@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_neardup.matching.rule import Rule
+from scrapy_neardup.matching.stored_items import NO_ITEMS
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.sources.compression import packed_body
@@ -160,6 +161,121 @@ def test_a_revisit_of_a_page_that_cannot_be_read_any_more_has_changed(store, sig
     assert (claim.verdict.kind, claim.verdict.reason) == ("revisit", "changed")
     store.commit(claim.ticket)
     assert len(store) == 1
+
+
+# --- bodies that have not changed ---
+
+DIGEST = bytes(range(16))
+
+
+def with_body(signature: PageSignature, digest: bytes = DIGEST) -> PageSignature:
+    return replace(signature, body_digest=digest)
+
+
+@pytest.mark.parametrize("was_read", [False, True])
+def test_an_unchanged_body_is_a_revisit_by_the_stored_signature(store, signer, was_read):
+    ferry = with_body(quick(signer, "https://a.example/", PAGES[0]))
+    stored(store, ferry)
+    if was_read:
+        store.complete(ferry.key, full(signer, ferry.url, PAGES[0]))
+    [before] = store.entries()
+    claim = store.claim(ferry, RULE)
+    assert (claim.must_read, claim.unread, claim.unchanged) == (False, (), before.signature)
+    assert (claim.verdict.kind, claim.verdict.reason) == ("revisit", "unchanged")
+    store.commit(claim.ticket)
+    [entry] = store.entries()
+    assert entry.signature == before.signature
+    # A copy is found as before.
+    claim = store.claim(full(signer, "https://c.example/", COPY), RULE)
+    if not was_read:
+        assert claim.unread == (ferry.key,)
+        store.complete(ferry.key, full(signer, ferry.url, PAGES[0]))
+        claim = store.claim(full(signer, "https://c.example/", COPY), RULE)
+    assert claim.verdict.duplicate_of == ferry.url
+
+
+def test_a_page_under_its_stored_signature_is_a_revisit_too(store, signer):
+    ferry = with_body(full(signer, "https://a.example/", PAGES[0]))
+    stored(store, ferry)
+    [before] = store.entries()
+    claim = store.claim(before.signature, RULE)
+    assert (claim.verdict.reason, claim.unchanged) == ("unchanged", before.signature)
+
+
+def test_both_versions_of_a_page_that_is_reserved_once_more_are_completed(store, signer):
+    ferry = with_body(quick(signer, "https://a.example/", PAGES[0]))
+    stored(store, ferry)
+    again = store.claim(ferry, RULE)
+    copy = full(signer, "https://c.example/", COPY)
+    assert store.claim(copy, RULE).unread == (ferry.key,)
+    store.complete(ferry.key, with_body(full(signer, ferry.url, PAGES[0])))
+    claim = store.claim(copy, RULE)
+    assert (claim.unread, claim.verdict.duplicate_of) == ((), ferry.url)
+    store.release(again.ticket)
+    assert store.claim(copy, RULE).verdict.duplicate_of == ferry.url
+    [entry] = store.entries()
+    assert entry.signature.is_read
+
+
+def test_a_changed_body_is_read(store, signer):
+    stored(store, with_body(quick(signer, "https://a.example/", PAGES[0])))
+    other = with_body(quick(signer, "https://a.example/", PAGES[0]), bytes(16))
+    claim = store.claim(other, RULE)
+    assert (claim.must_read, claim.unchanged) == (True, None)
+
+
+def test_an_unknown_body_is_no_unchanged_one(store, signer):
+    stored(store, quick(signer, "https://a.example/", PAGES[0]))
+    assert store.claim(quick(signer, "https://a.example/", PAGES[0]), RULE).must_read
+
+
+def test_an_unchanged_page_that_could_not_be_read_is_read_now(store, signer):
+    ferry = with_body(quick(signer, "https://a.example/", PAGES[0]))
+    stored(store, ferry)
+    store.complete(ferry.key, None)
+    claim = store.claim(ferry, RULE)
+    assert (claim.must_read, claim.unchanged) == (True, None)
+
+
+def test_a_page_that_was_read_in_full_is_not_judged_by_less(store, signer):
+    ferry = with_body(quick(signer, "https://a.example/", PAGES[0]))
+    stored(store, ferry)
+    claim = store.claim(with_body(full(signer, ferry.url, PAGES[0])), RULE)
+    assert (claim.unread, claim.unchanged) == ((ferry.key,), None)
+
+
+@pytest.mark.parametrize("was_read", [False, True])
+def test_an_unchanged_page_of_links_may_yield_an_item_now(store, signer, was_read):
+    ferry = with_body(quick(signer, "https://a.example/", PAGES[0]))
+    claim = store.claim(ferry, RULE)
+    store.commit(claim.ticket, items=NO_ITEMS)
+    if was_read:
+        store.complete(ferry.key, full(signer, ferry.url, PAGES[0]))
+    claim = store.claim(ferry, RULE)
+    assert (claim.verdict.kind, claim.verdict.reason) == ("revisit", "unchanged")
+    assert claim.verdict.links_seen_at == ferry.url
+    store.commit(claim.ticket)
+    assert store.claim(ferry, RULE).verdict.links_seen_at is None
+
+
+def test_an_unchanged_page_of_links_is_a_duplicate_of_a_copy_with_an_item(store, signer):
+    ferry = with_body(full(signer, "https://a.example/", PAGES[0]))
+    store.commit(store.claim(ferry, RULE).ticket, items=NO_ITEMS)
+    store.commit(store.claim(full(signer, "https://c.example/", COPY), RULE).ticket)
+    claim = store.claim(with_body(quick(signer, ferry.url, PAGES[0])), RULE)
+    assert claim.verdict.duplicate_of == "https://c.example/"
+
+
+@pytest.mark.parametrize("make_store", ["sqlite", "redis"], indirect=True)
+def test_bodies_are_recognised_by_a_later_process(make_store, signer):
+    store = make_store()
+    store.adopt(signer.recipe, signer.parts)
+    ferry = with_body(quick(signer, "https://a.example/", PAGES[0]))
+    stored(store, ferry)
+    store.close()
+    store = make_store()
+    store.adopt(signer.recipe, signer.parts)
+    assert store.claim(ferry, RULE).verdict.reason == "unchanged"
 
 
 def test_low_thresholds_have_every_page_read(store, signer):
