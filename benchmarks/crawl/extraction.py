@@ -7,6 +7,9 @@ ratios to full extraction, how many pages were read in full, and which pages the
 extraction decide differently. What holds the reactor is measured in one more crawl of each kind,
 because watching it takes time itself.
 
+Before that come two crawls with lazy extraction and a SQLite store; all bytes of the second one have
+been seen before.
+
 Exit status: 0 when every page of every crawl is accounted for, else as that of overhead.py.
 """
 
@@ -39,6 +42,7 @@ _WITHOUT = "no add-on"
 #: Of the crawl's process and its workers, starts included.
 _CPU = "CPU s of all processes"
 _KINDS = {_WITHOUT: None, "full": "full", "lazy": "lazy"}
+_AGAIN = "lazy, bytes seen before"
 #: Made-up pages; with fewer the start of the workers counts much.
 _MADE_UP = 4000
 
@@ -79,12 +83,14 @@ class Crawls:
     """The crawls of the served pages by kind, in the order that they were made in.
 
     :ivar timed: those that were timed.
+    :ivar again: one with lazy extraction, of pages that an earlier crawl has stored.
     :ivar watched: one of each kind in which the reactor was watched.
     :ivar problems: what does not add up.
     """
 
     pages: list[CatalogueEntry]
     timed: dict[str, list[Crawl]] = field(default_factory=lambda: {name: [] for name in _KINDS})
+    again: Crawl | None = None
     watched: dict[str, Crawl] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
@@ -94,20 +100,26 @@ def crawls(options: argparse.Namespace, folder: Path) -> Crawls:
     catalogue = folder / "catalogue.jsonl"
     with page_server(options, catalogue) as server:
         done = Crawls(read_catalogue(catalogue))
-        for run in range(options.repeat + 1):
-            is_watched = run == options.repeat
+
+        def crawled(name: str, *, watches_reactor: bool = False, **settings: str) -> Crawl:
+            job = _job(
+                name, server, folder, options, watches_reactor=watches_reactor, settings=settings
+            )
+            before = _cpu_seconds()
+            crawl = crawl_once(job, folder)
+            crawl.figures[_CPU] = _cpu_seconds() - before
+            crawl.answered = server.answered()
+            problems = account_for(done.pages, crawl).problems
+            done.problems += [f"{name}: {problem}" for problem in problems]
+            return crawl
+
+        for _ in range(options.repeat):
             for name in _KINDS:
-                job = _job(name, server, folder, options, watches_reactor=is_watched)
-                before = _cpu_seconds()
-                crawl = crawl_once(job, folder)
-                crawl.figures[_CPU] = _cpu_seconds() - before
-                crawl.answered = server.answered()
-                problems = account_for(done.pages, crawl).problems
-                done.problems += [f"{name}: {problem}" for problem in problems]
-                if is_watched:
-                    done.watched[name] = crawl
-                else:
-                    done.timed[name].append(crawl)
+                done.timed[name].append(crawled(name))
+        for _ in range(2):
+            done.again = crawled("lazy", NEARDUP_STORE=f"sqlite:///{folder / 'store.sqlite'}")
+        for name in _KINDS:
+            done.watched[name] = crawled(name, watches_reactor=True)
     return done
 
 
@@ -118,8 +130,9 @@ def _job(
     options: argparse.Namespace,
     *,
     watches_reactor: bool,
+    settings: dict[str, str],
 ) -> Job:
-    settings = {**dict(options.settings), "NEARDUP_WORKERS": str(options.workers)}
+    settings = {**dict(options.settings), **settings, "NEARDUP_WORKERS": str(options.workers)}
     extraction = _KINDS[name]
     if extraction:
         settings["NEARDUP_EXTRACTION"] = extraction
@@ -134,7 +147,9 @@ def _job(
 
 
 def report(crawls: Crawls) -> list[Table]:
-    pages, done = len(crawls.pages), crawls.timed
+    pages, done = len(crawls.pages), dict(crawls.timed)
+    if crawls.again is not None:
+        done[_AGAIN] = [crawls.again]
     head = ("", "pages/s", "ratio", "pages/CPU s", "ratio", "dropped", "read in full", "peak MiB")
     speed = Table(f"{pages:,} pages, medians of {len(done[_WITHOUT])}", head)
     by_time = {name: _speed(pages, runs, "crawl s") for name, runs in done.items()}
@@ -150,7 +165,7 @@ def report(crawls: Crawls) -> list[Table]:
             int(median(_read(name, pages, crawl.stats) for crawl in runs)),
             median(crawl.figures["peak memory MiB"] for crawl in runs),
         )
-    beats = Table("reactor held, ms, in one more crawl of each", ("", *done))
+    beats = Table("reactor held, ms, in one more crawl of each", ("", *crawls.watched))
     for share in crawls.watched[_WITHOUT].beats:
         beats.add(share, *(crawl.beats[share] for crawl in crawls.watched.values()))
     return [speed, beats, _holders(crawls.watched)]
@@ -203,7 +218,7 @@ def _read(name: str, pages: int, stats: dict[str, Any]) -> int:
     """Return the number of full readings: of all pages, but with lazy extraction."""
     if name == _WITHOUT:
         return 0
-    return int(stats.get("neardup/read_in_full", 0)) if name == "lazy" else pages
+    return pages if name == "full" else int(stats.get("neardup/read_in_full", 0))
 
 
 def main() -> int:

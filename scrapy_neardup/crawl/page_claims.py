@@ -40,10 +40,12 @@ class PageClaims:
 
     :ivar bodies: the bodies of pages that were read quickly only.
     :ivar n_read: number of HTML pages that were read in full.
+    :ivar n_unchanged: number of pages that were not read in full because their bodies are as they
+        were when they were stored.
     """
 
     def __init__(self, config: Config, signing: PageSigning, client: StoreClient) -> None:
-        self.n_read = 0
+        self.n_read = self.n_unchanged = 0
         self.bodies = BodyCache(0, lambda key: None)
         if config.is_lazy:
             self.bodies = client.store.body_cache(config.body_cache * 2**20)
@@ -58,7 +60,7 @@ class PageClaims:
 
     async def read_ahead(self, record: Record) -> None:
         """Sign a page before its callback runs, see :meth:`PageSigning.read_ahead`."""
-        if self._unchanged(record) is None:
+        if await self._unchanged(record) is None:
             await self._signing.read_ahead(record)
         else:
             self._signing.pass_unread()
@@ -74,7 +76,7 @@ class PageClaims:
 
         :raises WorkersFailed: when no worker can be started.
         """
-        result = self._unchanged(record)
+        result, was_read = await self._unchanged(record), False
         if result is not None:
             self._signing.pass_unread()
         else:
@@ -82,12 +84,14 @@ class PageClaims:
             if isinstance(signed, Failure):
                 return signed
             result = signed
-            self.n_read += result.signature.is_read and record.quick
+            was_read = result.signature.is_read
+            self.n_read += was_read and record.quick
         signature = result.signature
         claimed = await self._claim(signature, rule, record)
         if isinstance(claimed, Failure):
             return claimed
         signature, claim = claimed
+        self.n_unchanged += claim.unchanged is not None and not was_read
         if claim.ticket is not None and not signature.is_read:
             if claim.unchanged is not None and self.bodies.keeps(signature.key):
                 pass
@@ -99,16 +103,20 @@ class PageClaims:
                 self.bodies.discard(signature.key)
         return signature, claim, result.reading
 
-    def _unchanged(self, record: Record) -> Signed | None:
+    async def _unchanged(self, record: Record) -> Signed | None:
         """Return the signature of a page whose body is that of its stored version, unread.
 
         A store out of reach would have to be asked for each page, so that compares the bodies when
-        the page is claimed. A report shows the title as it was read.
+        the page is claimed.
         """
         store = self._client.store
-        if store.is_remote or not record.quick or self._signing.is_recorded:
+        if store.is_remote or record.kind == "fragment" or self._signing.needs_more:
             return None
-        entry = store.find(page_key(record.url))
+        try:
+            entry = await self._client.advise(lambda: store.find(page_key(record.url)))
+        except Exception:
+            # What a custom store raises is said when the page is claimed.
+            return None
         if entry is None or entry.signature.body_digest != self._signing.body_digest(record):
             return None
         title = " ".join(chain.from_iterable(entry.signature.title))

@@ -96,6 +96,7 @@ class PageSigning:
         self._seed = key_seed(secret)
         # A report shows the texts of unchanged pages too, so they are read again.
         self._rereads_unchanged = recorder is not None and config.keep_text
+        self._has_fingerprints = config.containment is not None
         self._read = LocalCache[bytes, _Body](_READ)
         #: Results without bodies, which would take too much memory.
         self._signed = LocalCache[bytes, bytes](_SIGNED)
@@ -137,9 +138,9 @@ class PageSigning:
             self._read[key] = _Body(self.pool.submit(record))
 
     @property
-    def is_recorded(self) -> bool:
-        """Whether what is read of pages is recorded for a report."""
-        return self._recorder is not None
+    def needs_more(self) -> bool:
+        """Whether more is read of pages than their signatures: for a report, or containment."""
+        return self._recorder is not None or self._has_fingerprints
 
     @property
     def reads_ahead(self) -> bool:
@@ -242,8 +243,9 @@ class PageSigning:
         """Return the ``body_digest`` of a page's signature, which its encoding is part of."""
         content = record.content
         data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
-        labels = f"{record.kind}\n{record.content_type}\n{record.encoding}".encode()
-        return xxhash.xxh3_128_digest(xxhash.xxh3_128_digest(data, self._seed) + labels, self._seed)
+        labels = f"{record.kind}\n{record.content_type}\n{record.encoding}\n{record.title}"
+        both = xxhash.xxh3_128_digest(data, self._seed) + labels.encode("utf-8", "surrogatepass")
+        return xxhash.xxh3_128_digest(both, self._seed)
 
 
 def load_ahead(config: Config) -> None:

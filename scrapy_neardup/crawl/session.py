@@ -229,6 +229,8 @@ class CrawlSession:
             self.stats.count("bodies_evicted", self.claims.n_evicted)
         if self.containment is not None:
             self.stats.count("containment/dropped", self.containment.n_dropped)
+        if self.claims is not None:
+            self.stats.count("unchanged_bodies", self.claims.n_unchanged)
         self.stats.count("equal_bodies", signing.reused)
         self.stats.count("workers_lost", signing.pool.lost)
         self.stats.count("waits", client.waits)

@@ -43,12 +43,15 @@ def test_unlike_pages_are_read_in_full_by_full_extraction_only():
     assert done.returncode == 0, done.stderr
     rows = {
         name: re.split(r"  +", rest)[:7]
-        for name, rest in re.findall(r"^(no add-on|full|lazy) +(\d.*)$", done.stdout, re.M)
+        for name, rest in re.findall(
+            r"^(no add-on|full|lazy|lazy, bytes seen before) +(\d.*)$", done.stdout, re.M
+        )
     }
     assert {name: row[4:6] for name, row in rows.items()} == {
         "no add-on": ["0", "0"],
         "full": ["0", "40"],
         "lazy": ["0", "0"],
+        "lazy, bytes seen before": ["0", "0"],
     }
     assert float(rows["full"][1]) == float(rows["full"][3]) == 1
     assert "dropped by both 0, by full alone 0, by lazy alone 0" in done.stdout
