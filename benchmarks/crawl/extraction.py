@@ -7,8 +7,8 @@ ratios to full extraction, how many pages were read in full, and which pages the
 extraction decide differently. What holds the reactor is measured in one more crawl of each kind,
 because watching it takes time itself.
 
-Before that come two crawls with lazy extraction and a SQLite store; all bytes of the second one have
-been seen before.
+Before that come two crawls with lazy extraction and a SQLite store; all bytes of the second one
+have been seen before.
 
 Exit status: 0 when every page of every crawl is accounted for, else as that of overhead.py.
 """
