@@ -168,7 +168,7 @@ def test_the_report_shows_the_texts_of_unchanged_pages(tmp_path):
     settings = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
     with serving(PAGES) as site:
         crawled(site, "/ferry", **settings)
-        shown = {"NEARDUP_REPORT": str(report), "NEARDUP_KEEP_TEXT": True}
+        shown: dict[str, Any] = {"NEARDUP_REPORT": str(report), "NEARDUP_KEEP_TEXT": True}
         crawled(site, "/ferry", "/copy", **settings, **shown)
         assert texts_of(report).keys() == {site.url("/ferry"), site.url("/copy")}
     assert sorted(data_of(report)["titles"].values()) == ["Ferry", "Ferry"]
