@@ -76,38 +76,46 @@ class PageClaims:
 
         :raises WorkersFailed: when no worker can be started.
         """
-        result, was_read = await self._unchanged(record), False
-        if result is not None:
-            self._signing.pass_unread()
-        else:
-            signed = await self._signing.sign(record)
-            if isinstance(signed, Failure):
-                return signed
-            result = signed
-            was_read = result.signature.is_read
-            self.n_read += was_read and record.quick
-        signature = result.signature
-        claimed = await self._claim(signature, rule, record)
+        signed = await self._signed(record)
+        if isinstance(signed, Failure):
+            return signed
+        claimed = await self._claim(signed.signature, rule, record)
         if isinstance(claimed, Failure):
             return claimed
         signature, claim = claimed
+        was_read = signed.signature.is_read and not signed.is_stored
         self.n_unchanged += claim.unchanged is not None and not was_read
         if claim.ticket is not None and not signature.is_read:
-            if claim.unchanged is not None and self.bodies.keeps(signature.key):
-                pass
-            elif claim.verdict.kind == "new" or claim.unchanged is not None:
-                body = result.body or packed_body(record.content)
-                await self._call_bodies(partial(self.bodies.put, signature.key, record, body))
-            else:
-                # The store fails, and may hold an earlier version of the page.
-                self.bodies.discard(signature.key)
-        return signature, claim, result.reading
+            await self._keep_body(signature.key, claim, record, signed.body)
+        return signature, claim, signed.reading
+
+    async def _signed(self, record: Record) -> Signed | Failure:
+        """Return the signature of a page, which is not read if its body is unchanged."""
+        unchanged = await self._unchanged(record)
+        if unchanged is not None:
+            self._signing.pass_unread()
+            return unchanged
+        signed = await self._signing.sign(record)
+        if not isinstance(signed, Failure):
+            self.n_read += signed.signature.is_read and record.quick
+        return signed
+
+    async def _keep_body(self, key: str, claim: Claim, record: Record, packed: bytes) -> None:
+        """Keep the body of a page that was read quickly, if that may have to be read in full."""
+        if claim.unchanged is not None and self.bodies.keeps(key):
+            return
+        if claim.unchanged is not None or claim.verdict.kind == "new":
+            body = packed or packed_body(record.content)
+            await self._call_bodies(partial(self.bodies.put, key, record, body))
+        else:
+            # The store fails, and may hold an earlier version of the page.
+            self.bodies.discard(key)
 
     async def _unchanged(self, record: Record) -> Signed | None:
-        """Return the signature of a page whose body is that of its stored version, unread.
+        """Return the signature of a page from that of its stored version, if the bodies are equal.
 
-        A store out of reach would have to be asked for each page, so that compares the bodies when
-        the page is claimed.
+        A remote store would have to be asked for each page, so that compares the bodies when the
+        page is claimed.
         """
         store = self._client.store
         if store.is_remote or record.kind == "fragment" or self._signing.needs_more:
@@ -117,10 +125,12 @@ class PageClaims:
         except Exception:
             # What a custom store raises is said when the page is claimed.
             return None
-        if entry is None or entry.signature.body_digest != self._signing.body_digest(record):
+        if entry is None or not entry.signature.is_comparable:
+            return None
+        if entry.signature.body_digest != self._signing.body_digest(record):
             return None
         title = " ".join(chain.from_iterable(entry.signature.title))
-        return Signed(entry.signature.found_at(record.url), Reading(title))
+        return Signed(entry.signature.found_at(record.url), Reading(title), is_stored=True)
 
     async def claim_again(self, signature: PageSignature, rule: Rule) -> Claim:
         """Return the claim of a page that was signed earlier.

@@ -44,14 +44,16 @@ _MAX_VAIN_SHARE = 0.2
 
 
 class Signed(NamedTuple):
-    """A page that was read.
+    """A page with its signature.
 
     :ivar body: see :class:`~scrapy_neardup.workers.SignedPage`; empty if it was read before.
+    :ivar is_stored: whether the signature is the stored one, and the page was not read.
     """
 
     signature: PageSignature
     reading: Reading
     body: bytes = b""
+    is_stored: bool = False
 
 
 class _Body:

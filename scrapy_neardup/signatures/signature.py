@@ -157,6 +157,11 @@ class PageSignature:
         """Return whether the pages are equal except for comments; false if only a text is known."""
         return self.shown_digest == other.shown_digest != b""
 
+    @property
+    def is_comparable(self) -> bool:
+        """Whether other pages are compared with it: it was read in full, or still can be."""
+        return self.is_read or bool(self.passages)
+
     def has_body_of(self, other: PageSignature) -> bool:
         """Return whether the pages were made from equal bodies; false if one is not known."""
         return self.body_digest == other.body_digest != b""

@@ -77,7 +77,7 @@ def unchanged_since(before: PageSignature, page: PageSignature) -> PageSignature
     It does not if it says less than the page's own one. Nor does that of a page that can no longer
     be read in full, with which nothing is compared: the page is judged anew.
     """
-    says_enough = before.is_read or (before.passages and not page.is_read)
+    says_enough = before.is_read or (before.is_comparable and not page.is_read)
     return before.found_at(page.url) if says_enough and page.has_body_of(before) else None
 
 

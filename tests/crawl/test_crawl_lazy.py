@@ -149,6 +149,15 @@ def test_unchanged_pages_are_not_read_again(tmp_path, extraction):
         assert "read_in_full" not in again.counts()
 
 
+def test_unchanged_pages_without_bodies_are_read_in_full_once(tmp_path):
+    store = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    pages = {path: PAGES[path] for path in ("/ferry", "/museum")}
+    with serving(pages) as site:
+        crawls = [crawled(site, *pages, **store, NEARDUP_BODY_CACHE=0).counts() for _ in range(3)]
+    assert [crawl.get("read_in_full", 0) for crawl in crawls] == [0, 2, 0]
+    assert [crawl.get("unchanged_bodies", 0) for crawl in crawls] == [0, 0, 2]
+
+
 @pytest.mark.slow
 def test_unchanged_pages_are_not_read_again_with_redis(redis_server):
     pages = {path: PAGES[path] for path in ("/ferry", "/museum", "/story")}
@@ -158,7 +167,8 @@ def test_unchanged_pages_are_not_read_again_with_redis(redis_server):
         pages["/copy"] = PAGES["/copy"]
         copied = crawled(site, *pages, **redis)
     assert [statistics(crawl) for crawl in crawls] == [{"pages/new": 3}, {}, {}]
-    assert crawls[-1].counts()["revisits/unchanged"] == 3
+    counts = crawls[-1].counts()
+    assert counts["revisits/unchanged"] == counts["unchanged_bodies"] == 3
     # The body of the original has gone from one of its versions to the next.
     assert statistics(copied) == {"pages/duplicate": 1, "read_in_full": 2}
 
