@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from scrapy_neardup.hashing.minhash import SKETCH_BINS, Sketch
-from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.signatures.signature import BODY_DIGEST_SIZE, PageSignature
 from scrapy_neardup.text.values import CODE, MAX_VALUES
 
 SITE_PAGES = 50
@@ -35,6 +35,7 @@ class Maker:
             "n_features": 300,
             "values": self.values(),
             "text_digest": self._bytes.bytes(16),
+            "body_digest": self._bytes.bytes(BODY_DIGEST_SIZE),
             "n_text": 3000,
             "n_shown": 4000,
             # In the 17th place stands that it is no list.

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from scrapy_neardup.matching.rule import Rule
 from scrapy_neardup.signatures.passages import SAMPLE_SIZE
 from scrapy_neardup.signatures.quick_sketch import SIZE
-from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.signatures.signature import BODY_DIGEST_SIZE, PageSignature
 from scrapy_neardup.sources.record import Record
 from scrapy_neardup.stores import MemoryStore, Store
 from scrapy_neardup.stores.redis.store import RedisStore
@@ -64,6 +64,7 @@ def unread_page(number: int, generator: Random) -> PageSignature:
         recipe="benchmark",
         passages=generator.randbytes(8 * SAMPLE_SIZE),
         quick_sketch=generator.randbytes(SIZE),
+        body_digest=generator.randbytes(BODY_DIGEST_SIZE),
     )
 
 
