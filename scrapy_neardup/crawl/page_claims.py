@@ -89,6 +89,12 @@ class PageClaims:
             await self._keep_body(signature.key, claim, record, signed.body)
         return signature, claim, signed.reading
 
+    def not_stored(self, signature: PageSignature, verdict: Verdict) -> None:
+        """Remove the body of a page that was not stored."""
+        # That of a page that was stored before belongs to its stored version, which stays.
+        if verdict.kind != "revisit":
+            self.bodies.discard(signature.key)
+
     async def _signed(self, record: Record) -> Signed | Failure:
         """Return the signature of a page, which is not read if its body is unchanged."""
         unchanged = await self._unchanged(record)

@@ -110,7 +110,7 @@ class RecordJudge:
         assert claims is not None
         client.settle(claim.ticket, None)
         if signature is not None:
-            claims.bodies.discard(signature.key)
+            claims.not_stored(signature, claim.verdict)
 
     async def _claim(
         self, record: Record, policy: Policy
@@ -238,7 +238,7 @@ class RecordJudge:
         if items is None:
             self._session.request_filter.rules.fail([judgement.verdict.url])
             if judgement.signature is not None:
-                claims.bodies.discard(judgement.signature.key)
+                claims.not_stored(judgement.signature, judgement.verdict)
         elif items != NO_ITEMS and judgement.signature is not None:
             self._note_stored(judgement.signature, judgement.containment)
         if judgement.knows_links:

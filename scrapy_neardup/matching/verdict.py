@@ -76,7 +76,8 @@ class Verdict:
         :class:`~scrapy_neardup.signatures.signature.PageSignature`; of an unchanged page that was
         read in full, its own; of others ``None``.
     :ivar change: of a page that has changed since it was stored, the estimated share of its text
-        that is other, 0.0 to 1.0; 0.0 if only its title, links, images or data are.
+        that is other, 0.0 to 1.0; 0.0 if only its title, links, images or data are; ``None`` if
+        one of the two was not read in full.
     :ivar same_shown: is all that the page shows and holds, menus and data included, equal to that
         of the original, or of its own stored version? If only texts are known, they are all.
     """
@@ -108,12 +109,19 @@ def revisit_of_links(verdict: Verdict, page: PageSignature, before: PageSignatur
     return replace(again, links_seen_at=links_seen_at)
 
 
+def _change(page: PageSignature, before: PageSignature) -> float | None:
+    """Return the share of a page's text that is other; ``None`` if one was not read in full."""
+    if not (page.is_read and before.is_read):
+        return None
+    return 1 - resemblance(page.sketch_values, before.sketch_values)
+
+
 def revisit(page: PageSignature, before: PageSignature) -> Verdict:
     """Return the verdict on a page whose URL is known."""
     is_same_text = before.text_digest == page.text_digest
     holds_other = before.holds_other(page) or before.facts != page.facts
     if not is_same_text or before.title != page.title or holds_other:
-        change = 0.0 if is_same_text else 1 - resemblance(page.sketch_values, before.sketch_values)
+        change = 0.0 if is_same_text else _change(page, before)
         return Verdict("revisit", page.url, Reason.CHANGED, change=change)
     return Verdict(
         "revisit",

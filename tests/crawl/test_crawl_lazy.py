@@ -149,6 +149,19 @@ def test_unchanged_pages_are_not_read_again(tmp_path, extraction):
         assert "read_in_full" not in again.counts()
 
 
+def test_an_unchanged_page_whose_item_fails_keeps_its_body(tmp_path):
+    store = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    failing: dict[str, Any] = {
+        "ITEM_PIPELINES": {"tests.support.crawl.Failing": 500},
+        "FAIL_PATHS": {"ferry": "raise"},
+    }
+    with serving(PAGES) as site:
+        crawled(site, "/ferry", **store)
+        assert crawled(site, "/ferry", **store, **failing).stored == []
+        copied = crawled(site, "/copy", **store)
+    assert statistics(copied) == {"pages/duplicate": 1, "read_in_full": 2}
+
+
 def test_unchanged_pages_without_bodies_are_read_in_full_once(tmp_path):
     store = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
     pages = {path: PAGES[path] for path in ("/ferry", "/museum")}

@@ -217,6 +217,17 @@ def test_both_versions_of_a_page_that_is_reserved_once_more_are_completed(store,
     assert entry.signature.is_read
 
 
+@pytest.mark.parametrize("turn", [1, -1])
+def test_a_page_waits_for_a_version_of_it_that_was_read_otherwise(store, signer, turn):
+    first, second = [
+        quick(signer, "https://a.example/", PAGES[0]),
+        replace(full(signer, "https://a.example/", PAGES[1]), passages=b""),
+    ][::turn]
+    assert store.claim(first, RULE).ticket is not None
+    claim = store.claim(second, RULE)
+    assert (claim.is_blocked, claim.verdict.reason) == (True, "changed")
+
+
 def test_a_changed_body_is_read(store, signer):
     stored(store, with_body(quick(signer, "https://a.example/", PAGES[0])))
     other = with_body(quick(signer, "https://a.example/", PAGES[0]), bytes(16))
