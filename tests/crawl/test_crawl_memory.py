@@ -160,6 +160,7 @@ def test_an_unchanged_page_is_stored_again_or_dropped(tmp_path):
         assert stored == [["new", "same"], ["new", "same"], []]
         assert crawl.counts() == {
             "responses": 2, "pages/revisit": 2, "revisits/unchanged": 2, "items/dropped": 2,
+            "unchanged_bodies": 2,
             "bytes/judged": len((page(FERRY) + page(TEA)).encode()),
         }  # fmt: skip
         assert crawl.stats["item_dropped_reasons_count/UnchangedPage"] == 2
