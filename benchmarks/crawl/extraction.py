@@ -4,11 +4,9 @@ Pages are served and crawled as by overhead.py, the kinds of crawl in turn. With
 made-up ones are crawled none of which resembles another; ``--none-alike`` chooses such pages of the
 stored ones, by a file of pairs. Prints pages a second and per second of processor time, their
 ratios to full extraction, how many pages were read in full, and which pages the two ways of
-extraction decide differently. What holds the reactor is measured in one more crawl of each kind,
-because watching it takes time itself.
-
-Before that come two crawls with lazy extraction and a SQLite store; all bytes of the second one
-have been seen before.
+extraction decide differently. Two more crawls with lazy extraction share a SQLite store, so that
+the second one has seen all bytes before; only that one is printed. What holds the reactor is
+measured in one more crawl of each kind, because watching it takes time itself.
 
 Exit status: 0 when every page of every crawl is accounted for, else as that of overhead.py.
 """

@@ -121,11 +121,18 @@ class InProcessStore(HintMethods):
     def complete(self, key: str, signature: PageSignature | None) -> None:
         with self._lock:
             versions = self._index.versions(key)
-            for number, page in versions:
-                # A page that has not changed since it was stored may be reserved once more.
-                is_meant = page is versions[0][1] or page.has_body_of(versions[0][1])
-                if is_meant and not page.is_read:
-                    self._complete(number, page, signature)
+            # A page that has not changed since it was stored may be reserved once more.
+            unread = [
+                (number, page)
+                for number, page in versions
+                if not page.is_read and (page is versions[0][1] or page.has_body_of(versions[0][1]))
+            ]
+            if signature is not None and unread:
+                self._require_open(signature)
+                learn_text(self.boilerplates.of(unread[0][1].site), signature)
+            for number, page in unread:
+                complete = signature and signature.with_quick_parts_of(page)
+                self._index.complete(number, complete or replace(page, passages=b""))
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         with self._lock:
@@ -290,14 +297,6 @@ class InProcessStore(HintMethods):
         # A page that cannot be completed now is when its body is next asked for.
         with suppress(StoreError):
             self.complete(key, None)
-
-    def _complete(self, number: int, page: PageSignature, signature: PageSignature | None) -> None:
-        if signature is None:
-            self._index.complete(number, replace(page, passages=b""))
-            return
-        self._require_open(signature)
-        self._index.complete(number, signature.with_quick_parts_of(page))
-        learn_text(self.boilerplates.of(page.site), signature)
 
     def _require_open(self, signature: PageSignature) -> None:
         """Check that the store is open and holds signatures of the same recipe."""

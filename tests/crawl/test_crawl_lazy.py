@@ -141,12 +141,12 @@ def test_unchanged_pages_are_not_read_again(tmp_path, extraction):
         changed = crawled(site, *pages, **settings)
     assert again.stored == ["ferry", "museum", "story"]
     assert again.counts()["revisits/unchanged"] == again.counts()["unchanged_bodies"] == 3
-    # The copy, its original and both versions of the museum.
-    assert changed.counts().get("read_in_full", 4) == 4
     assert [found["path"] for found in changed.dropped] == ["copy"]
     assert (changed.counts()["revisits/changed"], changed.counts()["unchanged_bodies"]) == (1, 2)
     if extraction == "lazy":
         assert "read_in_full" not in again.counts()
+        # The copy, its original and both versions of the museum.
+        assert changed.counts()["read_in_full"] == 4
 
 
 def test_an_unchanged_page_whose_item_fails_keeps_its_body(tmp_path):

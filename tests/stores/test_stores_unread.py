@@ -209,6 +209,8 @@ def test_both_versions_of_a_page_that_is_reserved_once_more_are_completed(store,
     copy = full(signer, "https://c.example/", COPY)
     assert store.claim(copy, RULE).unread == (ferry.key,)
     store.complete(ferry.key, with_body(full(signer, ferry.url, PAGES[0])))
+    # Its text is learned once.
+    assert store.boilerplates.of("a.example").texts._n_pages == 1
     claim = store.claim(copy, RULE)
     assert (claim.unread, claim.verdict.duplicate_of) == ((), ferry.url)
     store.release(again.ticket)

@@ -280,7 +280,7 @@ class RedisStore(HintMethods):
                 return Claim(found.verdict, is_blocked=True, outcome=own.outcome if own else None)
             if found.verdict.is_duplicate:
                 return Claim(found.verdict, items=found.items, unchanged=found.unchanged)
-            claimed = _with_passages(found.unchanged or signature, found.passages)
+            claimed = replace(found.unchanged or signature, passages=found.passages)
             page = self._new_page(claimed, now)
             try:
                 number = pages.reserve(page, token, found.lookup, rule.max_distance)
@@ -300,7 +300,13 @@ class RedisStore(HintMethods):
         return Claim(Verdict("undecided", signature.url, Reason.WAITED), is_blocked=True)
 
     def _complete_at(
-        self, place: PagePlace, key: str, signature: PageSignature | None, taken: Taken | None
+        self,
+        place: PagePlace,
+        key: str,
+        signature: PageSignature | None,
+        taken: Taken | None = None,
+        *,
+        learns: bool = True,
     ) -> None:
         """Complete one version of a page, and remove its body."""
         pages = self._namespace.of(place.site)
@@ -312,7 +318,7 @@ class RedisStore(HintMethods):
             return
         if not before.is_read:
             if signature is not None:
-                self._complete(pages, place.number, stored, before, signature)
+                self._complete(pages, place.number, stored, before, signature, learns=learns)
             elif not self._bodies.may_be_elsewhere(stored.holder, taken):
                 pages.give_up(place.number, stored.page, before)
             else:
@@ -320,15 +326,12 @@ class RedisStore(HintMethods):
         self._bodies.remove(place)
 
     def _complete_others(self, done: PagePlace, key: str, signature: PageSignature) -> None:
-        """Complete the other version of a page, if it has the same body.
-
-        A page that has not changed since it was stored may be reserved once more.
-        """
+        """Complete the stored version of a page that is reserved once more, unchanged."""
         pages = self._namespace.of(done.site)
         others = [n for n in pages.versions(self._digest(key)) if n != done.number]
         for number, stored in zip(others, pages.stored_many(others), strict=True):
             if stored and signature.has_body_of(unpacked(stored.page, self._recipe)):
-                self._complete_at(PagePlace(done.site, number), key, signature, None)
+                self._complete_at(PagePlace(done.site, number), key, signature, learns=False)
 
     def _complete(
         self,
@@ -337,6 +340,8 @@ class RedisStore(HintMethods):
         stored: StoredRow,
         before: PageSignature,
         signature: PageSignature,
+        *,
+        learns: bool,
     ) -> None:
         """Put a page that was read in full in the place of what was read of it quickly."""
         self.adopt(signature.recipe, {})
@@ -347,7 +352,7 @@ class RedisStore(HintMethods):
             site=before.site,
         )
         page = self._new_page(complete, stored.stored_at)
-        if pages.complete(number, stored.page, page.row, page.page):
+        if pages.complete(number, stored.page, page.row, page.page) and learns:
             with self._alone():
                 learn_text(self.boilerplates.of(before.site), complete)
 
@@ -393,8 +398,3 @@ class RedisStore(HintMethods):
             page = unpacked(data, self._recipe)
             if page.site == site:
                 learn(boilerplate, page)
-
-
-def _with_passages(signature: PageSignature, passages: bytes) -> PageSignature:
-    """Return a page with those of its passages that are to be recorded."""
-    return signature if passages == signature.passages else replace(signature, passages=passages)
