@@ -21,8 +21,9 @@ from ..signatures.passages import passages_in
 from ..signatures.signature import PageSignature
 from ..sources.compression import packed_body
 from ..sources.record import Record
-from ..stores import Claim
+from ..stores import Claim, Store
 from ..stores.body_cache import BodyCache
+from ..stores.in_process import InProcessStore
 from ..workers import Failure, Reading
 from .async_bridge import result_of
 from .page_signing import PageSigning, Signed
@@ -41,7 +42,7 @@ class PageClaims:
     :ivar bodies: the bodies of pages that were read quickly only.
     :ivar n_read: number of HTML pages that were read in full.
     :ivar n_unchanged: number of pages that were not read in full because their bodies are as they
-        were when they were stored.
+        were when they were stored, or dropped.
     """
 
     def __init__(self, config: Config, signing: PageSigning, client: StoreClient) -> None:
@@ -83,10 +84,12 @@ class PageClaims:
         if isinstance(claimed, Failure):
             return claimed
         signature, claim = claimed
-        was_read = signed.signature.is_read and not signed.is_stored
-        self.n_unchanged += claim.unchanged is not None and not was_read
+        was_read = signed.signature.is_read and not signed.is_known
+        self.n_unchanged += (signed.is_known or claim.unchanged is not None) and not was_read
         if claim.ticket is not None and not signature.is_read:
             await self._keep_body(signature.key, claim, record, signed.body)
+        if claim.verdict.is_duplicate and not signed.is_known:
+            await self._note_unstored(signature)
         return signature, claim, signed.reading
 
     def not_stored(self, signature: PageSignature, verdict: Verdict) -> None:
@@ -106,6 +109,12 @@ class PageClaims:
             self.n_read += signed.signature.is_read and record.quick
         return signed
 
+    async def _note_unstored(self, signature: PageSignature) -> None:
+        """Keep the signature of a duplicate, which is not read again while its body is the same."""
+        store = self._client.store
+        if isinstance(store, InProcessStore) and signature.is_read and signature.body_digest:
+            await self._client.note(partial(store.note_unstored, signature))
+
     async def _keep_body(self, key: str, claim: Claim, record: Record, packed: bytes) -> None:
         """Keep the body of a page that was read quickly, if that may have to be read in full."""
         if claim.unchanged is not None and self.bodies.keeps(key):
@@ -118,25 +127,25 @@ class PageClaims:
             self.bodies.discard(key)
 
     async def _unchanged(self, record: Record) -> Signed | None:
-        """Return the signature of a page from that of its stored version, if the bodies are equal.
+        """Return the signature of a page from that of an earlier version, if the bodies are equal.
 
-        A remote store would have to be asked for each page, so that compares the bodies when the
-        page is claimed.
+        That is the stored version, or one that was a duplicate. A remote store would have to be
+        asked for each page, so that compares the bodies when the page is claimed.
         """
         store = self._client.store
         if store.is_remote or record.kind == "fragment" or self._signing.needs_more:
             return None
         try:
-            entry = await self._client.advise(lambda: store.find(page_key(record.url)))
+            earlier = await self._client.advise(partial(_earlier, store, page_key(record.url)))
         except Exception:
             # What a custom store raises is said when the page is claimed.
             return None
-        if entry is None or not entry.signature.is_comparable:
+        if earlier is None or not earlier.is_comparable:
             return None
-        if entry.signature.body_digest != self._signing.body_digest(record):
+        if earlier.body_digest != self._signing.body_digest(record):
             return None
-        title = " ".join(chain.from_iterable(entry.signature.title))
-        return Signed(entry.signature.found_at(record.url), Reading(title), is_stored=True)
+        title = " ".join(chain.from_iterable(earlier.title))
+        return Signed(earlier.found_at(record.url), Reading(title), is_known=True)
 
     async def claim_again(self, signature: PageSignature, rule: Rule) -> Claim:
         """Return the claim of a page that was signed earlier.
@@ -208,6 +217,13 @@ class PageClaims:
         self.n_read += 1
         result = await self._signing.sign(replace(record, quick=False), is_judged=is_judged)
         return result if isinstance(result, Failure) else result.signature
+
+
+def _earlier(store: Store, key: str) -> PageSignature | None:
+    """Return the signature of the stored version of a page, or of one that was a duplicate."""
+    if (entry := store.find(key)) is not None:
+        return entry.signature
+    return store.find_unstored(key) if isinstance(store, InProcessStore) else None
 
 
 def _are_one_version(stored: PageSignature, quick: PageSignature) -> bool:

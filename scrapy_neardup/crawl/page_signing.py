@@ -47,13 +47,14 @@ class Signed(NamedTuple):
     """A page with its signature.
 
     :ivar body: see :class:`~scrapy_neardup.workers.SignedPage`; empty if it was read before.
-    :ivar is_stored: whether the signature is the stored one, and the page was not read.
+    :ivar is_known: whether the signature is that of an earlier version with an equal body, and the
+        page was not read.
     """
 
     signature: PageSignature
     reading: Reading
     body: bytes = b""
-    is_stored: bool = False
+    is_known: bool = False
 
 
 class _Body:

@@ -79,6 +79,19 @@ class Archive:
         for number in numbers:
             del self._pages[number]
 
+    def note_unstored(self, digest: int, page: bytes) -> None:
+        """Keep the packed signature of a page that was not stored, if later runs can find it.
+
+        :param digest: of the page's key.
+        """
+
+    def find_unstored(self, digest: int) -> bytes | None:
+        """Return the packed signature of a page that was not stored, if it is kept."""
+        return None
+
+    def forget_unstored(self, before: int) -> None:
+        """Remove the signatures of unstored pages noted before a time, in seconds since 1970."""
+
     def confirm(self, mark: int) -> None:
         """Confirm what was put under a mark up to this one."""
 

@@ -194,6 +194,21 @@ class InProcessStore(HintMethods):
                 return None
             return self._index.table.entry(*known)
 
+    def note_unstored(self, signature: PageSignature) -> None:
+        """Keep the signature of a page that was not stored.
+
+        Where it outlives the process, :meth:`find_unstored` returns it in later runs. What is kept
+        is bounded, and nothing is compared with it.
+        """
+        with self._lock:
+            self._require_open(signature)
+            self._index.note_unstored(signature)
+
+    def find_unstored(self, key: str) -> PageSignature | None:
+        """Return the signature of a page that was not stored, if it is kept."""
+        with self._lock:
+            return self._index.find_unstored(key)
+
     def forget(self, key: str) -> bool:
         with self._lock:
             if (known := self._index.committed(key)) is None:
@@ -257,6 +272,7 @@ class InProcessStore(HintMethods):
         if self.ttl is not None:
             self.hints.forget_duplicates(int(time.time() - self.ttl))
             self.hints.forget_visits(int(time.time() - self.ttl))
+            self._archive.forget_unstored(int(time.time() - self.ttl))
         with self._lock:
             numbers = self._index.numbers()
             expired = numbers[~self._index.are_alive(numbers)]

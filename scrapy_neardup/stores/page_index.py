@@ -22,11 +22,13 @@ from ..methods.base import guarded
 from ..signatures.passages import passages_in
 from ..signatures.signature import PASSAGES_PART, PageSignature
 from .archive import Archive
-from .codec import key_digest, key_seed, packed, passages_of, row_of, was_read, with_items
+from .codec import key_digest, key_seed, packed, passages_of, row_of, unpacked, was_read, with_items
 from .page_table import PageTable, Reservation
 
 #: Each claim that reserves a page takes a number, also where the page is known or is released.
 MOST_NUMBERS = 1 << 32
+#: Committed pages that were looked up last: a page is looked up some four times until it is stored.
+_RECENT = 256
 #: Pages that are read at once to load their passages.
 _PAGES_AT_ONCE = 1 << 12
 
@@ -60,6 +62,7 @@ class PageIndex:
         self.method: Method | None = None
         self._values: MethodIndex | None = None
         self._reserved_keys: dict[str, int] = {}
+        self._recent: dict[str, tuple[int, PageSignature]] = {}
         self._next = 0
         self.boilerplates = Boilerplates(partial(_teach, archive, self.table))
         self._load()
@@ -73,14 +76,23 @@ class PageIndex:
 
     def committed(self, key: str) -> tuple[int, PageSignature] | None:
         """Return number and signature of the page that was committed under this key."""
-        digest = key_digest(key, self._key_seed)
-        if not (numbers := self.table.keys.numbers(digest)).size:
-            return None
-        numbers = numbers[self.table.summaries(numbers)["key"] == digest]
-        for number in numbers.tolist():
-            if (page := self.table.page(number)).key == key:
-                return number, page
-        return None
+        if (recent := self._recent.get(key)) is not None:
+            return recent
+        if (found := self._find_committed(key)) is not None:
+            self._recent[key] = found
+            if len(self._recent) > _RECENT:
+                del self._recent[next(iter(self._recent))]
+        return found
+
+    def note_unstored(self, page: PageSignature) -> None:
+        """Keep the signature of a page that was not stored, if later runs can find it."""
+        self._archive.note_unstored(key_digest(page.key, self._key_seed), packed(page))
+
+    def find_unstored(self, key: str) -> PageSignature | None:
+        """Return the signature of a page that was not stored, if it is kept."""
+        data = self._archive.find_unstored(key_digest(key, self._key_seed))
+        page = None if data is None else unpacked(data, self.table.recipe)
+        return page if page is not None and page.key == key else None
 
     def versions(self, key: str) -> list[tuple[int, PageSignature]]:
         """Return numbers and signatures of the page under this key: reserved, then committed."""
@@ -185,6 +197,7 @@ class PageIndex:
 
         :raises StoreError: when what is known of it does not fit together.
         """
+        self._recent.pop(page.key, None)
         try:
             self._unindex(page, number)
             self.table.keys.remove(key_digest(page.key, self._key_seed), number)
@@ -197,6 +210,7 @@ class PageIndex:
     def complete(self, number: int, signature: PageSignature) -> None:
         """Replace the signature of a page, reserved or committed."""
         before = self.table.page(number)
+        self._recent.pop(before.key, None)
         signature = replace(signature, url=before.url, key=before.key, site=before.site)
         self._unindex(before, number)
         self._index(signature, number)
@@ -209,6 +223,16 @@ class PageIndex:
             reserved.page, reserved.row, reserved.packed = signature, row, packed(signature)
         else:
             self._archive.replace(number, row, packed(signature))
+
+    def _find_committed(self, key: str) -> tuple[int, PageSignature] | None:
+        digest = key_digest(key, self._key_seed)
+        if not (numbers := self.table.keys.numbers(digest)).size:
+            return None
+        numbers = numbers[self.table.summaries(numbers)["key"] == digest]
+        for number in numbers.tolist():
+            if (page := self.table.page(number)).key == key:
+                return number, page
+        return None
 
     def _index(self, page: PageSignature, number: int) -> None:
         if page.value and self.method is not None and self._values is not None:

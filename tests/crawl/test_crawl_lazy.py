@@ -12,7 +12,7 @@ from scrapy_neardup.signatures.signer import Signer
 from tests.support.crawl import LOOPS, Crawl, run_crawl
 from tests.support.reports import data_of, neardup, texts_of
 from tests.support.server import Answer, Site, serving
-from tests.support.texts import FERRY, MUSEUM, article
+from tests.support.texts import FERRY, MUSEUM, TEA, article
 
 LAZY: dict[str, Any] = {"NEARDUP_EXTRACTION": "lazy", "CONCURRENT_REQUESTS": 1}
 
@@ -147,6 +147,45 @@ def test_unchanged_pages_are_not_read_again(tmp_path, extraction):
         assert "read_in_full" not in again.counts()
         # The copy, its original and both versions of the museum.
         assert changed.counts()["read_in_full"] == 4
+
+
+@pytest.mark.parametrize("extraction", ["lazy", "full"])
+def test_unchanged_copies_are_not_read_again(tmp_path, extraction):
+    settings = {
+        "NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite",
+        "NEARDUP_EXTRACTION": extraction,
+    }
+    pages = dict(PAGES)
+    with serving(pages) as site:
+        first = crawled(site, *pages, **settings)
+        # The copy comes first, and then its original.
+        again = crawled(site, *reversed(pages), **settings)
+        pages["/copy"] = page(f"{TEA} Book now.", "Tea")
+        changed = crawled(site, *pages, **settings)
+    for crawl in (first, again):
+        assert crawl.stored == ["ferry", "museum", "story"]
+        [copy] = crawl.dropped
+        assert (copy["path"], copy["reason"]) == ("copy", "similar_text")
+        assert copy["duplicate_of"] == site.url("/ferry")
+    assert again.counts()["unchanged_bodies"] == 4
+    assert "read_in_full" not in again.counts()
+    assert changed.stored == ["copy", "ferry", "museum", "story"]
+    assert changed.counts()["unchanged_bodies"] == 3
+
+
+def test_an_unchanged_copy_is_stored_when_its_original_has_changed(tmp_path):
+    settings = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    pages = dict(PAGES)
+    with serving(pages) as site:
+        crawled(site, *pages, **settings)
+        pages["/ferry"] = PAGES["/museum"]
+        del pages["/museum"]
+        stored = crawled(site, "/ferry", "/copy", **settings).stored
+        pages["/ferry"] = PAGES["/ferry"]
+        # It has become the original.
+        last = crawled(site, "/copy", "/ferry", **settings)
+    assert "copy" in stored
+    assert "copy" in last.stored
 
 
 def test_an_unchanged_page_whose_item_fails_keeps_its_body(tmp_path):

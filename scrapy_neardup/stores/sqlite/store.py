@@ -17,6 +17,7 @@ import json
 import logging
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -31,7 +32,7 @@ from ..codec import site_in
 from ..hints import MemoryHints, changed, known_at, newest, packed_name
 from ..in_process import InProcessStore
 from ..visits import Histories, Visits
-from . import hint_tables
+from . import hint_tables, unstored
 from .bodies import FileBodyCache
 from .file import FilePages, SqliteFile
 from .format import FORMAT, NUMBER_MASK, Space, address_of
@@ -151,6 +152,7 @@ class _SqliteArchive(Archive):
             with file.writer.changing() as connection:
                 for statement in REMOVE:
                     connection.executemany(statement, unconfirmed)
+        self._has_unstored = False
         own_hints = _SqliteHints(file, space.id)
         super().__init__(own_hints, space.recipe, space.parts, len(unconfirmed))
 
@@ -213,6 +215,25 @@ class _SqliteArchive(Archive):
         with self._file.writer.later() as waiting:
             for number in numbers:
                 waiting.remove(self._written.base | number)
+
+    def note_unstored(self, digest: int, page: bytes) -> None:
+        key = unstored.key_of(self._space.id, digest)
+        signature = unstored.sealed_signature(digest, self.recipe[0], page)
+        with self._file.writer.later() as waiting:
+            waiting.unstored[key] = (signature, int(time.time()))
+
+    def find_unstored(self, digest: int) -> bytes | None:
+        key, found = unstored.key_of(self._space.id, digest), None
+        with self._file.reading() as connection:
+            self._has_unstored = self._has_unstored or unstored.is_there(connection)
+            if self._has_unstored:
+                found = unstored.find(connection, key)
+        return None if found is None else unstored.signature_in(digest, self.recipe[0], found)
+
+    def forget_unstored(self, before: int) -> None:
+        self._file.writer.flush()
+        with self._file.writer.changing() as connection:
+            unstored.forget_before(connection, self._space.id, before)
 
     def confirm(self, mark: int) -> None:
         with self._file.writer.later() as waiting:

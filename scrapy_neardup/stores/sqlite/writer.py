@@ -17,16 +17,17 @@ from time import monotonic
 from typing import NamedTuple
 
 from ...exceptions import StoreError
-from . import hint_tables
+from . import hint_tables, unstored
 from .format import address_of, complaining, sealed
 from .hint_tables import NamedKey, Noted
+from .unstored import Unstored, UnstoredKey
 
 #: A commit is on disk so much later at most, or after so many of them.
 BATCH_SECONDS = 0.5
 BATCH_PAGES = 1000
 #: Between two tries to write what the disk did not take.
 _RETRY_SECONDS = 2.0
-#: After so many more, those known duplicates are removed that are too many.
+#: After so many more, those known duplicates or signatures are removed that are too many.
 _NOTED_UNTIL_TRIM = 1 << 16
 
 
@@ -65,17 +66,22 @@ class Batch:
     named: dict[NamedKey, bytes] = field(default_factory=dict)
     noted: list[Noted] = field(default_factory=list)
     visits: list[Noted] = field(default_factory=list)
+    unstored: dict[UnstoredKey, Unstored] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.has_pages or self.named or self.noted or self.visits)
+        return bool(self.has_pages or self.has_hints or self.unstored)
 
     @property
     def has_pages(self) -> bool:
         """Whether it is about pages, and not hints alone."""
         return bool(self.pages or self.removed or self.confirmed)
 
+    @property
+    def has_hints(self) -> bool:
+        return bool(self.named or self.noted or self.visits)
+
     def __len__(self) -> int:
-        return len(self.pages) + len(self.removed)
+        return len(self.pages) + len(self.removed) + len(self.unstored)
 
     def remove(self, id_: int) -> None:
         self.pages.pop(id_, None)
@@ -100,6 +106,7 @@ class Batch:
         self.named = earlier.named | self.named
         self.noted = earlier.noted + self.noted
         self.visits = earlier.visits + self.visits
+        self.unstored = earlier.unstored | self.unstored
 
     def write(self, connection: sqlite3.Connection) -> None:
         pages = self.pages.values()
@@ -109,8 +116,10 @@ class Batch:
         for statement in REMOVE:
             connection.executemany(statement, ((id_,) for id_ in self.removed))
         connection.executemany(_CONFIRM, ((*ids, mark) for ids, mark in self.confirmed.items()))
-        if self.named or self.noted or self.visits:
+        if self.has_hints:
             hint_tables.write(connection, self.named, self.noted, self.visits)
+        if self.unstored:
+            unstored.write(connection, self.unstored)
 
 
 class BatchWriter:
@@ -131,8 +140,10 @@ class BatchWriter:
         self._waiting = Batch()
         self._under_way = Batch()
         self._since = 0.0
-        #: Known duplicates noted in each namespace since they were trimmed.
+        #: Known duplicates, and signatures of unstored pages, noted in each namespace since they
+        #: were trimmed.
         self._noted: Counter[int] = Counter()
+        self._unstored: Counter[int] = Counter()
         self._is_closing = False
         self._thread = threading.Thread(target=self._write_on, name="neardup-store", daemon=True)
         self._thread.start()
@@ -142,9 +153,9 @@ class BatchWriter:
         return self._under_way, self._waiting
 
     def trim_soon(self, namespace: int) -> None:
-        """Remove known duplicates that are too many with the next that are written."""
+        """Remove known duplicates and signatures that are too many with the next ones written."""
         with self._lock:
-            self._noted[namespace] = _NOTED_UNTIL_TRIM
+            self._noted[namespace] = self._unstored[namespace] = _NOTED_UNTIL_TRIM
 
     @contextlib.contextmanager
     def later(self) -> Iterator[Batch]:
@@ -233,12 +244,17 @@ class BatchWriter:
             return True
 
     def _trim(self, batch: Batch) -> None:
-        """Remove known duplicates that are too many, now and then."""
+        """Remove known duplicates and signatures of unstored pages that are too many, at times."""
         for namespace, noted in batch.noted:
             self._noted[namespace] += len(noted)
             if self._noted[namespace] > _NOTED_UNTIL_TRIM:
                 hint_tables.trim(self._connection, namespace)
                 self._noted[namespace] = 0
+        self._unstored.update(namespace for namespace, _ in batch.unstored)
+        for namespace in {namespace for namespace, _ in batch.unstored}:
+            if self._unstored[namespace] > _NOTED_UNTIL_TRIM:
+                unstored.trim(self._connection, namespace)
+                self._unstored[namespace] = 0
 
 
 @contextlib.contextmanager
