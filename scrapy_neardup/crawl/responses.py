@@ -133,13 +133,17 @@ def page_links(response: Response) -> PageLinks:
     canonical: dict[str, None] = {}
     alternates: dict[str, None] = {}
     for link in _links(response):
+        is_canonical = "canonical" in link.rel
+        # Most links are of style sheets and icons.
+        if not is_canonical and not ("alternate" in link.rel and link.has_language):
+            continue
         try:
             url = urljoin(response.url, link.target).partition("#")[0]
         except ValueError:
             continue
-        if "canonical" in link.rel:
+        if is_canonical:
             canonical[url] = None
-        elif "alternate" in link.rel and link.has_language and len(alternates) < _MAX_ALTERNATES:
+        elif len(alternates) < _MAX_ALTERNATES:
             alternates[url] = None
     only = next(iter(canonical)) if len(canonical) == 1 else None
     return PageLinks(only, tuple(alternates))

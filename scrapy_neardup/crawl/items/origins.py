@@ -95,8 +95,10 @@ class CarriedValues:
 
         :param shown: returns what the page of the response shows.
         """
-        urls = {origin.url.casefold() for origin in self.origins}
         values = item_values(item)
+        if not (self.values or self.origins):
+            return ItemParts((), tuple(values), 0, weight_of(values), {})
+        urls = {origin.url.casefold() for origin in self.origins}
         held = [value for value in held_by(values, self.values) if value not in urls]
         others = [value for value in values if value not in urls]
         within = rewritten_values(others, self.values, shown)
