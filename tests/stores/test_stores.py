@@ -254,7 +254,7 @@ class StoreTests(StoreContract):
         kinds: Counter[str] = Counter()
 
         @given(st.lists(signatures(), min_size=10, max_size=25).map(numbered), RULES)
-        @settings(max_examples=150)
+        @settings(max_examples=75)
         def check(pages: list[PageSignature], rule: Rule) -> None:
             store = make_store()
             for page, stored, verdict in judged(store, pages, rule):
@@ -274,7 +274,7 @@ class StoreTests(StoreContract):
 
         # An estimate seldom leaves out so many that there is a crowd.
         @given(st.lists(signatures(), min_size=20, max_size=40).map(numbered), RULES)
-        @settings(max_examples=80 if ruled < 1000 else 160)
+        @settings(max_examples=40 if ruled < 1000 else 80)
         def check(pages: list[PageSignature], rule: Rule) -> None:
             store = make_store()
             for page, stored, verdict in judged(store, pages, rule):
