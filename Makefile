@@ -19,6 +19,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PROCESSES ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) * 3 // 2)" 2>/dev/null || echo auto)
+# Slow tests wait longer than they compute.
+SLOW_PROCESSES ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) * 2)" 2>/dev/null || echo auto)
 LOWEST_PYTHON ?= $(or $(shell python3.10 -c "import sys; print(sys.executable)" 2>/dev/null),$(PYTHON))
 
 # Each crawl of the tests is a process of its own, which would compile the package anew.
@@ -35,7 +37,7 @@ test: $(VENV)/.ready
 	$(BIN)/python -m pytest --numprocesses=$(PROCESSES) -m "not slow" $(PYTEST_ARGS)
 
 test-slow: $(VENV)/.ready
-	$(BIN)/python -m pytest --numprocesses=$(PROCESSES) -m slow $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses=$(SLOW_PROCESSES) -m slow $(PYTEST_ARGS)
 
 compatibility: $(VENV)/.ready
 	$(BIN)/python -m pytest --numprocesses=$(PROCESSES) -m compatibility $(PYTEST_ARGS)
