@@ -88,7 +88,7 @@ class PageClaims:
         self.n_unchanged += (signed.is_known or claim.unchanged is not None) and not was_read
         if claim.ticket is not None and not signature.is_read:
             await self._keep_body(signature.key, claim, record, signed.body)
-        if claim.verdict.is_duplicate and not signed.is_known:
+        if claim.verdict.is_duplicate:
             await self._note_unstored(signature)
         return signature, claim, signed.reading
 
@@ -134,6 +134,9 @@ class PageClaims:
         """
         store = self._client.store
         if store.is_remote or record.kind == "fragment" or self._signing.needs_more:
+            return None
+        if self._signing.refusal(record) is not None:
+            # The limits were higher then.
             return None
         try:
             earlier = await self._client.advise(partial(_earlier, store, page_key(record.url)))

@@ -100,6 +100,7 @@ class PageSigning:
         # A report shows the texts of unchanged pages too, so they are read again.
         self._rereads_unchanged = recorder is not None and config.keep_text
         self._has_fingerprints = config.containment is not None
+        self._compares_titles = config.policy.soft_404 != "off"
         self._read = LocalCache[bytes, _Body](_READ)
         #: Results without bodies, which would take too much memory.
         self._signed = LocalCache[bytes, bytes](_SIGNED)
@@ -118,7 +119,7 @@ class PageSigning:
         A callback's output is processed much faster when the verdict needs no wait. So the page
         waits here, unless many pages turned out to yield nothing.
         """
-        if not self.reads_ahead or self._refusal(record):
+        if not self.reads_ahead or self.refusal(record):
             return
         key = self._body_key(record)
         if key in self._signed:
@@ -140,10 +141,22 @@ class PageSigning:
         if self._has_workers and not (key in self._signed or key in self._read):
             self._read[key] = _Body(self.pool.submit(record))
 
+    def refusal(self, record: Record) -> Failure | None:
+        """Return the failure of a page that a worker would only refuse."""
+        try:
+            self._page_limits.check_body(record.content)
+        except LimitExceeded as error:
+            return Failure(error.reason, str(error))
+        return None
+
     @property
     def needs_more(self) -> bool:
-        """Whether more is read of pages than their signatures: for a report, or containment."""
-        return self._recorder is not None or self._has_fingerprints
+        """Whether more is read of pages than signatures tell.
+
+        That is for a report, for containment, and for soft 404s, whose titles are compared as they
+        are written.
+        """
+        return self._recorder is not None or self._has_fingerprints or self._compares_titles
 
     @property
     def reads_ahead(self) -> bool:
@@ -186,7 +199,7 @@ class PageSigning:
         return result
 
     async def _sign(self, record: Record) -> Signed | Failure:
-        if refusal := self._refusal(record):
+        if refusal := self.refusal(record):
             return refusal
         if record.kind == "fragment":
             result = await result_of(self.pool.submit(record))
@@ -229,14 +242,6 @@ class PageSigning:
             return Signed(replace(signature, body_digest=digest), reading, result.body)
         self.reused += is_reused
         return Signed(signature.found_at(record.url), reading, b"" if is_reused else page.body)
-
-    def _refusal(self, record: Record) -> Failure | None:
-        """Return the failure of a page that a worker would only refuse."""
-        try:
-            self._page_limits.check_body(record.content)
-        except LimitExceeded as error:
-            return Failure(error.reason, str(error))
-        return None
 
     def _body_key(self, record: Record) -> bytes:
         """Return what equal bodies that are read in the same way have in common."""

@@ -188,6 +188,43 @@ def test_an_unchanged_copy_is_stored_when_its_original_has_changed(tmp_path):
     assert "copy" in last.stored
 
 
+class Shop(dict[str, Answer | str]):
+    """Pages, and a shop that answers every address."""
+
+    def get(self, path: str, default: Any = None) -> Any:
+        is_soft = path.startswith("/shop/") and path not in self
+        return self.missing(path) if is_soft else super().get(path, default)
+
+    @staticmethod
+    def missing(path: str) -> str:
+        name = path.rpartition("/")[2]
+        text = f"There is no product called {name} any more. We looked for {name} in our whole "
+        text += "catalogue and found nothing. Please check the address, or go back to the front "
+        text += "page, where all departments are listed. You can also write to our service."
+        return page(text, "Page not found | Shop")
+
+
+@pytest.mark.slow
+def test_soft_404s_are_found_among_unchanged_pages(tmp_path):
+    settings = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    pages = Shop(PAGES)
+    pages["/news/red"] = Shop.missing("/shop/red")
+    with serving(pages) as site:
+        first = crawled(site, "/ferry", "/news/red", "/shop/red", **settings)
+        paths = "/ferry", "/shop/red", "/shop/blue", "/shop/green", "/story"
+        again = crawled(site, *paths, **settings, NEARDUP_SOFT_404="drop", DOWNLOAD_DELAY=0.3)
+    assert [found["path"] for found in first.dropped] == ["shop/red"]
+    assert again.stored == ["ferry", "story"]
+
+
+def test_an_unchanged_copy_beyond_a_lower_limit_is_kept(tmp_path):
+    settings = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    with serving(PAGES) as site:
+        assert len(crawled(site, *PAGES, **settings).dropped) == 1
+        crawl = crawled(site, "/copy", **settings, NEARDUP_MAX_BODY_BYTES=100)
+    assert (crawl.stored, crawl.counts("undecided/")) == (["copy"], {"too_large": 1})
+
+
 def test_an_unchanged_page_whose_item_fails_keeps_its_body(tmp_path):
     store = {"NEARDUP_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
     failing: dict[str, Any] = {

@@ -105,6 +105,39 @@ def test_a_damaged_signature_is_none(path, damage):
         assert kept(store, range(3)) == []
 
 
+def with_another_table(path: Path) -> None:
+    change(path, "DROP TABLE unstored")
+    change(path, "CREATE TABLE unstored(of_another)")
+
+
+def with_a_broken_index(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        query = "SELECT rootpage FROM sqlite_master WHERE tbl_name = 'unstored' AND type = 'index'"
+        [place], [size] = (connection.execute(q).fetchone() for q in (query, "PRAGMA page_size"))
+    with path.open("r+b") as file:
+        file.seek((place - 1) * size)
+        file.write(b"\xff" * size)
+
+
+@pytest.mark.parametrize("damage", [with_another_table, with_a_broken_index])
+def test_a_damaged_table_keeps_no_page_from_being_stored(path, damage, caplog):
+    with opened(path) as store:
+        store.note_unstored(body(1))
+        keep(store, body(2))
+    damage(path)
+    with opened(path) as store:
+        assert kept(store, range(3)) == []
+        for number in (3, 4):
+            store.note_unstored(body(number))
+            keep(store, body(number))
+            store.flush()
+        assert store.problem is None
+    [warning] = caplog.messages
+    assert warning.startswith("Cannot keep signatures of duplicates in ")
+    with opened(path) as store:
+        assert [entry.signature for entry in store.entries()] == [body(2), body(3), body(4)]
+
+
 def test_the_oldest_are_removed_beyond_the_bound(path, monkeypatch):
     monkeypatch.setattr(unstored, "MAX_UNSTORED", 10)
     monkeypatch.setattr(sqlite_writer, "_NOTED_UNTIL_TRIM", 5)
@@ -115,6 +148,12 @@ def test_the_oldest_are_removed_beyond_the_bound(path, monkeypatch):
             store.note_unstored(body(number))
             store.flush()
         found = kept(store, range(40))
+        # One that is seen again is a new one.
+        again = found[0]
+        for number in (again, *range(40, 46)):
+            store.note_unstored(body(number))
+            store.flush()
+        assert again in kept(store, range(46))
     # Between two trims there may be some more.
     assert found[-10:] == list(range(30, 40))
     assert len(found) <= 16

@@ -13,6 +13,7 @@ to be copied or moved with it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -24,6 +25,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ...exceptions import StoreError
 from .. import better_urls, hints
 from ..archive import Archive
 from ..better_urls import BetterUrlChanges, packed
@@ -224,7 +226,8 @@ class _SqliteArchive(Archive):
 
     def find_unstored(self, digest: int) -> bytes | None:
         key, found = unstored.key_of(self._space.id, digest), None
-        with self._file.reading() as connection:
+        # Where the table is damaged, pages are read again.
+        with contextlib.suppress(StoreError), self._file.reading() as connection:
             self._has_unstored = self._has_unstored or unstored.is_there(connection)
             if self._has_unstored:
                 found = unstored.find(connection, key)

@@ -7,6 +7,7 @@ tried again.
 from __future__ import annotations
 
 import contextlib
+import logging
 import sqlite3
 import threading
 from collections import Counter
@@ -21,6 +22,8 @@ from . import hint_tables, unstored
 from .format import address_of, complaining, sealed
 from .hint_tables import NamedKey, Noted
 from .unstored import Unstored, UnstoredKey
+
+logger = logging.getLogger(__name__)
 
 #: A commit is on disk so much later at most, or after so many of them.
 BATCH_SECONDS = 0.5
@@ -92,7 +95,7 @@ class Batch:
         self.confirmed[ids] = max(mark, self.confirmed.get(ids, 0))
 
     def put_before(self, earlier: Batch) -> None:
-        """Add an earlier batch that could not be written."""
+        """Add an earlier batch that could not be written, without signatures of unstored pages."""
         removed = set(self.removed)
         old = {id_: page for id_, page in earlier.pages.items() if id_ not in removed}
         for id_, page in self.pages.items():
@@ -106,7 +109,6 @@ class Batch:
         self.named = earlier.named | self.named
         self.noted = earlier.noted + self.noted
         self.visits = earlier.visits + self.visits
-        self.unstored = earlier.unstored | self.unstored
 
     def write(self, connection: sqlite3.Connection) -> None:
         pages = self.pages.values()
@@ -118,8 +120,6 @@ class Batch:
         connection.executemany(_CONFIRM, ((*ids, mark) for ids, mark in self.confirmed.items()))
         if self.has_hints:
             hint_tables.write(connection, self.named, self.noted, self.visits)
-        if self.unstored:
-            unstored.write(connection, self.unstored)
 
 
 class BatchWriter:
@@ -144,6 +144,7 @@ class BatchWriter:
         #: were trimmed.
         self._noted: Counter[int] = Counter()
         self._unstored: Counter[int] = Counter()
+        self._has_failed = False
         self._is_closing = False
         self._thread = threading.Thread(target=self._write_on, name="neardup-store", daemon=True)
         self._thread.start()
@@ -238,23 +239,44 @@ class BatchWriter:
                     self._under_way = Batch()
                     self.problem = str(error)
                 raise
+            if batch.unstored:
+                self._write_unstored(batch.unstored)
             with self._lock:
                 self._under_way = Batch()
                 self.problem = None
             return True
 
+    def _write_unstored(self, pages: dict[UnstoredKey, Unstored]) -> None:
+        """Write signatures of unstored pages; where that fails, these pages are read again.
+
+        In a transaction of its own, because it must not keep pages from being written.
+        """
+        noted = Counter(namespace for namespace, _ in pages)
+        self._unstored += noted
+        try:
+            with _transaction(self._connection):
+                unstored.write(self._connection, pages)
+                for namespace in noted:
+                    if self._unstored[namespace] > _NOTED_UNTIL_TRIM:
+                        unstored.trim(self._connection, namespace)
+                        self._unstored[namespace] = 0
+        except sqlite3.Error as error:
+            if not self._has_failed:
+                self._has_failed = True
+                logger.warning(
+                    "Cannot keep signatures of duplicates in %s, which are read again by later "
+                    "crawls: %s",
+                    self._path,
+                    error,
+                )
+
     def _trim(self, batch: Batch) -> None:
-        """Remove known duplicates and signatures of unstored pages that are too many, at times."""
+        """Remove known duplicates that are too many, now and then."""
         for namespace, noted in batch.noted:
             self._noted[namespace] += len(noted)
             if self._noted[namespace] > _NOTED_UNTIL_TRIM:
                 hint_tables.trim(self._connection, namespace)
                 self._noted[namespace] = 0
-        self._unstored.update(namespace for namespace, _ in batch.unstored)
-        for namespace in {namespace for namespace, _ in batch.unstored}:
-            if self._unstored[namespace] > _NOTED_UNTIL_TRIM:
-                unstored.trim(self._connection, namespace)
-                self._unstored[namespace] = 0
 
 
 @contextlib.contextmanager
