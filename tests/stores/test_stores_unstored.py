@@ -93,8 +93,6 @@ def test_a_signature_of_another_recipe_is_none(path):
         "UPDATE unstored SET signature = substr(signature, 2)",
         "UPDATE unstored SET signature = 'text'",
         "UPDATE unstored SET signature = x''",
-        # That of another page.
-        "UPDATE unstored SET page = page + 1",
     ],
 )
 def test_a_damaged_signature_is_none(path, damage):
@@ -103,6 +101,15 @@ def test_a_damaged_signature_is_none(path, damage):
     change(path, damage)
     with opened(path) as store:
         assert kept(store, range(3)) == []
+
+
+def test_the_signature_of_another_page_is_none(path):
+    with opened(path) as store:
+        for number in (1, 2):
+            store.note_unstored(body(number))
+    change(path, "UPDATE unstored SET signature = (SELECT signature FROM unstored WHERE rowid = 2)")
+    with opened(path) as store:
+        assert kept(store, range(3)) == [2]
 
 
 def with_another_table(path: Path) -> None:
@@ -133,7 +140,7 @@ def test_a_damaged_table_keeps_no_page_from_being_stored(path, damage, caplog):
             store.flush()
         assert store.problem is None
     [warning] = caplog.messages
-    assert warning.startswith("Cannot keep signatures of duplicates in ")
+    assert warning.startswith("Cannot keep the signatures of duplicates in ")
     with opened(path) as store:
         assert [entry.signature for entry in store.entries()] == [body(2), body(3), body(4)]
 

@@ -144,7 +144,7 @@ class BatchWriter:
         #: were trimmed.
         self._noted: Counter[int] = Counter()
         self._unstored: Counter[int] = Counter()
-        self._has_failed = False
+        self._has_warned = False
         self._is_closing = False
         self._thread = threading.Thread(target=self._write_on, name="neardup-store", daemon=True)
         self._thread.start()
@@ -261,11 +261,11 @@ class BatchWriter:
                         unstored.trim(self._connection, namespace)
                         self._unstored[namespace] = 0
         except sqlite3.Error as error:
-            if not self._has_failed:
-                self._has_failed = True
+            if not self._has_warned:
+                self._has_warned = True
                 logger.warning(
-                    "Cannot keep signatures of duplicates in %s, which are read again by later "
-                    "crawls: %s",
+                    "Cannot keep the signatures of duplicates in %s; later crawls read these pages "
+                    "again (logged once): %s",
                     self._path,
                     error,
                 )
