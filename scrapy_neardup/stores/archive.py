@@ -74,6 +74,9 @@ class Archive:
         """Replace row and packed signature of a kept page, which stays as confirmed as it is."""
         self._pages[number] = page
 
+    def renew(self, number: int, row: bytes, mark: int) -> None:
+        """Replace the row of a kept page; with a mark above 0 it is not confirmed any more."""
+
     def remove(self, numbers: Sequence[int]) -> None:
         """Remove pages, whose numbers are not used again."""
         for number in numbers:

@@ -114,7 +114,9 @@ class InProcessStore(HintMethods):
                 if isinstance(recorded, Claim):
                     return recorded
                 signature = replace(signature, passages=recorded.tobytes())
-            learn(self.boilerplates.of(signature.site), signature)
+            if unchanged is None:
+                # Of a page that has not changed, everything was learned when it was stored.
+                learn(self.boilerplates.of(signature.site), signature)
             claim = self._judged_beside(known, signature, rule)
             return claim if unchanged is None else replace(claim, unchanged=unchanged)
 
@@ -145,7 +147,8 @@ class InProcessStore(HintMethods):
                 if items == NO_ITEMS and has_items and not self._index.has_expired(before[0]):
                     self.release(ticket)
                     return
-                self._index.remove(*before)
+                if before[0] != reserved.renews:
+                    self._index.remove(*before)
             self._commits += 1
             self._index.commit(reserved, items, 0 if confirmed else self._commits)
         reserved.settle()
@@ -184,7 +187,7 @@ class InProcessStore(HintMethods):
         with self._lock:
             self._require_open(signature)
             learn(self.boilerplates.of(signature.site), signature)
-            ticket = self._index.reserve(signature, stored_at)
+            ticket = self._index.reserve(signature, stored_at=stored_at)
             self.commit(ticket, confirmed=confirmed, items=items)
 
     def find(self, key: str) -> Entry | None:
@@ -343,7 +346,9 @@ class InProcessStore(HintMethods):
         if known is None:
             return self._judged(signature, rule)
         if (items := self._index.table.items(known[0])) != NO_ITEMS:
-            ticket = self._index.reserve(signature)
+            # A page that is as it was, its address included, stays in its place.
+            renews = known[0] if signature is known[1] else None
+            ticket = self._index.reserve(signature, renews=renews)
             return Claim(revisit(signature, known[1]), ticket, items=items)
         claim = self._judged(signature, rule)
         if claim.is_blocked or claim.verdict.is_duplicate:

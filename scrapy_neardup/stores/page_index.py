@@ -23,7 +23,7 @@ from ..signatures.passages import passages_in
 from ..signatures.signature import PASSAGES_PART, PageSignature
 from .archive import Archive
 from .codec import key_digest, key_seed, packed, passages_of, row_of, unpacked, was_read, with_items
-from .page_table import PageTable, Reservation
+from .page_table import PageTable, Reservation, UnreadPages
 
 #: Each claim that reserves a page takes a number, also where the page is known or is released.
 MOST_NUMBERS = 1 << 32
@@ -97,8 +97,9 @@ class PageIndex:
     def versions(self, key: str) -> list[tuple[int, PageSignature]]:
         """Return numbers and signatures of the page under this key: reserved, then committed."""
         reserved, known = self.reserved(key), self.committed(key)
-        open_one = [] if reserved is None else [(reserved.number, reserved.page)]
-        return open_one + ([] if known is None else [known])
+        if reserved is None or reserved.renews is not None:
+            return [] if known is None else [known]
+        return [(reserved.number, reserved.page), *([] if known is None else [known])]
 
     def has_expired(self, number: int) -> bool:
         if self._ttl is None:
@@ -133,8 +134,13 @@ class PageIndex:
         return [match for match, is_alive in zip(near, alive.tolist(), strict=True) if is_alive]
 
     def alike(self, signature: PageSignature, rule: Rule) -> PassageCandidates:
-        """Return the pages that have passages of a page that was read quickly."""
-        found = passage_candidates(signature, self._passages, self.table, self.boilerplates, rule)
+        """Return the pages that have passages of a page that was read quickly.
+
+        If it was read in full since, they are only those that were not: the others are found by
+        their fingerprints.
+        """
+        pages = UnreadPages(self.table) if signature.is_read else self.table
+        found = passage_candidates(signature, self._passages, pages, self.boilerplates, rule)
         if self._ttl is None or not found.numbers:
             return found
         numbers = np.array(found.numbers, np.intp)
@@ -158,9 +164,17 @@ class PageIndex:
         alive: npt.NDArray[np.bool_] = self.table.summaries(numbers)["stored_at"] >= self._oldest
         return alive
 
-    def reserve(self, signature: PageSignature, stored_at: int | None = None) -> int:
-        """Reserve a page, and return its number.
+    def reserve(
+        self,
+        signature: PageSignature,
+        *,
+        stored_at: int | None = None,
+        renews: int | None = None,
+    ) -> int:
+        """Reserve a page, and return the number of the reservation.
 
+        :param renews: number of the committed page, if that is as it was. It stays in all indexes
+            under its own number.
         :raises StoreError: when there is no number left.
         """
         number = self._next
@@ -171,18 +185,24 @@ class PageIndex:
                 "them into another store or namespace",
             )
         self._next += 1
-        now = int(time.time()) if stored_at is None else stored_at
         digest = key_digest(signature.key, self._key_seed)
-        row = row_of(signature, digest, now)
-        self.table.put(number, row)
-        self._index(signature, number)
-        self.table.reserved[number] = Reservation(number, signature, digest, row, packed(signature))
+        reserved = Reservation(number, signature, digest, renews=renews)
+        if renews is None:
+            self._enter(reserved, stored_at)
+        self.table.reserved[number] = reserved
         self._reserved_keys[signature.key] = number
         return number
 
     def commit(self, reserved: Reservation, items: int, mark: int) -> None:
         """Commit a reserved page; with a mark above 0 it is not confirmed."""
         self._withdraw(reserved)
+        if reserved.renews is not None:
+            known = self.committed(reserved.page.key)
+            if known is not None and known[0] == reserved.renews:
+                self._renew(*known, items, mark)
+                return
+            # It was removed meanwhile.
+            self._enter(reserved)
         self.table.keys.add(reserved.digest, reserved.number)
         row = with_items(reserved.row, items)
         self.table.put(reserved.number, row)
@@ -190,7 +210,8 @@ class PageIndex:
 
     def release(self, reserved: Reservation) -> None:
         self._withdraw(reserved)
-        self._unindex(reserved.page, reserved.number)
+        if reserved.renews is None:
+            self._unindex(reserved.page, reserved.number)
 
     def remove(self, number: int, page: PageSignature) -> None:
         """Remove a committed page.
@@ -233,6 +254,21 @@ class PageIndex:
             if (page := self.table.page(number)).key == key:
                 return number, page
         return None
+
+    def _enter(self, reserved: Reservation, stored_at: int | None = None) -> None:
+        """Enter a reserved page in all indexes."""
+        now = int(time.time()) if stored_at is None else stored_at
+        reserved.row = row_of(reserved.page, reserved.digest, now)
+        reserved.packed = packed(reserved.page)
+        self.table.put(reserved.number, reserved.row)
+        self._index(reserved.page, reserved.number)
+
+    def _renew(self, number: int, page: PageSignature, items: int, mark: int) -> None:
+        """Note that a committed page was stored once more."""
+        digest = key_digest(page.key, self._key_seed)
+        row = row_of(page, digest, int(time.time()), items)
+        self.table.put(number, row)
+        self._archive.renew(number, row, mark)
 
     def _index(self, page: PageSignature, number: int) -> None:
         if page.value and self.method is not None and self._values is not None:

@@ -15,7 +15,7 @@ from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Summaries
 from ..signatures.signature import PageSignature
 from .archive import Archive
 from .base import Entry, Ticket
-from .codec import parts_of, sketch_in, unpacked
+from .codec import parts_of, sketch_in, unpacked, was_read
 
 _BUCKETS = 1 << 16
 _NUMBER_BYTES = 4
@@ -30,14 +30,17 @@ class Reservation:
 
     :ivar digest: of its key.
     :ivar row: see :func:`~scrapy_neardup.stores.codec.row_of`.
+    :ivar renews: number of the committed page that is stored once more as it is, if it is one; row
+        and packed signature are that one's and are empty here.
     :ivar outcome: for those who wait for it.
     """
 
     number: int
     page: PageSignature
     digest: int
-    row: bytes
-    packed: bytes
+    row: bytes = b""
+    packed: bytes = b""
+    renews: int | None = None
     outcome: Future[None] | None = None
 
     def settle(self) -> None:
@@ -114,6 +117,18 @@ class PageTable:
         return [
             found[number] if number in found else self.reserved[number].packed for number in numbers
         ]
+
+
+class UnreadPages:
+    """The pages of a table that were not read in full; the others are taken for removed."""
+
+    def __init__(self, table: PageTable) -> None:
+        self._table = table
+
+    def pages(self, numbers: Sequence[int]) -> list[PageSignature | None]:
+        is_read = was_read(self._table.summaries(np.array(numbers, np.intp))).tolist()
+        left = zip(numbers, is_read, strict=True)
+        return [None if known else self._table.page(number) for number, known in left]
 
 
 class KeyTable:

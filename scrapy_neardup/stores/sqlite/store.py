@@ -180,10 +180,10 @@ class _SqliteArchive(Archive):
             if not batches:
                 return self._written.read(numbers)
             found = {
-                number: batch.pages[base | number].page
+                number: page.page
                 for batch in batches
                 for number in numbers
-                if base | number in batch.pages
+                if (page := batch.pages.get(base | number)) and page.page is not None
             }
             written = [number for number in numbers if number not in found]
             found.update(zip(written, self._written.read(written), strict=True))
@@ -212,6 +212,12 @@ class _SqliteArchive(Archive):
             before = waiting.pages.get(id_)
             # A mark that was written before stays.
             waiting.pages[id_] = Page(id_, site_in(row), row, page, before.mark if before else 0)
+
+    def renew(self, number: int, row: bytes, mark: int) -> None:
+        id_ = self._written.base | number
+        with self._file.writer.later() as waiting:
+            before = waiting.pages.get(id_)
+            waiting.pages[id_] = Page(id_, site_in(row), row, before and before.page, mark)
 
     def remove(self, numbers: Sequence[int]) -> None:
         with self._file.writer.later() as waiting:

@@ -45,13 +45,14 @@ _CONFIRM = "DELETE FROM unconfirmed WHERE id BETWEEN ? AND ? AND mark <= ?"
 class Page(NamedTuple):
     """A page to be written.
 
+    :ivar page: its packed signature; ``None`` where it stays as it was written before.
     :ivar mark: see :meth:`~scrapy_neardup.stores.archive.PageArchive.put`.
     """
 
     id: int
     site: int
     row: bytes
-    page: bytes
+    page: bytes | None
     mark: int
 
 
@@ -99,9 +100,11 @@ class Batch:
         removed = set(self.removed)
         old = {id_: page for id_, page in earlier.pages.items() if id_ not in removed}
         for id_, page in self.pages.items():
+            before = old.get(id_, page)
             # A page that was replaced meanwhile is as little confirmed as before.
-            mark = page.mark or (old[id_].mark if id_ in old else 0)
-            old[id_] = page._replace(mark=mark)
+            mark = page.mark or before.mark
+            data = before.page if page.page is None else page.page
+            old[id_] = page._replace(page=data, mark=mark)
         self.pages = old
         self.removed = earlier.removed + self.removed
         for ids, mark in earlier.confirmed.items():
@@ -113,7 +116,8 @@ class Batch:
     def write(self, connection: sqlite3.Connection) -> None:
         pages = self.pages.values()
         connection.executemany(_PUT_ROW, ((page.id, page.site, page.row) for page in pages))
-        connection.executemany(_PUT_PAGE, ((page.id, sealed(page.id, page.page)) for page in pages))
+        signed = ((page.id, page.page) for page in pages if page.page is not None)
+        connection.executemany(_PUT_PAGE, ((id_, sealed(id_, data)) for id_, data in signed))
         connection.executemany(_PUT_MARK, ((page.id, page.mark) for page in pages if page.mark))
         for statement in REMOVE:
             connection.executemany(statement, ((id_,) for id_ in self.removed))
