@@ -13,6 +13,8 @@ from functools import partial
 from itertools import chain
 from typing import TypeVar
 
+from scrapy.utils.datatypes import LocalCache
+
 from .._util.urls import page_key
 from ..matching.rule import Rule
 from ..matching.verdict import Verdict
@@ -32,6 +34,8 @@ from .store_client import StoreClient
 
 T = TypeVar("T")
 
+#: Pages between the downloader and their callbacks, of which more is found at once.
+_AHEAD = 512
 #: How often a page is claimed, at most, while more pages that it may be a copy of are met.
 _MAX_ROUNDS = 20
 
@@ -53,6 +57,8 @@ class PageClaims:
         self._n_evicted_before = self.bodies.n_evicted
         self._signing = signing
         self._client = client
+        #: Signatures of unchanged pages that were met before their callbacks ran, by URL and body.
+        self._ahead = LocalCache[tuple[str, bytes], Signed](_AHEAD)
 
     @property
     def n_evicted(self) -> int:
@@ -61,9 +67,11 @@ class PageClaims:
 
     async def read_ahead(self, record: Record) -> None:
         """Sign a page before its callback runs, see :meth:`PageSigning.read_ahead`."""
-        if await self._unchanged(record) is None:
+        unchanged = await self._unchanged(record)
+        if unchanged is None:
             await self._signing.read_ahead(record)
         else:
+            self._ahead[record.url, unchanged.signature.body_digest] = unchanged
             self._signing.pass_unread()
 
     def forget(self, record: Record) -> None:
@@ -138,14 +146,15 @@ class PageClaims:
         if self._signing.refusal(record) is not None:
             # The limits were higher then.
             return None
+        digest = self._signing.body_digest(record)
+        if (ahead := self._ahead.pop((record.url, digest), None)) is not None:
+            return ahead
         try:
             earlier = await self._client.advise(partial(_earlier, store, page_key(record.url)))
         except Exception:
             # What a custom store raises is said when the page is claimed.
             return None
-        if earlier is None or not earlier.is_comparable:
-            return None
-        if earlier.body_digest != self._signing.body_digest(record):
+        if earlier is None or not earlier.is_comparable or earlier.body_digest != digest:
             return None
         title = " ".join(chain.from_iterable(earlier.title))
         return Signed(earlier.found_at(record.url), Reading(title), is_known=True)

@@ -86,6 +86,7 @@ class UrlParts(NamedTuple):
         return not components.isdisjoint(own)
 
 
+@lru_cache(maxsize=1024)
 def parse_url(url: str) -> UrlParts | None:
     """Return the parts of a URL; ``None`` when it cannot be learned from.
 

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Container
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet, finalize
@@ -236,8 +237,7 @@ class ItemTracker:
         if response.request in self._active():
             self._known_active.add(response)
         self._at_end.setdefault(response, []).append(claim)
-        # Finalizers may run in any thread.
-        finalize(response, from_any_thread(claim.settle)).atexit = False
+        finalize(response, self._settle_from_any_thread, claim).atexit = False
 
     def send(self, item: Any, judgement: ItemJudgement) -> None:
         """Record an item that leaves the spider.
@@ -251,6 +251,11 @@ class ItemTracker:
         sent = self._take(item)
         _in_pipelines.set(_Received(sent))
         return sent
+
+    @cached_property
+    def _settle_from_any_thread(self) -> Callable[..., None]:
+        # Finalizers may run in any thread.
+        return from_any_thread(PendingClaim.settle)
 
     def end_inactive(self) -> None:
         """End the claims of pages that Scrapy has finished processing."""

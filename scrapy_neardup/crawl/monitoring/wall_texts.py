@@ -153,7 +153,8 @@ def _without_references(
         found.add(value[0])
         return MASK
 
-    texts = _without_name([address.sub(MASK, text) for text in outline.blocks], outline, url)
+    blocks = [address.sub(MASK, text) for text in outline.blocks]
+    texts = _without_name(blocks, outline, url)
     shown = [
         _masked(_without_delay(text, found), masked)
         for text in texts
@@ -161,7 +162,7 @@ def _without_references(
     ]
     # Its host alone stands on any page.
     shows_address = any(each.lastindex for text in outline.shown for each in address.finditer(text))
-    shows_name = texts != [address.sub(MASK, text) for text in outline.blocks]
+    shows_name = texts != blocks
     n_letters = sum(map(str.isalpha, "".join(shown)))
     # Names of files may identify pictures and documents.
     named = [text for text in texts if text.startswith(FILE)]
@@ -245,6 +246,8 @@ def _is_of_request(value: str) -> bool:
         return True
     if any(map(_RANDOM.fullmatch, _PIECE.findall(value))):
         return True
+    if ":" not in value and value.count(".") != 3:
+        return False
     try:
         ip_address(value)
     except ValueError:
