@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
@@ -178,19 +178,13 @@ def _links(response: Response) -> Iterator[Link]:
         yield from _head_links(response.body[:_HEAD_BYTES])
 
 
-def _before(marks: Iterable[bytes], html: bytes) -> bytes:
-    """Return what stands before the first of some marks; all if there is none."""
-    return html[: min((at for at in map(html.find, marks) if at >= 0), default=len(html))]
-
-
 def _head_links(html: bytes) -> Iterator[Link]:
     """Yield the links of a page's head.
 
     :param html: the first bytes of the page: the parser's time grows with their number.
     """
-    # Most heads end in lower case, and only what is before that is copied.
-    lower = _before(_HEAD_ENDS, html).lower()
-    end = len(_before(_HEAD_ENDS, lower))
+    lower = html.lower()
+    end = min((at for at in map(lower.find, _HEAD_ENDS) if at >= 0), default=len(html))
     if lower.find(b"canonical", 0, end) < 0 and lower.find(b"hreflang", 0, end) < 0:
         return
     html = html[:end]

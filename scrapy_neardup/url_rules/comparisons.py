@@ -86,7 +86,7 @@ class Comparisons:
                 continue
             partner = self._partner(skeleton)
             if partner is not None and own.differs(partner):
-                key = skeleton.pattern, component
+                key = self._reducer.key_of(skeleton)
                 differs = partner.content != own.content
                 if differs or self._is_new_segment(key, skeleton.varying or ""):
                     self._count(key, own, partner)
@@ -250,10 +250,10 @@ class CanonicalUrls:
             their = theirs.get(own.component)
             varies = own.varying is not None and their and their.digest == own.digest
             if varies or own.digest == other.digest:
-                yield own.pattern, own.component
+                yield self._reducer.key_of(own)
         for their in theirs.values():
             if their.digest == reduced.digest:
-                yield their.pattern, their.component
+                yield self._reducer.key_of(their)
 
 
 def _left_out_segments(visited: VisitedUrl) -> int:

@@ -215,14 +215,14 @@ class ReducedUrl(NamedTuple):
 class Skeleton(NamedTuple):
     """A URL without one component.
 
-    :ivar pattern: of the path that is left.
+    :ivar segments: of the path that is left.
     :ivar digest: of what is left.
     :ivar varying: ``None`` for a component that a URL has or has not. Else other ones may stand in
         its place; for any segment at a place, it is the segment.
     """
 
     component: Component
-    pattern: str
+    segments: tuple[str, ...]
     digest: int
     varying: str | None
 
@@ -291,21 +291,25 @@ class UrlReducer:
 
     def skeletons(self, reduced: ReducedUrl) -> Iterator[Skeleton]:
         """Yield what is left when one more component is left out."""
-        digest, pattern, parts, _ = reduced
+        digest, _, parts, _ = reduced
         hashes: dict[Component, int] = {}
         for component, piece in parts.pieces():
             hashed = part_hash(*piece)
             hashes[component] = hashes.get(component, 0) + hashed
             if component[0] == "param":
-                yield Skeleton(piece, pattern, (digest - hashed) & MASK, None)
+                yield Skeleton(piece, parts.segments, (digest - hashed) & MASK, None)
         # All values of a parameter are left out together.
         for component, hashed in hashes.items():
-            yield Skeleton(component, pattern, (digest - hashed) & MASK, "")
+            yield Skeleton(component, parts.segments, (digest - hashed) & MASK, "")
         whole = path_hash(parts.segments)
         for component, segments, text in path_components(parts.segments):
             rest = (digest - whole + path_hash(segments)) & MASK
             varying = text if component[0] == "segment_at" else None
-            yield Skeleton(component, self.patterns.name(segments), rest, varying)
+            yield Skeleton(component, segments, rest, varying)
+
+    def key_of(self, skeleton: Skeleton) -> tuple[str, Component]:
+        """Return path pattern and component of a rule that leaves out what a skeleton lacks."""
+        return self.patterns.name(skeleton.segments), skeleton.component
 
     def _path(self, segments: tuple[str, ...]) -> tuple[tuple[str, ...], list[LeftOut]]:
         """Return the segments of a path that are left, and what is left out."""
