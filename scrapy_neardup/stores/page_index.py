@@ -197,12 +197,8 @@ class PageIndex:
         """Commit a reserved page; with a mark above 0 it is not confirmed."""
         self._withdraw(reserved)
         if reserved.renews is not None:
-            known = self.committed(reserved.page.key)
-            if known is not None and known[0] == reserved.renews:
-                self._renew(*known, items, mark)
-                return
-            # It was removed meanwhile.
-            self._enter(reserved)
+            self._renew(reserved, items, mark)
+            return
         self.table.keys.add(reserved.digest, reserved.number)
         row = with_items(reserved.row, items)
         self.table.put(reserved.number, row)
@@ -227,6 +223,10 @@ class PageIndex:
                 self._store, "its index is damaged; put a whole copy in its place"
             ) from None
         self._archive.remove([number])
+        reserved = self.reserved(page.key)
+        if reserved is not None and reserved.renews == number:
+            reserved.renews = None
+            self._enter(reserved)
 
     def complete(self, number: int, signature: PageSignature) -> None:
         """Replace the signature of a page, reserved or committed."""
@@ -263,10 +263,13 @@ class PageIndex:
         self.table.put(reserved.number, reserved.row)
         self._index(reserved.page, reserved.number)
 
-    def _renew(self, number: int, page: PageSignature, items: int, mark: int) -> None:
+    def _renew(self, reserved: Reservation, items: int, mark: int) -> None:
         """Note that a committed page was stored once more."""
-        digest = key_digest(page.key, self._key_seed)
-        row = row_of(page, digest, int(time.time()), items)
+        # It may have been read in full since it was reserved.
+        known = self.committed(reserved.page.key)
+        assert known is not None
+        number, page = known
+        row = row_of(page, reserved.digest, int(time.time()), items)
         self.table.put(number, row)
         self._archive.renew(number, row, mark)
 
