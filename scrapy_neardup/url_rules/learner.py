@@ -22,9 +22,8 @@ MAX_SITES = 5_000
 MAX_SKIPPED = 20_000
 #: So many more skipped requests are dropped at once.
 _STEP = 500
-#: Bounds are checked each so many calls, or as many as there are sites: to count all of them takes
-#: long.
-_CHECKED_EVERY = 50
+#: Bounds are checked each so many calls: to count all sites takes long where there are many.
+_CHECKED_EVERY = 500
 
 _FETCH = Decision("fetch")
 
@@ -306,9 +305,8 @@ class _Sites(OrderedDict[str, SiteLearner]):
         These of the site that has most of them.
         """
         self._calls += 1
-        if self._calls < max(_CHECKED_EVERY, len(self)):
+        if self._calls % _CHECKED_EVERY:
             return
-        self._calls = 0
         visited = sum(len(site.urls.visited) for site in self.values())
         while len(self) > 1 and (visited > MAX_URLS or len(self) > MAX_SITES):
             name, site = self.popitem(last=False)

@@ -61,8 +61,7 @@ class UrlParts(NamedTuple):
     @property
     def digest(self) -> int:
         """64 bits that are the same in every process."""
-        total = part_hash("origin", self.site, self.base) + path_hash(self.segments)
-        return (total + sum(part_hash(*piece) for _, piece in self.pieces())) & MASK
+        return _digest_of(self)
 
     def pieces(self) -> Iterator[tuple[Component, tuple[str, ...]]]:
         """Yield what a rule may leave out besides segments: components, and the whole pieces."""
@@ -84,6 +83,13 @@ class UrlParts(NamedTuple):
         own += [("segment", text) for text in self.segments]
         own += [("segment_at", index) for index in range(-1, len(self.segments))]
         return not components.isdisjoint(own)
+
+
+@lru_cache(maxsize=1024)
+def _digest_of(parts: UrlParts) -> int:
+    # A page's URL is looked up when it is requested, fetched and judged.
+    total = part_hash("origin", parts.site, parts.base) + path_hash(parts.segments)
+    return (total + sum(part_hash(*piece) for _, piece in parts.pieces())) & MASK
 
 
 @lru_cache(maxsize=1024)

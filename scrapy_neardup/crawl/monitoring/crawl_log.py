@@ -139,9 +139,9 @@ class CrawlLog:
         """
         if verdict.duplicate_of is not None:
             self._clusters.add(verdict.duplicate_of)
-        site = site_of(verdict.url)
+        site = site_of(verdict.url) if page is None else page.site
         walls = self._wall_texts(site, page, record)
-        flood = self.floods.judged(verdict, text_digest, walls.references)
+        flood = self.floods.judged(verdict, text_digest, walls.references, site)
         if flood is None:
             texts = texts_of(verdict, page) | walls.digests
             found = self._first_pages.judged(

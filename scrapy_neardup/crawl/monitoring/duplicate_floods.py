@@ -82,14 +82,19 @@ class DuplicateFloodDetector:
         self._everywhere = _LastPages()
 
     def judged(
-        self, verdict: Verdict, text_digest: bytes | None = None, wall: bytes | None = None
+        self,
+        verdict: Verdict,
+        text_digest: bytes | None = None,
+        wall: bytes | None = None,
+        site: str | None = None,
     ) -> DuplicateFlood | None:
         """Add a judged page; return the flood that it reveals.
 
         :param text_digest: digest of its text, if that is known.
         :param wall: see :class:`~.wall_texts.WallTexts`.
+        :param site: of the page, if that is known.
         """
-        site = site_of(verdict.url)
+        site = site_of(verdict.url) if site is None else site
         key = _key(verdict, site, text_digest, wall)
         url = verdict.url.partition("#")[0]  # several items of one page count once
         last_pages = self._of(site)

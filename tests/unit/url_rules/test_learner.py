@@ -924,6 +924,7 @@ def test_hostile_urls_cost_no_more_than_a_counter():
 
 def test_least_recent_sites_are_forgotten(monkeypatch):
     monkeypatch.setattr(learner_module, "MAX_SITES", 10)
+    monkeypatch.setattr(learner_module, "_CHECKED_EVERY", 50)
     world = World(lambda url: url)
     world.visit(f"http://site{number}.example/" for number in range(200))
     assert len(world.learner._sites) <= 10 + 50
@@ -932,6 +933,7 @@ def test_least_recent_sites_are_forgotten(monkeypatch):
 def test_surplus_skipped_requests_are_dropped_surest_rule_first(monkeypatch):
     monkeypatch.setattr(learner_module, "MAX_SKIPPED", 100)
     monkeypatch.setattr(learner_module, "_STEP", 20)
+    monkeypatch.setattr(learner_module, "_CHECKED_EVERY", 50)
     world = World(by_id)
     world.visit(sessions(range(500)))
     kept = sum(len(site.urls.skipped) for site in world.learner._sites.values())
