@@ -59,7 +59,7 @@ class Archive:
         return [self._pages[number] for number in numbers]
 
     def of_site(self, digest: int, most: int) -> Sequence[int]:
-        """Return the numbers of the newest pages of a site, oldest first."""
+        """Return the numbers of the pages of a site that were first stored last, ascending."""
         return self._sites[digest][-most:] if digest in self._sites else ()
 
     def put(self, number: int, row: bytes, page: bytes, mark: int) -> None:

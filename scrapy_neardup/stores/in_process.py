@@ -222,7 +222,8 @@ class InProcessStore(HintMethods):
     def entries(self) -> Iterator[Entry]:
         with self._lock:
             numbers = self._index.numbers()
-        for number in numbers.tolist():
+            times = self._index.table.summaries(numbers)["stored_at"]
+        for number in numbers[np.argsort(times, kind="stable")].tolist():
             with self._lock:
                 # It may have been replaced or forgotten since.
                 if not self._index.table.is_committed(number):
@@ -231,7 +232,7 @@ class InProcessStore(HintMethods):
             yield entry
 
     def numbers(self) -> npt.NDArray[np.intp]:
-        """Return the numbers of all stored pages, ascending, in the order of storing."""
+        """Return the numbers of all stored pages, ascending: first stored, first."""
         with self._lock:
             numbers = self._index.numbers()
             return numbers[self._index.are_alive(numbers)]
@@ -346,8 +347,9 @@ class InProcessStore(HintMethods):
         if known is None:
             return self._judged(signature, rule)
         if (items := self._index.table.items(known[0])) != NO_ITEMS:
-            # A page that is as it was, its address included, stays in its place.
-            renews = known[0] if signature is known[1] else None
+            # A page that is as it was, its address included, stays in its place, unless it may
+            # expire there until its item is stored.
+            renews = known[0] if signature is known[1] and self.ttl is None else None
             ticket = self._index.reserve(signature, renews=renews)
             return Claim(revisit(signature, known[1]), ticket, items=items)
         claim = self._judged(signature, rule)

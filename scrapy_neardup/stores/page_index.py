@@ -62,6 +62,8 @@ class PageIndex:
         self.method: Method | None = None
         self._values: MethodIndex | None = None
         self._reserved_keys: dict[str, int] = {}
+        #: Reservations of committed pages that are as they were, by the numbers of these.
+        self._renewals: dict[int, Reservation] = {}
         self._recent: dict[str, tuple[int, PageSignature]] = {}
         self._next = 0
         self.boilerplates = Boilerplates(partial(_teach, archive, self.table))
@@ -189,6 +191,8 @@ class PageIndex:
         reserved = Reservation(number, signature, digest, renews=renews)
         if renews is None:
             self._enter(reserved, stored_at)
+        else:
+            self._renewals[renews] = reserved
         self.table.reserved[number] = reserved
         self._reserved_keys[signature.key] = number
         return number
@@ -197,7 +201,7 @@ class PageIndex:
         """Commit a reserved page; with a mark above 0 it is not confirmed."""
         self._withdraw(reserved)
         if reserved.renews is not None:
-            self._renew(reserved, items, mark)
+            self._renew(reserved.renews, reserved, items, mark)
             return
         self.table.keys.add(reserved.digest, reserved.number)
         row = with_items(reserved.row, items)
@@ -223,8 +227,7 @@ class PageIndex:
                 self._store, "its index is damaged; put a whole copy in its place"
             ) from None
         self._archive.remove([number])
-        reserved = self.reserved(page.key)
-        if reserved is not None and reserved.renews == number:
+        if (reserved := self._renewals.pop(number, None)) is not None:
             reserved.renews = None
             self._enter(reserved)
 
@@ -240,6 +243,8 @@ class PageIndex:
             signature, int(summary["key"]), int(summary["stored_at"]), int(summary["items"])
         )
         self.table.put(number, row)
+        if (renewal := self._renewals.get(number)) is not None:
+            renewal.page = signature
         if (reserved := self.table.reserved.get(number)) is not None:
             reserved.page, reserved.row, reserved.packed = signature, row, packed(signature)
         else:
@@ -263,13 +268,9 @@ class PageIndex:
         self.table.put(reserved.number, reserved.row)
         self._index(reserved.page, reserved.number)
 
-    def _renew(self, reserved: Reservation, items: int, mark: int) -> None:
+    def _renew(self, number: int, reserved: Reservation, items: int, mark: int) -> None:
         """Note that a committed page was stored once more."""
-        # It may have been read in full since it was reserved.
-        known = self.committed(reserved.page.key)
-        assert known is not None
-        number, page = known
-        row = row_of(page, reserved.digest, int(time.time()), items)
+        row = row_of(reserved.page, reserved.digest, int(time.time()), items)
         self.table.put(number, row)
         self._archive.renew(number, row, mark)
 
@@ -300,6 +301,8 @@ class PageIndex:
 
     def _withdraw(self, reserved: Reservation) -> None:
         del self.table.reserved[reserved.number]
+        if reserved.renews is not None:
+            del self._renewals[reserved.renews]
         self._reserved_keys.pop(reserved.page.key, None)
 
     def _load(self) -> None:

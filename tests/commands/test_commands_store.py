@@ -401,7 +401,7 @@ def test_newer_entries_stay(store, tmp_path):
         made.add(detector.signature(url="https://b.example/tea", text=BRIDGE), TIME + 1000)
         made.forget("https://www.a.example/ferry")
     assert "3 pages read, 2 were there already" in said(neardup("store", "import", store, target))
-    newest = held(store)[1]
+    newest = held(store)[-1]
     assert (newest.signature.url, newest.stored_at) == ("https://b.example/tea", TIME + 1000)
     assert sorted(urls(store)) == sorted(TEXTS)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,16 +19,34 @@ from scrapy_neardup.matching.stored_items import NO_ITEMS, OWN_ITEMS
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore, Store, Ticket
 from scrapy_neardup.stores.in_process import InProcessStore
+from scrapy_neardup.stores.sqlite.reading import SqliteReader
 from scrapy_neardup.stores.sqlite.store import SqliteStore
 from scrapy_neardup.stores.sqlite.writer import Batch, Page
 from tests.support.storer import RULE, made_page
 
 PAGES = 3
+#: The one that is read quickly first.
+UNREAD = 2
 
 
 def page(number: int) -> PageSignature:
     made = made_page(number)
     return replace(made, key=page_key(made.url), body_digest=bytes([number]) * 16)
+
+
+def unread(number: int) -> PageSignature:
+    """The same page, read quickly."""
+    known = page(number)
+    passages = np.arange(1, 33, dtype="<u8").tobytes()
+    return PageSignature.unread(
+        url=known.url,
+        key=known.key,
+        site=known.site,
+        title=known.title,
+        recipe=known.recipe,
+        passages=passages,
+        body_digest=known.body_digest,
+    )
 
 
 def copy_of(number: int) -> PageSignature:
@@ -74,7 +93,7 @@ class Crawl:
         self._open: dict[int, Ticket] = {}
 
     def visit(self, number: int) -> tuple[object, ...]:
-        visited = page(number)
+        visited = unread(number) if number == UNREAD else page(number)
         if self._respells:
             self._visits += 1
             visited = replace(visited, url=f"{visited.url}#{self._visits}")
@@ -92,8 +111,14 @@ class Crawl:
         else:
             self.store.commit(ticket, confirmed=confirmed, items=items)
 
+    def add(self, number: int) -> None:
+        self.store.add(page(number))
+
+    def complete(self, number: int) -> None:
+        self.store.complete(page(number).key, page(number))
+
     def state(self) -> object:
-        entries = {e.signature.key: e.items for e in self.store.entries()}
+        entries = {e.signature.key: (e.items, e.signature.is_read) for e in self.store.entries()}
         copies = [self.store.claim(copy_of(number), RULE) for number in range(PAGES)]
         for claim in copies:
             if claim.ticket is not None:
@@ -109,7 +134,7 @@ steps = st.one_of(
     st.tuples(
         st.just("end"), numbers, st.sampled_from([None, NO_ITEMS, OWN_ITEMS, 8]), st.booleans()
     ),
-    st.tuples(st.sampled_from(["forget", "confirm", "write"]), numbers),
+    st.tuples(st.sampled_from(["add", "complete", "forget", "confirm", "write"]), numbers),
 )
 
 
@@ -119,6 +144,10 @@ def perform(crawl: Crawl, step: tuple[object, ...]) -> object:
             return crawl.visit(number)
         case ("end", int(number), items, bool(confirmed)):
             crawl.end(number, items, confirmed)  # type: ignore[arg-type]
+        case ("add", int(number)):
+            crawl.add(number)
+        case ("complete", int(number)):
+            crawl.complete(number)
         case ("forget", int(number)):
             return crawl.store.forget(page(number).key)
         case ("confirm", _):
@@ -214,6 +243,45 @@ def test_the_time_of_the_last_visit_counts(tmp_path, monkeypatch):
         assert store.find(page(1).key) is None
 
 
+def test_a_page_does_not_expire_while_it_is_stored_once_more(tmp_path, monkeypatch):
+    now = 1_000_000_000
+    monkeypatch.setattr("time.time", lambda: now)
+    with opened(tmp_path / "store.sqlite", ttl=100) as store:
+        stored(store, page(1))
+        now += 99
+        claim = store.claim(page(1), RULE)
+        now += 2
+        assert store.claim(copy_of(1), RULE).is_blocked
+        store.commit(claim.ticket)
+        assert store.claim(copy_of(1), RULE).verdict.duplicate_of == page(1).url
+
+
+def test_pages_are_listed_by_when_they_were_stored_last(tmp_path, monkeypatch):
+    now = 1_000_000_000
+    monkeypatch.setattr("time.time", lambda: now)
+    path = tmp_path / "store.sqlite"
+    with opened(path) as store:
+        for number in (0, 1, 2, 0):
+            now += 10
+            stored(store, page(number))
+        order = [page(number).url for number in (1, 2, 0)]
+        assert [entry.signature.url for entry in store.entries()] == order
+    with contextlib.closing(SqliteReader(path)) as reader:
+        assert [stored.signature.url for stored in reader.pages("a")] == order
+        assert [stored.signature.url for stored in reader.pages("a", page(0).site)] == order[2:]
+
+
+def test_a_page_that_is_safe_now_outlives_a_kill(tmp_path):
+    path = tmp_path / "store.sqlite"
+    with opened(path) as store:
+        stored(store, page(1), confirmed=False)
+        store.flush()
+        stored(store, page(1))
+        store.flush()
+        with opened(as_killed(path)) as killed:
+            assert (killed.forgotten, len(killed)) == (0, 1)
+
+
 def test_an_unchanged_page_whose_item_fails_stays_as_it_is(store):
     stored(store, page(1))
     store.release(store.claim(page(1), RULE).ticket)
@@ -235,4 +303,23 @@ def test_a_page_that_could_not_be_written_is_not_lost_by_its_renewal():
     earlier.pages[1] = Page(1, 0, b"row", b"page", mark=3)
     later.pages[1] = Page(1, 0, b"new row", None, mark=0)
     later.put_before(earlier)
-    assert later.pages == {1: Page(1, 0, b"new row", b"page", mark=3)}
+    assert later.pages == {1: Page(1, 0, b"new row", b"page", mark=0)}
+
+
+def test_a_text_that_was_read_while_its_page_was_open_is_not_lost_with_it():
+    store = MemoryStore(bytes(16))
+    stored(store, unread(UNREAD))
+    claim = store.claim(unread(UNREAD), RULE)
+    store.complete(page(UNREAD).key, page(UNREAD))
+    store.forget(page(UNREAD).key)
+    store.commit(claim.ticket)
+    assert store.claim(copy_of(UNREAD), RULE).verdict.duplicate_of == page(UNREAD).url
+
+
+def test_a_page_may_be_added_while_it_is_open(store):
+    stored(store, page(1))
+    claim = store.claim(page(1), RULE)
+    store.add(page(1))
+    store.commit(claim.ticket)
+    assert len(store) == 1
+    assert store.claim(copy_of(1), RULE).verdict.duplicate_of == page(1).url

@@ -29,6 +29,10 @@ from .format import FORMAT, SPACES, Space, address_of, complaining, require_stor
 _PAGES_AT_ONCE = 256
 
 
+#: What is read of all pages before they are read one by one.
+_TOLD = np.dtype([("number", "<u4"), ("stored_at", "<u4"), ("items", "<u8")])
+
+
 class SqliteReader:
     """See :class:`~scrapy_neardup.stores.reading.StoreReader`.
 
@@ -78,22 +82,15 @@ class SqliteReader:
     def pages(self, namespace: str, site: str | None = None) -> Iterator[StoredPage]:
         recipe, stored = self._spaces[namespace].recipe, self._pages(namespace)
         unconfirmed = set(stored.unconfirmed())
-        for numbers, rows in stored.load():
-            summaries = rows["summary"]
-            wanted = np.arange(len(numbers))
-            if site is not None:
-                wanted = np.flatnonzero(summaries["site"] == site_digest(site))
-            for start in range(0, len(wanted), _PAGES_AT_ONCE):
-                some = wanted[start : start + _PAGES_AT_ONCE]
-                pages = stored.read(numbers[some].tolist())
-                told = summaries[["stored_at", "items"]][some].tolist()
-                for number, page, (stored_at, items) in zip(
-                    numbers[some].tolist(), pages, told, strict=True
-                ):
-                    signature = unpacked(page, recipe)
-                    if site is None or signature.site == site:
-                        is_confirmed = number not in unconfirmed
-                        yield StoredPage(signature, stored_at, items, is_confirmed)
+        told = _oldest_first(stored, None if site is None else site_digest(site))
+        for start in range(0, len(told), _PAGES_AT_ONCE):
+            some = told[start : start + _PAGES_AT_ONCE].tolist()
+            pages = stored.read([number for number, _, _ in some])
+            for (number, stored_at, items), page in zip(some, pages, strict=True):
+                signature = unpacked(page, recipe)
+                if site is None or signature.site == site:
+                    is_confirmed = number not in unconfirmed
+                    yield StoredPage(signature, stored_at, items, is_confirmed)
 
     def rules(self, namespace: str) -> dict[str, bytes]:
         with complaining(self._path):
@@ -123,6 +120,22 @@ class SqliteReader:
     def _read(self, query: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         with complaining(self._path):
             return self._connection.execute(query, values).fetchall()
+
+
+def _oldest_first(pages: FilePages, site: int | None) -> npt.NDArray[np.void]:
+    """Return number, time and items of pages, or of those of one site, the oldest first.
+
+    :param site: its digest.
+    """
+    found = [np.empty(0, _TOLD)]
+    for numbers, rows in pages.load():
+        summaries = rows["summary"]
+        told = np.empty(len(numbers), _TOLD)
+        told["number"] = numbers
+        told["stored_at"], told["items"] = summaries["stored_at"], summaries["items"]
+        found.append(told if site is None else told[summaries["site"] == site])
+    joined = np.concatenate(found)
+    return joined[np.argsort(joined["stored_at"], kind="stable")]
 
 
 class _OverlayArchive(Archive):

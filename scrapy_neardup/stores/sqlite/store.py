@@ -210,8 +210,7 @@ class _SqliteArchive(Archive):
         id_ = self._written.base | number
         with self._file.writer.later() as waiting:
             before = waiting.pages.get(id_)
-            # A mark that was written before stays.
-            waiting.pages[id_] = Page(id_, site_in(row), row, page, before.mark if before else 0)
+            waiting.pages[id_] = Page(id_, site_in(row), row, page, before and before.mark)
 
     def renew(self, number: int, row: bytes, mark: int) -> None:
         id_ = self._written.base | number

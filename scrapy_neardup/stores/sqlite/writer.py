@@ -37,6 +37,7 @@ _NOTED_UNTIL_TRIM = 1 << 16
 _PUT_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
 _PUT_PAGE = "INSERT OR REPLACE INTO pages VALUES (?, ?)"
 _PUT_MARK = "INSERT OR REPLACE INTO unconfirmed VALUES (?, ?)"
+_CLEAR_MARK = "DELETE FROM unconfirmed WHERE id = ?"
 #: Each takes the id of a page that is to go.
 REMOVE = tuple(f"DELETE FROM {table} WHERE id = ?" for table in ("rows", "pages", "unconfirmed"))
 _CONFIRM = "DELETE FROM unconfirmed WHERE id BETWEEN ? AND ? AND mark <= ?"
@@ -46,14 +47,15 @@ class Page(NamedTuple):
     """A page to be written.
 
     :ivar page: its packed signature; ``None`` where it stays as it was written before.
-    :ivar mark: see :meth:`~scrapy_neardup.stores.archive.PageArchive.put`.
+    :ivar mark: see :meth:`~scrapy_neardup.stores.archive.Archive.put`; ``None`` where the page
+        stays as confirmed as it is.
     """
 
     id: int
     site: int
     row: bytes
     page: bytes | None
-    mark: int
+    mark: int | None
 
 
 #: First and last id, both included.
@@ -101,8 +103,7 @@ class Batch:
         old = {id_: page for id_, page in earlier.pages.items() if id_ not in removed}
         for id_, page in self.pages.items():
             before = old.get(id_, page)
-            # A page that was replaced meanwhile is as little confirmed as before.
-            mark = page.mark or before.mark
+            mark = before.mark if page.mark is None else page.mark
             data = before.page if page.page is None else page.page
             old[id_] = page._replace(page=data, mark=mark)
         self.pages = old
@@ -119,6 +120,7 @@ class Batch:
         signed = ((page.id, page.page) for page in pages if page.page is not None)
         connection.executemany(_PUT_PAGE, ((id_, sealed(id_, data)) for id_, data in signed))
         connection.executemany(_PUT_MARK, ((page.id, page.mark) for page in pages if page.mark))
+        connection.executemany(_CLEAR_MARK, ((page.id,) for page in pages if page.mark == 0))
         for statement in REMOVE:
             connection.executemany(statement, ((id_,) for id_ in self.removed))
         connection.executemany(_CONFIRM, ((*ids, mark) for ids, mark in self.confirmed.items()))
