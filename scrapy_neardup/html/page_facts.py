@@ -195,7 +195,8 @@ def _name(heading: HtmlElement, title: str) -> Iterator[_Stated]:
     """Yield what a heading says if the title does not say it, as on a site with one title."""
     name = heading_text(heading)
     if name and solid(name) not in solid(title):
-        yield _Stated(heading, "", name, Fact(HEADING, name))
+        # It counts even if the main text has it: articles have their headings within.
+        yield _Stated(heading, "", name, Fact(HEADING, name), has_place=True)
 
 
 def _is_in(stated: _Stated, main: str) -> bool:

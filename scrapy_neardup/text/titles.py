@@ -24,6 +24,13 @@ LIST_KINDS = frozenset(
     "рубрика категория метка тег カテゴリー カテゴリ タグ 카테고리 태그".split()
 )
 
+#: Words that deny what follows, normalised.
+_NEGATIONS = frozenset(
+    "no non not never without kein keine keinen nicht ohne nie pas sans jamais sin nunca não sem "
+    "senza mai niet geen zonder bez не без нет "
+    "不 非 无 無 未 没 沒 没有 不是 不可 不能 禁止".split()
+)
+
 #: Titles of more parts than this are only compared for equality.
 MAX_PARTS = 16
 
@@ -168,12 +175,29 @@ def may_be_one(title: Title, other: Title) -> bool:
     """Return whether these may be titles of two copies, without the site's parts.
 
     That is if one :func:`is_within` the other, or if both begin with the same part and one has all
-    words of the other: then words were added to the manual's name, not to the page's.
+    words of the other: then words were added to the manual's name, not to the page's. They may not
+    if the parts have another order, or if what was added alters a number or denies the rest.
     """
+    if sorted(title) == sorted(other) and title != other:
+        return False
+    if any(_alters(part, each) or _alters(each, part) for part in title for each in other):
+        return False
     if is_within(title, other) or is_within(other, title):
         return True
     words, others = title_words(title), title_words(other)
     return title[0] == other[0] and (words < others or others < words)
+
+
+def _alters(part: Segment, other: Segment) -> bool:
+    """Return whether a part ends with another one of which it alters a number, or denies it.
+
+    "2.5 kg" is not "5 kg" with a label in front, nor is a "non-smoking room" a "smoking room".
+    """
+    n_more = len(part) - len(other)
+    if n_more < 1 or part[n_more:] != other:
+        return False
+    is_in_number = part[n_more - 1][-1].isnumeric() and other[0][0].isnumeric()
+    return is_in_number or not _NEGATIONS.isdisjoint(part[:n_more])
 
 
 def is_within(title: Title, other: Title) -> bool:

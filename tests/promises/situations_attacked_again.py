@@ -120,6 +120,45 @@ def entries_of_references_with_like_titles(site: Site) -> Any:
     return PromiseSpider
 
 
+#: Titles of wares, two and two, of which one ends with the other.
+WARES = [
+    ("5 kg bag", "2.5 kg bag"),
+    ("500-piece puzzle", "1,500-piece puzzle"),
+    ("4 inch pipe", "3/4 inch pipe"),
+    ("Smoking room", "Non-smoking room"),
+    ("Germany - France", "France - Germany"),
+]
+
+
+@situation(contents=2 * len(WARES))
+def wares_whose_titles_end_with_those_of_others(site: Site) -> Any:
+    _put_pairs(site, WARES, lambda number, title: full(words(200, number), title))
+    site.index()
+    return PromiseSpider
+
+
+#: Headings of pages of one title.
+HEADINGS = [
+    ("Article 1", "Article 2"),
+    ("Unit A1", "Unit D7"),
+    ("Men", "Women"),
+    ("CVE-2025-1001", "CVE-2025-1002"),
+]
+
+
+@situation(contents=2 * len(HEADINGS))
+def pages_of_one_title_with_headings_in_their_articles(site: Site) -> Any:
+    _put_pairs(
+        site,
+        HEADINGS,
+        lambda number, heading: full(words(200, number), "Portal").replace(
+            "<h1>Portal", f"<h1>{heading}"
+        ),
+    )
+    site.index()
+    return PromiseSpider
+
+
 #: The names of methods: common words, which are no values.
 OF_COMMON_WORDS = ("get", "put", "do"), ("open", "close", "do"), ("go", "stop", "put")
 

@@ -126,6 +126,15 @@ def test_other_headings_are_told_from_one_heading_and_from_none():
     assert not headings_differ(none, box)
 
 
+@pytest.mark.parametrize("inside", ["Box", "Article 1"])
+def test_a_heading_counts_wherever_the_main_text_begins(inside):
+    def article(html: str, tree: Any) -> str:
+        return f"{inside}\n{FERRY}"
+
+    html = page("").replace("<h1>Kettle</h1>", f"<h1>{inside}</h1>")
+    assert read_page(html, article).facts == [("heading", inside)]
+
+
 def test_a_heading_is_kept_beside_many_other_facts():
     rows = "".join(f"<tr><td>Label {'ab'[n % 2] * n}x<td>red</tr>" for n in range(1, 60))
     box, jug = (signed(f"<h1>{name}</h1><table>{rows}</table>") for name in ("Box", "Jug"))

@@ -58,6 +58,29 @@ def test_the_title_of_another_ware_has_more_words_or_another_order(one, other):
     assert not is_within(second, first)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("2.5 kg bag", "5 kg bag"),
+        ("1,500-piece puzzle", "500-piece puzzle"),
+        ("Shop | 3/4 inch pipe", "Shop | 4 inch pipe"),
+        ("10-12 years", "12 years"),
+        ("十 二号楼", "二号楼"),
+        ("Non-smoking room", "Smoking room"),
+        ("Kein Raucherzimmer", "Raucherzimmer"),
+        ("Germany - France", "France - Germany"),
+    ],
+)
+def test_what_stands_in_front_may_alter_a_number_or_deny_the_rest(one, other):
+    assert not may_be_one(title(one), title(other))
+    assert not may_be_one(title(other), title(one))
+
+
+@pytest.mark.parametrize("label", ["Print: ", "13.1 ", "Chapter 4 — "])
+def test_other_labels_may_stand_in_front(label):
+    assert may_be_one(title(f"{label}Smoking rooms"), title("Smoking rooms"))
+
+
 def test_titles_of_very_many_parts_must_be_equal():
     many = tuple((str(n),) for n in range(MAX_PARTS + 1))
     assert is_within(many, many)
