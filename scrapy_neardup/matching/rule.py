@@ -293,9 +293,6 @@ def titles_differ(page: PageSignature, other: PageSignature, boilerplate: SiteBo
         own, other_own = without_names(own), without_names(other_own)
         if not may_be_one(own, other_own):
             return True
-    if bool(own) != bool(other_own):
-        # What names a page of a range may have been learned as the site's own: "Sofa Oslo".
-        return not may_be_one(page.title, other.title)
     nothing_left = not (title_words(own) or title_words(other_own))
     return nothing_left and _share_only_boilerplate_title(page, other, boilerplate)
 

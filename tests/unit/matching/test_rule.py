@@ -77,13 +77,6 @@ def test_or_stands_on_another_site():
     assert why(detector(), one, other) == "thin_text"
 
 
-def test_a_title_that_was_learned_as_the_sites_name_is_not_that_of_another_page():
-    titles = "Sofa Oslo", "Sofa Oslo - grey", "Sofa Oslo - blue", "Sofa Bergen"
-    judge, text = detector(), words(1)
-    pages = [(f"https://a.example/{n}", html(title, text)) for n, title in enumerate(titles)]
-    assert verdicts(judge, *pages)[-1] == "new"
-
-
 def test_the_sites_name_in_the_title_is_set_aside_once_it_is_known():
     versions = [f"Using magics — Handbook {version} documentation" for version in ("1.2", "2.4")]
     pages = [(f"https://a.example/{n}", html(versions[n], FERRY, f"<ul><li>{n}")) for n in (0, 1)]
