@@ -34,7 +34,8 @@ from .store_client import StoreClient
 
 T = TypeVar("T")
 
-#: Pages between the downloader and their callbacks, of which more is found at once.
+#: Unchanged pages between the downloader and their callbacks whose signatures are held; others are
+#: looked up again.
 _AHEAD = 512
 #: How often a page is claimed, at most, while more pages that it may be a copy of are met.
 _MAX_ROUNDS = 20

@@ -178,14 +178,19 @@ def may_be_one(title: Title, other: Title) -> bool:
     words of the other: then words were added to the manual's name, not to the page's. They may not
     if the parts have another order, or if what was added alters a number or denies the rest.
     """
-    if sorted(title) == sorted(other) and title != other:
-        return False
-    if any(_alters(part, each) or _alters(each, part) for part in title for each in other):
+    if max(len(title), len(other)) <= MAX_PARTS and _tell_apart(title, other):
         return False
     if is_within(title, other) or is_within(other, title):
         return True
     words, others = title_words(title), title_words(other)
     return title[0] == other[0] and (words < others or others < words)
+
+
+def _tell_apart(title: Title, other: Title) -> bool:
+    """Return whether parts of two titles have another order, or alter or deny one another."""
+    if sorted(title) == sorted(other) and title != other:
+        return True
+    return any(_alters(part, each) or _alters(each, part) for part in title for each in other)
 
 
 def _alters(part: Segment, other: Segment) -> bool:

@@ -246,6 +246,7 @@ def _is_of_request(value: str) -> bool:
         return True
     if any(map(_RANDOM.fullmatch, _PIECE.findall(value))):
         return True
+    # Most values are no addresses, and an exception for each would take several times as long.
     if ":" not in value and value.count(".") != 3:
         return False
     try:
