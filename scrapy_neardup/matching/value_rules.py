@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..signatures.signature import PageSignature
 from ..text.value_differences import Difference, agreement, difference
 from ..text.values import MAX_VALUES
+from ..text.word_sums import WordSums, words_were_replaced
 
 
 class _Bound(NamedTuple):
@@ -60,6 +61,8 @@ def values_differ(page: PageSignature, other: PageSignature) -> bool:
     is_cut, found = _is_cut(page, other), _difference(page, other)
     if page.is_list and other.is_list and _has_other_entries(page, other, found):
         return True
+    if _words_differ(page, other, found):
+        return True
     if page.site != other.site:
         bounds = _ACROSS_SITES_CUT if is_cut else _ACROSS_SITES
         return not _are_counters(found) and _reaches(bounds, found, found.places, found.replaced)
@@ -73,6 +76,16 @@ def values_differ(page: PageSignature, other: PageSignature) -> bool:
         # A name or sign that differs weighs more than a line that only one page has.
         replaced = max(replaced, int(places))
     return not _are_counters(found) and _reaches(bounds, found, places, replaced)
+
+
+def _words_differ(page: PageSignature, other: PageSignature, found: Difference) -> bool:
+    """Has one of two pages of a site, whose titles do not tell them apart, words of its own?"""
+    if page.site != other.site or page.title != other.title or page.n_heading != other.n_heading:
+        return False
+    sums = (WordSums.from_bytes(each.word_sums) for each in (page, other))
+    return words_were_replaced(
+        *sums, beside_numbers=bool(found.numbers), longest_added=found.longest_added
+    )
 
 
 def each_adds_values(page: PageSignature, other: PageSignature) -> bool:

@@ -13,6 +13,7 @@ from ..hashing.minhash import Sketch
 from ..hashing.simhash import to_hex
 from ..text.titles import Title
 from ..text.values import CODE
+from ..text.word_sums import NO_WORDS
 
 #: Parts of ``shown_digest``: whole page, visible text, other content, list flag, sums over the
 #: lines of the other content, and where its relative addresses lead.
@@ -67,6 +68,8 @@ class PageSignature:
         ``signatures/quick_sketch.py``; empty if there is little text, or none was read quickly.
     :ivar is_read: whether the page was read in full. If not, only its address, title, passages and
         that sketch are known, and all that its main text decides is empty or 0.
+    :ivar word_sums: 16 bytes, by which words in place of other words are found, see
+        ``text/word_sums.py``; zeros if the page was not read in full.
     :ivar body_digest: 16 bytes, keyed; equal for equal bodies with equal declared encodings; empty
         if the body is not known.
     :ivar value: of the method that judges in place of the rule, see ``methods/base.py``; empty
@@ -91,6 +94,7 @@ class PageSignature:
     is_read: bool = True
     value: bytes = b""
     facts: bytes = b""
+    word_sums: bytes = NO_WORDS
     quick_sketch: bytes = b""
     body_digest: bytes = b""
 

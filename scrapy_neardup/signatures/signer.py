@@ -33,6 +33,7 @@ from ..text.values import VERSION as VALUES_VERSION
 from ..text.values import Codes, value_sequence
 from ..text.vocabulary import Vocabulary
 from ..text.weighting import Features
+from ..text.word_sums import VERSION as WORDS_VERSION
 from . import facts, passages
 from . import quick_sketch as sketching
 from .plugins import component, idf_table, require_extraction
@@ -41,7 +42,7 @@ from .shown_digest import shown_digest
 from .signature import METHOD_PART, PASSAGES_PART, Extraction, PageSignature
 
 #: Versions of what a signature has beside the weighted words, for the recipe.
-_VERSIONS = (VALUES_VERSION, TITLES_VERSION, facts.VERSION, SHOWN_VERSION)
+_VERSIONS = (VALUES_VERSION, WORDS_VERSION, TITLES_VERSION, facts.VERSION, SHOWN_VERSION)
 #: A page with fewer passages is read in full at once.
 MIN_PASSAGES = 4
 
@@ -73,6 +74,7 @@ class _Sample(NamedTuple):
 
     tokens: Spans
     features: Features
+    word_sums: bytes
     codes: Codes
     sketch: Sketch
 
@@ -313,7 +315,7 @@ class Signer:
         titles = [title_of(_with_signs(each, of_parts)) for each in parts]
         batch = self._vocabulary.read(*of_texts)
         sketches = sketches_of(shingle_hashes_of_each(batch.units(), self._shingle_key))
-        samples = map(_Sample, of_texts, batch.features, batch.values, sketches)
+        samples = map(_Sample, of_texts, batch.features, batch.word_sums, batch.values, sketches)
         return list(map(self._signature, pages, texts, titles, samples))
 
     def _spans(self, texts: Sequence[str]) -> list[Spans]:
@@ -349,6 +351,7 @@ class Signer:
             passages=page.passages,
             value=page.value,
             facts=facts.packed_facts(page.main.facts),
+            word_sums=sample.word_sums,
             quick_sketch=page.quick_sketch,
         )
 

@@ -20,12 +20,13 @@ from ..matching.stored_items import NO_ITEMS
 from ..signatures import quick_sketch
 from ..signatures.signature import BODY_DIGEST_SIZE, SHOWN_SIZE, PageSignature
 from ..text.values import CODE
+from ..text.word_sums import SIZE as WORD_SUMS_SIZE
 
-#: Fingerprint, number of features, lengths of text and of all that is shown, two digests, how many
-#: values stand behind the sketch, of all and of the heading, how many facts, how many passages, and
-#: flags: the page was read in full, and thus has a sketch; behind the passages stand a quick
-#: sketch, the body's digest and a method's value.
-_HEAD = struct.Struct(f"<QIII16s{SHOWN_SIZE}sBBBBB")
+#: Fingerprint, number of features, lengths of text and of all that is shown, sums of words, two
+#: digests, how many values stand behind the sketch, of all and of the heading, how many facts, how
+#: many passages, and flags: the page was read in full, and thus has a sketch; behind the passages
+#: stand a quick sketch, the body's digest and a method's value.
+_HEAD = struct.Struct(f"<QIII{WORD_SUMS_SIZE}s16s{SHOWN_SIZE}sBBBBB")
 _IS_READ, _HAS_VALUE, _HAS_QUICK_SKETCH, _HAS_BODY_DIGEST = 1, 2, 4, 8
 _PASSAGE_BYTES = 8
 #: Length of a method's value, in front of it.
@@ -51,6 +52,7 @@ def packed(page: PageSignature) -> bytes:
         page.n_features,
         page.n_text,
         page.n_shown,
+        page.word_sums,
         page.text_digest,
         page.shown_digest or _NO_DIGEST,
         page.n_values,
@@ -74,7 +76,7 @@ def packed(page: PageSignature) -> bytes:
 def unpacked(data: bytes, recipe: str) -> PageSignature:
     """Return the signature that was packed."""
     head = _HEAD.unpack_from(data)
-    fingerprint, n_features, n_text, n_shown, text_digest, shown_digest, *counts = head
+    fingerprint, n_features, n_text, n_shown, word_sums, text_digest, shown_digest, *counts = head
     n_values, n_heading, n_facts, n_passages, flags = counts
     is_read = flags & _IS_READ
     sketch_end = _SKETCH_END if is_read else _HEAD.size
@@ -105,6 +107,7 @@ def unpacked(data: bytes, recipe: str) -> PageSignature:
         recipe=recipe,
         n_heading=n_heading,
         facts=data[values_end:facts_end],
+        word_sums=word_sums,
         passages=data[facts_end:passages_end],
         is_read=bool(is_read),
         value=value,
@@ -133,7 +136,7 @@ def sketch_in(data: bytes) -> bytes:
 
 def digests_in(data: bytes) -> tuple[bytes, bytes]:
     """Return ``text_digest`` and ``shown_digest`` of a packed signature, the latter as is."""
-    _, _, _, _, text, shown, *_ = _HEAD.unpack_from(data)
+    _, _, _, _, _, text, shown, *_ = _HEAD.unpack_from(data)
     return text, b"" if shown == _NO_DIGEST else shown
 
 

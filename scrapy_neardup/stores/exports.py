@@ -22,6 +22,7 @@ from ..signatures.facts import MAX_FACTS
 from ..signatures.signature import BODY_DIGEST_SIZE, SHOWN_SIZE, PageSignature
 from ..sources.readers import LineReader
 from ..text.values import CODE, MAX_VALUES
+from ..text.word_sums import SIZE as WORD_SUMS_SIZE
 from .reading import StoredPage
 
 #: Version of the lines; a file of a later one is refused.
@@ -211,6 +212,7 @@ _FIELDS: Mapping[str, tuple[Callable[[Any], object], Callable[[Any], Any]]] = {
     "sketch": (_text, partial(_bytes, lengths=(SKETCH_BINS,))),
     "values": (_text, partial(_bytes, lengths=_VALUE_LENGTHS)),
     "n_heading": (int, _count),
+    "word_sums": (_text, partial(_bytes, lengths=(WORD_SUMS_SIZE,))),
 }
 #: The same for a page that was read quickly only.
 _UNREAD_FIELDS = {name: _FIELDS[name] for name in ("site", "title")}

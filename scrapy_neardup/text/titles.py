@@ -25,7 +25,7 @@ LIST_KINDS = frozenset(
 )
 
 #: Words that deny what follows, normalised.
-_NEGATIONS = frozenset(
+NEGATIONS = frozenset(
     "no non not never without kein keine keinen nicht ohne nie pas sans jamais sin nunca não sem "
     "senza mai niet geen zonder bez не без нет "
     "不 非 无 無 未 没 沒 没有 不是 不可 不能 禁止".split()
@@ -202,7 +202,7 @@ def _alters(part: Segment, other: Segment) -> bool:
     if n_more < 1 or part[n_more:] != other:
         return False
     is_in_number = part[n_more - 1][-1].isnumeric() and other[0][0].isnumeric()
-    return is_in_number or not _NEGATIONS.isdisjoint(part[:n_more])
+    return is_in_number or not NEGATIONS.isdisjoint(part[:n_more])
 
 
 def is_within(title: Title, other: Title) -> bool:

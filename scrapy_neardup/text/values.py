@@ -56,7 +56,7 @@ _ZERO, _NINE, _COLON = ord("0"), ord("9"), ord(":")
 #: The first two characters of a year, 19 or 20, as one number.
 _CENTURIES = np.array([ord("1") * 256 + _NINE, ord("2") * 256 + _ZERO], np.uint32)
 #: Names of months, which belong to a date if a number is near.
-_MONTHS = (
+MONTHS = (
     "january february march april may june july august september october november december "
     "jan feb mar apr jun jul aug sep sept oct nov dec "
     "januar februar märz mai juni juli oktober dezember jänner "
@@ -114,7 +114,7 @@ def _known(*kinds: Iterable[str]) -> _Known:
     return _Known(hashes[order], np.array([*kind_of.values()], np.uint8)[order])
 
 
-_KNOWN = _known(LIST_KINDS, _MONTHS.split(), _NAMES.split())
+_KNOWN = _known(LIST_KINDS, MONTHS.split(), _NAMES.split())
 #: Largest distance in tokens between a month and its number: "3 de marzo".
 _MAX_DATE_GAP = 2
 

@@ -21,14 +21,17 @@ from .token_ids import TokenIdTable
 from .tokenization import Spans, units_of
 from .values import CODE, Codes, value_codes
 from .weighting import NUMBER_WEIGHT, Features, are_names, are_numbers, saturated
+from .word_sums import WordHashes, sums_of, word_hashes
 
 #: Bounds of the cache: some 30 MB. Beyond either of them it is cleared: common words are back
 #: within a few pages, and rare ones do not stay for long.
 MAX_TOKENS = 1 << 18
 MAX_CHARACTERS = 1 << 22
 
-#: Hash and weight together, so that one memory access gets both.
-_WORD = np.dtype([("hash", np.uint64), ("weight", np.float64)])
+#: Together, so that one memory access gets all of them.
+_WORD = np.dtype(
+    [("hash", np.uint64), ("weight", np.float64), ("whole", np.uint32), ("stems", np.uint32)]
+)
 
 Hashes = npt.NDArray[np.uint64]
 A = TypeVar("A", bound=np.generic)
@@ -39,6 +42,7 @@ class FeatureBatch:
     """The features, values and shingle units of several pages.
 
     :ivar features: weighted distinct tokens of each page.
+    :ivar word_sums: 16 bytes of each page, see ``text/word_sums.py``.
     :ivar values: for each page the codes of its tokens in reading order, see
         :func:`~scrapy_neardup.text.values.value_codes`; shape ``(n,)``.
     :ivar ids: ids of the tokens of all pages.
@@ -49,6 +53,7 @@ class FeatureBatch:
     """
 
     features: list[Features]
+    word_sums: list[bytes]
     values: list[Codes]
     ids: npt.NDArray[np.int32]
     ends: Sequence[int]
@@ -80,7 +85,7 @@ class Vocabulary:
 
     #: Number of characters of all cached tokens.
     _characters: int
-    #: Of each token: hash and weight (see :data:`_WORD`), value code, and index of its first unit.
+    #: Of each token: its parts (see :data:`_WORD`), value code, and index of its first unit.
     _words: npt.NDArray[np.void]
     _codes: Codes
     _first_units: npt.NDArray[np.intp]
@@ -114,19 +119,24 @@ class Vocabulary:
                 self._clear()
                 raise
             ends = list(accumulate(page.starts.size for page in pages))
-            features = self._features(ids, ends)
+            features, sums = self._features(ids, ends)
             values = _parts(self._codes.take(ids), ends)
-            return FeatureBatch(features, values, ids, ends, self._first_units, self._units)
+            return FeatureBatch(features, sums, values, ids, ends, self._first_units, self._units)
 
-    def _features(self, ids: npt.NDArray[np.int32], ends: Sequence[int]) -> list[Features]:
+    def _features(
+        self, ids: npt.NDArray[np.int32], ends: Sequence[int]
+    ) -> tuple[list[Features], list[bytes]]:
         ordered = ids.copy()
         for page in _parts(ordered, ends):
             page.sort()
         borders = run_boundaries(ordered, ends)
-        words = self._words.take(ordered.take(borders[:-1]))
-        weights = saturated(borders[1:] - borders[:-1]) * words["weight"]
+        distinct, counts = ordered.take(borders[:-1]), borders[1:] - borders[:-1]
+        words = self._words.take(distinct)
+        weights = saturated(counts) * words["weight"]
         of_pages = borders.searchsorted(ends).tolist()
-        return list(map(Features, _parts(words["hash"], of_pages), _parts(weights, of_pages)))
+        hashes = WordHashes(words["whole"], words["stems"])
+        sums = sums_of(hashes, self._codes.take(distinct), counts, of_pages)
+        return list(map(Features, _parts(words["hash"], of_pages), _parts(weights, of_pages))), sums
 
     def _learn(self, new: list[str]) -> None:
         known = len(self) - len(new)
@@ -138,6 +148,7 @@ class Vocabulary:
         words = np.empty(len(new), _WORD)
         is_number, weights = are_numbers(new), self._idf.weights(hashes)
         words["hash"], words["weight"] = hashes, np.where(is_number, NUMBER_WEIGHT, weights)
+        words["whole"], words["stems"] = word_hashes(new, hashes)
         codes = value_codes(hashes, is_number, are_names(new), weights, self._idf)
         self._words = append_values(self._words, known, words)
         self._codes = append_values(self._codes, known, codes)

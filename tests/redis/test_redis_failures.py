@@ -18,6 +18,7 @@ from scrapy_neardup.exceptions import MissingPackage, StoreError, StoreUnreachab
 from scrapy_neardup.stores import open_store
 from scrapy_neardup.stores.redis import pages as redis_pages
 from scrapy_neardup.stores.redis import store as redis_store
+from scrapy_neardup.stores.redis.namespace import FORMAT
 from scrapy_neardup.stores.redis.store import RedisStore
 from tests.support.claims import met
 from tests.support.processes import wait_for
@@ -376,11 +377,13 @@ def test_nobody_there_is_something_that_may_pass():
         RedisStore(f"redis://127.0.0.1:{free_port()}")
 
 
-@pytest.mark.parametrize("version", [5, 7])
+@pytest.mark.parametrize("version", [FORMAT - 1, FORMAT + 1])
 def test_a_namespace_of_another_version_is_refused(redis_server, version):
     with redis_server.client as client:
         client.hset("{neardup:default}:meta", "format", version)
-    with pytest.raises(StoreError, match=rf"has format {version}.*reads format 6; export it"):
+    with pytest.raises(
+        StoreError, match=rf"has format {version}.*reads format {FORMAT}; export it"
+    ):
         RedisStore(redis_server.address)
 
 

@@ -110,7 +110,7 @@ def test_alike_by_their_boilerplate_alone_is_not_alike():
     one, other = (
         (
             f"https://a.example/list/{n}",
-            html("Archive | Blog", f"{boilerplate} {words(100 + n, 30)}"),
+            html("Archive | Blog", f"{boilerplate} {words(100 + n, 30 + 5 * n)}"),
         )
         for n in (1, 2)
     )
@@ -239,6 +239,15 @@ def form(*values: str) -> str:
         # where one has a word of its own here and the other there, each replaces common ones
         ("aa", "Zanzibar the okapi", "with okapi zebra", "values_differ"),
         ("ab", "Zanzibar the okapi", "with okapi zebra", "similar_text"),
+        # so does a common word another one, or a name
+        ("aa", "three", "four", "values_differ"),
+        ("aa", "Young", "Oglethorpe", "values_differ"),
+        ("aa", "Young Farnsworth", "Oglethorpe Zanzibar", "values_differ"),
+        ("ab", "Young", "Oglethorpe", "similar_text"),
+        ("aa", "is allowed", "is not allowed", "values_differ"),
+        ("aa", "Farnsworth 7 13", "Oglethorpe 13 5", "values_differ"),
+        ("aa", "1 comment", "2 comments", "similar_text"),
+        ("aa", "3 hours ago", "2 days ago", "similar_text"),
     ],
 )
 def test_pages_of_a_form_are_not_copies(sites, one, other, reason):
