@@ -19,6 +19,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from ..text.currencies import price_places, prices_in, without_direction
+from .fact_labels import is_byline, tells_pages_apart
 from .headings import heading_text, main_heading
 from .page_lines import BESIDE, Line, last_line, short_text, solid
 from .table_rows import table_rows
@@ -28,17 +29,13 @@ _MAX_FACTS = 200
 #: An element with more descendants is no line.
 _MAX_DESCENDANTS = 8
 _MAX_LABEL, _MAX_STATED, _MAX_LINE = 40, 120, 100
+_LABEL_ENDS = ":： "
+#: What is longer and has a number in it is a sentence.
+_MAX_NUMBER = 24
 #: A line that is longer behind its label, or has another one there, is a sentence or several facts.
 #: The colon of "12:30" is none of a label.
 _LABELLED = re.compile(
     rf"([^:：]{{0,{_MAX_LABEL}}}[^\d\s:：]) ?[:：] ?([^\s:：][^:：]{{0,{_MAX_LABEL}}})"
-)
-#: Labels of what bylines say, in which copies of an article differ.
-_OF_BYLINE = re.compile(
-    r"(?:last |written )?"
-    r"(?:by|author|autor|auteur|автор|date|datum|published|posted|updated|source|quelle)|"
-    r".*(?:作者|著者|记者|記者|编辑|編集|来源|來源|时间|時間|日期|公開日|更新日)",
-    re.IGNORECASE,
 )
 _LINES = ("p", "li", "div")
 #: Numbers that are no part of a name such as AB-12.
@@ -232,13 +229,17 @@ def _is_beside(element: HtmlElement, content: HtmlElement) -> bool:
 def _rows(content: _Content) -> Iterator[_Stated]:
     for row in table_rows([*islice(content.rows("tr"), _MAX_FACTS)], _short_text):
         yield from _stated(row.element, row.label, row.stated, has_place=row.has_gaps)
+        if row.n_stated == 1:
+            yield from _number(row.element, row.label, row.stated)
 
 
 def _terms(content: _Content) -> Iterator[_Stated]:
     for term in islice(content.rows("dt"), _MAX_FACTS):
         described = term.getnext()
         if described is not None and described.tag == "dd":
-            yield from _stated(term, _short_text(term) or "", _short_text(described) or "")
+            label, text = _short_text(term) or "", _short_text(described) or ""
+            yield from _stated(term, label, text)
+            yield from _number(term, label, text)
 
 
 def _code(content: _Content) -> Iterator[_Stated]:
@@ -283,8 +284,9 @@ def _labels(content: _Content) -> Iterator[_Stated]:
             beginning += f"{element.text}{element.tail}"
         if ":" in beginning or "：" in beginning:
             found = _LABELLED.fullmatch(_short_text(line) or "")
-            if found and not _OF_BYLINE.fullmatch(found[1]):
+            if found and not is_byline(found[1]):
                 yield from _stated(line, found[1], found[2])
+                yield from _number(line, found[1], found[2])
             count += 1
             if count == _MAX_FACTS:
                 return
@@ -300,8 +302,19 @@ def _stated(
     prices = [price.replace(" ", "") for price in prices_in(stated)]
     words = " ".join(_NUMBER.sub(" 0 " if has_place else " ", stated).split())
     if prices or has_place or any(map(str.isalpha, words)):
-        fact = Fact(label.rstrip(":： "), " ".join([*prices, words]))
+        fact = Fact(label.rstrip(_LABEL_ENDS), " ".join([*prices, words]))
         yield _Stated(element, label, stated, fact, has_place)
+
+
+def _number(element: HtmlElement, label: str, stated: str) -> Iterator[_Stated]:
+    """Yield a number that tells pages apart, such as a size.
+
+    It counts even if the main text has it: there, a single number may be a counter.
+    """
+    if len(stated) <= _MAX_NUMBER and any(map(str.isdecimal, stated)):
+        label = label.rstrip(_LABEL_ENDS)
+        if tells_pages_apart(label, stated):
+            yield _Stated(element, label, stated, Fact(label, stated), has_place=True)
 
 
 def _prices(content: _Content) -> Iterator[_Stated]:

@@ -19,12 +19,14 @@ class Row(NamedTuple):
     :ivar label: text of the first column.
     :ivar stated: the rest. If the row has gaps, as many bars stand in front of a cell as there are
         columns between it and the first one.
+    :ivar n_stated: how many cells that is.
     :ivar has_gaps: does the row have a value in some of the table's columns only?
     """
 
     element: HtmlElement
     label: str
     stated: str
+    n_stated: int
     has_gaps: bool
 
 
@@ -82,6 +84,6 @@ def _row(cells: _Cells, ranks: dict[int, int]) -> Row:
     stated = {ranks[column]: text or "" for column, text in cells.texts.items()}
     label = stated.pop(0)
     if not stated or len(stated) == len(ranks) - 1:
-        return Row(cells.element, label, " ".join(stated.values()), has_gaps=False)
+        return Row(cells.element, label, " ".join(stated.values()), len(stated), has_gaps=False)
     placed = (f"{'|' * (rank - 1)} {text}".lstrip() for rank, text in stated.items())
-    return Row(cells.element, label, " ".join(placed), has_gaps=True)
+    return Row(cells.element, label, " ".join(placed), len(stated), has_gaps=True)

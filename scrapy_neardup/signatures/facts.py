@@ -16,7 +16,7 @@ from .signature import PageSignature
 #: Of a hash of 64 bits, a code has the first 31, and a bit that tells headings from other facts.
 _UNUSED_BITS = np.uint64(33)
 #: Version of the facts, for the recipe.
-VERSION = "facts-6"
+VERSION = "facts-7"
 #: Number of facts that are kept of a page.
 MAX_FACTS = 16
 

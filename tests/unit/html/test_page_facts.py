@@ -48,7 +48,7 @@ def facts(beside: str, head: str = "", below: str = "") -> list[tuple[str, str]]
         ),
         (
             "<dl><dt>Weight:<dd>1.5 <b>kg</b><dt>ISBN<dd>AB-978</dl>",
-            [("Weight", "kg"), ("ISBN", "AB-978")],
+            [("Weight", "kg"), ("Weight", "1.5 kg"), ("ISBN", "AB-978")],
         ),
         ("<ul><li><b>Colour:</b> red<li>尺寸：大号</ul>", [("Colour", "red"), ("尺寸", "大号")]),
         ("<div><span>Colour</span><span>: red</span></div>", [("Colour", "red")]),
@@ -72,6 +72,44 @@ def facts(beside: str, head: str = "", below: str = "") -> list[tuple[str, str]]
 )  # fmt: skip
 def test_facts_are_rows_terms_labels_and_prices_in_front_of_the_text(beside, expected):
     assert sorted(facts(beside)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("label", "number", "tells"),
+    [
+        ("Size", "42", True),
+        ("Contents", "500 ml", True),
+        ("Telephone", "+44 20 7946 0958", True),
+        ("重量", "250克", True),
+        ("Departure", "2026-03-05", True),
+        ("Beginn", "5. März 2026", True),
+        ("Advisory", "CVE-2024-10321", True),
+        ("Camera", "192.168.1.20", True),
+        ("Order number", "4711", True),
+        ("Pages", "320", True),
+        ("Country code", "49", True),
+        ("Standbreite", "60 cm", True),
+        # of what may be another number when a copy is fetched
+        ("Views", "42", False),
+        ("In stock", "5", False),
+        ("Last 24 hours", "17", False),
+        ("Verfügbarkeit", "3 Stück", False),
+        ("Page views", "42", False),
+        ("Просмотров", "42", False),
+        ("阅读次数", "42", False),
+        ("Printed", "2026-03-05", False),
+        ("Date", "5 March 2026", False),
+        ("By", "Agent 47", False),
+        ("№", "42", False),
+        ("Size", "a long sentence with 42 in it", False),
+    ],
+)
+def test_a_number_counts_behind_a_label_that_is_no_counters(label, number, tells):
+    """Also where the main text has it, in which one other number may be a counter."""
+    pages = [page(f"<p>{label}: {number}"), page(f"<table><tr><td>{label}<td>{number}</table>")]
+    for html in pages:
+        read = read_page(html, lambda html, tree: f"{label}: {number}\n{FERRY}")
+        assert (Fact(label, number) in read.facts) == tells
 
 
 def test_only_rows_and_terms_may_stand_below_the_text():
