@@ -30,8 +30,6 @@ _MAX_FACTS = 200
 _MAX_DESCENDANTS = 8
 _MAX_LABEL, _MAX_STATED, _MAX_LINE = 40, 120, 100
 _LABEL_ENDS = ":： "
-#: What is longer and has a number in it is a sentence.
-_MAX_NUMBER = 24
 #: A line that is longer behind its label, or has another one there, is a sentence or several facts.
 #: The colon of "12:30" is none of a label.
 _LABELLED = re.compile(
@@ -230,7 +228,7 @@ def _rows(content: _Content) -> Iterator[_Stated]:
     for row in table_rows([*islice(content.rows("tr"), _MAX_FACTS)], _short_text):
         yield from _stated(row.element, row.label, row.stated, has_place=row.has_gaps)
         if row.n_stated == 1:
-            yield from _number(row.element, row.label, row.stated)
+            yield from _field(row.element, row.label, row.stated)
 
 
 def _terms(content: _Content) -> Iterator[_Stated]:
@@ -239,7 +237,7 @@ def _terms(content: _Content) -> Iterator[_Stated]:
         if described is not None and described.tag == "dd":
             label, text = _short_text(term) or "", _short_text(described) or ""
             yield from _stated(term, label, text)
-            yield from _number(term, label, text)
+            yield from _field(term, label, text)
 
 
 def _code(content: _Content) -> Iterator[_Stated]:
@@ -286,7 +284,7 @@ def _labels(content: _Content) -> Iterator[_Stated]:
             found = _LABELLED.fullmatch(_short_text(line) or "")
             if found and not is_byline(found[1]):
                 yield from _stated(line, found[1], found[2])
-                yield from _number(line, found[1], found[2])
+                yield from _field(line, found[1], found[2])
             count += 1
             if count == _MAX_FACTS:
                 return
@@ -306,15 +304,14 @@ def _stated(
         yield _Stated(element, label, stated, fact, has_place)
 
 
-def _number(element: HtmlElement, label: str, stated: str) -> Iterator[_Stated]:
-    """Yield a number that tells pages apart, such as a size.
+def _field(element: HtmlElement, label: str, stated: str) -> Iterator[_Stated]:
+    """Yield a short value that tells pages of a form apart, such as a size, whole.
 
-    It counts even if the main text has it: there, a single number may be a counter.
+    It counts even if the main text has it: there, one word or number may have been edited.
     """
-    if len(stated) <= _MAX_NUMBER and any(map(str.isdecimal, stated)):
-        label = label.rstrip(_LABEL_ENDS)
-        if tells_pages_apart(label, stated):
-            yield _Stated(element, label, stated, Fact(label, stated), has_place=True)
+    label = label.rstrip(_LABEL_ENDS)
+    if tells_pages_apart(label, stated):
+        yield _Stated(element, label, stated, Fact(label, stated), has_place=True)
 
 
 def _prices(content: _Content) -> Iterator[_Stated]:

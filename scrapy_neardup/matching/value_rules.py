@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..signatures.signature import PageSignature
 from ..text.value_differences import Difference, agreement, difference
 from ..text.values import MAX_VALUES
-from ..text.word_sums import WordSums, words_were_replaced
+from ..text.word_sums import WordSums, choices_differ, name_was_replaced
 
 
 class _Bound(NamedTuple):
@@ -82,10 +82,14 @@ def _words_differ(page: PageSignature, other: PageSignature, found: Difference) 
     """Has one of two pages of a site, whose titles do not tell them apart, words of its own?"""
     if page.site != other.site or page.title != other.title or page.n_heading != other.n_heading:
         return False
-    sums = (WordSums.from_bytes(each.word_sums) for each in (page, other))
-    return words_were_replaced(
-        *sums, beside_numbers=bool(found.numbers), longest_added=found.longest_added
-    )
+    sums, others = (WordSums.from_bytes(each.word_sums) for each in (page, other))
+    if choices_differ(sums, others):
+        return True
+    if _is_cut(page, other):
+        # In a long text a word may have been edited.
+        return False
+    is_even = sums[:3] == others[:3]
+    return (is_even and found.other_words) or name_was_replaced(sums, others, found.longest_added)
 
 
 def each_adds_values(page: PageSignature, other: PageSignature) -> bool:

@@ -21,17 +21,15 @@ from .token_ids import TokenIdTable
 from .tokenization import Spans, units_of
 from .values import CODE, Codes, value_codes
 from .weighting import NUMBER_WEIGHT, Features, are_names, are_numbers, saturated
-from .word_sums import WordHashes, sums_of, word_hashes
+from .word_sums import sums_of, word_marks
 
 #: Bounds of the cache: some 30 MB. Beyond either of them it is cleared: common words are back
 #: within a few pages, and rare ones do not stay for long.
 MAX_TOKENS = 1 << 18
 MAX_CHARACTERS = 1 << 22
 
-#: Together, so that one memory access gets all of them.
-_WORD = np.dtype(
-    [("hash", np.uint64), ("weight", np.float64), ("whole", np.uint32), ("stems", np.uint32)]
-)
+#: What is looked up of a token, together, so that one memory access gets all of it.
+_WORD = np.dtype([("hash", np.uint64), ("weight", np.float64), ("mark", np.uint32)])
 
 Hashes = npt.NDArray[np.uint64]
 A = TypeVar("A", bound=np.generic)
@@ -134,8 +132,7 @@ class Vocabulary:
         words = self._words.take(distinct)
         weights = saturated(counts) * words["weight"]
         of_pages = borders.searchsorted(ends).tolist()
-        hashes = WordHashes(words["whole"], words["stems"])
-        sums = sums_of(hashes, self._codes.take(distinct), counts, of_pages)
+        sums = sums_of(words["mark"], self._codes.take(distinct), counts, of_pages)
         return list(map(Features, _parts(words["hash"], of_pages), _parts(weights, of_pages))), sums
 
     def _learn(self, new: list[str]) -> None:
@@ -148,7 +145,7 @@ class Vocabulary:
         words = np.empty(len(new), _WORD)
         is_number, weights = are_numbers(new), self._idf.weights(hashes)
         words["hash"], words["weight"] = hashes, np.where(is_number, NUMBER_WEIGHT, weights)
-        words["whole"], words["stems"] = word_hashes(new, hashes)
+        words["mark"] = word_marks(new, hashes)
         codes = value_codes(hashes, is_number, are_names(new), weights, self._idf)
         self._words = append_values(self._words, known, words)
         self._codes = append_values(self._codes, known, codes)

@@ -2,16 +2,18 @@
 
 Values (``values.py``) are numbers, names and rare words; their alignment does not show what stands
 where only one text has a value: nothing, or a common word. Of "Mr Smith" and "Mr Young" only the
-first is a value, "three rooms" and "four rooms" have none. So the words of a text are counted, and
-their hashes are added up. Texts with equally many words but another sum have words in place of
-others; so has a text with more names but fewer other words.
+first is a value, "three rooms" and "four rooms" have none. So the words of a text are counted:
+names, choices and plain words. Choices are common words that forms are filled in with, such as
+number words, letters, codes, sizes, "yes" and "no"; their hashes are added up. Plain words may be
+edited without a difference.
 
-The order of words does not matter. Numbers do not count, nor do words of dates and times: "3 hours
-ago" is "2 days ago" later.
+The order of words does not matter. Numbers, words of counters, and names of months and of kinds of
+lists do not count.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .counters import is_of_counter
 from .idf import token_hashes
 from .titles import LIST_KINDS, NEGATIONS
 from .values import FIRST_NUMBER, MONTHS, Codes
@@ -31,59 +34,67 @@ SIZE = _SUMS.size
 #: Sums of an empty text.
 NO_WORDS = bytes(SIZE)
 _LOW_BITS = 0xFFFF_FFFF
-
-#: Words of dates and times, which change with every fetch.
-_TIME_WORDS = frozenset(
-    "am pm ago now today yesterday tomorrow sec secs second seconds min mins minute minutes hr hrs "
-    "hour hours day days week weeks month months year years "
-    "jetzt heute gestern sekunde sekunden minuten stunde stunden tag tage tagen woche wochen monat "
-    "monate monaten jahr jahre jahren "
-    "hier seconde secondes heure heures jour jours semaine semaines mois "
-    "hoy ayer segundo segundos minuto minutos hora horas día días semana semanas mes meses año "
-    "años oggi ieri secondi minuti ora ore giorno giorni settimana settimane mese mesi anno anni "
-    "hoje ontem dia dias mês anos vandaag gisteren uur dag dagen weken maand maanden jaar "
-    "dziś wczoraj minut minuty godzin godziny godzinę dni tygodni tydzień miesięcy miesiąc lat rok "
-    "сегодня вчера секунд секунды минут минуты минуту час часа часов день дня дней неделю недели "
-    "недель месяц месяца месяцев год года лет "
-    "bugün dün saniye dakika saat gün hafta yıl "
-    "اليوم أمس دقيقة دقائق ساعة ساعات يوم أيام أسبوع أسابيع شهر أشهر سنة سنوات "
-    "秒 秒钟 秒前 分 分钟 分钟前 分前 小时 小时前 時間 時間前 天 天前 日 日前 周 週間 个月 月 "
-    "年 前 今天 昨天 前天 刚刚 "
-    "초 분 시간 일 주 개월 년 전 오늘 어제".split()
-)
-_NOT_COUNTED = LIST_KINDS | _TIME_WORDS | frozenset(MONTHS.split())
-#: Of a word, what is left without its ending: "comment" and "comments" are one after a counter.
-_STEM = 4
 #: Longest name in whose place there are other words; more is a line that only one page has.
 _MAX_NAME = 4
 
+_NUMBER_WORDS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty thirty forty fifty hundred thousand "
+    "first second third fourth fifth sixth seventh eighth ninth tenth single double triple "
+    "eins ein eine zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig "
+    "hundert erste ersten zweite zweiten dritte dritten vierte vierten fünfte fünften "
+    "un une deux trois quatre cinq sept huit neuf dix onze douze vingt trente cent premier "
+    "première deuxième troisième quatrième cinquième "
+    "uno una dos tres cuatro cinco seis siete ocho nueve diez once doce veinte primero primera "
+    "segundo segunda tercero tercera cuarto cuarta quinto quinta due tre quattro cinque sei sette "
+    "otto nove dieci primo prima secondo seconda terzo terza um uma dois duas três quatro sete "
+    "oito dez een twee drie vier vijf zes zeven acht negen tien eerste tweede derde vierde "
+    "jeden dwa trzy cztery pięć sześć siedem osiem dziewięć dziesięć "
+    "один одна два две три четыре пять шесть семь восемь девять десять первый первая втором "
+    "второй вторая третий третья третьем четвёртый четвертый пятый "
+    "bir iki üç dört beş altı yedi sekiz dokuz on واحد اثنان ثلاثة أربعة خمسة ستة سبعة ثمانية "
+    "تسعة عشرة الأول الثاني الثالث الرابع الخامس"
+)
+_OTHER_CHOICES = (
+    "yes no none xs xl xxl xxxl small medium large left right front rear upper lower top bottom "
+    "male female men women boys girls man woman boy girl allowed permitted forbidden prohibited "
+    "welcome tolerated available unavailable required optional included excluded new used won "
+    "lost open closed married unmarried morning afternoon evening night "
+    "ja nein links rechts vorn vorne hinten oben unten klein mittel groß männlich weiblich herren "
+    "damen erlaubt verboten gestattet möglich offen geschlossen neu gebraucht inklusive exklusive "
+    "oui non gauche droite petit moyen grand homme femme autorisé interdit neuf occasion "
+    "sí izquierda derecha pequeño mediano grande hombre mujer permitido prohibido nuevo usado "
+    "sinistra destra piccolo medio uomo donna vietato nuovo usato sim não esquerda direita homem "
+    "mulher novo nee rechts tak nie да нет левый правый мужской женский разрешено запрещено новый "
+    "نعم لا 是 否 有 无 無 男 女 左 右 前 后 後 上 下 大 中 小 可以 不可以 允许 禁止 能 不能 "
+    "可 不可 新 旧 はい いいえ 예 아니오"
+)
+_CHOICES = frozenset(f"{_NUMBER_WORDS} {_OTHER_CHOICES}".split()) | NEGATIONS
+#: A letter, a code that begins with letters and has digits, a Roman number, and a Chinese one.
+_CODE = re.compile(
+    r"[^\W\d_\u2e80-\U0003ffff]|[^\W\d_]+\d\w*|x{0,3}(?:ix|iv|v?i{1,3}|v)|x{1,3}|"
+    r"第?[〇零一二两兩三四五六七八九十百千万萬]+"
+)
+_NOT_COUNTED = LIST_KINDS | frozenset(MONTHS.split())
+_PLAIN = 1
 
-class WordHashes(NamedTuple):
-    """What each token of a vocabulary adds to the sums; 0 if it does not count.
 
-    :ivar whole: shape ``(n,)``, hashes of the words.
-    :ivar stems: shape ``(n,)``, hashes of the words without their endings.
-    """
-
-    whole: npt.NDArray[np.uint32]
-    stems: npt.NDArray[np.uint32]
-
-
-def word_hashes(tokens: Sequence[str], hashes: npt.NDArray[np.uint64]) -> WordHashes:
-    """Return the hashes of those tokens that count: all but numbers and words of times.
-
-    A code that begins with a letter, such as CO2, is a word.
+def word_marks(tokens: Sequence[str], hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
+    """Return for each token 0 if it does not count, 1 for a plain word, else the choice's hash.
 
     :param hashes: of the tokens, see :func:`~scrapy_neardup.text.idf.token_hashes`.
     """
-    counts = [not (t[:1].isdigit() or t in _NOT_COUNTED) for t in tokens]
-    stems = token_hashes([token.removesuffix("s")[:_STEM] for token in tokens])
-    return WordHashes(*(np.where(counts, _short(each), 0) for each in (hashes, stems)))
+    counts = [
+        not (token[:1].isdigit() or token in _NOT_COUNTED or is_of_counter(token))
+        for token in tokens
+    ]
+    is_choice = [token in _CHOICES or _CODE.fullmatch(token) is not None for token in tokens]
+    return np.where(counts, np.where(is_choice, _short(hashes), _PLAIN), 0).astype(np.uint32)
 
 
 def _short(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
-    """Return 32 bits of each hash, not 0."""
-    short: npt.NDArray[np.uint32] = np.maximum(hashes & np.uint64(_LOW_BITS), 1).astype(np.uint32)
+    """Return 32 bits of each hash, more than those of a plain word."""
+    short: npt.NDArray[np.uint32] = np.maximum(hashes & np.uint64(_LOW_BITS), 2).astype(np.uint32)
     return short
 
 
@@ -93,16 +104,16 @@ _NEGATION_HASHES = frozenset(_short(token_hashes(sorted(NEGATIONS))).tolist())
 class WordSums(NamedTuple):
     """The words of a text, counted and added up.
 
-    :ivar names: how many are values: names and rare words.
-    :ivar others: how many are not.
-    :ivar whole: sum of their hashes, 32 bits.
-    :ivar stems: sum of the hashes of their stems, 32 bits.
+    :ivar names: how many are values and no choices: names and rare words.
+    :ivar choices: how many are choices.
+    :ivar plain: how many are neither.
+    :ivar chosen: sum of the choices' hashes, 32 bits.
     """
 
     names: int
-    others: int
-    whole: int
-    stems: int
+    choices: int
+    plain: int
+    chosen: int
 
     @classmethod
     def from_bytes(cls, data: bytes) -> WordSums:
@@ -111,21 +122,23 @@ class WordSums(NamedTuple):
 
 
 def sums_of(
-    hashes: WordHashes, codes: Codes, counts: npt.NDArray[np.intp], ends: Sequence[int]
+    marks: npt.NDArray[np.uint32],
+    codes: Codes,
+    counts: npt.NDArray[np.intp],
+    ends: Sequence[int],
 ) -> list[bytes]:
     """Return the packed sums of several texts.
 
-    :param hashes: of the distinct tokens of all texts.
+    :param marks: of the distinct tokens of all texts, see :func:`word_marks`.
     :param codes: their value codes, see :func:`~scrapy_neardup.text.values.value_codes`.
     :param counts: how often each is in its text.
     :param ends: index at which the tokens of each text end.
     """
-    is_word = hashes.whole != 0
-    is_name = is_word & (codes != 0) & (codes < FIRST_NUMBER)
-    added = (is_name, is_word & ~is_name, hashes.whole, hashes.stems)
-    at = [0, *ends]
-    columns = []
-    for each in added:
+    is_choice = marks > _PLAIN
+    is_name = (marks == _PLAIN) & (codes != 0) & (codes < FIRST_NUMBER)
+    is_plain = (marks == _PLAIN) & ~is_name
+    at, columns = [0, *ends], []
+    for each in (is_name, is_choice, is_plain, np.where(is_choice, marks, 0)):
         # Sums may exceed 64 bits; the lower 32 are right all the same.
         totals = np.zeros(codes.size + 1, np.uint64)
         np.cumsum(each.astype(np.uint64) * counts.astype(np.uint64), out=totals[1:])
@@ -133,27 +146,25 @@ def sums_of(
     return [_SUMS.pack(*row) for row in zip(*columns, strict=True)]
 
 
-def words_were_replaced(
-    sums: WordSums, others: WordSums, *, beside_numbers: bool, longest_added: int
-) -> bool:
-    """Has one of two similar texts words in place of words of the other one?
+def choices_differ(sums: WordSums, others: WordSums) -> bool:
+    """Has one of two similar texts other choices than the other one, or one negation more?"""
+    if sums[:3] == others[:3]:
+        return sums.chosen != others.chosen
+    if sums.names != others.names or sums.plain != others.plain:
+        return False
+    fewer, more = sorted((sums, others), key=lambda each: each.choices)
+    is_one_more = more.choices == fewer.choices + 1
+    return is_one_more and (more.chosen - fewer.chosen) & _LOW_BITS in _NEGATION_HASHES
 
-    :param beside_numbers: whether numbers differ as well. Words that differ only in their endings
-        may then belong to a counter.
+
+def name_was_replaced(sums: WordSums, others: WordSums, longest_added: int) -> bool:
+    """Has one of two similar texts a name in place of other words?
+
+    It has more names and fewer other words.
+
     :param longest_added: see :class:`~scrapy_neardup.text.value_differences.Difference`. With more
         values than a name has it is a sentence.
     """
-    if beside_numbers and sums.stems == others.stems:
-        return False
-    names, common = sums.names - others.names, sums.others - others.others
-    if names == common == 0:
-        return sums.whole != others.whole
-    if names * common < 0:
-        return max(abs(names), abs(common), longest_added) <= _MAX_NAME
-    return abs(names + common) == 1 and _adds_negation(sums, others)
-
-
-def _adds_negation(sums: WordSums, others: WordSums) -> bool:
-    """Has one text all words of the other one, and one more, which is a negation?"""
-    shorter, longer = sorted((sums, others), key=lambda each: each.names + each.others)
-    return (longer.whole - shorter.whole) & _LOW_BITS in _NEGATION_HASHES
+    names = sums.names - others.names
+    rest = sums.choices + sums.plain - others.choices - others.plain
+    return names * rest < 0 and max(abs(names), abs(rest), longest_added) <= _MAX_NAME

@@ -75,7 +75,7 @@ def test_facts_are_rows_terms_labels_and_prices_in_front_of_the_text(beside, exp
 
 
 @pytest.mark.parametrize(
-    ("label", "number", "tells"),
+    ("label", "value", "tells"),
     [
         ("Size", "42", True),
         ("Contents", "500 ml", True),
@@ -101,15 +101,20 @@ def test_facts_are_rows_terms_labels_and_prices_in_front_of_the_text(beside, exp
         ("Date", "5 March 2026", False),
         ("By", "Agent 47", False),
         ("№", "42", False),
+        ("Agent", "محمد", True),
+        ("Pets", "allowed", True),
         ("Size", "a long sentence with 42 in it", False),
+        ("Note", "it was lost", False),
+        ("注意", "本文较早的版本里有一处错误", False),
+        ("注意", "有错误。", False),
     ],
 )
-def test_a_number_counts_behind_a_label_that_is_no_counters(label, number, tells):
+def test_a_short_value_counts_behind_a_label_that_is_no_counters(label, value, tells):
     """Also where the main text has it, in which one other number may be a counter."""
-    pages = [page(f"<p>{label}: {number}"), page(f"<table><tr><td>{label}<td>{number}</table>")]
+    pages = [page(f"<p>{label}: {value}"), page(f"<table><tr><td>{label}<td>{value}</table>")]
     for html in pages:
-        read = read_page(html, lambda html, tree: f"{label}: {number}\n{FERRY}")
-        assert (Fact(label, number) in read.facts) == tells
+        read = read_page(html, lambda html, tree: f"{label}: {value}\n{FERRY}")
+        assert (Fact(label, value) in read.facts) == tells
 
 
 def test_only_rows_and_terms_may_stand_below_the_text():
