@@ -30,6 +30,7 @@ class Reason(str, Enum):
     VALUES_DIFFER = "values_differ"
     # A page cannot be compared, alone or with another.
     NO_TEXT = "no_text"
+    NO_FIELD = "no_field"
     FEW_FEATURES = "few_features"
     THIN_TEXT = "thin_text"
     NEEDS_SCRIPTS = "needs_scripts"

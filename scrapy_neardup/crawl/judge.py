@@ -23,6 +23,7 @@ from .copies.recorder import CopyRecorder
 from .durability.job import Job, recover_if_enabled
 from .items.built_items import BuiltItems, ItemPosition
 from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
+from .items.judged_field import JudgedField
 from .items.origins import ITEM_ORIGINS, carries_values
 from .monitoring.crawl_log import CrawlStats
 from .monitoring.metrics import require_metrics
@@ -65,7 +66,10 @@ class NearDupJudge:
         self._records = RecordJudge(crawler, self.session)
         self._pages: WeakKeyDictionary[Response, Record] = WeakKeyDictionary()
         self.built_items = BuiltItems(self._records.judge_origin, self.stats)
-        if config.item_field is None:
+        self._field: JudgedField | None = None
+        if config.item_field is not None:
+            self._field = JudgedField(config.item_field, self.stats)
+        else:
             self.session.items.on_stored = self.built_items.stored
 
     @classmethod
@@ -178,10 +182,10 @@ class NearDupJudge:
         if isinstance(policy, str):
             self.stats.count(f"skipped/{policy}")
             return None
-        field = self.config.item_field
-        assert field is not None
-        record = item_record(f"{response.url}#item-{place}", item, field)
-        judgement = await self._records.judge(record, policy, response)
+        assert self._field is not None
+        record = item_record(f"{response.url}#item-{place}", item, self._field.name)
+        why_not = Reason.NO_FIELD if self._field.is_missing(item) else None
+        judgement = await self._records.judge(record, policy, response, why_not=why_not)
         verdict = judgement.verdict
         self.stats.count(f"judged_items/{verdict.kind}")
         self._records.send(signals.item_judged, verdict=verdict, item=item, response=response)

@@ -38,15 +38,24 @@ class RecordJudge:
         self._session = session
 
     async def judge(
-        self, record: Record, policy: Policy, response: Response, *, learns: bool = False
+        self,
+        record: Record,
+        policy: Policy,
+        response: Response,
+        *,
+        learns: bool = False,
+        why_not: Reason | None = None,
     ) -> Judgement:
         """Return the judgement on a page or an item; ``undecided`` where anything fails.
 
         :param response: the page, or that of the item.
         :param learns: whether URL rules learn from the page once its outcome is known.
+        :param why_not: the reason why it cannot be compared, if that is known.
         """
         page = ref(response) if learns else None
-        signature, claim, containment = await self._claim_unless_soft_404(record, policy, response)
+        signature, claim, containment = await self._claim_unless_soft_404(
+            record, policy, response, why_not
+        )
         verdict = claim.verdict
         if verdict.kind == "undecided":
             self._session.stats.count(f"undecided/{verdict.reason}")
@@ -73,10 +82,10 @@ class RecordJudge:
         self._crawler.signals.send_catch_log(signal, spider=self._crawler.spider, **kwargs)
 
     async def _claim_unless_soft_404(
-        self, record: Record, policy: Policy, response: Response
+        self, record: Record, policy: Policy, response: Response, why_not: Reason | None
     ) -> tuple[PageSignature | None, Claim, PageContainment | None]:
         if not await self._is_soft_404(response, policy, is_read=False):
-            signature, claim, containment = await self._claim(record, policy)
+            signature, claim, containment = await self._claim(record, policy, why_not)
             if not await self._is_soft_404(response, policy, is_read=True):
                 return signature, claim, containment
             self._release(claim, signature)
@@ -113,9 +122,11 @@ class RecordJudge:
             claims.not_stored(signature, claim.verdict)
 
     async def _claim(
-        self, record: Record, policy: Policy
+        self, record: Record, policy: Policy, why_not: Reason | None
     ) -> tuple[PageSignature | None, Claim, PageContainment | None]:
         """Sign and claim a page or an item; without a signature where anything fails."""
+        if why_not is not None:
+            return None, Claim(Verdict("undecided", record.url, why_not)), None
         containment = None
         try:
             if self._session.claims is None:

@@ -362,7 +362,8 @@ def test_an_item_without_the_field_is_kept():
     with serving(TWO) as site:
         crawl = run_crawl([site.url(path) for path in TWO], {"NEARDUP_ITEM_FIELD": "body"})
     assert crawl.stored == ["1", "2"]
-    assert crawl.counts("undecided/") == {"no_text": 2}
+    assert crawl.counts("undecided/") == {"no_field": 2}
+    assert crawl.logged("WARNING") == []
 
 
 # --- requests that are not made ---------------------------------------------------------

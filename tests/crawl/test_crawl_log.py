@@ -167,6 +167,19 @@ def test_table_counts_judged_items():
     ]
 
 
+def test_a_field_that_no_item_has_is_warned_of_once():
+    with serving(TWO) as site:
+        for n_items, is_warned_of in ((9, False), (12, True)):
+            crawl = run_crawl(
+                [site.url("/1")], {"NEARDUP_ITEM_FIELD": "txet"}, items_per_page=n_items
+            )
+            assert crawl.counts("undecided/") == {"no_field": n_items}
+            said = [text for text in crawl.logged("WARNING") if "NEARDUP_ITEM_FIELD" in text]
+            assert len(said) == is_warned_of
+    assert "has the field 'txet'" in said[0]
+    assert "they have path, text (" in said[0]
+
+
 def test_table_has_refused_requests_and_changed_pages():
     pages = {
         "/1": page(FERRY, "The ferry", links="/3"),
