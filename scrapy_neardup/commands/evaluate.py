@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from rich.table import Table
 from scrapy.settings import BaseSettings
 
-from .._util.escaping import original_cell
 from ..exceptions import InputError
 from ..hashing.simhash_index import MAX_DISTANCE
 from ..matching.rule import Rule
 from ..matching.site_boilerplate import Boilerplates
 from ..matching.verdict import Match
 from ..signatures.signature import PageSignature
-from ..sources.compression import decompressed, error_text, naming_errors
-from ..sources.fields import listed
 from ..sources.readers import PageReader
 from ..workers import Failure, sign_record
+from .support.labelled_pairs import Pair, SkippedPairs, read_pairs
 from .support.options import Commands, Judge, add_cache, add_judge, add_pages, share
 from .support.output import (
     atomic_output,
@@ -45,7 +40,8 @@ SIMILARITIES = tuple(round(0.05 * step, 2) for step in range(21))
 
 _Grid = npt.NDArray[np.int64]
 
-_LABELS = {"duplicate": True, "distinct": False, "unclear": None}
+#: With fewer pairs, the advice says so; as in the report, see thresholds.js.
+_ENOUGH_PAIRS = 10
 
 #: Suffixes of plots.
 _PLOTS = ("svg", "png", "pdf")
@@ -89,7 +85,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     """Print precision and recall of all thresholds, and a recommendation."""
     if options.plot:
         _require_plot(options.plot)
-    skipped: Counter[str] = Counter()
+    skipped = SkippedPairs()
     pairs = read_pairs(options.pairs, options.jaccard, skipped)
     pages = PageReader(options.pages, options.columns)
     judge = Judge.from_options(options, settings)
@@ -97,12 +93,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     detector = judge.detector
     figures = Figures.count(pairs, signatures, detector.rule, detector.store.boilerplates, skipped)
     if not figures.duplicates:
-        raise InputError(
-            options.pairs,
-            "no pair of duplicates whose pages are among the stored pages "
-            f"({format_counts(skipped) or 'no pair'}); pages are matched by id, or by URL where "
-            "they have none",
-        )
+        raise InputError(options.pairs, _no_duplicates(skipped))
     best = figures.recommended(options.precision)
     print_output(
         figures.sentence(),
@@ -115,7 +106,19 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
         print_message(f"{options.plot}: written")
     if skipped:
         print_message(f"pairs left out: {skipped.total()} ({format_counts(skipped)})")
+    if rows := skipped.unusable_rows():
+        print_message(f"{options.pairs}: {rows}")
     report_skipped(pages)
+
+
+def _no_duplicates(skipped: SkippedPairs) -> str:
+    """Return why no thresholds can be measured."""
+    rows = skipped.unusable_rows()
+    return (
+        "no pair of duplicates whose pages are among the stored pages "
+        f"({format_counts(skipped) or 'no pair'}); pages are matched by id, or by URL where they "
+        "have none" + (f"; {rows}" if rows else "")
+    )
 
 
 def _signatures(pairs: list[Pair], pages: PageReader, judge: Judge) -> dict[str, PageSignature]:
@@ -160,6 +163,16 @@ def _advice(figures: Figures, best: tuple[int, int] | None, precision: float) ->
         f"NEARDUP_MIN_SIMILARITY = {SIMILARITIES[column]:g}: "
         f"recall {figures.recall[best]:.3f} ({figures.hits[best]} of {figures.duplicates}), "
         f"precision {figures.precision[best]:.3f} ({figures.wrong[best]} wrong)."
+        + _caveat(figures.duplicates + figures.distinct)
+    )
+
+
+def _caveat(n_pairs: int) -> str:
+    if n_pairs >= _ENOUGH_PAIRS:
+        return ""
+    return (
+        f"\nPairs behind this recommendation: {n_pairs}. Fewer than ten pairs are too few to rely "
+        "on; label more."
     )
 
 
@@ -198,76 +211,6 @@ def _plot(path: str, figures: Figures, best: tuple[int, int] | None) -> None:
 
 def _kind(path: str) -> str:
     return Path(path).suffix.removeprefix(".").lower()
-
-
-class Pair(NamedTuple):
-    """Ids of two pages, and whether these are duplicates."""
-
-    a: str
-    b: str
-    same: bool
-
-
-def read_pairs(path: str, least_jaccard: float, skipped: Counter[str]) -> list[Pair]:
-    """Read the pairs of a CSV file; count bad and unclear rows in ``skipped``.
-
-    :raises InputError: when the file cannot be read or has other columns.
-    """
-    try:
-        with (
-            naming_errors(path),
-            Path(path).open("rb") as file,
-            io.TextIOWrapper(decompressed(file, path), encoding="utf-8-sig", newline="") as text,
-        ):
-            rows = csv.DictReader(text)
-            columns = rows.fieldnames or []
-            if not {"id_a", "id_b"} <= set(columns) or not {"label", "jaccard"} & set(columns):
-                raise InputError(path, _not_pairs(columns))
-            return list(_pairs(rows, least_jaccard, skipped))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(path, error_text(error)) from error
-
-
-def _not_pairs(columns: Sequence[str]) -> str:
-    """Return why a file with these columns has no pairs, and what to give instead."""
-    found = f"its first line has {listed(columns)}" if columns else "it is empty"
-    hint = ""
-    if columns and columns[0].startswith("{"):
-        found = "it looks like JSON Lines"
-        hint = "; scrapy neardup pairs writes such a CSV with -o pairs.csv, without the labels"
-    wanted = "the columns must be id_a, id_b, and label or jaccard or both, separated by commas"
-    return f"{wanted}, but {found}{hint}"
-
-
-def _pairs(
-    rows: csv.DictReader[str], least_jaccard: float, skipped: Counter[str]
-) -> Iterator[Pair]:
-    for row in rows:
-        try:
-            same = _truth(row, least_jaccard)
-        except (KeyError, ValueError):
-            skipped["bad row"] += 1
-            continue
-        if same is None:
-            skipped["unclear"] += 1
-        else:
-            yield Pair(original_cell(row["id_a"]), original_cell(row["id_b"]), same)
-
-
-def _truth(row: dict[str, str], least_jaccard: float) -> bool | None:
-    """Return whether a row is a pair of duplicates; ``None`` for unclear.
-
-    :raises KeyError: when the label is unknown.
-    :raises ValueError: when an id is missing, or the resemblance is, or is not within 0 to 1.
-    """
-    if not (row["id_a"] and row["id_b"]):
-        raise ValueError
-    if label := (row.get("label") or "").strip().lower():
-        return _LABELS[label]
-    jaccard = float(row.get("jaccard") or "")
-    if not 0 <= jaccard <= 1:
-        raise ValueError
-    return jaccard >= least_jaccard
 
 
 @dataclass(frozen=True)

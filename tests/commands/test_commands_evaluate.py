@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from scrapy_neardup import Match, NearDupDetector, Rule
-from scrapy_neardup.commands.evaluate import DISTANCES, SIMILARITIES, Figures, Pair
+from scrapy_neardup.commands.evaluate import DISTANCES, SIMILARITIES, Figures, _advice
+from scrapy_neardup.commands.support.labelled_pairs import Pair, SkippedPairs, read_pairs
+from scrapy_neardup.exceptions import InputError
 from tests.support.texts import FERRY, MUSEUM, TEA, article, replaced
 
 
@@ -79,7 +81,7 @@ def test_jaccard_where_there_is_no_label(folder):
     )
     done = evaluate("pages.jsonl", "--pairs", "pairs.csv", cwd=folder)
     assert "1 pairs of duplicates, 2 of distinct pages" in done.stdout
-    assert "pairs left out: 4 (bad row 4)" in done.stderr
+    assert "pairs left out: 4 (unusable 4)\npairs.csv: line 5: label is missing; " in done.stderr
     lower = evaluate("pages.jsonl", "--pairs", "pairs.csv", "--jaccard", "0.7", cwd=folder)
     assert "2 pairs of duplicates, 1 of distinct pages" in lower.stdout
 
@@ -117,6 +119,41 @@ def test_errors_are_one_line(folder, rows, options, complaint):
     assert done.returncode != 0
     assert done.stderr.count("\n") == 1
     assert complaint in done.stderr
+
+
+def test_unusable_rows_are_named_by_line_and_value(tmp_path):
+    path, skipped = str(tmp_path / "pairs.csv"), SkippedPairs()
+    pairs(
+        tmp_path,
+        "id_a,id_b,label,jaccard",
+        "a,b,Duplicate,",
+        "a,c,different,",
+        "a,,distinct",
+        "a,e,,seven",
+    )
+    assert read_pairs(path, 0.8, skipped) == [Pair("a", "b", True)]
+    assert skipped.unusable_rows() == (
+        "line 3: label 'different' must be duplicate, distinct or unclear; "
+        "line 4: id_b is missing; line 5: jaccard 'seven' must be a number from 0 to 1"
+    )
+
+
+def test_a_file_without_a_usable_row_is_refused_in_one_line(tmp_path):
+    pairs(tmp_path, "id_a,id_b,label", *(f"a,{n},{'same' * 99}" for n in range(8)))
+    with pytest.raises(InputError) as caught:
+        read_pairs(str(tmp_path / "pairs.csv"), 0.8, SkippedPairs())
+    assert "no usable pair: line 2: label 'same" in str(caught.value)
+    assert str(caught.value).endswith("; and 5 more")
+    assert len(str(caught.value)) < 600
+
+
+def test_a_recommendation_from_fewer_than_ten_pairs_says_so():
+    shape = len(DISTANCES), len(SIMILARITIES)
+    for n_duplicates, is_said in ((1, True), (8, True), (9, False)):
+        hits = np.full(shape, n_duplicates)
+        figures = Figures(hits, np.zeros(shape, int), n_duplicates, 1)
+        advice = _advice(figures, figures.recommended(0.9), 0.9)
+        assert ("Fewer than ten pairs are too few to rely on" in advice) == is_said
 
 
 def test_pairs_that_are_not_there(folder):
