@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+#: Wrong options of requests that are warned of in a crawl, at most.
+_MAX_META_PROBLEMS = 10
+
 
 class NearDupJudge:
     """Scrapy extension that judges responses, items and requests for the other components.
@@ -65,6 +68,8 @@ class NearDupJudge:
         self.session = CrawlSession(crawler, config, job, self.stats)
         self._records = RecordJudge(crawler, self.session)
         self._pages: WeakKeyDictionary[Response, Record] = WeakKeyDictionary()
+        #: What was wrong with the options of requests, see :data:`_MAX_META_PROBLEMS`.
+        self._meta_problems: set[str] = set()
         self.built_items = BuiltItems(self._records.judge_origin, self.stats)
         self._field: JudgedField | None = None
         if config.item_field is not None:
@@ -255,10 +260,23 @@ class NearDupJudge:
             return _policy_with(self.config.policy, options)
         except InvalidOption as error:
             # An exception would lose the page.
-            self.stats.warn_once(
-                Reason.BAD_META, "Cannot judge %s, keeping its items: %s", request, error
-            )
+            self._warn_of_meta(request, str(error))
             return Reason.BAD_META
+
+    def _warn_of_meta(self, request: Request | None, problem: str) -> None:
+        """Warn of wrong options of a request, once for each of the first problems."""
+        if problem in self._meta_problems or len(self._meta_problems) == _MAX_META_PROBLEMS:
+            return
+        self._meta_problems.add(problem)
+        is_last = len(self._meta_problems) == _MAX_META_PROBLEMS
+        self.stats.warn_once(
+            f"{Reason.BAD_META} {problem}",
+            "Cannot judge %s, keeping its items: %s (logged once for each such error, counted in "
+            "neardup/skipped/bad_meta)%s",
+            request,
+            problem,
+            ". Further warnings of this kind are suppressed" if is_last else "",
+        )
 
     def _warn_of_thresholds(self, options: Mapping[str, Any]) -> None:
         """Warn of thresholds of the rule for a request, although a method judges."""

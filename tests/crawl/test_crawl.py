@@ -291,6 +291,21 @@ def test_invalid_meta_is_logged_and_keeps_the_page(wish):
     assert "must be" in warning
 
 
+def test_each_error_in_meta_is_logged_once_up_to_ten():
+    wishes = [{"max_distance": 12}, {"max_distance": 12}, *range(2, 20)]
+    pages = {f"/{n}": page(FERRY) for n, _ in enumerate(wishes)}
+    with serving(pages) as site:
+        meta = {site.url(f"/{n}"): {"neardup": wish} for n, wish in enumerate(wishes)}
+        crawl = run_crawl([site.url(path) for path in pages], ONE_BY_ONE, meta=meta)
+    assert crawl.counts("skipped/") == {"bad_meta": len(wishes)}
+    warnings = crawl.logged("WARNING")
+    assert len(warnings) == 10
+    assert "'max_distance'] is 12, but" in warnings[0]
+    assert "is 2, but" in warnings[1]
+    assert all("counted in neardup/skipped/bad_meta" in text for text in warnings)
+    assert [n for n, text in enumerate(warnings) if "Further warnings" in text] == [9]
+
+
 @pytest.mark.parametrize(
     ("settings", "arguments"),
     [({}, {"neardup": "off"}), ({"NEARDUP_ENABLED": "false"}, {}), ({"NEARDUP_ENABLED": 0}, {})],
