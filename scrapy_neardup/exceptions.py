@@ -78,6 +78,9 @@ class SignatureMismatch(NearDupError, ValueError):
 
     :ivar recipe: the expected recipe.
     :ivar other: the recipe of the signature that was given.
+
+    :param parts: the parts of the expected recipe, which is that of a store, if they are known.
+    :param other_parts: the parts of the recipe that is in use.
     """
 
     def __init__(
@@ -87,31 +90,31 @@ class SignatureMismatch(NearDupError, ValueError):
         parts: Mapping[str, str] | None = None,
         other_parts: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(
+        problem = (
             f"signatures of recipes {other} and {recipe} cannot be compared: tokenizer, "
             "dictionary, IDF table, extractor and secret must be the same"
-            + _differences(parts or {}, other_parts or {})
         )
+        if parts:
+            problem = f"{_difference(parts, other_parts or {})} ({problem})"
+        super().__init__(problem)
         self.recipe = recipe
         self.other = other
 
 
-def _differences(parts: Mapping[str, str], other_parts: Mapping[str, str]) -> str:
-    """Describe which parts of the recipes differ, and the remedy; empty without ``parts``."""
-    if not parts:
-        return ""
+def _difference(parts: Mapping[str, str], other_parts: Mapping[str, str]) -> str:
+    """Describe which parts of a store's recipe differ from those in use, and the remedy."""
     if other_parts:
         # Parts that are named only where they are not the default.
         defaults = {"extraction": "full", "method": "none"}
         parts, other_parts = ({**defaults, **each} for each in (parts, other_parts))
-    changes = [
-        f"the {name} was {parts[name]} and is now {other_parts[name]}"
-        for name in parts
-        if name in other_parts and parts[name] != other_parts[name]
-    ]
+    changed = [name for name in parts if name in other_parts and parts[name] != other_parts[name]]
+    made, used = (
+        " and ".join(f"{name} {each[name]}" for name in changed) for each in (parts, other_parts)
+    )
+    difference = f"{made}, but is used with {used}" if changed else "another version of a part"
     return (
-        f" ({', '.join(changes) or 'a part has changed under the same name'}). Restore the "
-        "previous configuration, or use a new store or namespace"
+        f"the store was made with {difference}: restore the previous configuration, or use a new "
+        "store or namespace"
     )
 
 

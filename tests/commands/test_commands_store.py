@@ -514,7 +514,7 @@ def test_a_scan_with_another_tokenizer_is_refused(store, tmp_path):
             "scan", source, "-o", "OUT", "--store", store, "-s", "NEARDUP_TOKENIZER=pairs",
             *options, cwd=tmp_path,
         )  # fmt: skip
-        assert "the tokenizer was jieba" in said(done, 1)
+        assert "made with tokenizer jieba" in said(done, 1)
         assert said(done, 1).count("\n") == 1
     assert not (tmp_path / "OUT").exists()
     assert urls(store) == list(TEXTS)

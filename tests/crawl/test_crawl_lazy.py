@@ -113,7 +113,10 @@ def test_a_later_run_reads_the_pages_of_an_earlier_one(tmp_path, are_bodies_lost
     assert statistics(again) == ({"pages/new": 1, "read_in_full": 1} if are_bodies_lost else found)
     assert refused.stats["finish_reason"] == "neardup_store"
     [error] = refused.logged("ERROR")
-    assert "the extraction was lazy (passages-1, quick-sketch-1) and is now full" in error
+    assert (
+        "made with extraction lazy (passages-1, quick-sketch-1), but is used with extraction full"
+        in error
+    )
 
 
 @pytest.mark.slow
@@ -306,7 +309,10 @@ def test_commands_read_a_store_with_unread_pages(tmp_path):
     done = neardup("pairs", "--store", store, "-o", tmp_path / "pairs.jsonl")
     assert done.returncode == 0, done.stderr
     done = neardup("scan", tmp_path, "--store", store, "-o", tmp_path / "scan.jsonl")
-    assert "the extraction was lazy (passages-1, quick-sketch-1) and is now full" in done.stderr
+    assert (
+        "made with extraction lazy (passages-1, quick-sketch-1), but is used with extraction full"
+        in done.stderr
+    )
 
 
 @pytest.mark.slow

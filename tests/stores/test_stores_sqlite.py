@@ -782,7 +782,8 @@ class TestOpenedAgain:
             verdict = detector.check(url="https://b.example/", text=FERRY)
             assert verdict.duplicate_of == "https://a.example/"
             assert detector.check(url="https://c.example/", text=MUSEUM).kind == "new"
-        with opened(path) as store, pytest.raises(SignatureMismatch, match="the idf was multil"):
+        said = "^the store was made with idf multilingual, but is used with idf none: restore"
+        with opened(path) as store, pytest.raises(SignatureMismatch, match=said):
             NearDupDetector(store=store, idf="none")
 
 
